@@ -1,0 +1,78 @@
+//! Why packets die. Every packet that ends without being delivered has one of these reasons.
+
+use serde::Serialize;
+
+/// The layer at which a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// The 802.11 MAC.
+    Mac,
+    /// The interface queue between link layer and MAC.
+    InterfaceQueue,
+    /// Address resolution.
+    Arp,
+    /// The routing protocol.
+    Routing,
+    /// The transport endpoint.
+    Transport,
+}
+
+macro_rules! reasons {
+    ($($(#[doc = $doc:literal])+ $name:ident at $layer:ident,)+) => {
+        /// A reason for dropping a packet.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[repr(usize)]
+        pub enum DropReason { $($(#[doc = $doc])+ $name,)+ }
+
+        impl DropReason {
+            /// All reasons, in order of their discriminants.
+            pub const ALL: &'static [DropReason] = &[$(DropReason::$name),+];
+
+            /// The layer at which packets are dropped for this reason.
+            pub fn layer(self) -> Layer {
+                match self { $(DropReason::$name => Layer::$layer,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// The MAC gave up after its retry limit and nobody above took the packet back.
+    RetryLimit at Mac,
+    /// The MAC received the same frame again (its ACK was lost) and threw the copy away.
+    Duplicate at Mac,
+    /// The interface queue was full.
+    QueueFull at InterfaceQueue,
+    /// Another packet for the same unresolved address took the one place that ARP has.
+    ArpHoldReplaced at Arp,
+    /// ARP asked as often as it may and got no answer.
+    ArpUnresolved at Arp,
+    /// There is no route, and none was found in time.
+    NoRoute at Routing,
+    /// The link to the next hop failed and the protocol neither salvages nor repairs.
+    LinkFailure at Routing,
+    /// The packet's time to live ran out.
+    TtlExpired at Routing,
+    /// The packet came back to its source.
+    RoutingLoop at Routing,
+    /// The routing protocol's packet buffer was full.
+    BufferFull at Routing,
+    /// The packet waited longer in the routing protocol's buffer than it may.
+    BufferTimeout at Routing,
+    /// The flow had ended when the packet arrived.
+    FlowEnded at Transport,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_stand_at_their_own_index() {
+        for (index, &reason) in DropReason::ALL.iter().enumerate() {
+            assert_eq!(reason as usize, index);
+        }
+    }
+}

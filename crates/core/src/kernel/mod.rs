@@ -1,0 +1,9 @@
+//! Time, the event queue and random streams: all that a run needs from a machine.
+
+mod queue;
+mod random;
+mod time;
+
+pub use queue::{EventQueue, Slot};
+pub use random::{Purpose, Stream, Streams};
+pub use time::{Span, Time};

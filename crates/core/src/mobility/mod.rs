@@ -1,0 +1,82 @@
+//! Movement: piecewise linear, as `setdest` of ns-2 describes it.
+//!
+//! A [`Trajectory`] is what a movement file says: a start and timed commands. A [`Path`] is what follows from
+//! it: straight legs. There is one way from the first to the second, so a scenario that was generated, written
+//! to a file and read again moves its nodes bit by bit as before.
+
+mod path;
+pub mod waypoint;
+
+pub use path::{Leg, Path};
+
+use crate::kernel::Time;
+
+/// A point of the field, in metres.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Point {
+    /// Metres to the east.
+    pub x: f64,
+    /// Metres to the north.
+    pub y: f64,
+}
+
+impl Point {
+    /// The squared distance to `other`, in m².
+    pub fn distance2(self, other: Point) -> f64 {
+        let (dx, dy) = (self.x - other.x, self.y - other.y);
+        dx * dx + dy * dy
+    }
+
+    /// The distance to `other`, in metres.
+    pub fn distance(self, other: Point) -> f64 {
+        self.distance2(other).sqrt()
+    }
+}
+
+/// One timed command to a node.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Command {
+    /// `$ns_ at T "$node_(i) setdest x y speed"`: from where it is, go straight to `to` and stop there.
+    /// A speed of zero stops the node where it is.
+    GoTo {
+        /// When.
+        at: Time,
+        /// The destination.
+        to: Point,
+        /// Metres per second, finite, not negative.
+        speed: f64,
+    },
+    /// `$ns_ at T "$node_(i) set X_ x"` (and `Y_`): be at `to` at once, and stay. This is how a wrap-around
+    /// at the edge of the field is written.
+    Jump {
+        /// When.
+        at: Time,
+        /// Where it is from then on.
+        to: Point,
+    },
+}
+
+impl Command {
+    /// When the command is given.
+    pub fn at(&self) -> Time {
+        match *self {
+            Command::GoTo { at, .. } | Command::Jump { at, .. } => at,
+        }
+    }
+}
+
+/// What a movement file says of one node.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Trajectory {
+    /// Where the node is at the start.
+    pub start: Point,
+    /// Its commands in order of time; commands at the same time are obeyed in the order of the list.
+    pub commands: Vec<Command>,
+}
+
+impl Trajectory {
+    /// A node that never moves.
+    pub fn fixed(x: f64, y: f64) -> Trajectory {
+        Trajectory { start: Point { x, y }, commands: Vec::new() }
+    }
+}

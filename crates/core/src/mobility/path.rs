@@ -1,0 +1,167 @@
+//! From commands to straight legs, and the position at any time.
+
+use super::{Command, Point, Trajectory};
+use crate::kernel::{Span, Time};
+
+/// A straight piece of a path at constant velocity; it lasts until the next leg's start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Leg {
+    /// When the leg begins.
+    pub start: Time,
+    /// Where it begins.
+    pub from: Point,
+    /// Metres per second to the east.
+    pub vx: f64,
+    /// Metres per second to the north.
+    pub vy: f64,
+}
+
+impl Leg {
+    /// The position at `now`, which is not before the leg's start.
+    pub fn position(&self, now: Time) -> Point {
+        let seconds = (now.0 - self.start.0) as f64 * 1e-9;
+        Point { x: self.from.x + self.vx * seconds, y: self.from.y + self.vy * seconds }
+    }
+
+    fn resting(start: Time, at: Point) -> Leg {
+        Leg { start, from: at, vx: 0.0, vy: 0.0 }
+    }
+}
+
+/// The legs of one node, in order of time, the first from [`Time::ZERO`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Path {
+    legs: Vec<Leg>,
+    /// Starts of legs that do not begin where the leg before ended.
+    jumps: Vec<Time>,
+}
+
+impl Path {
+    /// The path that follows from a trajectory's commands.
+    pub fn new(trajectory: &Trajectory) -> Path {
+        let mut path =
+            Path { legs: vec![Leg::resting(Time::ZERO, trajectory.start)], jumps: Vec::new() };
+        // The end of the running leg, if it has one: when and where the node arrives.
+        let mut arrival: Option<(Time, Point)> = None;
+        for command in &trajectory.commands {
+            if let Some((time, place)) = arrival
+                && time <= command.at()
+            {
+                path.push(Leg::resting(time, place));
+                arrival = None;
+            }
+            let here = path.position(command.at());
+            match *command {
+                Command::GoTo { at, to, speed } => {
+                    let distance = here.distance(to);
+                    if distance > 0.0 && speed > 0.0 {
+                        let (vx, vy) =
+                            ((to.x - here.x) / distance * speed, (to.y - here.y) / distance * speed);
+                        path.push(Leg { start: at, from: here, vx, vy });
+                        arrival = Some((at + Span::from_secs(distance / speed), to));
+                    } else {
+                        path.push(Leg::resting(at, here));
+                        arrival = None;
+                    }
+                }
+                Command::Jump { at, to } => {
+                    path.push(Leg::resting(at, to));
+                    path.jumps.push(at);
+                    arrival = None;
+                }
+            }
+        }
+        if let Some((time, place)) = arrival {
+            path.push(Leg::resting(time, place));
+        }
+        path
+    }
+
+    /// Appends a leg; one that begins with the last leg takes its place.
+    fn push(&mut self, leg: Leg) {
+        if self.legs.last().is_some_and(|last| last.start == leg.start) {
+            self.legs.pop();
+        }
+        self.legs.push(leg);
+    }
+
+    /// The legs.
+    pub fn legs(&self) -> &[Leg] {
+        &self.legs
+    }
+
+    /// When the node is suddenly elsewhere.
+    pub fn jumps(&self) -> &[Time] {
+        &self.jumps
+    }
+
+    /// The greatest speed of any leg that begins before `end`, in m/s.
+    pub fn top_speed(&self, end: Time) -> f64 {
+        self.legs
+            .iter()
+            .take_while(|leg| leg.start < end)
+            .map(|leg| (leg.vx * leg.vx + leg.vy * leg.vy).sqrt())
+            .fold(0.0, f64::max)
+    }
+
+    /// The position at `now`.
+    pub fn position(&self, now: Time) -> Point {
+        let next = self.legs.partition_point(|leg| leg.start <= now);
+        self.legs[next - 1].position(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secs(seconds: f64) -> Time {
+        Time::from_secs(seconds)
+    }
+
+    fn close(a: Point, x: f64, y: f64) -> bool {
+        a.distance(Point { x, y }) < 1e-6
+    }
+
+    #[test]
+    fn a_node_goes_straight_and_stops_where_it_was_sent() {
+        let path = Path::new(&Trajectory {
+            start: Point { x: 0.0, y: 0.0 },
+            commands: vec![Command::GoTo { at: secs(10.0), to: Point { x: 30.0, y: 40.0 }, speed: 5.0 }],
+        });
+        assert!(close(path.position(secs(9.0)), 0.0, 0.0));
+        assert!(close(path.position(secs(15.0)), 15.0, 20.0));
+        assert_eq!(path.position(secs(20.0)), Point { x: 30.0, y: 40.0 });
+        assert_eq!(path.position(secs(500.0)), Point { x: 30.0, y: 40.0 });
+    }
+
+    #[test]
+    fn a_command_on_the_way_starts_from_where_the_node_is() {
+        let path = Path::new(&Trajectory {
+            start: Point { x: 0.0, y: 0.0 },
+            commands: vec![
+                Command::GoTo { at: secs(0.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
+                Command::GoTo { at: secs(5.0), to: Point { x: 50.0, y: 100.0 }, speed: 20.0 },
+            ],
+        });
+        assert!(close(path.position(secs(5.0)), 50.0, 0.0));
+        assert!(close(path.position(secs(7.0)), 50.0, 40.0));
+        assert_eq!(path.top_speed(secs(100.0)), 20.0);
+        assert_eq!(path.top_speed(secs(4.0)), 10.0);
+    }
+
+    #[test]
+    fn a_jump_is_at_once_and_remembered() {
+        let path = Path::new(&Trajectory {
+            start: Point { x: 0.0, y: 0.0 },
+            commands: vec![
+                Command::GoTo { at: secs(0.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
+                Command::Jump { at: secs(10.0), to: Point { x: 0.0, y: 0.0 } },
+                Command::GoTo { at: secs(10.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
+            ],
+        });
+        assert!(path.position(secs(9.999)).x > 99.0);
+        assert!(close(path.position(secs(11.0)), 10.0, 0.0));
+        assert_eq!(path.jumps(), [secs(10.0)]);
+    }
+}

@@ -1,0 +1,1 @@
+//! Random waypoint (to be written).

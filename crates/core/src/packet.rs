@@ -1,0 +1,89 @@
+//! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
+
+use crate::kernel::Time;
+use crate::routing::aodv;
+use crate::transport::tcp;
+
+/// A node: its IP address, its MAC address and its index, which are the same number here.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The broadcast address.
+    pub const BROADCAST: NodeId = NodeId(u32::MAX);
+
+    /// Is this the broadcast address?
+    pub fn is_broadcast(self) -> bool {
+        self == NodeId::BROADCAST
+    }
+
+    /// The index into tables of nodes.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The number of a flow of the scenario, from zero, in the order of the scenario's list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId(pub u32);
+
+impl FlowId {
+    /// The index into tables of flows.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Bytes of an IPv4 header without options (RFC 791 §3.1).
+pub const IP_HEADER_BYTES: u32 = 20;
+
+/// One IP packet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Packet {
+    /// Its number: the same for all copies of one packet, never used twice in a run. The network gives it
+    /// out when it first sees the packet; makers leave it at [`Packet::UNNUMBERED`].
+    pub uid: u64,
+    /// The source address; for a rebroadcast control message the node that sends it on.
+    pub src: NodeId,
+    /// The destination address.
+    pub dst: NodeId,
+    /// Hops that it may still go.
+    pub ttl: u8,
+    /// Links that it has crossed so far.
+    pub hops: u8,
+    /// Its length in bytes at the IP layer, the IP header included.
+    pub bytes: u32,
+    /// When it was made.
+    pub created: Time,
+    /// What it carries.
+    pub payload: Payload,
+}
+
+/// What an IP packet carries.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Payload {
+    /// A TCP segment of a flow.
+    Tcp(FlowId, tcp::Segment),
+    /// A UDP datagram of a flow, with its number within the flow.
+    Udp(FlowId, u64),
+    /// An AODV message.
+    Aodv(aodv::Message),
+}
+
+impl Packet {
+    /// The `uid` of a packet that the network has not seen yet.
+    pub const UNNUMBERED: u64 = u64::MAX;
+
+    /// Is it traffic of a flow, rather than a routing protocol's own message?
+    pub fn is_data(&self) -> bool {
+        !matches!(self.payload, Payload::Aodv(_))
+    }
+
+    /// The flow it belongs to, if it is traffic.
+    pub fn flow(&self) -> Option<FlowId> {
+        match self.payload {
+            Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
+            Payload::Aodv(_) => None,
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! AODV (to be written).
+
+/// An AODV message.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Message {}

@@ -1,0 +1,100 @@
+//! Routing protocols: the contract, and the protocols.
+//!
+//! **Contract.** A protocol is one node's state machine. It has no clock, no queue and no radio: time comes
+//! in by argument, packets go out as [`Action`]s, and random numbers come from the [`Stream`] it was given.
+//! The network calls one `handle_*` at a time, carries out the actions in their order, and afterwards asks
+//! [`Routing::next_timeout`] when the protocol wants to be woken. Time never runs backwards; an early call of
+//! `handle_timeout` does nothing.
+//!
+//! Every packet that goes in by value comes out in exactly one action, or stays in the protocol's buffer and
+//! is counted by [`Routing::buffered`]; a control message that is consumed comes out as
+//! [`Action::Consume`]. The packet audit checks this in every run.
+
+pub mod aodv;
+mod static_routes;
+
+pub use static_routes::{StaticRoutes, shortest_hops};
+
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::packet::{NodeId, Packet};
+
+/// What a routing protocol asks of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    /// Send the packet to `next_hop` after `delay` (through ARP and the interface queue).
+    Send {
+        /// The packet.
+        packet: Packet,
+        /// The neighbour that shall receive it.
+        next_hop: NodeId,
+        /// How long to hold it first.
+        delay: Span,
+    },
+    /// Send the packet to all neighbours after `delay`.
+    Broadcast {
+        /// The packet.
+        packet: Packet,
+        /// How long to hold it first (jitter).
+        delay: Span,
+    },
+    /// Hand the packet to the transport endpoint at this node.
+    Deliver(Packet),
+    /// The packet ends here, for this reason.
+    Drop(Packet, DropReason),
+    /// The control message ends here: its content has been used, or it is a duplicate.
+    Consume(Packet),
+    /// Take all data packets for this neighbour out of the interface queue; each comes back by
+    /// [`Routing::handle_flushed`].
+    FlushQueue(NodeId),
+    /// Tell the other layers.
+    Notify(Notice),
+}
+
+/// What routing tells the other layers: one small set for all protocols (see docs/decisions.md).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// This node found the route to `dst` broken at its own link, or was told so.
+    RouteFailed {
+        /// The destination that cannot be reached any more.
+        dst: NodeId,
+        /// Was the failure told by another node (true), or seen at this node's own link (false)?
+        told: bool,
+    },
+    /// This node has a route to `dst` again.
+    RouteFound {
+        /// The destination.
+        dst: NodeId,
+    },
+}
+
+/// The state machine of one node. See the module's head.
+pub trait Routing: Send {
+    /// The run begins.
+    fn handle_start(&mut self, now: Time, actions: &mut Vec<Action>);
+
+    /// A packet from this node's own transport.
+    fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
+
+    /// A packet from the link layer: traffic to deliver or forward, or a control message. `packet.hops`
+    /// already counts the link just crossed; `packet.ttl` does not.
+    fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>);
+
+    /// The MAC (or ARP) could not bring the packet to `next_hop`.
+    fn handle_link_failure(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
+
+    /// A packet that [`Action::FlushQueue`] took out of the interface queue.
+    fn handle_flushed(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
+
+    /// The deadline of [`Routing::next_timeout`] has come.
+    fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>);
+
+    /// When the protocol next wants to be woken; [`Time::NEVER`] if it does not.
+    fn next_timeout(&self) -> Time;
+
+    /// Calls `visit` for every packet that the protocol holds.
+    fn buffered(&self, visit: &mut dyn FnMut(&Packet));
+
+    /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
+    fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
+}

@@ -1,0 +1,6 @@
+//! Transport protocols: TCP, and UDP, which needs no state.
+
+pub mod tcp;
+
+/// Bytes of a UDP header (RFC 768). ns-2's UDP agent adds none.
+pub const UDP_HEADER_BYTES: u32 = 8;

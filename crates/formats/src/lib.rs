@@ -1,0 +1,1 @@
+//! Readers and writers of ns-2's movement and traffic files.
