@@ -1,0 +1,136 @@
+//! Address resolution with one held packet per neighbour, as BSD and ns-2 do it (RFC 826).
+//!
+//! *Implemented*: request by broadcast, reply by unicast, learning from both; one packet held per unresolved
+//! neighbour, a newer one replaces it; after the allowed number of requests the held packet and the new one
+//! are reported as link failures.
+//! *Not implemented*: expiry of entries (ns-2's never expire), request retransmission by timer (a request is
+//! sent when a packet asks for the address, as in ns-2).
+
+use std::collections::BTreeMap;
+
+use crate::mac::Body;
+use crate::packet::{NodeId, Packet};
+use crate::params::params;
+
+params! {
+    /// Parameters of address resolution.
+    pub struct ArpParams in "arp" {
+        /// Resolve addresses by ARP; off means that everybody knows every address.
+        enabled: bool = true, "", "RFC 826";
+        /// Requests for one neighbour until its packets are reported undeliverable.
+        max_requests: u32 = 3, "", "ns-2 ARP_MAX_REQUEST_COUNT", [1, 100];
+        /// Delay between ARP and the interface queue.
+        delay_us: f64 = 5.0, "µs", "ns-2 ARPTable delay_", [0.0, 1e6];
+    }
+}
+
+/// Length of an ARP packet for IPv4 over 802.11, in bytes (RFC 826).
+pub const ARP_BYTES: u32 = 28;
+
+/// An ARP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArpMessage {
+    /// "Who has `wanted`? Tell `from`."
+    Request {
+        /// Who asks.
+        from: NodeId,
+        /// Whose address is wanted.
+        wanted: NodeId,
+    },
+    /// "I am `from`."
+    Reply {
+        /// Who answers.
+        from: NodeId,
+        /// Who asked.
+        to: NodeId,
+    },
+}
+
+/// What ARP asks of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ArpAction {
+    /// Send to the (resolved) neighbour.
+    Send {
+        /// The neighbour, or broadcast.
+        to: NodeId,
+        /// The body.
+        body: Body,
+    },
+    /// The held packet was replaced by a newer one and ends here.
+    Replaced(Packet),
+    /// The neighbour does not answer.
+    Unresolved {
+        /// The neighbour.
+        next_hop: NodeId,
+        /// The packet that cannot be sent.
+        packet: Packet,
+    },
+}
+
+#[derive(Default)]
+struct Entry {
+    resolved: bool,
+    requests: u32,
+    held: Option<Packet>,
+}
+
+/// The ARP table of one node.
+pub struct Arp {
+    node: NodeId,
+    enabled: bool,
+    max_requests: u32,
+    entries: BTreeMap<NodeId, Entry>,
+}
+
+impl Arp {
+    /// An empty table.
+    pub fn new(node: NodeId, params: &ArpParams) -> Arp {
+        Arp { node, enabled: params.enabled, max_requests: params.max_requests, entries: BTreeMap::new() }
+    }
+
+    /// A packet for a neighbour.
+    pub fn handle_outgoing(&mut self, packet: Packet, next_hop: NodeId, actions: &mut Vec<ArpAction>) {
+        if !self.enabled {
+            actions.push(ArpAction::Send { to: next_hop, body: Body::Ip(packet) });
+            return;
+        }
+        let entry = self.entries.entry(next_hop).or_default();
+        if entry.resolved {
+            actions.push(ArpAction::Send { to: next_hop, body: Body::Ip(packet) });
+        } else if entry.requests >= self.max_requests {
+            entry.requests = 0;
+            if let Some(held) = entry.held.take() {
+                actions.push(ArpAction::Unresolved { next_hop, packet: held });
+            }
+            actions.push(ArpAction::Unresolved { next_hop, packet });
+        } else {
+            entry.requests += 1;
+            if let Some(old) = entry.held.replace(packet) {
+                actions.push(ArpAction::Replaced(old));
+            }
+            let request = ArpMessage::Request { from: self.node, wanted: next_hop };
+            actions.push(ArpAction::Send { to: NodeId::BROADCAST, body: Body::Arp(request) });
+        }
+    }
+
+    /// An ARP packet from the MAC.
+    pub fn handle_message(&mut self, message: ArpMessage, actions: &mut Vec<ArpAction>) {
+        let (ArpMessage::Request { from, .. } | ArpMessage::Reply { from, .. }) = message;
+        let entry = self.entries.entry(from).or_default();
+        entry.resolved = true;
+        if let Some(held) = entry.held.take() {
+            actions.push(ArpAction::Send { to: from, body: Body::Ip(held) });
+        }
+        if let ArpMessage::Request { wanted, .. } = message
+            && wanted == self.node
+        {
+            let reply = ArpMessage::Reply { from: self.node, to: from };
+            actions.push(ArpAction::Send { to: from, body: Body::Arp(reply) });
+        }
+    }
+
+    /// The packets that wait for an answer.
+    pub fn held(&self) -> impl Iterator<Item = &Packet> {
+        self.entries.values().filter_map(|entry| entry.held.as_ref())
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run measures: per flow, in total, where packets died, and whether the books balance.
+//!
+//! Definitions with formulas and units stand in docs/metrics.md. All measures cover packets made, and events
+//! that happen, in the window from `warmup_s` to `duration_s`, unless said otherwise.
+
+mod audit;
+mod hash;
+mod meter;
+mod recording;
+
+pub use audit::{Audit, AuditReport, Unbalanced};
+pub use hash::ResultHash;
+pub use meter::Meter;
+pub use recording::{Record, RecordKind, Recording};
+
+use serde::Serialize;
+
+use crate::drops::{DropReason, Layer};
+
+/// The measures of one flow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FlowResult {
+    /// The flow's number in the scenario.
+    pub id: u32,
+    /// Source node.
+    pub src: u32,
+    /// Destination node.
+    pub dst: u32,
+    /// When it began, in s.
+    pub start_s: f64,
+    /// Its kind and the measures of that kind.
+    #[serde(flatten)]
+    pub measures: FlowMeasures,
+}
+
+/// The measures that depend on the kind of flow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum FlowMeasures {
+    /// TCP.
+    Tcp(TcpMeasures),
+    /// CBR over UDP.
+    Cbr(CbrMeasures),
+}
+
+/// Measures of a TCP flow.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct TcpMeasures {
+    /// New data delivered in order in the window, per second of the window, bit/s.
+    pub throughput_bps: f64,
+    /// New payload bytes delivered in order in the window.
+    pub delivered_bytes: u64,
+    /// Delivered new payload over transmitted payload in the window; none if nothing was transmitted.
+    pub goodput: Option<f64>,
+    /// From the flow's start to the arrival of its first data packet, s (whole run); none if none arrived.
+    pub connect_time_s: Option<f64>,
+    /// Data segments sent in the window, retransmissions included.
+    pub segments_sent: u64,
+    /// Retransmitted segments in the window.
+    pub retransmissions: u64,
+    /// Retransmission time-outs in the window.
+    pub timeouts: u64,
+    /// Fast retransmits in the window.
+    pub fast_retransmits: u64,
+    /// When all data was acknowledged, s; none for endless or unfinished transfers.
+    pub completed_s: Option<f64>,
+    /// Mean number of links that delivered data segments crossed; none if none was delivered.
+    pub hops_mean: Option<f64>,
+    /// One-way delay of data segments delivered: mean, s.
+    pub latency_mean_s: Option<f64>,
+}
+
+/// Measures of a CBR flow. All but `throughput_bps` count packets that were made in the window.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct CbrMeasures {
+    /// Packets made.
+    pub sent: u64,
+    /// Different packets delivered.
+    pub received: u64,
+    /// Packets delivered a second time.
+    pub duplicates: u64,
+    /// `received` over `sent`; none if nothing was sent.
+    pub delivery_fraction: Option<f64>,
+    /// Time from source application to destination application: mean, s.
+    pub latency_mean_s: Option<f64>,
+    /// Its median, s.
+    pub latency_p50_s: Option<f64>,
+    /// Its 95th percentile, s.
+    pub latency_p95_s: Option<f64>,
+    /// Its 99th percentile, s.
+    pub latency_p99_s: Option<f64>,
+    /// Payload delivered in the window, per second of the window, bit/s.
+    pub throughput_bps: f64,
+    /// Mean number of links that delivered packets crossed.
+    pub hops_mean: Option<f64>,
+}
+
+/// Measures over all flows and all nodes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Sum of the TCP flows' throughput, bit/s.
+    pub tcp_throughput_bps: f64,
+    /// Delivered new payload over transmitted payload, all TCP flows.
+    pub tcp_goodput: Option<f64>,
+    /// Mean connect time of the TCP flows that connected, s.
+    pub tcp_connect_time_mean_s: Option<f64>,
+    /// TCP retransmissions.
+    pub tcp_retransmissions: u64,
+    /// TCP retransmission time-outs.
+    pub tcp_timeouts: u64,
+    /// CBR packets made.
+    pub cbr_sent: u64,
+    /// Different CBR packets delivered.
+    pub cbr_received: u64,
+    /// `cbr_received` over `cbr_sent`.
+    pub cbr_delivery_fraction: Option<f64>,
+    /// Mean latency of the delivered CBR packets, s.
+    pub cbr_latency_mean_s: Option<f64>,
+    /// Median latency, s.
+    pub cbr_latency_p50_s: Option<f64>,
+    /// 95th percentile of the latency, s.
+    pub cbr_latency_p95_s: Option<f64>,
+    /// 99th percentile of the latency, s.
+    pub cbr_latency_p99_s: Option<f64>,
+    /// CBR payload delivered in the window, bit/s.
+    pub cbr_throughput_bps: f64,
+    /// Routing packets sent or sent on at the IP layer, each hop counted, per second.
+    pub routing_packets_per_s: f64,
+    /// Their bytes, IP headers included, per second.
+    pub routing_bytes_per_s: f64,
+    /// Frames on the air that carry routing packets or belong to their exchange (RTS, CTS, ACK), per second.
+    pub routing_mac_frames_per_s: f64,
+    /// Their bytes, MAC headers included, per second.
+    pub routing_mac_bytes_per_s: f64,
+    /// Frames on the air of all kinds, per second.
+    pub mac_frames_per_s: f64,
+    /// Their bytes, per second.
+    pub mac_bytes_per_s: f64,
+    /// Mean number of links that delivered data packets crossed (TCP segments, ACKs and CBR).
+    pub hops_mean: Option<f64>,
+    /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed.
+    pub collision_fraction: Option<f64>,
+}
+
+/// Packets dropped for one reason, in the window.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DropCount {
+    /// The layer.
+    pub layer: Layer,
+    /// The reason.
+    pub reason: DropReason,
+    /// `tcp`, `cbr`, `routing` or `arp`.
+    pub packets: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// Everything that a run returns. A function of version, scenario and seed only.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RunResult {
+    /// Each flow, in the scenario's order.
+    pub flows: Vec<FlowResult>,
+    /// All together.
+    pub totals: Totals,
+    /// Where packets died, most frequent first.
+    pub drops: Vec<DropCount>,
+    /// The books of the whole run.
+    pub audit: AuditReport,
+    /// Events that the kernel carried out.
+    pub events: u64,
+    /// Arrivals of frames at receivers.
+    pub arrivals: u64,
+    /// Hash over everything above but the two counters of work, 32 hexadecimal digits.
+    pub result_hash: String,
+}

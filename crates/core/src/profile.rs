@@ -1,0 +1,89 @@
+//! Profiles: named sets of defaults for everything below the application.
+//!
+//! What ns-2 changed silently between its versions decides many published results, so each era is a profile.
+//! `rfc` is the defaults of the parameters themselves. See docs/models/profiles.md for the sources.
+
+use crate::arp::ArpParams;
+use crate::ifq::{QueueParams, RoutingPriority};
+use crate::mac::{Access, MacParams};
+use crate::radio::RadioParams;
+use crate::routing::aodv::AodvParams;
+use crate::scenario::{NetworkParams, Params};
+use crate::transport::tcp::TcpParams;
+
+/// The names of all profiles.
+pub const PROFILES: &[&str] = &["rfc", "ns-2.35", "ns-2.1b9", "cmu-1998"];
+
+/// The parameters of a profile; none if there is no such profile.
+pub fn profile(name: &str) -> Option<Params> {
+    match name {
+        "rfc" => Some(Params::default()),
+        "ns-2.35" => Some(ns_2_35()),
+        "ns-2.1b9" => Some(ns_2_1b9()),
+        "cmu-1998" => Some(cmu_1998()),
+        _ => None,
+    }
+}
+
+/// ns-2.35 (2011) as it ships, at 2 Mb/s data and 1 Mb/s basic rate, RTS for every unicast frame.
+fn ns_2_35() -> Params {
+    Params {
+        radio: RadioParams::default(),
+        mac: MacParams {
+            // ns-2.35 counts four addresses in the header of every data frame.
+            data_header_bytes: 34,
+            backoff_includes_cw: false,
+            rts_threshold_bytes: 0,
+            access: Access::AlwaysBackoff,
+            eifs_as_nav: true,
+            eifs_after_weak_frames: true,
+            captured_frames_set_nav: true,
+            sense_before_data: true,
+            ack_needs_cts: true,
+            backoff_after_failure: false,
+            ..MacParams::default()
+        },
+        // A limit of 50 admits a packet only while fewer than 49 wait.
+        queue: QueueParams { packets: 49, routing_priority: RoutingPriority::NewestFirst },
+        arp: ArpParams::default(),
+        network: NetworkParams { link_layer_delay_us: 25.0, udp_header_bytes: 0, ..NetworkParams::default() },
+        tcp: TcpParams::ns_2_35(),
+        aodv: AodvParams::ns_2_35(),
+    }
+}
+
+/// ns-2.1b9 (mid-2002): 28-byte header, no backoff fix, TCP of its day.
+fn ns_2_1b9() -> Params {
+    let base = ns_2_35();
+    Params {
+        mac: MacParams { data_header_bytes: 28, access: Access::DeferRandom, ..base.mac },
+        tcp: TcpParams::ns_2_1b9(),
+        ..base
+    }
+}
+
+/// The CMU Monarch extensions of 1998 to 2001: preamble and header charged as 24 bytes at the data rate,
+/// control and broadcast frames at 2 Mb/s (papers/mechanisms.md 1.2).
+fn cmu_1998() -> Params {
+    let base = ns_2_1b9();
+    Params {
+        mac: MacParams { control_rate_bps: 2e6, broadcast_rate_bps: 2e6, plcp_rate_bps: 2e6, ..base.mac },
+        tcp: TcpParams::cmu_1998(),
+        aodv: AodvParams::dyer_2002(),
+        ..base
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_there_and_within_range() {
+        for name in PROFILES {
+            let params = profile(name).unwrap_or_else(|| panic!("{name} is listed"));
+            assert_eq!(params.check(), Ok(()), "{name}");
+        }
+        assert_eq!(profile("ns-3"), None);
+    }
+}

@@ -1,0 +1,287 @@
+//! The spatial index: which nodes a transmission reaches.
+//!
+//! Time is cut into epochs so short that no node moves farther than [`SLACK_M`] in one. At an epoch's start
+//! all nodes are sorted into square cells of the field; a node's candidates (all within carrier-sense range
+//! plus the way that both may go) are collected when it first transmits in the epoch. A transmission then
+//! costs its candidates only: a position, a squared distance and, if sensed, a power each. A jump (the
+//! wrap-around at the edge of the field) ends the epoch.
+
+use super::Propagation;
+use crate::kernel::{Span, Time};
+use crate::mobility::{Leg, Path, Point};
+
+/// How far a node may move in one epoch. Larger epochs mean more candidates, smaller ones more sorting.
+const SLACK_M: f64 = 20.0;
+
+/// What one node gets of a transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The receiving node.
+    pub node: u32,
+    /// Propagation delay.
+    pub delay_ns: u32,
+    /// Received power.
+    pub power_w: f64,
+    /// Is it strong enough to be decoded?
+    pub receivable: bool,
+}
+
+/// A node's movement with the leg it is on.
+struct Mover {
+    path: Path,
+    /// The current leg, copied here because it is read for every arrival.
+    leg: Leg,
+    leg_end: Time,
+    next_leg: usize,
+}
+
+impl Mover {
+    fn new(path: Path) -> Mover {
+        let (leg, leg_end) = (path.legs()[0], path.legs().get(1).map_or(Time::NEVER, |next| next.start));
+        Mover { path, leg, leg_end, next_leg: 1 }
+    }
+
+    fn position(&mut self, now: Time) -> Point {
+        while now >= self.leg_end {
+            self.leg = self.path.legs()[self.next_leg];
+            self.next_leg += 1;
+            self.leg_end = self.path.legs().get(self.next_leg).map_or(Time::NEVER, |next| next.start);
+        }
+        self.leg.position(now)
+    }
+}
+
+/// See the module's head. Times given to its methods never go back.
+pub struct Index {
+    propagation: Propagation,
+    movers: Vec<Mover>,
+    epoch_length: Span,
+    epoch_end: Time,
+    epoch: u32,
+    /// Jumps of all nodes, in order of time, those already passed counted by `next_jump`.
+    jumps: Vec<Time>,
+    next_jump: usize,
+    cells: Cells,
+    /// Per node: the epoch in which its candidates were collected, and the candidates.
+    candidates: Vec<(u32, Vec<u32>)>,
+}
+
+impl Index {
+    /// An index over nodes on these paths, for a run that ends at `end`.
+    pub fn new(propagation: Propagation, paths: Vec<Path>, end: Time) -> Index {
+        let top_speed = paths.iter().map(|path| path.top_speed(end)).fold(0.0, f64::max);
+        let mut jumps: Vec<Time> = paths.iter().flat_map(|path| path.jumps().iter().copied()).collect();
+        jumps.sort_unstable();
+        let epoch_length =
+            if top_speed > 0.0 { Span::from_secs(SLACK_M / top_speed).max(Span(1)) } else { Span(u64::MAX) };
+        let candidates = paths.iter().map(|_| (0, Vec::new())).collect();
+        Index {
+            propagation,
+            movers: paths.into_iter().map(Mover::new).collect(),
+            epoch_length,
+            epoch_end: Time::ZERO,
+            epoch: 0,
+            jumps,
+            next_jump: 0,
+            cells: Cells::default(),
+            candidates,
+        }
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.movers.len()
+    }
+
+    /// The node's position.
+    pub fn position(&mut self, node: u32, now: Time) -> Point {
+        self.movers[node as usize].position(now)
+    }
+
+    /// Fills `arrivals` with what every other node in carrier-sense range gets of a transmission of `from`
+    /// that begins now, in order of arrival (equal delays in order of node).
+    pub fn arrivals(&mut self, from: u32, now: Time, arrivals: &mut Vec<Arrival>) {
+        if now >= self.epoch_end {
+            self.begin_epoch(now);
+        }
+        if self.candidates[from as usize].0 != self.epoch {
+            self.collect(from, now);
+        }
+        arrivals.clear();
+        let here = self.movers[from as usize].position(now);
+        for &node in &self.candidates[from as usize].1 {
+            let distance_m2 = here.distance2(self.movers[node as usize].position(now));
+            if self.propagation.senses(distance_m2) {
+                arrivals.push(Arrival {
+                    node,
+                    delay_ns: Propagation::delay_ns(distance_m2) as u32,
+                    power_w: self.propagation.power_w(distance_m2),
+                    receivable: self.propagation.receives(distance_m2),
+                });
+            }
+        }
+        arrivals.sort_unstable_by_key(|arrival| (arrival.delay_ns, arrival.node));
+    }
+
+    fn begin_epoch(&mut self, now: Time) {
+        self.epoch += 1;
+        while self.next_jump < self.jumps.len() && self.jumps[self.next_jump] <= now {
+            self.next_jump += 1;
+        }
+        self.epoch_end = now + self.epoch_length;
+        if let Some(&jump) = self.jumps.get(self.next_jump) {
+            self.epoch_end = self.epoch_end.min(jump);
+        }
+        let cell_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
+        let positions = self.movers.iter_mut().map(|mover| mover.position(now));
+        self.cells.fill(positions, cell_m);
+    }
+
+    fn collect(&mut self, from: u32, now: Time) {
+        // Since the epoch began both ends may each have moved by the slack, and may move on by it.
+        let reach_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
+        let here = self.cells.positions[from as usize];
+        let (epoch, list) = &mut self.candidates[from as usize];
+        *epoch = self.epoch;
+        list.clear();
+        self.cells.near(here, |node, place| {
+            if node != from && here.distance2(place) <= reach_m * reach_m {
+                list.push(node);
+            }
+        });
+        list.sort_unstable();
+        debug_assert!(now <= self.epoch_end);
+    }
+}
+
+/// Nodes sorted into square cells: per cell a range of `order`.
+#[derive(Default)]
+struct Cells {
+    cell_m: f64,
+    origin: Point,
+    columns: usize,
+    rows: usize,
+    starts: Vec<u32>,
+    order: Vec<u32>,
+    positions: Vec<Point>,
+}
+
+impl Cells {
+    fn fill(&mut self, positions: impl Iterator<Item = Point>, cell_m: f64) {
+        self.positions.clear();
+        self.positions.extend(positions);
+        let corner = |pick: fn(f64, f64) -> f64, start: f64| {
+            self.positions.iter().fold(Point { x: start, y: start }, |corner, place| Point {
+                x: pick(corner.x, place.x),
+                y: pick(corner.y, place.y),
+            })
+        };
+        let (low, high) = (corner(f64::min, f64::INFINITY), corner(f64::max, f64::NEG_INFINITY));
+        self.origin = low;
+        // A few nodes far apart must not make more cells than there are nodes to sort.
+        let most_per_side = (self.positions.len() as f64).sqrt().ceil().max(1.0);
+        let side = |length: f64| ((length / cell_m).floor() + 1.0).min(most_per_side);
+        self.cell_m = cell_m
+            .max((high.x - low.x) / most_per_side * (1.0 + 1e-9))
+            .max((high.y - low.y) / most_per_side * (1.0 + 1e-9));
+        self.columns = side(high.x - low.x) as usize;
+        self.rows = side(high.y - low.y) as usize;
+        self.starts.clear();
+        self.starts.resize(self.columns * self.rows + 1, 0);
+        for place in &self.positions {
+            let cell = self.cell_of(*place);
+            self.starts[cell + 1] += 1;
+        }
+        for cell in 1..self.starts.len() {
+            self.starts[cell] += self.starts[cell - 1];
+        }
+        self.order.clear();
+        self.order.resize(self.positions.len(), 0);
+        let mut next = self.starts.clone();
+        for (node, place) in self.positions.iter().enumerate() {
+            let cell = self.cell_of(*place);
+            self.order[next[cell] as usize] = node as u32;
+            next[cell] += 1;
+        }
+    }
+
+    fn column_row(&self, place: Point) -> (usize, usize) {
+        let column = ((place.x - self.origin.x) / self.cell_m) as usize;
+        let row = ((place.y - self.origin.y) / self.cell_m) as usize;
+        (column.min(self.columns - 1), row.min(self.rows - 1))
+    }
+
+    fn cell_of(&self, place: Point) -> usize {
+        let (column, row) = self.column_row(place);
+        row * self.columns + column
+    }
+
+    /// Visits all nodes in the cell of `place` and the eight around it.
+    fn near(&self, place: Point, mut visit: impl FnMut(u32, Point)) {
+        let (column, row) = self.column_row(place);
+        for r in row.saturating_sub(1)..=(row + 1).min(self.rows - 1) {
+            for c in column.saturating_sub(1)..=(column + 1).min(self.columns - 1) {
+                let cell = r * self.columns + c;
+                for &node in &self.order[self.starts[cell] as usize..self.starts[cell + 1] as usize] {
+                    visit(node, self.positions[node as usize]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RadioParams;
+    use super::*;
+    use crate::mobility::{Command, Trajectory};
+    use proptest::prelude::*;
+
+    fn everybody(paths: &[Path], propagation: &Propagation, from: u32, now: Time) -> Vec<u32> {
+        let here = paths[from as usize].position(now);
+        let mut seen: Vec<(u64, u32)> = (0..paths.len() as u32)
+            .filter(|&node| node != from)
+            .map(|node| (here.distance2(paths[node as usize].position(now)), node))
+            .filter(|&(distance_m2, _)| propagation.senses(distance_m2))
+            .map(|(distance_m2, node)| (Propagation::delay_ns(distance_m2), node))
+            .collect();
+        seen.sort_unstable();
+        seen.into_iter().map(|(_, node)| node).collect()
+    }
+
+    fn trajectory() -> impl Strategy<Value = Trajectory> {
+        let point = || (0.0..3000.0f64, 0.0..2000.0f64).prop_map(|(x, y)| Point { x, y });
+        let command = (0u64..60_000, point(), 0.0..40.0f64, any::<bool>());
+        (point(), prop::collection::vec(command, 0..6)).prop_map(|(start, list)| {
+            let mut commands: Vec<Command> = list
+                .into_iter()
+                .map(|(ms, to, speed, jump)| {
+                    let at = Time(ms * 1_000_000);
+                    if jump { Command::Jump { at, to } } else { Command::GoTo { at, to, speed } }
+                })
+                .collect();
+            commands.sort_by_key(Command::at);
+            Trajectory { start, commands }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn finds_whom_a_full_search_finds(
+            trajectories in prop::collection::vec(trajectory(), 2..40),
+            mut asks in prop::collection::vec((0u64..60_000, 0u32..40), 1..60),
+        ) {
+            let paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            let propagation = Propagation::new(&RadioParams::default());
+            let mut index = Index::new(propagation, paths.clone(), Time::from_secs(60.0));
+            let mut arrivals = Vec::new();
+            asks.sort_unstable();
+            for (ms, from) in asks {
+                let (now, from) = (Time(ms * 1_000_000), from % paths.len() as u32);
+                index.arrivals(from, now, &mut arrivals);
+                let found: Vec<u32> = arrivals.iter().map(|arrival| arrival.node).collect();
+                prop_assert_eq!(found, everybody(&paths, &propagation, from, now));
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Received power over distance: free space (Friis) up to the crossover, two-ray ground beyond it.
+//!
+//! Rappaport, *Wireless Communications*, 2nd ed. (2002), §4.2 and §4.6. With both antennas at height *h*,
+//! wavelength λ, gains *G* and loss *L*:
+//! free space P·G²·λ² / ((4π)²·d²·L), two-ray ground P·G²·h⁴ / (d⁴·L); they meet at 4π·h²/λ.
+
+use std::f64::consts::PI;
+
+use super::RadioParams;
+
+/// Speed of light in vacuum, m/s.
+const LIGHT_M_PER_S: f64 = 299_792_458.0;
+/// The speed of light that ns-2 uses for its wavelength; the default thresholds were computed with it.
+const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
+
+/// Power as a function of squared distance, with the two thresholds turned into squared distances.
+#[derive(Clone, Copy, Debug)]
+pub struct Propagation {
+    free_space: f64,
+    two_ray: f64,
+    crossover_m2: f64,
+    receive_m2: f64,
+    sense_m2: f64,
+}
+
+impl Propagation {
+    /// The model with these parameters.
+    pub fn new(params: &RadioParams) -> Propagation {
+        let wavelength_m = WAVELENGTH_LIGHT_M_PER_S / params.frequency_hz;
+        let radiated = params.transmit_power_w * params.antenna_gain * params.antenna_gain / params.system_loss;
+        let per_wave = wavelength_m / (4.0 * PI);
+        let height2 = params.antenna_height_m * params.antenna_height_m;
+        let crossover_m = 4.0 * PI * height2 / wavelength_m;
+        let mut model = Propagation {
+            free_space: radiated * per_wave * per_wave,
+            two_ray: radiated * height2 * height2,
+            crossover_m2: crossover_m * crossover_m,
+            receive_m2: 0.0,
+            sense_m2: 0.0,
+        };
+        model.receive_m2 = model.reach_m2(params.receive_threshold_w);
+        // Nothing is received that is not sensed.
+        model.sense_m2 = model.reach_m2(params.carrier_sense_threshold_w).max(model.receive_m2);
+        model
+    }
+
+    /// The squared distance (m²) up to which the power is at least `threshold_w`.
+    fn reach_m2(&self, threshold_w: f64) -> f64 {
+        let free_space = self.free_space / threshold_w;
+        if free_space <= self.crossover_m2 { free_space } else { (self.two_ray / threshold_w).sqrt() }
+    }
+
+    /// Received power in W at a squared distance in m².
+    pub fn power_w(&self, distance_m2: f64) -> f64 {
+        if distance_m2 < self.crossover_m2 {
+            // Antennas at the same point: the formula has no meaning closer than a wavelength or so.
+            self.free_space / distance_m2.max(1e-2)
+        } else {
+            self.two_ray / (distance_m2 * distance_m2)
+        }
+    }
+
+    /// Can a frame from this squared distance (m²) be received?
+    pub fn receives(&self, distance_m2: f64) -> bool {
+        distance_m2 <= self.receive_m2
+    }
+
+    /// Is a transmission from this squared distance (m²) sensed?
+    pub fn senses(&self, distance_m2: f64) -> bool {
+        distance_m2 <= self.sense_m2
+    }
+
+    /// The distance up to which frames can be received, in m.
+    pub fn receive_range_m(&self) -> f64 {
+        self.receive_m2.sqrt()
+    }
+
+    /// The distance up to which transmissions are sensed, in m.
+    pub fn sense_range_m(&self) -> f64 {
+        self.sense_m2.sqrt()
+    }
+
+    /// Nanoseconds that a signal takes for a squared distance in m², rounded down.
+    pub fn delay_ns(distance_m2: f64) -> u64 {
+        (distance_m2.sqrt() * (1e9 / LIGHT_M_PER_S)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wavelan() -> Propagation {
+        Propagation::new(&RadioParams::default())
+    }
+
+    #[test]
+    fn the_wavelan_card_reaches_250_and_550_metres() {
+        assert!((wavelan().receive_range_m() - 250.0).abs() < 0.1);
+        assert!((wavelan().sense_range_m() - 550.0).abs() < 0.1);
+        assert!((wavelan().crossover_m2.sqrt() - 86.14).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_two_formulas_meet_at_the_crossover() {
+        let model = wavelan();
+        let (below, above) = (model.crossover_m2 * (1.0 - 1e-12), model.crossover_m2 * (1.0 + 1e-12));
+        assert!((model.power_w(below) / model.power_w(above) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn power_falls_with_the_square_and_then_with_the_fourth_power() {
+        let model = wavelan();
+        let ratio = |a: f64, b: f64| model.power_w(a * a) / model.power_w(b * b);
+        assert!((ratio(20.0, 40.0) - 4.0).abs() < 1e-9);
+        assert!((ratio(200.0, 400.0) - 16.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn light_goes_300_metres_in_a_microsecond() {
+        assert_eq!(Propagation::delay_ns(300.0 * 300.0), 1000);
+    }
+}

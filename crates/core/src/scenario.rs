@@ -1,0 +1,303 @@
+//! A scenario: everything that a run depends on, checked and complete.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arp::ArpParams;
+use crate::ifq::QueueParams;
+use crate::mac::MacParams;
+use crate::mobility::Trajectory;
+use crate::params::{OutOfRange, ParamInfo, choices, params};
+use crate::radio::RadioParams;
+use crate::routing::aodv::AodvParams;
+use crate::transport::tcp::TcpParams;
+
+choices! {
+    /// The routing protocol that every node runs.
+    pub enum RoutingKind {
+        /// Ad hoc On-Demand Distance Vector.
+        Aodv = "aodv",
+        /// Fixed shortest-hop routes over the initial positions.
+        Static = "static",
+    }
+}
+
+params! {
+    /// Parameters of IP, the link layer and UDP.
+    pub struct NetworkParams in "network" {
+        /// Delay between IP and the interface queue, and between MAC and IP.
+        link_layer_delay_us: f64 = 0.0, "µs", "ns-2 LL delay_", [0.0, 1e6];
+        /// Bytes of a UDP header; ns-2 counts none.
+        udp_header_bytes: u32 = 8, "byte", "RFC 768", [0, 100];
+        /// Time to live that sources give to data packets under static routes.
+        data_ttl: u32 = 64, "hop", "RFC 1700", [1, 255];
+    }
+}
+
+/// All parameters of all sections.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// The radio channel.
+    pub radio: RadioParams,
+    /// The 802.11 MAC.
+    pub mac: MacParams,
+    /// The interface queue.
+    pub queue: QueueParams,
+    /// Address resolution.
+    pub arp: ArpParams,
+    /// IP, link layer and UDP.
+    pub network: NetworkParams,
+    /// TCP.
+    pub tcp: TcpParams,
+    /// AODV.
+    pub aodv: AodvParams,
+}
+
+impl Params {
+    /// What there is to know of every parameter, section by section.
+    pub fn schema() -> Vec<ParamInfo> {
+        [
+            RadioParams::SCHEMA,
+            MacParams::SCHEMA,
+            QueueParams::SCHEMA,
+            ArpParams::SCHEMA,
+            NetworkParams::SCHEMA,
+            TcpParams::SCHEMA,
+            AodvParams::SCHEMA,
+        ]
+        .concat()
+    }
+
+    /// Checks every number against its range.
+    ///
+    /// # Errors
+    /// The first parameter that is outside.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        self.radio.check()?;
+        self.mac.check()?;
+        self.queue.check()?;
+        self.arp.check()?;
+        self.network.check()?;
+        self.tcp.check()?;
+        self.aodv.check()
+    }
+}
+
+/// One flow of traffic.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The source node.
+    pub src: u32,
+    /// The destination node.
+    pub dst: u32,
+    /// When the source begins, in s.
+    pub start_s: f64,
+    /// When the source stops making new data, in s; none: with the run.
+    #[serde(default)]
+    pub stop_s: Option<f64>,
+    /// What it sends.
+    #[serde(flatten)]
+    pub kind: FlowKind,
+}
+
+/// What a flow sends.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FlowKind {
+    /// A file transfer over TCP.
+    Tcp {
+        /// Bytes to transfer; none: endless.
+        #[serde(default)]
+        bytes: Option<u64>,
+        /// Receiver window in segments; none: the scenario's `tcp.window`.
+        #[serde(default)]
+        window: Option<u32>,
+        /// Payload of a segment in bytes; none: the scenario's `tcp.segment_bytes`.
+        #[serde(default)]
+        segment_bytes: Option<u32>,
+    },
+    /// Constant bit rate over UDP.
+    Cbr {
+        /// Payload of a packet, in bytes.
+        bytes: u32,
+        /// Time between packets, in s.
+        interval_s: f64,
+        /// Vary each interval uniformly by up to half of it either way (ns-2's `random_`).
+        #[serde(default)]
+        random: bool,
+        /// Packets until the source stops; none: endless.
+        #[serde(default)]
+        max_packets: Option<u64>,
+    },
+}
+
+/// Everything that a run depends on, besides the version of the code.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The length of the run, in s.
+    pub duration_s: f64,
+    /// Measurement begins here, in s.
+    pub warmup_s: f64,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// The number of the replication, from 0; part of every stream's name.
+    #[serde(default)]
+    pub replication: u64,
+    /// The routing protocol.
+    pub routing: RoutingKind,
+    /// All parameters.
+    pub params: Params,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// Where the nodes start and go; one trajectory a node.
+    #[serde(skip)]
+    pub movement: Vec<Trajectory>,
+}
+
+/// Why a scenario cannot be run.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// A parameter is outside its range.
+    #[error("{0}")]
+    OutOfRange(#[from] OutOfRange),
+    /// Another value is unusable.
+    #[error("{field}: found {found}, wanted {wanted}")]
+    Unusable {
+        /// The field, with its index where it stands in a list.
+        field: String,
+        /// The value found.
+        found: String,
+        /// What would be right.
+        wanted: String,
+    },
+}
+
+/// Longest run, in s: nanoseconds stay exact in every intermediate float.
+pub const MAX_DURATION_S: f64 = 1e6;
+/// Most nodes of a run.
+pub const MAX_NODES: usize = 1_000_000;
+
+impl Scenario {
+    /// Checks everything that can be wrong with a scenario.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        self.params.check()?;
+        let wrong = |field: &str, found: String, wanted: String| {
+            Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
+        };
+        if !(self.duration_s > 0.0 && self.duration_s <= MAX_DURATION_S) {
+            return wrong("duration_s", self.duration_s.to_string(), format!("above 0, up to {MAX_DURATION_S} s"));
+        }
+        if !(self.warmup_s >= 0.0 && self.warmup_s < self.duration_s) {
+            return wrong(
+                "warmup_s",
+                self.warmup_s.to_string(),
+                format!("from 0 to less than the duration, {} s", self.duration_s),
+            );
+        }
+        if self.movement.is_empty() || self.movement.len() > MAX_NODES {
+            return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
+        }
+        self.flows.iter().enumerate().try_for_each(|(index, flow)| self.check_flow(index, flow))
+    }
+
+    fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
+        let wrong = |field: &str, found: String, wanted: &str| {
+            Err(ScenarioError::Unusable {
+                field: format!("flows[{index}].{field}"),
+                found,
+                wanted: wanted.to_owned(),
+            })
+        };
+        let nodes = self.movement.len();
+        for (field, node) in [("src", flow.src), ("dst", flow.dst)] {
+            if node as usize >= nodes {
+                return wrong(field, node.to_string(), &format!("a node from 0 to {}", nodes - 1));
+            }
+        }
+        if flow.src == flow.dst {
+            return wrong("dst", flow.dst.to_string(), "another node than the source");
+        }
+        if !(flow.start_s >= 0.0 && flow.start_s < self.duration_s) {
+            let wanted = format!("from 0 to less than the duration, {} s", self.duration_s);
+            return wrong("start_s", flow.start_s.to_string(), &wanted);
+        }
+        if flow.stop_s.is_some_and(|stop| !(stop.is_finite() && stop > flow.start_s)) {
+            return wrong("stop_s", format!("{:?}", flow.stop_s), "a time after the start");
+        }
+        match flow.kind {
+            FlowKind::Tcp { bytes: Some(0), .. } => wrong("bytes", "0".to_owned(), "at least 1 byte"),
+            FlowKind::Tcp { window: Some(0), .. } => wrong("window", "0".to_owned(), "at least 1 segment"),
+            FlowKind::Tcp { segment_bytes: Some(size), .. } if !(1..=65_495).contains(&size) => {
+                wrong("segment_bytes", size.to_string(), "from 1 to 65495 bytes")
+            }
+            FlowKind::Cbr { bytes, .. } if !(1..=65_507).contains(&bytes) => {
+                wrong("bytes", bytes.to_string(), "from 1 to 65507 bytes")
+            }
+            FlowKind::Cbr { interval_s, .. } if !(1e-6..=1e6).contains(&interval_s) => {
+                wrong("interval_s", interval_s.to_string(), "from 1 µs to 1000000 s")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario() -> Scenario {
+        Scenario {
+            duration_s: 10.0,
+            warmup_s: 0.0,
+            seed: 1,
+            replication: 0,
+            routing: RoutingKind::Aodv,
+            params: Params::default(),
+            flows: vec![Flow {
+                src: 0,
+                dst: 1,
+                start_s: 1.0,
+                stop_s: None,
+                kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
+            }],
+            movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
+        }
+    }
+
+    fn complaint(change: impl FnOnce(&mut Scenario)) -> String {
+        let mut changed = scenario();
+        change(&mut changed);
+        changed.check().expect_err("the change makes the scenario unusable").to_string()
+    }
+
+    #[test]
+    fn a_usable_scenario_passes() {
+        assert_eq!(scenario().check(), Ok(()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(complaint(|s| s.duration_s = f64::NAN).starts_with("duration_s: found NaN"));
+        assert!(complaint(|s| s.warmup_s = 10.0).starts_with("warmup_s: found 10"));
+        assert!(complaint(|s| s.movement.clear()).starts_with("nodes: found 0"));
+        assert!(complaint(|s| s.flows[0].dst = 0).starts_with("flows[0].dst: found 0, wanted another node"));
+        assert!(complaint(|s| s.flows[0].src = 9).starts_with("flows[0].src: found 9, wanted a node from 0 to 1"));
+        assert!(complaint(|s| s.flows[0].start_s = -1.0).starts_with("flows[0].start_s"));
+        assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
+        assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
+    }
+
+    #[test]
+    fn flows_read_as_flat_tables() {
+        let flow: Flow = serde_json::from_str(
+            r#"{"kind": "cbr", "src": 0, "dst": 1, "start_s": 1, "bytes": 512, "interval_s": 0.25}"#,
+        )
+        .expect("a valid flow");
+        assert_eq!(flow, scenario().flows[0]);
+    }
+}
