@@ -101,6 +101,8 @@ params! {
         delayed_ack_segments: u32 = 2, "segments", "RFC 5681 §4.2", [1.0, 64.0];
         /// Is a segment that fills a gap acknowledged at once?
         immediate_ack_for_gap: bool = true, "", "RFC 5681 §4.2; ns-2 RFC2581_immediate_ack_";
+        /// Is the last segment in order acknowledged at once when it comes again?
+        immediate_ack_for_duplicate: bool = true, "", "RFC 9293 §3.10.7.4 (ns-2: no)";
         /// Is the SYN acknowledged at once?
         immediate_ack_for_syn: bool = true, "", "RFC 9293 §3.10.7.2; ns-2 SYN_immediate_ack_";
     }
@@ -128,6 +130,7 @@ impl TcpParams {
             window_reduction: WindowReduction::Window,
             restart_window: 1,
             delayed_ack: false,
+            immediate_ack_for_duplicate: false,
             ..TcpParams::default()
         }
     }

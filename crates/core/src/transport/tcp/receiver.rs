@@ -65,7 +65,7 @@ impl Receiver {
             self.counters.first_data = Some((sent, now));
         }
         let fresh = self.store(number, payload);
-        if fresh && self.may_delay(number) {
+        if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
             self.unacknowledged += 1;
             if self.unacknowledged < self.params.delayed_ack_segments {
                 self.deadline = self.deadline.min(now + self.delay);
@@ -132,7 +132,7 @@ impl Receiver {
         }
     }
 
-    /// May the ACK of this segment, which is new, wait (RFC 5681 §4.2)? Only if it is the last one in order.
+    /// May the ACK of this segment wait (RFC 5681 §4.2)? Only if it is the last one in order.
     fn may_delay(&self, number: u32) -> bool {
         let fills_gap = !self.held.is_empty();
         let syn = self.params.connection_setup && number == 0;
