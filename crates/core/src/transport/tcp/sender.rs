@@ -145,7 +145,12 @@ impl Sender {
         self.recovery = Recovery::Timeout;
         self.recover_end = self.sent_end;
         self.scoreboard.clear();
+        // ns-2's Tahoe counts on, so that what was sent before the timeout starts no limited transmit.
+        let dupacks = self.dupacks;
         self.forget_duplicates();
+        if self.params.variant == TcpVariant::Tahoe {
+            self.dupacks = dupacks;
+        }
         if self.una == 0 && self.params.first_loss_rules {
             self.params.initial_window = 1;
         }

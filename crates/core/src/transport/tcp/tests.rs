@@ -291,6 +291,19 @@ fn tahoe_starts_again_from_the_lost_segment_with_a_window_of_one() {
     assert_eq!(alone.hear(60, &ack(9)), [9, 10]);
 }
 
+/// Tahoe counts duplicates on across a timeout, Reno starts again and may send by limited transmit.
+#[test]
+fn duplicates_from_before_a_timeout_send_nothing_in_tahoe() {
+    for (variant, sends) in [(TcpVariant::Reno, vec![5]), (TcpVariant::Tahoe, vec![])] {
+        let mut alone = Alone::five_outstanding(&TcpParams { variant, ..TcpParams::ns_2_35() });
+        for _ in 0..4 {
+            alone.hear(1, &ack(4));
+        }
+        assert_eq!(alone.time_out().1, [4]);
+        assert_eq!(alone.hear(1, &ack(4)), sends);
+    }
+}
+
 #[test]
 fn one_window_has_one_fast_retransmit() {
     for (one, wanted) in [(true, 1), (false, 2)] {
