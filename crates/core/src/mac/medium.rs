@@ -69,7 +69,7 @@ pub struct ReceptionCounts {
 
 /// See the module's head.
 #[derive(Debug)]
-pub struct Medium {
+pub(super) struct Medium {
     reception: Option<Reception>,
     /// Frames that overlap the one being received (only kept for the `sinr` rule).
     others: SmallVec<[(f64, Time); 4]>,
@@ -100,7 +100,7 @@ impl Default for Medium {
 
 impl Medium {
     /// Applies the end of a reception that nobody has to act on.
-    pub fn settle(&mut self, now: Time, timing: &Timing) {
+    pub(super) fn settle(&mut self, now: Time, timing: &Timing) {
         if let Some(reception) = self.reception
             && reception.signal.end <= now
             && !(reception.intact() && reception.signal.wanted)
@@ -111,19 +111,19 @@ impl Medium {
 
     /// A frame that the station must act on ends now: its transmission. The medium is busy with it until
     /// [`Medium::release`].
-    pub fn received(&self, now: Time) -> Option<u32> {
+    pub(super) fn received(&self, now: Time) -> Option<u32> {
         let reception = self.reception.as_ref()?;
         (reception.signal.end <= now && reception.intact() && reception.signal.wanted)
             .then_some(reception.signal.transmission)
     }
 
     /// The frame that was received has been dealt with.
-    pub fn release(&mut self, timing: &Timing) {
+    pub(super) fn release(&mut self, timing: &Timing) {
         self.end_reception(timing);
     }
 
     /// When a frame that the station must act on will have arrived.
-    pub fn next_received(&self) -> Time {
+    pub(super) fn next_received(&self) -> Time {
         match &self.reception {
             Some(reception) if reception.intact() && reception.signal.wanted => reception.signal.end,
             _ => Time::NEVER,
@@ -160,7 +160,7 @@ impl Medium {
     }
 
     /// The first bit of a frame arrives.
-    pub fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
+    pub(super) fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now, timing);
         let deaf = now < self.on_air_until;
         self.counts.receivable += u64::from(signal.receivable);
@@ -198,7 +198,7 @@ impl Medium {
     }
 
     /// The station begins to transmit and hears nothing until `until`.
-    pub fn transmit(&mut self, until: Time) {
+    pub(super) fn transmit(&mut self, until: Time) {
         if let Some(reception) = &mut self.reception {
             reception.deaf = true;
         }
@@ -207,7 +207,7 @@ impl Medium {
 
     /// From when the medium is idle for contention, as far as can be known now: physically, by NAV, and after
     /// EIFS. [`Time::NEVER`] while a frame arrives that the station must act on.
-    pub fn idle_at(&self, timing: &Timing) -> Time {
+    pub(super) fn idle_at(&self, timing: &Timing) -> Time {
         let Some(reception) = &self.reception else {
             return self.nav.max(self.eifs_until).max(self.energy_until);
         };
@@ -219,12 +219,12 @@ impl Medium {
     }
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.
-    pub fn is_idle(&self, now: Time) -> bool {
+    pub(super) fn is_idle(&self, now: Time) -> bool {
         self.reception.is_none() && self.nav <= now
     }
 
     /// What became of decodable frames so far.
-    pub fn counts(&self) -> ReceptionCounts {
+    pub(super) fn counts(&self) -> ReceptionCounts {
         self.counts
     }
 }

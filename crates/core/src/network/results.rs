@@ -66,7 +66,7 @@ impl Network {
 
     /// Looks into every place where a packet can be.
     fn visit_held(&self, visit: &mut dyn FnMut(&Packet)) {
-        let mut visit_body = |body: &Body, visit: &mut dyn FnMut(&Packet)| {
+        let visit_body = |body: &Body, visit: &mut dyn FnMut(&Packet)| {
             if let Body::Ip(packet) = body {
                 visit(packet);
             }
