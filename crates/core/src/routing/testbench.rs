@@ -92,7 +92,8 @@ pub(crate) struct Bench {
     stream: Stream,
     /// Source, destination, time of origin and end of each data packet.
     packets: BTreeMap<u64, (NodeId, NodeId, Time, Option<End>)>,
-    control: u64,
+    /// Control packets put on the air: when, by whom.
+    control: Vec<(Time, NodeId, Packet)>,
 }
 
 impl Bench {
@@ -114,7 +115,7 @@ impl Bench {
             now: Time::ZERO,
             stream: Streams::new(1, 0).stream(0, Purpose::Channel),
             packets: BTreeMap::new(),
-            control: 0,
+            control: Vec::new(),
         };
         for node in 0..n {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
@@ -203,8 +204,14 @@ impl Bench {
     }
 
     /// Control packets put on the air, each hop counted.
-    pub(crate) fn control_sent(&self) -> u64 {
-        self.control
+    pub(crate) fn control_sent(&self) -> usize {
+        self.control.len()
+    }
+
+    /// The control packets that `node` put on the air, and when.
+    pub(crate) fn control_by(&self, node: u32) -> impl Iterator<Item = (Time, &Packet)> {
+        let by_node = self.control.iter().filter(move |(_, from, _)| from.0 == node);
+        by_node.map(|(time, _, packet)| (*time, packet))
     }
 
     /// Each packet has ended, or a node holds it, or it is on its way, and never two of these.
@@ -299,7 +306,9 @@ impl Bench {
     }
 
     fn enqueue(&mut self, from: NodeId, next_hop: Option<NodeId>, packet: Packet) {
-        self.control += u64::from(!packet.is_data());
+        if !packet.is_data() {
+            self.control.push((self.now, from, packet.clone()));
+        }
         if let Some(to) = next_hop {
             let time = self.crossing_time();
             self.schedule(time, Event::Cross { from, to, unicast: true, packet });

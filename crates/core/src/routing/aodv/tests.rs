@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kernel::{Purpose, Streams};
+use crate::packet::Payload;
 use crate::routing::testbench::{
     Bench, a_restarted_node_forwards_again, at, loops_in_random_networks, suite,
 };
@@ -80,6 +81,33 @@ fn in_the_ns_2_model_a_restarted_node_swallows_a_flow_until_the_flow_pauses() {
     assert_eq!(bench.delivered(0, 3) - bench.delivered_of(0, 3, at(20.1)), 61);
     assert_eq!(bench.drops(crate::drops::DropReason::NoRoute), 159);
     assert_eq!(bench.delivered_of(0, 3, at(75.0)), 100);
+}
+
+/// The requests that `node` originated: when, in ms, and with what TTL.
+fn requests_of(bench: &Bench, node: u32) -> Vec<(u64, u8)> {
+    let own = bench.control_by(node).filter(|(_, packet)| match &packet.payload {
+        Payload::Aodv(Message::Rreq(rreq)) => rreq.origin == NodeId(node),
+        _ => false,
+    });
+    own.map(|(time, packet)| (time.0 / 1_000_000, packet.ttl)).collect()
+}
+
+/// A run of ns-2.35: six nodes in a chain, 200 m apart, four packets per second from 0 to 5 from 1 s on; at
+/// 10 s nodes 4 and 5 leave. Its trace has node 0 ask at 1.0 s (TTL 30), node 3 at 10.057, 12.0, 16.0 and
+/// 21.5 s (TTL 30), the repair end unheard at 21.91 s, and node 0 ask again at 22.25 s (TTL 7), at 22.5 s
+/// (TTL 30), and four times in all network-wide until the pause. The bench has no MAC, so the break is seen
+/// some milliseconds earlier.
+#[test]
+fn a_chain_that_loses_its_end_asks_when_ns_2_asks() {
+    let mut bench = Bench::new(6, maker(AodvParams::ns_2_35()));
+    bench.chain(6);
+    bench.flow(0, 5, 1.0, 60.0);
+    bench.unlink_at(at(10.0), 3, 4);
+    bench.run_until(at(30.0));
+    assert_eq!(requests_of(&bench, 3), [(10_008, 30), (12_000, 30), (16_000, 30), (21_500, 30)]);
+    let source = requests_of(&bench, 0);
+    assert_eq!(source[..3], [(1000, 30), (22_250, 7), (22_500, 30)]);
+    assert_eq!(source[3..].iter().map(|(_, ttl)| *ttl).collect::<Vec<_>>(), [30, 30, 30]);
 }
 
 #[test]
