@@ -44,6 +44,7 @@ impl Reception {
     }
 
     /// NAV and EIFS as they will be when the frame has ended, from what they are before.
+    #[inline]
     fn after(&self, nav: Time, eifs_until: Time, on_air_until: Time, timing: &Timing) -> (Time, Time) {
         let end = self.signal.end;
         if on_air_until > end {
@@ -124,6 +125,7 @@ impl Default for Medium {
 
 impl Medium {
     /// Applies the end of a reception that nobody has to act on.
+    #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if let Some(reception) = &self.reception
             && reception.signal.end <= now
@@ -135,6 +137,7 @@ impl Medium {
 
     /// The transmission of a frame that the station must act on and that has ended by now. The medium is busy
     /// with it until [`Medium::release`].
+    #[inline]
     pub(super) fn received(&self, now: Time) -> Option<u32> {
         let reception = self.reception.as_ref()?;
         (reception.signal.wanted && reception.signal.end <= now && reception.intact())
@@ -159,6 +162,7 @@ impl Medium {
     }
 
     /// The first bit of a frame arrives.
+    #[inline]
     pub(super) fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now);
         self.counts.receivable += u64::from(signal.receivable);
