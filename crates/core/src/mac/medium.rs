@@ -53,8 +53,8 @@ impl Reception {
         }
         if self.intact() {
             // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
-            let reserved = if self.signal.wanted { nav } else { end + self.signal.reserves };
-            return (nav.max(reserved), Time::ZERO);
+            let nav = if self.signal.wanted { nav } else { nav.max(end + self.signal.reserves) };
+            return (nav, Time::ZERO);
         }
         let params = timing.params();
         if !self.signal.receivable && !params.eifs_after_weak_frames {
@@ -102,7 +102,7 @@ pub(super) struct Medium {
     nav: Time,
     /// The standard's EIFS: no contention before this, but responses are sent.
     eifs_until: Time,
-    /// A frame that the receiver captured over keeps the medium busy until here.
+    /// The last bit of every frame that has left the receiver has passed by here.
     energy_until: Time,
     /// The station's own transmission ends here.
     on_air_until: Time,
@@ -149,6 +149,7 @@ impl Medium {
         if let Some(reception) = self.reception.take() {
             self.nav = reception.nav_after;
             self.eifs_until = reception.eifs_after;
+            self.energy_until = self.energy_until.max(reception.signal.end);
         }
     }
 
@@ -223,12 +224,13 @@ impl Medium {
     /// From when the medium is idle for contention, as far as can be known now: physically, by NAV, and after
     /// EIFS. [`Time::NEVER`] while a frame arrives that the station must act on.
     pub(super) fn idle_at(&self) -> Time {
+        let quiet = self.energy_until.max(self.on_air_until);
         match &self.reception {
-            None => self.nav.max(self.eifs_until).max(self.energy_until),
+            None => self.nav.max(self.eifs_until).max(quiet),
             Some(reception) if reception.signal.wanted && reception.intact() => Time::NEVER,
             Some(reception) => {
                 let virtually = reception.nav_after.max(reception.eifs_after);
-                reception.signal.end.max(virtually).max(self.energy_until)
+                reception.signal.end.max(virtually).max(quiet)
             }
         }
     }
