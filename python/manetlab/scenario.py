@@ -360,20 +360,34 @@ class Scenario(_Model):
         place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
         return Resolved(self, movement, json.loads(_core.normalize(_canonical(asked), movement, place)))
 
-    def _params(self) -> Params:
-        params = parameters.profile(self.profile)
+    def set_by(self, section: str, name: str) -> str:
+        """What gives a parameter its value: the profile, a named set, or the scenario itself."""
+        if name in getattr(self, section):
+            return "scenario"
+        layers = self._layers()
+        for (_, before), (label, after) in zip(layers[-2::-1], layers[:0:-1], strict=True):
+            if before[section][name] != after[section][name]:
+                return label
+        return layers[0][0]
+
+    def _layers(self) -> list[tuple[str, Params]]:
+        """The parameters as they become: the profile's, then after each named set, with its name."""
+        layers = [(f"profile {self.profile}", parameters.profile(self.profile))]
         protocol, _, aodv_set = self.routing.partition(":")
         if protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
         if aodv_set and protocol != "aodv":
             raise InputError(f"{protocol} has no parameter sets", self._where, f'"{self.routing}"', f'"{protocol}"')
         if aodv_set:
-            params = parameters.apply_aodv_set(params, aodv_set)
-        tcp = dict(self.tcp)
-        if (sender := tcp.pop("sender", None)) is not None:
-            params = parameters.apply_sender(params, str(sender))
+            layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set)))
+        if (sender := self.tcp.get("sender")) is not None:
+            layers.append((f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender))))
+        return layers
+
+    def _params(self) -> Params:
         overrides = {section: getattr(self, section) for section in parameters.schema()}
-        return parameters.apply_overrides(params, {**overrides, "tcp": tcp}, self._where)
+        overrides["tcp"] = {name: value for name, value in self.tcp.items() if name != "sender"}
+        return parameters.apply_overrides(self._layers()[-1][1], overrides, self._where)
 
     def _read_or_make_movement(self) -> _core.Movement:
         source = self.movement
