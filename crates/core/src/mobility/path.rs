@@ -39,8 +39,7 @@ pub struct Path {
 impl Path {
     /// The path that follows from a trajectory's commands.
     pub fn new(trajectory: &Trajectory) -> Path {
-        let mut path =
-            Path { legs: vec![Leg::resting(Time::ZERO, trajectory.start)], jumps: Vec::new() };
+        let mut path = Path { legs: vec![Leg::resting(Time::ZERO, trajectory.start)], jumps: Vec::new() };
         // The end of the running leg, if it has one: when and where the node arrives.
         let mut arrival: Option<(Time, Point)> = None;
         for command in &trajectory.commands {

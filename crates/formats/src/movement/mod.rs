@@ -1,0 +1,53 @@
+//! Movement files of `setdest` (CMU's `setdest` 1 and 2 of ns-2; BonnMotion and SUMO write the same form).
+//!
+//! Understood lines, in any order, `$ns` for `$ns_` and `$node(i)` for `$node_(i)` too:
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `$node_(i) set X_ x`, `… Y_ y` | the node's start; every node needs both, once |
+//! | `$node_(i) set Z_ 0` | nothing: the field is flat, another height is an error |
+//! | `$ns_ at T "$node_(i) setdest x y speed"` | go straight to (x, y) |
+//! | `$ns_ at T "$node_(i) set X_ x"`, `… Y_ y` | be there at once, and stay |
+//! | `$god_ set-dist a b hops`, also timed; `set god_ [God instance]` | nothing: the optimum is computed here |
+//! | `# …` and blank lines | nothing |
+//!
+//! Commands of one node at the same time are obeyed in the order of the file. `set X_` and `set Y_` of one
+//! node at the same time are one jump; one alone keeps the other coordinate as it is at that time.
+//!
+//! A `setdest` with speed 0 stops the node where it is, as in ns-2 (the position there changes by direction ×
+//! speed × time; the node keeps a destination that it never approaches).
+//!
+//! Deviation: a jump ends the walk. ns-2 changes the coordinate and goes on with the old destination and with
+//! whatever movement it had not yet booked; a file that jumps should say at the same time where to go next,
+//! and then both agree.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use manetlab_core::mobility::{Command, Point, Trajectory};
+
+pub use read::read_movement;
+pub use write::write_movement;
+
+/// What a movement file says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Movement {
+    /// One trajectory for each node, in order of index.
+    pub trajectories: Vec<Trajectory>,
+}
+
+impl Movement {
+    /// The greatest x and the greatest y over all starts and destinations, in metres, at least 0: the far
+    /// corner of the smallest field from the origin that holds the movement.
+    pub fn bounds(&self) -> Point {
+        let places = self.trajectories.iter().flat_map(|trajectory| {
+            let goals = trajectory.commands.iter().map(|command| match *command {
+                Command::GoTo { to, .. } | Command::Jump { to, .. } => to,
+            });
+            std::iter::once(trajectory.start).chain(goals)
+        });
+        places.fold(Point::default(), |far, at| Point { x: far.x.max(at.x), y: far.y.max(at.y) })
+    }
+}
