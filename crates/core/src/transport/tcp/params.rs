@@ -1,0 +1,188 @@
+//! The parameters of TCP, the senders that users can name, and the profiles' values.
+
+use crate::params::{choices, params};
+
+choices! {
+    /// What the third duplicate ACK starts.
+    pub enum TcpVariant {
+        /// Fast retransmit, then fast recovery (RFC 5681 §3.2).
+        Reno = "reno",
+        /// Fast retransmit, then slow start from the lost segment (Jacobson 1988).
+        Tahoe = "tahoe",
+    }
+}
+
+choices! {
+    /// How the retransmission timeout grows from one timeout to the next.
+    pub enum RtoPolicy {
+        /// It doubles at each (RFC 6298 §5.5) until a fresh round-trip sample (Karn).
+        Exponential = "exponential",
+        /// It doubles at the first and then stays, until an ACK for new data (Dyer and Boppana 2001).
+        Fixed = "fixed",
+    }
+}
+
+choices! {
+    /// Half of what a loss leaves of the window.
+    pub enum WindowReduction {
+        /// Of the flight, at least two segments; a repeated timeout of one segment leaves `ssthresh` alone
+        /// (RFC 5681 §3.1, equation 4).
+        FlightSize = "flight-size",
+        /// Of min(cwnd, window): `cwnd` exactly, `ssthresh` in whole segments, at least two (ns-2 with
+        /// `precisionReduce_`).
+        Window = "window",
+        /// The same, both in whole segments (ns-2 without `precisionReduce_`).
+        WindowWhole = "window-whole",
+    }
+}
+
+params! {
+    /// The parameters of a TCP flow, at both ends.
+    pub struct TcpParams in "tcp" {
+        /// The congestion control.
+        variant: TcpVariant = TcpVariant::Reno, "", "RFC 5681 §3.2";
+        /// The receiver's advertised window.
+        window: u32 = 20, "segments", "RFC 9293 §3.8.6; 20: ns-2 window_", [1.0, 65_536.0];
+        /// Payload of a full segment. The default fits an Ethernet-sized MTU of 1500 bytes.
+        segment_bytes: u32 = 1460, "bytes", "RFC 6691 §2", [1.0, 65_495.0];
+        /// The congestion window at the start, after the SYN's ACK if connection setup is simulated.
+        initial_window: u32 = 3, "segments", "RFC 5681 §3.1 (3 for segments of 1096 to 2190 bytes)", [1.0, 64.0];
+        /// Is a SYN sent first, as segment 0 without payload? Until its ACK the congestion window is one.
+        connection_setup: bool = true, "", "RFC 9293 §3.5; ns-2 syn_ and delay_growth_";
+        /// IP and TCP header of a data segment and of the SYN.
+        header_bytes: u32 = 40, "bytes", "RFC 791 §3.1, RFC 9293 §3.1", [0.0, 120.0];
+        /// An acknowledgement's length at the IP layer, without SACK blocks.
+        ack_bytes: u32 = 40, "bytes", "RFC 791 §3.1, RFC 9293 §3.1", [1.0, 120.0];
+        /// What a SACK option adds to an ACK beside 8 bytes for each block: kind, length and padding.
+        sack_option_bytes: u32 = 4, "bytes", "RFC 2018 §3 (ns-2: 0)", [0.0, 12.0];
+
+        /// The round-trip clock's granularity: BSD's arithmetic in whole ticks; zero for an exact clock.
+        tick_ms: f64 = 0.0, "ms", "RFC 6298 §4; ns-2 tcpTick_", [0.0, 1000.0];
+        /// The RTO before the first round-trip sample.
+        rto_initial_s: f64 = 1.0, "s", "RFC 6298 §2.1", [0.001, 1e5];
+        /// The least RTO.
+        rto_min_s: f64 = 1.0, "s", "RFC 6298 §2.4", [0.0, 1e5];
+        /// The greatest RTO, after back-off.
+        rto_max_s: f64 = 60.0, "s", "RFC 6298 §2.5", [0.001, 1e5];
+        /// The back-off multiplier's cap; with `rto_min_before_backoff` it doubles on until the RTO is at its maximum.
+        rto_backoff_cap: u32 = 64, "", "4.4BSD tcp_backoff; ns-2", [1.0, 65_536.0];
+        /// Is the minimum applied before the multiplication by the back-off, rather than after?
+        rto_min_before_backoff: bool = true, "", "RFC 6298 §2.4 and §5.5; ns-2 rfc2988_";
+        /// How the RTO grows from one timeout to the next.
+        rto_policy: RtoPolicy = RtoPolicy::Exponential, "", "RFC 6298 §5.5";
+        /// A back-off multiplier above this forgets the round-trip estimate; zero for never.
+        forget_rtt_above_backoff: u32 = 0, "", "RFC 6298 §5, last note (MAY); ns-2: 8", [0.0, 65_536.0];
+        /// Does an ACK restart the timer after its round-trip sample is taken, rather than before?
+        timer_after_sample: bool = true, "", "RFC 6298 §5.3; ns-2 timerfix_";
+
+        /// The number of duplicate ACKs that means a loss.
+        dupack_threshold: u32 = 3, "", "RFC 5681 §3.2", [1.0, 64.0];
+        /// Does each duplicate ACK below the threshold let one more segment out?
+        limited_transmit: bool = true, "", "RFC 3042 §2; ns-2 singledup_";
+        /// Of what a loss leaves half.
+        window_reduction: WindowReduction = WindowReduction::FlightSize, "", "RFC 5681 §3.1; ns-2 precisionReduce_";
+        /// Is there at most one fast retransmit for the segments outstanding at a loss?
+        one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
+        /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
+        inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
+        /// Does the loss of segment 0 make the initial window one, and may segments 0 and 1 be fast retransmitted?
+        first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
+        /// The congestion window after nothing has been outstanding for an RTO; zero leaves it as it was.
+        restart_window: u32 = 3, "segments", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];
+
+        /// Selective acknowledgements at the receiver, and pipe-based recovery in a Reno sender.
+        sack: bool = false, "", "RFC 2018, RFC 6675";
+
+        /// Does the receiver delay the ACKs of segments that arrive in order?
+        delayed_ack: bool = true, "", "RFC 1122 §4.2.3.2, RFC 5681 §4.2";
+        /// How long it waits for another segment at most.
+        delayed_ack_timeout_s: f64 = 0.1, "s", "RFC 1122 §4.2.3.2 (at most 0.5); 0.1: ns-2 interval_", [0.0, 0.5];
+        /// The number of unacknowledged segments that it waits for.
+        delayed_ack_segments: u32 = 2, "segments", "RFC 5681 §4.2", [1.0, 64.0];
+        /// Is a segment that fills a gap acknowledged at once?
+        immediate_ack_for_gap: bool = true, "", "RFC 5681 §4.2; ns-2 RFC2581_immediate_ack_";
+        /// Is the last segment in order acknowledged at once when it comes again?
+        immediate_ack_for_duplicate: bool = true, "", "RFC 9293 §3.10.7.4 (ns-2: no)";
+        /// Is the SYN acknowledged at once?
+        immediate_ack_for_syn: bool = true, "", "RFC 9293 §3.10.7.2; ns-2 SYN_immediate_ack_";
+    }
+}
+
+/// The senders that users can name; see [`TcpParams::apply_sender`].
+pub const SENDER_NAMES: &[&str] = &["reno", "tahoe", "sack", "fixed-rto", "reno-f"];
+
+impl TcpParams {
+    /// The current standards: the defaults.
+    pub fn rfc() -> TcpParams {
+        TcpParams::default()
+    }
+
+    /// As ns-2.35 ships `Agent/TCP/Reno` and `Agent/TCPSink`.
+    pub fn ns_2_35() -> TcpParams {
+        TcpParams {
+            segment_bytes: 1000,
+            initial_window: 2,
+            sack_option_bytes: 0,
+            tick_ms: 10.0,
+            rto_initial_s: 3.0,
+            rto_min_s: 0.2,
+            forget_rtt_above_backoff: 8,
+            window_reduction: WindowReduction::Window,
+            restart_window: 1,
+            delayed_ack: false,
+            immediate_ack_for_duplicate: false,
+            ..TcpParams::default()
+        }
+    }
+
+    /// As ns-2.1b9 (mid-2002) ships them; 2.26 and 2.27 are the same here but for `inflate_outside_recovery`,
+    /// which 2.27 corrects.
+    pub fn ns_2_1b9() -> TcpParams {
+        TcpParams {
+            rto_initial_s: 6.0,
+            rto_min_s: 1.0,
+            rto_max_s: 100_000.0,
+            window_reduction: WindowReduction::WindowWhole,
+            inflate_outside_recovery: true,
+            first_loss_rules: false,
+            immediate_ack_for_syn: false,
+            ..TcpParams::ns_2_35()
+        }
+    }
+
+    /// As ns-2 with the CMU Monarch extensions shipped them from 1998 to early 2001. Packets then had the
+    /// length of their payload (ACKs of 40 bytes) and 20 bytes of IP header from the routing agent.
+    pub fn cmu_1998() -> TcpParams {
+        TcpParams {
+            initial_window: 1,
+            connection_setup: false,
+            header_bytes: 20,
+            ack_bytes: 60,
+            tick_ms: 100.0,
+            rto_min_s: 0.0,
+            rto_max_s: 64.0,
+            rto_min_before_backoff: false,
+            timer_after_sample: false,
+            limited_transmit: false,
+            immediate_ack_for_gap: false,
+            ..TcpParams::ns_2_1b9()
+        }
+    }
+
+    /// Makes this the sender that users call `name`: congestion control, SACK and RTO policy, and for `reno-f`
+    /// (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if there is no
+    /// such sender.
+    pub fn apply_sender(&mut self, name: &str) -> bool {
+        let (variant, sack, rto_policy) = match name {
+            "reno" => (TcpVariant::Reno, false, RtoPolicy::Exponential),
+            "tahoe" => (TcpVariant::Tahoe, false, RtoPolicy::Exponential),
+            "sack" => (TcpVariant::Reno, true, RtoPolicy::Exponential),
+            "fixed-rto" => (TcpVariant::Reno, false, RtoPolicy::Fixed),
+            "reno-f" => (TcpVariant::Reno, true, RtoPolicy::Fixed),
+            _ => return false,
+        };
+        (self.variant, self.sack, self.rto_policy) = (variant, sack, rto_policy);
+        self.delayed_ack |= name == "reno-f";
+        true
+    }
+}

@@ -1,0 +1,155 @@
+//! The receiving end: reassembly, acknowledgements at once or delayed, SACK blocks.
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use super::{Output, SackBlocks, Segment, TcpParams};
+use crate::kernel::{Span, Time};
+
+/// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
+const SACK_BLOCKS_MAX: usize = 3;
+
+/// What a receiver has seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReceiverCounters {
+    /// Bytes of payload delivered in order to the application, each once.
+    pub bytes_in_order: u64,
+    /// Segments that arrived, SYN and duplicates included.
+    pub segments_received: u64,
+    /// Segments that had arrived before.
+    pub duplicates: u64,
+    /// Of the first segment with payload that arrived: when that copy was sent, and when it arrived.
+    pub first_data: Option<(Time, Time)>,
+}
+
+/// The receiving end of a flow. Calls come in order of time.
+pub struct Receiver {
+    params: TcpParams,
+    delay: Span,
+    /// The number of the next segment in order.
+    next: u32,
+    /// Payload of the segments from `next` on, as far as they have arrived; the first has not.
+    held: VecDeque<Option<u32>>,
+    /// The ranges of `held`, that which grew last first. Empty without SACK.
+    ranges: SmallVec<[(u32, u32); 4]>,
+    /// Segments in order whose ACK is delayed.
+    unacknowledged: u32,
+    /// When the delayed ACK goes out at the latest.
+    deadline: Time,
+    counters: ReceiverCounters,
+}
+
+impl Receiver {
+    /// A receiver that waits for the first segment. `params` must be within their ranges.
+    pub fn new(params: &TcpParams) -> Receiver {
+        Receiver {
+            delay: Span::from_secs(params.delayed_ack_timeout_s),
+            params: params.clone(),
+            next: 0,
+            held: VecDeque::new(),
+            ranges: SmallVec::new(),
+            unacknowledged: 0,
+            deadline: Time::NEVER,
+            counters: ReceiverCounters::default(),
+        }
+    }
+
+    /// A segment arrives. Segments beyond the window are answered and forgotten (RFC 9293 §3.10.7.4).
+    pub fn handle_data(&mut self, now: Time, segment: &Segment, out: &mut Vec<Output>) {
+        let &Segment::Data { number, payload, sent, .. } = segment else {
+            return;
+        };
+        self.counters.segments_received += 1;
+        if payload > 0 && self.counters.first_data.is_none() {
+            self.counters.first_data = Some((sent, now));
+        }
+        let fresh = self.store(number, payload);
+        if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
+            self.unacknowledged += 1;
+            if self.unacknowledged < self.params.delayed_ack_segments {
+                self.deadline = self.deadline.min(now + self.delay);
+                return;
+            }
+        }
+        self.acknowledge(out);
+    }
+
+    /// Sends the delayed ACK if its time has come.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+        if now >= self.deadline {
+            self.acknowledge(out);
+        }
+    }
+
+    /// When a delayed ACK goes out, [`Time::NEVER`] if none waits.
+    pub fn next_timeout(&self) -> Time {
+        self.deadline
+    }
+
+    /// What it has seen so far.
+    pub fn counters(&self) -> &ReceiverCounters {
+        &self.counters
+    }
+
+    /// Keeps the segment and delivers what is in order now. False if it is a duplicate or beyond the window.
+    fn store(&mut self, number: u32, payload: u32) -> bool {
+        let known = number < self.next
+            || self.held.get((number - self.next) as usize).is_some_and(|held| held.is_some());
+        self.counters.duplicates += u64::from(known);
+        if known || number - self.next >= self.params.window {
+            return false;
+        }
+        let at = (number - self.next) as usize;
+        if at >= self.held.len() {
+            self.held.resize(at + 1, None);
+        }
+        self.held[at] = Some(payload);
+        while let Some(&Some(payload)) = self.held.front() {
+            self.held.pop_front();
+            self.next += 1;
+            self.counters.bytes_in_order += u64::from(payload);
+        }
+        if self.params.sack {
+            self.note_range(number);
+        }
+        true
+    }
+
+    /// Keeps the ranges beyond `next`; that which holds `number` comes first (RFC 2018 §4).
+    fn note_range(&mut self, number: u32) {
+        let (mut start, mut end) = (number, number + 1);
+        let next = self.next;
+        self.ranges.retain(|range| {
+            let touches = range.0 <= end && start <= range.1;
+            if touches {
+                (start, end) = (start.min(range.0), end.max(range.1));
+            }
+            !touches && range.1 > next
+        });
+        if start > next {
+            self.ranges.insert(0, (start, end));
+        }
+    }
+
+    /// May the ACK of this segment wait (RFC 5681 §4.2)? Only if it is the last one in order.
+    fn may_delay(&self, number: u32) -> bool {
+        let fills_gap = !self.held.is_empty();
+        let syn = self.params.connection_setup && number == 0;
+        self.params.delayed_ack
+            && number + 1 == self.next
+            && !(fills_gap && self.params.immediate_ack_for_gap)
+            && !(syn && self.params.immediate_ack_for_syn)
+    }
+
+    fn acknowledge(&mut self, out: &mut Vec<Output>) {
+        self.unacknowledged = 0;
+        self.deadline = Time::NEVER;
+        let sack: SackBlocks = self.ranges.iter().take(SACK_BLOCKS_MAX).copied().collect();
+        let option = if sack.is_empty() { 0 } else { self.params.sack_option_bytes + 8 * sack.len() as u32 };
+        out.push(Output::Send {
+            segment: Segment::Ack { next: self.next, sack },
+            bytes: self.params.ack_bytes + option,
+        });
+    }
+}

@@ -1,0 +1,274 @@
+//! The round-trip estimate and the retransmission timeout: RFC 6298, or BSD's integer arithmetic in ticks.
+
+use super::{RtoPolicy, TcpParams};
+use crate::kernel::{Span, Time};
+
+/// Smoothed round-trip time and its mean deviation.
+enum Estimate {
+    /// In nanoseconds, with an exact clock.
+    Exact { srtt: u64, rttvar: u64 },
+    /// In ticks: `srtt` in eighths, `rttvar` in quarters, as in 4.4BSD.
+    Ticks { srtt: i64, rttvar: i64 },
+}
+
+/// The clock granularity G that an exact clock keeps the timeout above the round-trip time by, when there is
+/// no variance left (RFC 6298 §2.2). Also the least timeout.
+const EXACT_GRANULARITY: Span = Span::from_millis(1);
+
+/// See the module's head.
+pub(super) struct Rto {
+    estimate: Option<Estimate>,
+    /// The timeout from the estimate, before limits and back-off.
+    base: Span,
+    /// The multiplier, a power of two.
+    back_off: u64,
+
+    /// Zero for an exact clock.
+    tick: Span,
+    /// How far the tick counter is ahead at time zero.
+    tick_phase: Span,
+    min: Span,
+    max: Span,
+    floor: Span,
+    min_before_backoff: bool,
+    policy: RtoPolicy,
+    cap: u64,
+    forget_above: u64,
+}
+
+impl Rto {
+    pub(super) fn new(params: &TcpParams, tick_phase: Span) -> Rto {
+        let tick = Span::from_secs(params.tick_ms * 1e-3);
+        Rto {
+            estimate: None,
+            base: Span::from_secs(params.rto_initial_s),
+            back_off: 1,
+            tick,
+            tick_phase,
+            min: Span::from_secs(params.rto_min_s),
+            max: Span::from_secs(params.rto_max_s),
+            // BSD's slow timer may fire up to one tick early, so that one tick would be no timeout at all.
+            floor: if tick == Span::ZERO { EXACT_GRANULARITY } else { tick * 2 },
+            min_before_backoff: params.rto_min_before_backoff,
+            policy: params.rto_policy,
+            cap: u64::from(params.rto_backoff_cap),
+            forget_above: match params.forget_rtt_above_backoff {
+                0 => u64::MAX,
+                above => u64::from(above),
+            },
+        }
+    }
+
+    /// The timeout now, with limits and back-off.
+    pub(super) fn value(&self) -> Span {
+        let backed_off = if self.min_before_backoff {
+            self.base.max(self.min) * self.back_off
+        } else {
+            (self.base * self.back_off).max(self.min)
+        };
+        backed_off.min(self.max).max(self.floor)
+    }
+
+    /// The smoothed round-trip time, if there is an estimate.
+    pub(super) fn srtt(&self) -> Option<Span> {
+        self.estimate.as_ref().map(|estimate| match *estimate {
+            Estimate::Exact { srtt, .. } => Span(srtt),
+            Estimate::Ticks { srtt, .. } => Span(self.tick.0 * (srtt as u64) / 8),
+        })
+    }
+
+    /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after 5.7).
+    pub(super) fn sample(&mut self, sent: Time, now: Time) {
+        self.back_off = 1;
+        if self.tick == Span::ZERO {
+            self.sample_exact(now.since(sent));
+        } else {
+            // The difference of two readings of a counter that steps once a tick.
+            let since_step = (sent.0 + self.tick_phase.0) % self.tick.0;
+            let ticks = (now.since(sent).0 + since_step) / self.tick.0;
+            self.sample_ticks(ticks.max(1) as i64);
+        }
+    }
+
+    /// RFC 6298 §2.2 and §2.3.
+    fn sample_exact(&mut self, rtt: Span) {
+        let (srtt, rttvar) = match self.estimate {
+            Some(Estimate::Exact { srtt, rttvar }) => {
+                ((7 * srtt + rtt.0) / 8, (3 * rttvar + srtt.abs_diff(rtt.0)) / 4)
+            }
+            _ => (rtt.0, rtt.0 / 2),
+        };
+        self.estimate = Some(Estimate::Exact { srtt, rttvar });
+        self.base = Span(srtt + (4 * rttvar).max(EXACT_GRANULARITY.0));
+    }
+
+    /// Jacobson 1988, appendix A, as 4.4BSD and ns-2 compute it. Shifts round towards minus infinity.
+    fn sample_ticks(&mut self, rtt: i64) {
+        let (srtt, rttvar) = match self.estimate {
+            Some(Estimate::Ticks { srtt, rttvar }) => {
+                let error = rtt - (srtt >> 3);
+                ((srtt + error).max(1), (rttvar + error.abs() - (rttvar >> 2)).max(1))
+            }
+            _ => (rtt << 3, rtt << 1),
+        };
+        self.estimate = Some(Estimate::Ticks { srtt, rttvar });
+        // srtt + 4 rttvar in eighths of a tick, the fraction cut off.
+        self.base = self.tick * (((rttvar << 3) + srtt) >> 3) as u64;
+    }
+
+    /// A timeout (RFC 6298 §5.5).
+    pub(super) fn back_off(&mut self) {
+        let grows = match self.policy {
+            RtoPolicy::Exponential => {
+                self.back_off < self.cap || (self.min_before_backoff && self.value() < self.max)
+            }
+            RtoPolicy::Fixed => self.back_off == 1,
+        };
+        if grows {
+            self.back_off *= 2;
+        }
+        if self.back_off > self.forget_above {
+            self.estimate = None;
+        }
+    }
+
+    /// An ACK for new data, which need not give a sample (Karn). Only the fixed policy ends its back-off here.
+    pub(super) fn handle_progress(&mut self) {
+        if self.policy == RtoPolicy::Fixed {
+            self.back_off = 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn exact(min_s: f64) -> Rto {
+        Rto::new(&TcpParams { rto_min_s: min_s, ..TcpParams::rfc() }, Span::ZERO)
+    }
+
+    /// A sample of `rtt_ms` from a segment sent at `sent_ms`.
+    fn sample(rto: &mut Rto, sent_ms: u64, rtt_ms: u64) {
+        rto.sample(Time(sent_ms * MS), Time((sent_ms + rtt_ms) * MS));
+    }
+
+    #[test]
+    fn exact_estimate_follows_rfc_6298() {
+        let mut rto = exact(0.0);
+        assert_eq!(rto.value(), Span::from_millis(1000));
+        // SRTT = 100, RTTVAR = 50, RTO = 100 + 4 · 50.
+        sample(&mut rto, 0, 100);
+        assert_eq!(rto.value(), Span(300 * MS));
+        // RTTVAR = 3/4 · 50 + 1/4 · |100 - 180| = 57.5, SRTT = 7/8 · 100 + 180/8 = 110, RTO = 110 + 230.
+        sample(&mut rto, 0, 180);
+        assert_eq!(rto.srtt(), Some(Span(110 * MS)));
+        assert_eq!(rto.value(), Span(340 * MS));
+    }
+
+    #[test]
+    fn without_variance_the_exact_timeout_stays_a_granule_above_the_round_trip() {
+        let mut rto = exact(0.0);
+        for _ in 0..200 {
+            sample(&mut rto, 0, 100);
+        }
+        assert_eq!(rto.value(), Span(101 * MS));
+    }
+
+    #[test]
+    fn the_minimum_of_the_standard_is_one_second() {
+        let mut rto = exact(1.0);
+        sample(&mut rto, 0, 100);
+        assert_eq!(rto.value(), Span(1000 * MS));
+    }
+
+    #[test]
+    fn ticks_follow_the_integer_arithmetic_of_ns_2() {
+        let mut rto = Rto::new(&TcpParams { rto_min_s: 0.0, ..TcpParams::ns_2_35() }, Span(3 * MS));
+        // Sent at 14 ms, phase 3 ms: 7 ms into a tick. (55 + 7) / 10 = 6 ticks. srtt = 48, rttvar = 12,
+        // RTO = (12 · 8 + 48) / 8 = 18 ticks.
+        sample(&mut rto, 14, 55);
+        assert_eq!(rto.value(), Span(180 * MS));
+        assert_eq!(rto.srtt(), Some(Span(60 * MS)));
+        // 1 ms into a tick, 99 ms: 10 ticks. Error 10 - 6 = 4: srtt = 52, rttvar = 12 + 4 - 3 = 13,
+        // RTO = (104 + 52) / 8 = 19.5, cut to 19 ticks.
+        sample(&mut rto, 18, 99);
+        assert_eq!(rto.value(), Span(190 * MS));
+        // No time at all counts as one tick. Error 1 - 6 = -5: srtt = 47, rttvar = 13 + 5 - 3 = 15,
+        // RTO = (120 + 47) / 8 = 20.875, cut to 20.
+        sample(&mut rto, 27, 0);
+        assert_eq!(rto.value(), Span(200 * MS));
+    }
+
+    #[test]
+    fn with_ticks_the_timeout_is_at_least_two() {
+        let params = TcpParams { rto_initial_s: 0.1, ..TcpParams::cmu_1998() };
+        assert_eq!(Rto::new(&params, Span::ZERO).value(), Span(200 * MS));
+    }
+
+    /// The timeout in milliseconds after a sample of 10 ms and 0, 1, … `times` timeouts.
+    fn backed_off(params: &TcpParams, times: usize) -> Vec<u64> {
+        let mut rto = Rto::new(params, Span::ZERO);
+        sample(&mut rto, 0, 10);
+        let mut values = vec![rto.value().0 / MS];
+        for _ in 0..times {
+            rto.back_off();
+            values.push(rto.value().0 / MS);
+        }
+        values
+    }
+
+    #[test]
+    fn back_off_doubles_to_the_maximum() {
+        let rfc = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000];
+        assert_eq!(backed_off(&TcpParams::rfc(), 7), rfc);
+        // Clamped to 0.2 s first: the multiplier passes its cap of 64 because the maximum is not reached.
+        let ns = [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000];
+        assert_eq!(backed_off(&TcpParams::ns_2_35(), 10), ns);
+    }
+
+    #[test]
+    fn back_off_before_the_clamp_stops_at_the_cap() {
+        // One tick of 0.1 s: RTO 0.3 s, 64 times that is 19.2 s.
+        let old = [300, 600, 1200, 2400, 4800, 9600, 19_200, 19_200];
+        assert_eq!(backed_off(&TcpParams::cmu_1998(), 7), old);
+        // The minimum after the multiplication: 30 ms stays below 200 ms until the multiplier is 8.
+        let clamp_last = TcpParams { rto_min_before_backoff: false, ..TcpParams::ns_2_35() };
+        assert_eq!(backed_off(&clamp_last, 4), [200, 200, 200, 240, 480]);
+    }
+
+    #[test]
+    fn the_fixed_timeout_doubles_once() {
+        let fixed = TcpParams { rto_policy: RtoPolicy::Fixed, ..TcpParams::rfc() };
+        assert_eq!(backed_off(&fixed, 4), [1000, 2000, 2000, 2000, 2000]);
+    }
+
+    #[test]
+    fn progress_ends_the_back_off_of_the_fixed_policy_only() {
+        for (policy, after) in [(RtoPolicy::Fixed, 1000), (RtoPolicy::Exponential, 2000)] {
+            let mut rto = Rto::new(&TcpParams { rto_policy: policy, ..TcpParams::rfc() }, Span::ZERO);
+            rto.back_off();
+            rto.handle_progress();
+            assert_eq!(rto.value(), Span::from_millis(after));
+        }
+    }
+
+    #[test]
+    fn far_back_off_forgets_the_estimate_but_not_the_timeout() {
+        let mut rto = Rto::new(&TcpParams::ns_2_35(), Span::ZERO);
+        sample(&mut rto, 0, 400);
+        assert_eq!(rto.value(), Span(1200 * MS));
+        for _ in 0..3 {
+            rto.back_off();
+        }
+        assert!(rto.srtt().is_some());
+        rto.back_off();
+        assert_eq!(rto.srtt(), None);
+        assert_eq!(rto.value(), Span(16 * 1200 * MS));
+        // As if it were the first sample: 10 + 4 · 5 ticks.
+        sample(&mut rto, 0, 100);
+        assert_eq!(rto.value(), Span(300 * MS));
+    }
+}
