@@ -13,7 +13,10 @@
 pub mod aodv;
 mod static_routes;
 
-pub use static_routes::{StaticRoutes, shortest_hops};
+#[cfg(test)]
+pub(crate) mod testbench;
+
+pub use static_routes::{RouteTable, StaticRoutes, shortest_hops};
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};

@@ -1,7 +1,273 @@
-//! Fixed routes (to be written).
+//! Fixed routes of fewest hops, computed once from positions that do not change.
+//!
+//! **Implemented.** Next hops by breadth-first search from each destination over the graph whose edges join
+//! nodes within range; of several neighbours that are equally near to the destination the one with the
+//! smallest number is the next hop. There are no control messages.
+//!
+//! **Not implemented.** Any reaction to a failed link: the packet is dropped, the route stays. That is what
+//! static routes are for: everything that happens is the doing of the layers below.
 
-/// Placeholder.
-pub struct StaticRoutes;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-/// Placeholder.
-pub fn shortest_hops() {}
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::mobility::Point;
+use crate::packet::{NodeId, Packet};
+use crate::routing::{Action, Routing};
+
+/// Next hops to some destinations, shared by all nodes of a run. Its size is nodes times destinations.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RouteTable {
+    /// For each destination the next hop of every node; [`NodeId::BROADCAST`] where there is no route.
+    trees: BTreeMap<NodeId, Box<[NodeId]>>,
+}
+
+impl RouteTable {
+    /// The next hop from `node` to `dst`; `None` if there is no path, or if `dst` is not among the destinations.
+    pub fn next_hop(&self, node: NodeId, dst: NodeId) -> Option<NodeId> {
+        let next_hop = *self.trees.get(&dst)?.get(node.index())?;
+        (!next_hop.is_broadcast()).then_some(next_hop)
+    }
+}
+
+/// Routes of fewest hops to each of `destinations`, between nodes at `positions` (in order of their numbers)
+/// that hear each other at distances up to `range_m` metres.
+pub fn shortest_hops(positions: &[Point], range_m: f64, destinations: &[NodeId]) -> RouteTable {
+    let neighbours = neighbours(positions, range_m);
+    let known = destinations.iter().filter(|dst| dst.index() < positions.len());
+    RouteTable { trees: known.map(|&dst| (dst, tree(&neighbours, dst))).collect() }
+}
+
+/// The nodes within range of each node, in order of their numbers.
+fn neighbours(positions: &[Point], range_m: f64) -> Vec<Vec<NodeId>> {
+    // A grid of cells as wide as the range: neighbours are in the same cell or in one that touches it.
+    let cell_m = range_m.max(1.0);
+    let cell = |point: &Point| ((point.x / cell_m).floor() as i64, (point.y / cell_m).floor() as i64);
+    let mut grid: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
+    for (node, point) in positions.iter().enumerate() {
+        grid.entry(cell(point)).or_default().push(node as u32);
+    }
+    let near = |node: usize| {
+        let (column, row) = cell(&positions[node]);
+        let cells = (column - 1..=column + 1).flat_map(|x| (row - 1..=row + 1).map(move |y| (x, y)));
+        let candidates = cells.filter_map(|key| grid.get(&key)).flatten();
+        let mut near: Vec<NodeId> = candidates
+            .filter(|&&other| other as usize != node)
+            .filter(|&&other| positions[node].distance2(positions[other as usize]) <= range_m * range_m)
+            .map(|&other| NodeId(other))
+            .collect();
+        near.sort_unstable();
+        near
+    };
+    (0..positions.len()).map(near).collect()
+}
+
+/// Every node's next hop to `dst`.
+fn tree(neighbours: &[Vec<NodeId>], dst: NodeId) -> Box<[NodeId]> {
+    let mut hops = vec![u32::MAX; neighbours.len()];
+    let mut queue = VecDeque::from([dst]);
+    hops[dst.index()] = 0;
+    while let Some(node) = queue.pop_front() {
+        for &next in &neighbours[node.index()] {
+            if hops[next.index()] == u32::MAX {
+                hops[next.index()] = hops[node.index()] + 1;
+                queue.push_back(next);
+            }
+        }
+    }
+    let next_hop = |node: usize| match hops[node] {
+        0 | u32::MAX => NodeId::BROADCAST,
+        own => {
+            let nearer = neighbours[node].iter().find(|next| hops[next.index()] == own - 1);
+            nearer.copied().unwrap_or(NodeId::BROADCAST)
+        }
+    };
+    (0..neighbours.len()).map(next_hop).collect()
+}
+
+/// One node's view of a [`RouteTable`].
+#[derive(Clone, Debug)]
+pub struct StaticRoutes {
+    node: NodeId,
+    routes: Arc<RouteTable>,
+}
+
+impl StaticRoutes {
+    /// The routing of `node`.
+    pub fn new(node: NodeId, routes: Arc<RouteTable>) -> StaticRoutes {
+        StaticRoutes { node, routes }
+    }
+
+    fn send(&self, packet: Packet, actions: &mut Vec<Action>) {
+        match self.routes.next_hop(self.node, packet.dst) {
+            Some(next_hop) => actions.push(Action::Send { packet, next_hop, delay: Span::ZERO }),
+            None => actions.push(Action::Drop(packet, DropReason::NoRoute)),
+        }
+    }
+}
+
+impl Routing for StaticRoutes {
+    fn handle_start(&mut self, _now: Time, _actions: &mut Vec<Action>) {}
+
+    fn handle_outgoing(&mut self, _now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        if packet.dst == self.node {
+            actions.push(Action::Deliver(packet));
+        } else if packet.dst.is_broadcast() {
+            actions.push(Action::Broadcast { packet, delay: Span::ZERO });
+        } else {
+            self.send(packet, actions);
+        }
+    }
+
+    fn handle_incoming(&mut self, _now: Time, mut packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
+        if !packet.is_data() {
+            actions.push(Action::Consume(packet));
+        } else if packet.dst == self.node || packet.dst.is_broadcast() {
+            actions.push(Action::Deliver(packet));
+        } else if packet.ttl <= 1 {
+            actions.push(Action::Drop(packet, DropReason::TtlExpired));
+        } else {
+            packet.ttl -= 1;
+            self.send(packet, actions);
+        }
+    }
+
+    fn handle_link_failure(
+        &mut self,
+        _now: Time,
+        packet: Packet,
+        _next_hop: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        actions.push(Action::Drop(packet, DropReason::LinkFailure));
+    }
+
+    fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
+        actions.push(Action::Drop(packet, DropReason::LinkFailure));
+    }
+
+    fn handle_timeout(&mut self, _now: Time, _actions: &mut Vec<Action>) {}
+
+    fn next_timeout(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn buffered(&self, _visit: &mut dyn FnMut(&Packet)) {}
+
+    fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
+        self.routes.next_hop(self.node, dst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::testbench::{Bench, at};
+    use proptest::prelude::*;
+
+    fn points(coordinates: &[(f64, f64)]) -> Vec<Point> {
+        coordinates.iter().map(|&(x, y)| Point { x, y }).collect()
+    }
+
+    #[test]
+    fn of_equally_short_ways_the_smallest_next_hop_is_taken() {
+        // 0 reaches 3 over 1 or over 2.
+        let square = points(&[(0.0, 0.0), (200.0, 0.0), (0.0, 200.0), (200.0, 200.0)]);
+        let routes = shortest_hops(&square, 250.0, &[NodeId(3)]);
+        assert_eq!(routes.next_hop(NodeId(0), NodeId(3)), Some(NodeId(1)));
+        assert_eq!(routes.next_hop(NodeId(2), NodeId(3)), Some(NodeId(3)));
+        assert_eq!(routes.next_hop(NodeId(3), NodeId(3)), None, "nobody sends to itself");
+        assert_eq!(routes.next_hop(NodeId(3), NodeId(0)), None, "0 is not among the destinations");
+    }
+
+    #[test]
+    fn range_is_inclusive() {
+        let pair = points(&[(0.0, 0.0), (250.0, 0.0)]);
+        assert!(shortest_hops(&pair, 250.0, &[NodeId(1)]).next_hop(NodeId(0), NodeId(1)).is_some());
+        assert!(shortest_hops(&pair, 249.9, &[NodeId(1)]).next_hop(NodeId(0), NodeId(1)).is_none());
+    }
+
+    /// A chain of `n` nodes, 200 m apart, under static routes for a range of 250 m.
+    fn chain(n: u32) -> Bench {
+        let positions: Vec<Point> = (0..n).map(|i| Point { x: 200.0 * f64::from(i), y: 0.0 }).collect();
+        let all: Vec<NodeId> = (0..n).map(NodeId).collect();
+        let routes = Arc::new(shortest_hops(&positions, 250.0, &all));
+        let mut bench = Bench::new(n, move |node| Box::new(StaticRoutes::new(node, routes.clone())));
+        bench.chain(n);
+        bench
+    }
+
+    #[test]
+    fn a_failed_link_drops_the_packet_and_changes_no_route() {
+        let mut bench = chain(4);
+        bench.unlink_at(at(1.0), 1, 2);
+        bench.link_at(at(2.0), 1, 2);
+        for second in [0.5, 1.5, 2.5] {
+            bench.send_at(at(second), 0, 3);
+        }
+        bench.run_until(at(5.0));
+        assert_eq!(bench.delivered(0, 3), 2);
+        assert_eq!(bench.drops(DropReason::LinkFailure), 1);
+        assert_eq!(bench.control_sent(), 0);
+        bench.assert_balanced();
+    }
+
+    #[test]
+    fn a_packet_ends_when_its_time_to_live_does() {
+        let mut bench = chain(4);
+        bench.ttl = 2;
+        bench.send_at(at(0.5), 0, 2);
+        bench.send_at(at(0.5), 0, 3);
+        bench.run_until(at(1.0));
+        assert_eq!((bench.delivered(0, 2), bench.delivered(0, 3)), (1, 0));
+        assert_eq!(bench.drops(DropReason::TtlExpired), 1);
+    }
+
+    #[test]
+    fn a_destination_without_a_path_is_no_route() {
+        let positions = points(&[(0.0, 0.0), (1000.0, 0.0)]);
+        let routes = Arc::new(shortest_hops(&positions, 250.0, &[NodeId(1)]));
+        let mut bench = Bench::new(2, move |node| Box::new(StaticRoutes::new(node, routes.clone())));
+        bench.send_at(at(0.5), 0, 1);
+        bench.run_until(at(1.0));
+        assert_eq!(bench.drops(DropReason::NoRoute), 1);
+    }
+
+    proptest! {
+        /// Against all-pairs distances by Floyd and Warshall.
+        #[test]
+        fn each_next_hop_is_one_nearer(
+            coordinates in prop::collection::vec((0.0f64..1000.0, 0.0f64..1000.0), 2..25),
+        ) {
+            let positions = points(&coordinates);
+            let n = positions.len();
+            let all: Vec<NodeId> = (0..n as u32).map(NodeId).collect();
+            let routes = shortest_hops(&positions, 250.0, &all);
+            let mut hops = vec![vec![1000u32; n]; n];
+            for i in 0..n {
+                for j in 0..n {
+                    if i == j {
+                        hops[i][j] = 0;
+                    } else if positions[i].distance(positions[j]) <= 250.0 {
+                        hops[i][j] = 1;
+                    }
+                }
+            }
+            for k in 0..n {
+                for i in 0..n {
+                    for j in 0..n {
+                        hops[i][j] = hops[i][j].min(hops[i][k] + hops[k][j]);
+                    }
+                }
+            }
+            for i in 0..n {
+                for j in (0..n).filter(|&j| j != i) {
+                    let wanted = (0..n).find(|&k| hops[i][k] == 1 && hops[k][j] + 1 == hops[i][j]);
+                    let wanted = wanted.filter(|_| hops[i][j] < 1000).map(|k| NodeId(k as u32));
+                    prop_assert_eq!(routes.next_hop(NodeId(i as u32), NodeId(j as u32)), wanted);
+                }
+            }
+        }
+    }
+}

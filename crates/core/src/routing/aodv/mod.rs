@@ -1,5 +1,294 @@
-//! AODV (to be written).
+//! AODV, the Ad hoc On-Demand Distance Vector protocol, in two behaviours.
+//!
+//! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003). [`Behaviour::Ns2`]
+//! is the protocol that most published figures come from: Das and Marina's model of the 1999 drafts, as in
+//! ns-2.35. They differ in what they do, not only in their constants, so each has a file that can be read
+//! beside its source: `rfc3561.rs` and `ns2.rs`. Messages, parameters and the packet buffer are shared.
+//!
+//! All nodes of a run use the same behaviour. What each implements and leaves out stands at its file's head.
 
-/// An AODV message.
+mod buffer;
+mod ns2;
+mod rfc3561;
+
+#[cfg(test)]
+mod tests;
+
+use smallvec::SmallVec;
+
+use crate::kernel::{Span, Stream, Time};
+use crate::packet::{NodeId, Packet};
+use crate::params::{choices, params};
+use crate::routing::Routing;
+
+/// An AODV message (RFC 3561 §5).
 #[derive(Clone, PartialEq, Debug)]
-pub enum Message {}
+pub enum Message {
+    /// Route request, flooded.
+    Rreq(Rreq),
+    /// Route reply, sent hop by hop to the originator of the request.
+    Rrep(Rrep),
+    /// Route error.
+    Rerr(Rerr),
+    /// Hello: on the wire a RREP with TTL 1 (RFC 3561 §6.9).
+    Hello(Hello),
+}
+
+/// Route request (RFC 3561 §5.1).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rreq {
+    /// RREQ ID; with `origin` it names the request.
+    pub id: u32,
+    /// Who asks.
+    pub origin: NodeId,
+    /// The asker's own sequence number.
+    pub origin_seqno: u32,
+    /// Who is sought.
+    pub dst: NodeId,
+    /// The least sequence number that an answer must have; `None` is the `U` flag. ns-2 has no such flag and
+    /// sends zero.
+    pub dst_seqno: Option<u32>,
+    /// Hops from the originator: RFC 3561 counts from zero, ns-2 from one.
+    pub hop_count: u8,
+    /// The `G` flag: whoever answers for the destination tells the destination too (§6.6.3).
+    pub gratuitous: bool,
+    /// The `D` flag: only the destination may answer.
+    pub destination_only: bool,
+    /// When the request was made. No field of the standard; ns-2 carries it to measure discovery latency.
+    pub made: Time,
+}
+
+/// Route reply (RFC 3561 §5.2).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rrep {
+    /// The destination to which this message gives a route.
+    pub dst: NodeId,
+    /// The destination's sequence number.
+    pub dst_seqno: u32,
+    /// Who asked, and where the message goes.
+    pub origin: NodeId,
+    /// Hops to the destination: RFC 3561 counts from zero, ns-2 from one.
+    pub hop_count: u8,
+    /// How long the route may be used.
+    pub lifetime: Span,
+    /// [`Rreq::made`] of the request.
+    pub made: Time,
+}
+
+/// A destination that cannot be reached any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unreachable {
+    /// The destination.
+    pub dst: NodeId,
+    /// Its sequence number, already incremented for the break.
+    pub seqno: u32,
+}
+
+/// Route error (RFC 3561 §5.3).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rerr {
+    /// The `N` flag: the route was repaired locally and shall not be deleted (§6.12).
+    pub no_delete: bool,
+    /// The destinations.
+    pub unreachable: SmallVec<[Unreachable; 2]>,
+}
+
+/// Hello message (RFC 3561 §6.9).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hello {
+    /// The node that says hello.
+    pub node: NodeId,
+    /// Its sequence number.
+    pub seqno: u32,
+    /// How long its neighbours may count on it.
+    pub lifetime: Span,
+}
+
+choices! {
+    /// Whose AODV.
+    pub enum Behaviour {
+        /// The standard, RFC 3561.
+        Rfc3561 = "rfc-3561",
+        /// Das and Marina's model, as in ns-2.35.
+        Ns2 = "ns-2",
+    }
+}
+
+params! {
+    /// The parameters of AODV. Those that only one behaviour knows are ignored by the other; `source` tells.
+    pub struct AodvParams in "aodv" {
+        /// Whose AODV: the standard's or ns-2.35's.
+        behaviour: Behaviour = Behaviour::Rfc3561, "", "RFC 3561; ns-2.35";
+        /// ACTIVE_ROUTE_TIMEOUT: how long a route stays valid after its last use.
+        active_route_timeout_s: f64 = 3.0, "s", "RFC 3561 §10", [0.001, 1e6];
+        /// MY_ROUTE_TIMEOUT: the lifetime that a destination puts into its replies.
+        my_route_timeout_s: f64 = 6.0, "s", "RFC 3561 §10", [0.001, 1e6];
+        /// K in DELETE_PERIOD = K * max(ACTIVE_ROUTE_TIMEOUT, HELLO_INTERVAL): how long a broken route's hop count is remembered. Behaviour rfc-3561 only.
+        delete_period_factor: f64 = 5.0, "", "RFC 3561 §10", [1.0, 1e3];
+        /// NET_DIAMETER: the TTL of network-wide requests and of replies; in behaviour ns-2 also of data packets.
+        net_diameter: u32 = 35, "hops", "RFC 3561 §10", [1, 255];
+        /// NODE_TRAVERSAL_TIME: estimate of the time that a message takes over one hop.
+        node_traversal_ms: f64 = 40.0, "ms", "RFC 3561 §10", [0.001, 1e5];
+        /// TIMEOUT_BUFFER: hops added to the TTL when waiting for the answer to a ring search. Behaviour rfc-3561 only.
+        timeout_buffer: u32 = 2, "hops", "RFC 3561 §10", [0, 255];
+        /// Search in growing rings; off: every request is network-wide.
+        expanding_ring: bool = true, "", "RFC 3561 §6.4";
+        /// TTL_START: the TTL of the first ring.
+        ttl_start: u32 = 1, "hops", "RFC 3561 §10", [1, 255];
+        /// TTL_INCREMENT: what each further ring adds.
+        ttl_increment: u32 = 2, "hops", "RFC 3561 §10", [1, 255];
+        /// TTL_THRESHOLD: the greatest TTL of a ring; beyond it requests are network-wide.
+        ttl_threshold: u32 = 7, "hops", "RFC 3561 §10", [0, 255];
+        /// Seek a destination that was never reached before in rings from TTL_START too; off: at once network-wide, as ns-2.35 does in effect. Behaviour ns-2 only.
+        ring_for_unknown: bool = true, "", "ns-2.35 aodv_rtable.cc";
+        /// RREQ_RETRIES: how often a network-wide request is repeated.
+        rreq_retries: u32 = 2, "", "RFC 3561 §10", [0, 100];
+        /// How long a node stays silent about a destination after all retries, and the longest wait for an answer. Behaviour ns-2 only.
+        max_rreq_pause_s: f64 = 10.0, "s", "ns-2.35 aodv.h", [0.0, 1e6];
+        /// How long the reverse route that a request leaves behind stays valid. Behaviour ns-2 only.
+        reverse_route_life_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
+        /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2 only.
+        broadcast_id_save_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
+        /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561 only.
+        rreq_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0, 1000];
+        /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561 only.
+        rerr_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0, 1000];
+        /// Compare sequence numbers; off: the latest word about a destination wins, and routes may loop.
+        sequence_numbers: bool = true, "", "RFC 3561 §6.1";
+        /// Let only the destination answer requests (the D flag); off: nodes on the way may.
+        destination_only: bool = false, "", "RFC 3561 §5.1";
+        /// An answer by a node on the way is told to the destination too (the G flag).
+        gratuitous_rrep: bool = false, "", "RFC 3561 §6.6.3";
+        /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT. Behaviour rfc-3561 only.
+        blacklist: bool = true, "", "RFC 3561 §6.8";
+        /// Pass route errors on only for destinations that others were given a route to; off: for all.
+        precursors: bool = true, "", "RFC 3561 §6.2";
+        /// Send route errors.
+        rerr: bool = true, "", "RFC 3561 §6.11";
+        /// Repair a broken route at the break (a MAY of the standard; ns-2.35 does).
+        local_repair: bool = false, "", "RFC 3561 §6.12";
+        /// MAX_REPAIR_TTL as a share of NET_DIAMETER: destinations farther away are not repaired locally. Behaviour rfc-3561 only.
+        max_repair_factor: f64 = 0.3, "", "RFC 3561 §10", [0.0, 1.0];
+        /// LOCAL_ADD_TTL: hops added to the TTL of a local repair's request. Behaviour rfc-3561 only.
+        local_add_ttl: u32 = 2, "hops", "RFC 3561 §10", [0, 255];
+        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else happens.
+        link_layer_feedback: bool = true, "", "RFC 3561 §6.10";
+        /// Send hello messages and break links to neighbours that fall silent.
+        hello: bool = false, "", "RFC 3561 §6.9";
+        /// HELLO_INTERVAL.
+        hello_interval_s: f64 = 1.0, "s", "RFC 3561 §10", [0.001, 1e4];
+        /// ALLOWED_HELLO_LOSS: how many hellos may be missing before a link is broken.
+        allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1, 100];
+        /// Packets that a node holds while it seeks routes; the oldest goes first.
+        buffer_packets: u32 = 64, "packets", "ns-2.35 aodv_rqueue.h", [1, 100_000];
+        /// How long a packet may wait for a route.
+        buffer_timeout_s: f64 = 30.0, "s", "ns-2.35 aodv_rqueue.h", [0.001, 1e6];
+        /// A broadcast that answers a broadcast waits a time uniform below this, or neighbours would collide.
+        broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
+        /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
+        release_spacing_ms: f64 = 10.0, "ms", "ns-2.35 aodv.h", [0.0, 1e4];
+    }
+}
+
+impl AodvParams {
+    /// The names of the parameter sets that [`AodvParams::set`] knows.
+    pub const SETS: &'static [&'static str] = &["rfc-3561", "ns-2.35", "dyer-2002"];
+
+    /// The parameter set of this name.
+    pub fn set(name: &str) -> Option<AodvParams> {
+        match name {
+            "rfc-3561" => Some(AodvParams::rfc()),
+            "ns-2.35" => Some(AodvParams::ns_2_35()),
+            "dyer-2002" => Some(AodvParams::dyer_2002()),
+            _ => None,
+        }
+    }
+
+    /// RFC 3561 §10; the same as [`AodvParams::default`].
+    pub fn rfc() -> AodvParams {
+        AodvParams::default()
+    }
+
+    /// ns-2.35 as it is shipped (aodv.h, aodv_rqueue.h).
+    pub fn ns_2_35() -> AodvParams {
+        AodvParams {
+            behaviour: Behaviour::Ns2,
+            active_route_timeout_s: 10.0,
+            my_route_timeout_s: 10.0,
+            net_diameter: 30,
+            node_traversal_ms: 30.0,
+            ttl_start: 5,
+            ring_for_unknown: false,
+            rreq_retries: 3,
+            local_repair: true,
+            allowed_hello_loss: 3,
+            ..AodvParams::default()
+        }
+    }
+
+    /// AODV of Dyer's dissertation (2002, Table 3.7): the ns-2 model with a route timeout of 50 s and rings
+    /// from TTL 1. Of the rest the reverse route's life (5 s) and the memory of requests (3 s) are those that
+    /// the model's own comments give for its earlier versions.
+    pub fn dyer_2002() -> AodvParams {
+        AodvParams {
+            active_route_timeout_s: 50.0,
+            ttl_start: 1,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            ring_for_unknown: true,
+            rreq_retries: 3,
+            reverse_route_life_s: 5.0,
+            broadcast_id_save_s: 3.0,
+            buffer_packets: 64,
+            buffer_timeout_s: 30.0,
+            local_repair: true,
+            ..AodvParams::ns_2_35()
+        }
+    }
+
+    fn active_route_timeout(&self) -> Span {
+        Span::from_secs(self.active_route_timeout_s)
+    }
+
+    fn my_route_timeout(&self) -> Span {
+        Span::from_secs(self.my_route_timeout_s)
+    }
+
+    fn hello_interval(&self) -> Span {
+        Span::from_secs(self.hello_interval_s)
+    }
+
+    fn broadcast_jitter(&self) -> Span {
+        Span::from_secs(self.broadcast_jitter_ms * 1e-3)
+    }
+
+    fn release_spacing(&self) -> Span {
+        Span::from_secs(self.release_spacing_ms * 1e-3)
+    }
+
+    fn node_traversal(&self) -> Span {
+        Span::from_secs(self.node_traversal_ms * 1e-3)
+    }
+}
+
+/// One node's AODV. `stream` is used for jitter only.
+pub fn new(node: NodeId, params: &AodvParams, stream: Stream) -> Box<dyn Routing> {
+    match params.behaviour {
+        Behaviour::Rfc3561 => Box::new(rfc3561::Rfc3561::new(node, params.clone(), stream)),
+        Behaviour::Ns2 => Box::new(ns2::Ns2::new(node, params.clone(), stream)),
+    }
+}
+
+/// A new control packet.
+fn control(now: Time, src: NodeId, dst: NodeId, ttl: u32, bytes: u32, message: Message) -> Packet {
+    Packet {
+        uid: Packet::UNNUMBERED,
+        src,
+        dst,
+        ttl: ttl.min(255) as u8,
+        hops: 0,
+        bytes,
+        created: now,
+        payload: crate::packet::Payload::Aodv(message),
+    }
+}

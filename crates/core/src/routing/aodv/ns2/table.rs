@@ -1,0 +1,131 @@
+//! The routing table of the ns-2 model. It also holds what is known of searches for each destination.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+use crate::kernel::{Span, Time};
+use crate::packet::NodeId;
+
+/// Where a route goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Link {
+    pub(super) hops: u8,
+    pub(super) next_hop: NodeId,
+}
+
+/// One destination.
+pub(super) struct Route {
+    pub(super) dst: NodeId,
+    /// The destination's sequence number: even from the destination itself, odd after a break. Zero if unknown.
+    pub(super) seqno: u32,
+    /// Absent while the route is down.
+    pub(super) link: Option<Link>,
+    /// The route is broken and being repaired here. Its link stays, and is offered to others who ask.
+    pub(super) in_repair: bool,
+    /// When an unused route goes down.
+    pub(super) expires: Time,
+    /// Hops of the route when it last went down.
+    pub(super) last_hops: Option<u8>,
+    /// Neighbours that were given this route; they are told when it breaks.
+    pub(super) precursors: SmallVec<[NodeId; 4]>,
+    /// Before this time no further request is sent; zero if none was sent since the last answer.
+    pub(super) request_timeout: Time,
+    /// Network-wide requests since the last answer.
+    pub(super) request_count: u32,
+    /// TTL of the last request, or the hop count of the last answer; zero if there was neither.
+    pub(super) last_ttl: u32,
+    /// The route was reported as failed, and not yet as found again.
+    pub(super) reported: bool,
+    latencies: [Span; 3],
+    latency_at: usize,
+}
+
+impl Route {
+    fn new(dst: NodeId) -> Route {
+        Route {
+            dst,
+            seqno: 0,
+            link: None,
+            in_repair: false,
+            expires: Time::ZERO,
+            last_hops: None,
+            precursors: SmallVec::new(),
+            request_timeout: Time::ZERO,
+            request_count: 0,
+            last_ttl: 0,
+            reported: false,
+            latencies: [Span::ZERO; 3],
+            latency_at: 0,
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.link.is_some() && !self.in_repair
+    }
+
+    /// Takes the route down; it remembers its length for the next search.
+    pub(super) fn take_down(&mut self) {
+        if let Some(link) = self.link.take() {
+            self.last_hops = Some(link.hops);
+        }
+        self.in_repair = false;
+        self.expires = Time::ZERO;
+    }
+
+    /// The search is over: the next one begins near where the destination was found.
+    pub(super) fn end_search(&mut self, hops: u8) {
+        self.request_count = 0;
+        self.request_timeout = Time::ZERO;
+        self.last_ttl = u32::from(hops);
+    }
+
+    pub(super) fn add_precursor(&mut self, node: NodeId) {
+        if !self.precursors.contains(&node) {
+            self.precursors.push(node);
+        }
+    }
+
+    /// Remembers how long a discovery took per hop.
+    pub(super) fn add_latency(&mut self, per_hop: Span) {
+        self.latencies[self.latency_at] = per_hop;
+        self.latency_at = (self.latency_at + 1) % self.latencies.len();
+    }
+
+    /// Mean of the last three discovery latencies per hop; `otherwise` if there was none.
+    pub(super) fn per_hop_time(&self, otherwise: Span) -> Span {
+        let measured = self.latencies.iter().filter(|latency| **latency > Span::ZERO);
+        let (count, sum) = measured.fold((0, 0), |(count, sum), latency| (count + 1, sum + latency.0));
+        if count == 0 { otherwise } else { Span(sum / count) }
+    }
+}
+
+/// All destinations ever heard of; none is forgotten.
+#[derive(Default)]
+pub(super) struct Table {
+    /// In order of creation.
+    pub(super) routes: Vec<Route>,
+    index: BTreeMap<NodeId, usize>,
+}
+
+impl Table {
+    /// The place of the route to `dst` in [`Table::routes`].
+    pub(super) fn find(&self, dst: NodeId) -> Option<usize> {
+        self.index.get(&dst).copied()
+    }
+
+    /// The place of the route to `dst`, which is made if need be.
+    pub(super) fn find_or_add(&mut self, dst: NodeId) -> usize {
+        if let Some(at) = self.find(dst) {
+            return at;
+        }
+        self.routes.push(Route::new(dst));
+        self.index.insert(dst, self.routes.len() - 1);
+        self.routes.len() - 1
+    }
+
+    /// The route to `dst`.
+    pub(super) fn get(&self, dst: NodeId) -> Option<&Route> {
+        self.find(dst).map(|at| &self.routes[at])
+    }
+}
