@@ -4,8 +4,8 @@
     >>> result = manetlab.run("scenario.toml", seed=7)          # doctest: +SKIP
     >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
 
-`run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what they
-return. The command line, ``manetlab``, does the same.
+`run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
+they return. The command line, ``manetlab``, does the same.
 """
 
 from __future__ import annotations

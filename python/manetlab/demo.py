@@ -1,8 +1,8 @@
 """A first experiment: does Reno-F's fixed RTO help TCP over AODV, when nodes move?
 
-Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer and ten
-CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement, traffic and every
-other draw are the same in both, so the difference is taken in pairs.
+Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file
+transfer and ten CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement, traffic and
+every other draw are the same in both, so the difference is taken in pairs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def scenarios() -> list[Scenario]:
         "routing": "aodv",
         "profile": "ns-2.35",
     }
+    tcp = {"window": 8, "segment_bytes": 1460}
     return [
-        Scenario.build({**network, "replication": number, "tcp": {"sender": sender, "window": 8, "segment_bytes": 1460}})
+        Scenario.build({**network, "replication": number, "tcp": {**tcp, "sender": sender}})
         for number in range(NETWORKS)
         for sender in SENDERS
     ]
@@ -43,21 +44,21 @@ def table(results: list[Result]) -> Table:
         results: The results of [`scenarios`][manetlab.demo.scenarios], in their order.
     """
     reno, reno_f = results[::2], results[1::2]
-    columns = ("network", "reno", "reno-f", "difference", f"reno {DELIVERY.heading}", f"reno-f {DELIVERY.heading}")
+    deliveries = (f"{sender} {DELIVERY.heading}" for sender in SENDERS)
+    columns = ("network", *SENDERS, "difference", *deliveries)
     shown = Table(f"{THROUGHPUT.heading} over AODV, 50 moving nodes", columns)
-    pairs = [(float(a.totals[THROUGHPUT.key]), float(b.totals[THROUGHPUT.key])) for a, b in zip(reno, reno_f, strict=True)]
+    of_reno, of_reno_f = ([float(r.totals[THROUGHPUT.key]) for r in side] for side in (reno, reno_f))
     for number, (a, b) in enumerate(zip(reno, reno_f, strict=True)):
-        of_a, of_b = pairs[number]
-        difference = f"{(of_b - of_a) * THROUGHPUT.factor:+.{THROUGHPUT.digits}f}"
-        cells = (THROUGHPUT.show(a.totals), THROUGHPUT.show(b.totals), difference)
+        step = f"{(of_reno_f[number] - of_reno[number]) * THROUGHPUT.factor:+.{THROUGHPUT.digits}f}"
+        cells = (THROUGHPUT.show(a.totals), THROUGHPUT.show(b.totals), step)
         shown.add(str(number), *cells, DELIVERY.show(a.totals), DELIVERY.show(b.totals))
-    means = [mean_interval([pair[side] for pair in pairs]) for side in (0, 1)]
-    difference = paired_interval([b for _, b in pairs], [a for a, _ in pairs])
+    means = [mean_interval(of_reno), mean_interval(of_reno_f)]
+    difference = paired_interval(of_reno_f, of_reno)
     shown.add("mean ± 95 %", *(THROUGHPUT.show_interval(mean) for mean in (*means, difference)), "", "")
     shown.notes.append(in_words(difference, means[0]))
     balanced = sum(bool(result.audit["balanced"]) for result in results)
     events = sum(result.provenance["events"] for result in results)
-    shown.notes.append(f"The packet audit balances in {balanced} of {len(results)} runs; {events} events simulated.")
+    shown.notes.append(f"The audit balances in {balanced} of {len(results)} runs; {events} events simulated.")
     return shown
 
 

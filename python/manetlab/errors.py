@@ -37,4 +37,4 @@ class InputError(ManetlabError):
 
 
 class RunFailed(ManetlabError):
-    """A run stopped because an invariant of the simulator was broken: a fault of manetlab, not of the input."""
+    """A run stopped because an invariant of the simulator broke: a fault of manetlab, not of the input."""

@@ -36,13 +36,15 @@ def read_bytes(path: Path, kind: str) -> bytes:
                 place,
                 f"{status.st_size} bytes",
                 f"at most {MAX_BYTES} bytes",
-                "lines with god or set-dist are the bulk of long movement files and are not needed: remove them",
+                "lines with god or set-dist are the bulk of long movement files: they can be removed",
             )
         content = path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"the {kind} does not exist", place, "no such file", "a file") from None
     except PermissionError:
-        raise InputError(f"the {kind} cannot be read", place, "permission denied", "a readable file") from None
+        raise InputError(
+            f"the {kind} cannot be read", place, "permission denied", "a readable file"
+        ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"the {kind} cannot be read", place, str(error), "a readable file") from None
     if not content:
@@ -62,9 +64,13 @@ def check_writable(path: Path) -> None:
     if path.is_dir():
         raise InputError("the output is a directory", str(path), "a directory", "a file name")
     if not parent.is_dir():
-        raise InputError("the output's directory does not exist", str(path), f"no directory {parent}", "a directory")
+        raise InputError(
+            "the output's directory does not exist", str(path), f"no directory {parent}", "a directory"
+        )
     if not os.access(parent, os.W_OK):
-        raise InputError("the output cannot be written", str(path), "permission denied", "a writable directory")
+        raise InputError(
+            "the output cannot be written", str(path), "permission denied", "a writable directory"
+        )
 
 
 def write_text(path: Path, text: str) -> None:

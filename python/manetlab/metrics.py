@@ -1,4 +1,4 @@
-"""How the metrics are shown: their names in words, units and digits. What they mean stands in docs/metrics.md."""
+"""How the metrics are shown: names, units and digits. What they mean stands in docs/metrics.md."""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ class Parameter:
         """
         taken = self._typed(value)
         if taken is None or (self.range is not None and not self.range[0] <= float(taken) <= self.range[1]):
-            raise InputError(f"{self.key} cannot have this value", where, repr(value), self.wanted, self.meaning)
+            raise InputError(
+                f"{self.key} cannot have this value", where, repr(value), self.wanted, self.meaning
+            )
         return taken
 
     def _typed(self, value: object) -> bool | int | float | str | None:
@@ -93,9 +95,19 @@ class Parameter:
 
 @cache
 def schema() -> dict[str, dict[str, Parameter]]:
-    """All parameters by section and name."""
+    """All parameters of the simulator by section and name."""
+    return _by_section(_core.schema())
+
+
+@cache
+def waypoint_schema() -> dict[str, Parameter]:
+    """The parameters of random waypoint movement by name."""
+    return _by_section(_core.waypoint_schema())["waypoint"]
+
+
+def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
     sections: dict[str, dict[str, Parameter]] = {}
-    for info in json.loads(_core.schema()):
+    for info in json.loads(infos):
         known = {
             **info,
             "choices": tuple(info["choices"]),
@@ -171,6 +183,19 @@ def find(section: str, name: str, where: str) -> Parameter:
     if name not in sections[section]:
         raise unknown(f"parameter in [{section}]", name, sections[section], where)
     return sections[section][name]
+
+
+def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
+    """The same parameters of random waypoint movement, each in its type.
+
+    Raises:
+        InputError: A key is unknown, or a value is not allowed.
+    """
+    known = waypoint_schema()
+    for name in values:
+        if name not in known:
+            raise unknown("parameter in [movement.waypoint]", name, known, where)
+    return {name: known[name].check(value, where) for name, value in values.items()}
 
 
 def unknown(kind: str, found: str, known: Iterable[str], where: str = "") -> InputError:

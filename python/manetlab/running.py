@@ -56,7 +56,9 @@ class Result:
         return str(self.provenance["result_hash"])
 
 
-def run(scenario: Scenario | Resolved | str | Path | None = None, *, record: bool = False, **fields: Any) -> Result:
+def run(
+    scenario: Scenario | Resolved | str | Path | None = None, *, record: bool = False, **fields: Any
+) -> Result:
     """Makes one run.
 
     Args:

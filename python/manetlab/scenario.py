@@ -31,45 +31,12 @@ Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]
 Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
 Seconds = Annotated[float, Field(ge=0, le=1e6)]
-Speed = Annotated[float, Field(gt=0, le=1e5)]
 Seed = Annotated[int, Field(ge=0, lt=2**64)]
 Section = dict[str, Any]
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Waypoint(_Model):
-    """Random waypoint movement, made from the seed.
-
-    Attributes:
-        nodes: Number of nodes.
-        width_m: The field's extent to the east, in m.
-        height_m: The field's extent to the north, in m.
-        speed_min_m_s: Least speed, in m/s.
-        speed_max_m_s: Greatest speed, in m/s.
-        pause_s: Time of rest at each waypoint, in s.
-        boundary: What happens at the field's edge: ``inside`` (waypoints are drawn in the field, so it is never
-            crossed), ``wrap`` (leave on one side, enter on the other) or ``bounce``.
-        start: ``stationary`` (Navidi and Camp 2004: nothing needs to be discarded) or ``uniform`` (the classic
-            start, all nodes pausing first; speeds and places then drift for hundreds of seconds).
-    """
-
-    nodes: Nodes
-    width_m: Metres
-    height_m: Metres
-    speed_min_m_s: Speed = 1.0
-    speed_max_m_s: Speed = 20.0
-    pause_s: Seconds = 0.0
-    boundary: Literal["inside", "wrap", "bounce"] = "inside"
-    start: Literal["stationary", "uniform"] = "stationary"
-
-    @model_validator(mode="after")
-    def _speeds_in_order(self) -> Self:
-        if self.speed_min_m_s > self.speed_max_m_s:
-            raise ValueError("speed_min_m_s must not exceed speed_max_m_s")
-        return self
 
 
 class Chain(_Model):
@@ -82,10 +49,6 @@ class Chain(_Model):
 
     nodes: Nodes
     spacing_m: Metres = 200.0
-
-    def positions(self) -> list[tuple[float, float]]:
-        """Where the nodes stand."""
-        return [(node * self.spacing_m, 0.0) for node in range(self.nodes)]
 
 
 class Grid(_Model):
@@ -107,14 +70,6 @@ class Grid(_Model):
             raise ValueError(f"columns × rows must be at most {MAX_NODES} nodes")
         return self
 
-    def positions(self) -> list[tuple[float, float]]:
-        """Where the nodes stand."""
-        return [
-            (column * self.spacing_m, row * self.spacing_m)
-            for row in range(self.rows)
-            for column in range(self.columns)
-        ]
-
 
 class _OneOf(_Model):
     """Exactly one of the fields is given."""
@@ -133,14 +88,15 @@ class MovementSource(_OneOf):
 
     Attributes:
         file: A movement file of ns-2 (``setdest``).
-        waypoint: Random waypoint movement.
+        waypoint: Random waypoint movement made from the seed; its parameters are those of the section
+            ``waypoint`` (`manetlab scenario generate --help` lists them).
         positions: Nodes that stand still: a list of ``[x, y]`` in m.
         chain: Nodes that stand in a line.
         grid: Nodes that stand in a grid.
     """
 
     file: str | None = None
-    waypoint: Waypoint | None = None
+    waypoint: Section | None = None
     positions: Annotated[list[tuple[Coordinate, Coordinate]], Field(min_length=1, strict=False)] | None = None
     chain: Chain | None = None
     grid: Grid | None = None
@@ -273,7 +229,9 @@ class Scenario(_Model):
     @model_validator(mode="after")
     def _warmup_within_duration(self) -> Self:
         if self.warmup_s >= self.duration_s:
-            raise ValueError(f"warmup_s ({self.warmup_s:g} s) must be below duration_s ({self.duration_s:g} s)")
+            raise ValueError(
+                f"warmup_s ({self.warmup_s:g} s) must be below duration_s ({self.duration_s:g} s)"
+            )
         return self
 
     _where: str = PrivateAttr(default="scenario")
@@ -325,7 +283,9 @@ class Scenario(_Model):
         try:
             data = tomllib.loads(content.decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise InputError("the scenario file is not text", str(path), str(error), "TOML in UTF-8") from None
+            raise InputError(
+                "the scenario file is not text", str(path), str(error), "TOML in UTF-8"
+            ) from None
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             hint = "ns-2 files are given with --movement and --traffic"
             raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
@@ -365,8 +325,9 @@ class Scenario(_Model):
         if name in getattr(self, section):
             return "scenario"
         layers = self._layers()
-        for (_, before), (label, after) in zip(layers[-2::-1], layers[:0:-1], strict=True):
-            if before[section][name] != after[section][name]:
+        for index in range(len(layers) - 1, 0, -1):
+            label, params = layers[index]
+            if params[section][name] != layers[index - 1][1][section][name]:
                 return label
         return layers[0][0]
 
@@ -377,7 +338,9 @@ class Scenario(_Model):
         if protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
         if aodv_set and protocol != "aodv":
-            raise InputError(f"{protocol} has no parameter sets", self._where, f'"{self.routing}"', f'"{protocol}"')
+            raise InputError(
+                f"{protocol} has no parameter sets", self._where, f'"{self.routing}"', f'"{protocol}"'
+            )
         if aodv_set:
             layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set)))
         if (sender := self.tcp.get("sender")) is not None:
@@ -395,12 +358,14 @@ class Scenario(_Model):
             path = self._folder / source.file
             return _core.Movement.read(read_bytes(path, "movement file"), str(path))
         if source.waypoint is not None:
-            made_from = source.waypoint.model_dump_json()
-            return _core.Movement.waypoint(made_from, self.duration_s, self.seed, self.replication)
-        standing = source.chain or source.grid
-        positions = standing.positions() if standing else source.positions
-        assert positions is not None
-        return _core.Movement.fixed(positions)
+            checked = parameters.check_waypoint(source.waypoint, self._where)
+            return _core.Movement.waypoint(json.dumps(checked), self.duration_s, self.seed, self.replication)
+        if source.chain is not None:
+            return _core.Movement.grid(source.chain.nodes, 1, source.chain.spacing_m)
+        if source.grid is not None:
+            return _core.Movement.grid(source.grid.columns, source.grid.rows, source.grid.spacing_m)
+        assert source.positions is not None
+        return _core.Movement.fixed(source.positions)
 
     def _flows(self, nodes: int) -> list[dict[str, Any]]:
         source = self.traffic
@@ -496,7 +461,6 @@ def _fields_at(path: list[int | str]) -> list[str]:
     nested: dict[str, type[BaseModel]] = {
         "movement": MovementSource,
         "traffic": TrafficSource,
-        "waypoint": Waypoint,
         "chain": Chain,
         "grid": Grid,
         "random": RandomTraffic,

@@ -50,10 +50,11 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        shown = RichTable(title=self.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+        shown = RichTable(
+            title=self.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
+        )
         for index, heading in enumerate(self.columns):
-            justify = "left" if index < self.text_columns else "right"
-            shown.add_column(Text(heading), justify=justify)
+            shown.add_column(Text(heading), justify="left" if index < self.text_columns else "right")
         for cells in self.rows:
             shown.add_row(*(Text(cell) for cell in cells))
         console.print(shown)

@@ -1,5 +1,7 @@
 //! The core's errors as those of `manetlab.errors`.
 
+use manetlab_core::mobility::waypoint::WaypointError;
+use manetlab_core::params::OutOfRange;
 use manetlab_core::scenario::ScenarioError;
 use manetlab_formats::ReadError;
 use pyo3::import_exception;
@@ -22,15 +24,48 @@ pub(crate) fn of_reading(error: &ReadError) -> PyErr {
 /// What the core says about a scenario that came from `place`.
 pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
     match error {
-        ScenarioError::OutOfRange(out) => input_error(
-            &format!("{}.{} is outside its range", out.section, out.name),
-            place,
-            &out.found.to_string(),
-            &format!("a value from {} to {} {}", out.low, out.high, out.unit),
-            "",
-        ),
+        ScenarioError::OutOfRange(out) => of_range(out, place),
         ScenarioError::Unusable { field, found, wanted } => {
             input_error(&format!("{field} cannot be used"), place, found, wanted, "")
         }
+    }
+}
+
+fn of_range(out: &OutOfRange, place: &str) -> PyErr {
+    input_error(
+        &format!("{}.{} is outside its range", out.section, out.name),
+        place,
+        &out.found.to_string(),
+        &format!("a value from {} to {} {}", out.low, out.high, out.unit),
+        "",
+    )
+}
+
+/// What the generator of random waypoint movement says about its parameters.
+pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
+    let place = "movement.waypoint";
+    match error {
+        WaypointError::OutOfRange(out) => of_range(out, place),
+        WaypointError::Speeds { min, max } => input_error(
+            "the least speed is above the greatest",
+            place,
+            &format!("speed_min = {min} m/s"),
+            &format!("at most speed_max, {max} m/s"),
+            "exchange the two",
+        ),
+        WaypointError::StationaryAtRest => input_error(
+            "there is no stationary start at speed 0",
+            place,
+            "speed_min = 0 m/s",
+            "a speed_min above 0",
+            "set speed_min to 0.1, or start to \"uniform\"",
+        ),
+        WaypointError::WrapNeedsSquare { width_m, height_m } => input_error(
+            "only a square wraps around",
+            place,
+            &format!("{width_m} m × {height_m} m"),
+            "height_m = width_m",
+            "or set boundary to \"classic\" or \"bounce\"",
+        ),
     }
 }

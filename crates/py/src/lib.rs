@@ -9,6 +9,7 @@ mod movement;
 mod running;
 mod traffic;
 
+use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::profile as of_core;
 use manetlab_core::routing::aodv::AodvParams;
 use manetlab_core::scenario::{Params, RoutingKind};
@@ -26,10 +27,22 @@ fn no_such(name: &str) -> PyErr {
     PyKeyError::new_err(name.to_owned())
 }
 
-/// All parameters: a JSON list of objects.
+/// All parameters of the simulator: a JSON list of objects.
 #[pyfunction]
 fn schema() -> PyResult<String> {
     json(&Params::schema())
+}
+
+/// The parameters of random waypoint movement: a JSON list of objects.
+#[pyfunction]
+fn waypoint_schema() -> PyResult<String> {
+    json(&WaypointParams::SCHEMA)
+}
+
+/// The defaults of random waypoint movement: a JSON object.
+#[pyfunction]
+fn waypoint_defaults() -> PyResult<String> {
+    json(&WaypointParams::default())
 }
 
 /// The names of the profiles.
@@ -85,6 +98,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     running::hold_back_panic_messages();
     module.add_class::<movement::Movement>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(routings, module)?)?;

@@ -2,14 +2,15 @@
 
 use std::sync::OnceLock;
 
-use manetlab_core::kernel::Time;
-use manetlab_core::mobility::{Path, Trajectory, waypoint};
+use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::mobility::waypoint::{self, WaypointParams};
+use manetlab_core::mobility::{Path, Trajectory};
 use manetlab_formats::{Limits, read_movement, write_movement};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::errors::{input_error, of_reading};
+use crate::errors::{input_error, of_reading, of_waypoint};
 
 /// Where the nodes start and go. Cannot be changed.
 #[pyclass(frozen, module = "manetlab._core")]
@@ -44,7 +45,13 @@ impl Movement {
         Movement::new(positions.into_iter().map(|(x, y)| Trajectory::fixed(x, y)).collect())
     }
 
-    /// Random waypoint movement; `params_json` holds the fields of the core's `WaypointParams`.
+    /// Nodes in a grid, numbered row by row, so many m apart; a chain is a grid of one row.
+    #[staticmethod]
+    fn grid(columns: u32, rows: u32, spacing_m: f64) -> Movement {
+        Movement::new(waypoint::grid(columns, rows, spacing_m))
+    }
+
+    /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are defaults.
     #[staticmethod]
     fn waypoint(
         py: Python<'_>,
@@ -53,7 +60,11 @@ impl Movement {
         seed: u64,
         replication: u64,
     ) -> PyResult<Movement> {
-        todo!()
+        let params: WaypointParams = serde_json::from_str(params_json)
+            .map_err(|error| input_error("this is no random waypoint", "waypoint", &error.to_string(), "", ""))?;
+        py.detach(|| waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication)))
+            .map(Movement::new)
+            .map_err(|error| of_waypoint(&error))
     }
 
     /// The movement as a file of ns-2, which reads back to the same movement.

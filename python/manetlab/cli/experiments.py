@@ -30,7 +30,7 @@ def validate(
         list[str] | None, typer.Argument(help="chains, mobile, saturation, one-hop, table-1.1. [all]")
     ] = None,
     reference: Annotated[
-        Path | None, typer.Option(help="Folder of ns-2's files and measurements. [tests/data/ns2 of the checkout]")
+        Path | None, typer.Option(help="Folder of ns-2's measurements. [the checkout's tests/data/ns2]")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Replications of each case.", min=2, max=1000)] = 5,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables here too, as Markdown.")] = None,
@@ -50,7 +50,8 @@ def validate(
     folder = reference or validation.reference_folder()
     if not (folder / "aodv.jsonl").is_file():
         hint = "run this in a checkout of manetlab, or name the folder with --reference"
-        raise InputError("ns-2's measurements are not there", str(folder), "no aodv.jsonl", "tests/data/ns2", hint)
+        wanted = "the folder tests/data/ns2"
+        raise InputError("ns-2's measurements are not there", str(folder), "no aodv.jsonl", wanted, hint)
     console = stdout_console()
     written = []
     for part in parts or list(validation.PARTS):

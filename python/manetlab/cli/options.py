@@ -19,7 +19,7 @@ TrafficFile = Annotated[Path | None, typer.Option("--traffic", help="Traffic fil
 Routing = Annotated[
     str | None, typer.Option(help="aodv, aodv:SET (a parameter set such as dyer-2002) or static. [aodv]")
 ]
-Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, tahoe, sack, fixed-rto, reno-f. [the profile's]")]
+Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, tahoe, sack, fixed-rto or reno-f. [reno]")]
 Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]
 Duration = Annotated[float | None, typer.Option(help="Length of the run, s.")]
 Warmup = Annotated[float | None, typer.Option(help="Measurement begins here, s. [0]")]
@@ -77,7 +77,7 @@ def scenario_from(
 
 
 def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
-    """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML, quotes optional."""
+    """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
     sections: dict[str, dict[str, Any]] = {}
     for change in changes:
         key, equals, text = change.partition("=")

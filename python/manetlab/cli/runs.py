@@ -62,7 +62,8 @@ def run(
         return
     resolved = asked.resolve()
     if (last := resolved.movement.last_command_s) > asked.duration_s:
-        print(f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s", file=sys.stderr)
+        note = f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s"
+        print(note, file=sys.stderr)
     result = run_one(resolved, record=trace is not None)
     if trace is not None and result.recording is not None:
         write_text(trace, result.recording)
@@ -108,7 +109,7 @@ def _show_many(results: list[Result], as_json: bool) -> None:
 
 
 def summarize(results: list[Result]) -> dict[str, Interval]:
-    """Mean and interval of each total over replications that have it; totals that none or one has are left out."""
+    """Mean and interval of each total over replications that have it, if two or more have."""
     from manetlab.stats import mean_interval
 
     columns: dict[str, list[float]] = {}
@@ -130,16 +131,18 @@ def show(result: Result) -> None:
     for kind, metrics in (("tcp", TCP_FLOW), ("cbr", CBR_FLOW)):
         flows = [flow for flow in result.flows if flow["kind"] == kind]
         if flows:
-            table = Table(f"{kind.upper()} flows", ("flow", "from", "to", *(m.heading for m in metrics)), text_columns=0)
+            headings = (metric.heading for metric in metrics)
+            table = Table(f"{kind.upper()} flows", ("flow", "from", "to", *headings), text_columns=0)
             for flow in flows:
                 ends = (str(flow[key]) for key in ("id", "src", "dst"))
                 table.add(*ends, *(metric.show(flow) for metric in metrics))
             table.print(console)
     # A kind of traffic that is not there has no totals to show.
-    absent = tuple(f"{kind}_" for kind in ("tcp", "cbr") if all(flow["kind"] != kind for flow in result.flows))
+    there = {flow["kind"] for flow in result.flows}
+    absent = tuple(f"{kind}_" for kind in ("tcp", "cbr") if kind not in there)
     totals = Table("Totals", ("metric", "value"))
     for metric in TOTALS:
-        if not metric.key.startswith(absent or ("\0",)):
+        if not metric.key.startswith(absent):
             totals.add(metric.heading, metric.show(result.totals))
     totals.print(console)
     if result.drops:
@@ -154,7 +157,7 @@ def audit_line(result: Result) -> str:
     """The books in one line."""
     data: dict[str, Any] = result.audit["data"]
     state = "balances" if result.audit["balanced"] else "DOES NOT BALANCE"
-    return f"audit {state}: data packets " + ", ".join(f"{name.replace('_', ' ')} {data[name]}" for name in data)
+    return f"audit {state}: data packets " + ", ".join(f"{key.replace('_', ' ')} {data[key]}" for key in data)
 
 
 def provenance_line(result: Result) -> str:

@@ -14,7 +14,9 @@ from manetlab.errors import InputError
 if TYPE_CHECKING:
     from manetlab.scenario import Resolved
 
-app = typer.Typer(help="Look at, check, make and convert scenarios.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Show, check, make and convert scenarios.", no_args_is_help=True, rich_markup_mode=None
+)
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="TOML file to write. [standard output]")]
 
@@ -54,11 +56,13 @@ def show(
 
 
 @app.command()
-def check(scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")]) -> None:
+def check(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
+) -> None:
     """Check a scenario without running it."""
     resolved = options.scenario_from(scenario, None, None, None).resolve()
-    flows = len(resolved.flows)
-    print(f"{scenario}: {resolved.movement.nodes} nodes, {flows} flows, scenario {resolved.hash[:12]}: usable")
+    size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
+    print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
 
 
 @app.command()
@@ -70,13 +74,19 @@ def generate(
     speed_min: Annotated[float, typer.Option(help="Least speed, m/s.")] = 1.0,
     speed_max: Annotated[float, typer.Option(help="Greatest speed, m/s.")] = 20.0,
     pause: Annotated[float, typer.Option(help="Rest at each waypoint, s.")] = 0.0,
-    boundary: Annotated[Literal["inside", "wrap", "bounce"], typer.Option(help="At the field's edge.")] = "inside",
-    start: Annotated[Literal["stationary", "uniform"], typer.Option(help="How the movement begins.")] = "stationary",
+    boundary: Annotated[
+        Literal["classic", "wrap", "bounce"], typer.Option(help="At the field's edge.")
+    ] = "classic",
+    start: Annotated[
+        Literal["stationary", "uniform"], typer.Option(help="How the movement begins.")
+    ] = "stationary",
     tcp_flows: Annotated[int, typer.Option(help="Number of TCP flows.")] = 1,
     cbr_flows: Annotated[int, typer.Option(help="Number of CBR flows.")] = 10,
     cbr_bytes: Annotated[int, typer.Option(help="Payload of a CBR packet, bytes.")] = 512,
     cbr_interval: Annotated[float, typer.Option(help="Time between a CBR flow's packets, s.")] = 0.25,
-    tcp_start: Annotated[float | None, typer.Option(help="When TCP begins, s. [with the measurement]")] = None,
+    tcp_start: Annotated[
+        float | None, typer.Option(help="When TCP begins, s. [with the measurement]")
+    ] = None,
     warmup: Annotated[float, typer.Option(help="Measurement begins here, s.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of movement and traffic.")] = 1,
     movement: Annotated[Path | None, typer.Option(help="Movement file of ns-2 to write.")] = None,
@@ -90,8 +100,8 @@ def generate(
         "nodes": nodes,
         "width_m": width,
         "height_m": height,
-        "speed_min_m_s": speed_min,
-        "speed_max_m_s": speed_max,
+        "speed_min": speed_min,
+        "speed_max": speed_max,
         "pause_s": pause,
         "boundary": boundary,
         "start": start,
@@ -116,7 +126,8 @@ def generate(
         _write_toml(fields, output)
         return
     if output is not None:
-        raise InputError("the output is either ns-2's files or TOML", "--output", str(output), "nothing beside --movement")
+        wanted = "--output, or --movement and --traffic"
+        raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted)
     _write_ns2(resolved, movement, traffic)
 
 
@@ -170,7 +181,10 @@ def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) 
     from manetlab import _core
     from manetlab.files import check_writable, write_text
 
-    texts = [(movement, resolved.movement.to_ns2), (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows)))]
+    texts = [
+        (movement, resolved.movement.to_ns2),
+        (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows))),
+    ]
     ready = [(path, make()) for path, make in texts if path is not None]
     for path, _ in ready:
         check_writable(path)
@@ -201,5 +215,6 @@ def _print(resolved: Resolved) -> None:
     for section, known in parameters.schema().items():
         for parameter in known.values():
             value = shown(resolved.params[section][parameter.name])
-            table.add(parameter.key, value, parameter.unit, asked.set_by(section, parameter.name), parameter.source)
+            set_by = asked.set_by(section, parameter.name)
+            table.add(parameter.key, value, parameter.unit, set_by, parameter.source)
     table.print(console)

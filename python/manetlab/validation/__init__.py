@@ -1,7 +1,7 @@
 """Is the simulator right? Against ns-2.35 on the same files, against theory, against published figures.
 
-Each part is a `Check`: scenarios to run, and what their results say. docs/validation.md has the outcome and the
-reason of each tolerance.
+Each part is a `Check`: scenarios to run, and what their results say. docs/validation.md has the outcome and
+the reason of each tolerance.
 """
 
 from __future__ import annotations

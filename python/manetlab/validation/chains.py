@@ -29,7 +29,9 @@ def check(folder: Path, seeds: int) -> Check:
         for hops, ours in zip(HOPS, groups(results, seeds), strict=True):
             of_ours = mean_interval([result.totals["tcp_throughput_bps"] / 1e6 for result in ours])
             of_ns2 = mean_interval([run["tcp_mbps"] for run in theirs[hops]])
-            tolerance = f"{SHORT_TOLERANCE:.0%}" if hops <= SHORT else f"{LONG_TOLERANCE:.0%} or ns-2's interval"
+            tolerance = (
+                f"{SHORT_TOLERANCE:.0%}" if hops <= SHORT else f"{LONG_TOLERANCE:.0%} or ns-2's interval"
+            )
             cells = (f"{i.mean:.4f} ± {i.half_width:.4f}" for i in (of_ours, of_ns2))
             difference = f"{of_ours.mean / of_ns2.mean - 1:+.2%}"
             table.add(str(hops), *cells, difference, tolerance, verdict(agrees(hops, of_ours.mean, of_ns2)))

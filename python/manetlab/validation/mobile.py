@@ -15,7 +15,7 @@ from manetlab.validation.check import Check, as_ns2_ran, groups, ns2_runs, repli
 
 GROUPS = ("1tcp", "10tcp", "cbr25")
 WIDEST = 0.15
-"""An interval of the difference that holds zero says something only if it is no wider than this, as a share."""
+"""An interval of the difference that holds zero says something only if it is no wider than this share."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,29 @@ def check(folder: Path, seeds: int, scenarios_per_group: int | None = None) -> C
         group: [run for run in ns2_runs(folder) if run["id"].endswith(f"{group}-AODV")][:scenarios_per_group]
         for group in GROUPS
     }
-    scenarios = [s for group in GROUPS for run in theirs[group] for s in replications(as_ns2_ran(folder, run), seeds)]
+    scenarios = [
+        s for group in GROUPS for run in theirs[group] for s in replications(as_ns2_ran(folder, run), seeds)
+    ]
 
     def evaluate(results: list[Result]) -> list[Table]:
         pieces = groups(results, seeds)
-        return [_table(group, seeds, [next(pieces) for _ in theirs[group]], theirs[group]) for group in GROUPS]
+        return [
+            _table(group, seeds, [next(pieces) for _ in theirs[group]], theirs[group]) for group in GROUPS
+        ]
 
     return Check(scenarios, evaluate)
 
 
 def _table(group: str, seeds: int, ours: list[Sequence[Result]], theirs: list[dict[str, Any]]) -> Table:
-    columns = ("measure", "manetlab", "ns-2.35", "difference", "95 % of the difference", "tolerance", "verdict")
+    columns = (
+        "measure",
+        "manetlab",
+        "ns-2.35",
+        "difference",
+        "95 % of the difference",
+        "tolerance",
+        "verdict",
+    )
     table = Table(f"{group} over AODV: {len(theirs)} scenarios, {seeds} seeds each", columns)
     for measure in MEASURES:
         if theirs[0][measure.theirs] is None:

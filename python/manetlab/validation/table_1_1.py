@@ -1,11 +1,12 @@
-"""Table 1.1 of Dyer's dissertation (2002): TCP over static chains of 1 to 10 hops; values of Holland and Vaidya.
+"""Table 1.1 of Dyer's dissertation (2002): TCP over chains of 1 to 10 hops (values of Holland and Vaidya).
 
-The claims drawn from the table, D1-01 to D1-04, and their tolerances are those of the project's list of claims.
+D1-01 to D1-04 are the claims drawn from the table; their tolerances were set before the first run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from manetlab.running import Result
@@ -42,7 +43,8 @@ def check(_folder: Path, seeds: int) -> Check:
         )
         for number, printed, values in zip(hops, PRINTED_MBPS, runs, strict=True):
             ours = mean_interval(values)
-            table.add(str(number), f"{ours.mean:.4f} ± {ours.half_width:.4f}", f"{printed}", f"{ours.mean / printed:.3f}")
+            figures = (f"{ours.mean:.4f} ± {ours.half_width:.4f}", str(printed), f"{ours.mean / printed:.3f}")
+            table.add(str(number), *figures)
         return [table, claims(runs)]
 
     return Check([s for number in hops for s in replications(scenario(number), seeds)], evaluate)
@@ -74,7 +76,7 @@ def claims(runs: Sequence[Sequence[float]]) -> Table:
     near, scale = _near(means)
     found = f"{near} of 10 within ±25 %" + ("" if scale == 1.0 else f" after scaling all by {scale:.2f}")
     table.add("D1-01", "the ten printed values", found, verdict(near >= NEEDED_NEAR))
-    rise = max(later / earlier for earlier, later in zip(means, means[1:], strict=False))
+    rise = max(later / earlier for earlier, later in pairwise(means))
     table.add("D1-02", "never rises when a hop is added", f"greatest step ×{rise:.3f}", verdict(rise <= RISE))
     ratios = {hops: means[hops - 1] / means[0] for hops in RATIOS}
     inside = all(low <= ratios[hops] <= high for hops, (low, high) in RATIOS.items())
@@ -97,4 +99,5 @@ def _near(means: Sequence[float]) -> tuple[int, float]:
     if count(1.0) >= NEEDED_NEAR:
         return count(1.0), 1.0
     steps = round((SCALES[1] - SCALES[0]) * 100)
-    return max(((count(s), s) for s in (SCALES[0] + step / 100 for step in range(steps + 1))), key=lambda pair: pair[0])
+    scales = [SCALES[0] + step / 100 for step in range(steps + 1)]
+    return max(((count(scale), scale) for scale in scales), key=lambda pair: pair[0])
