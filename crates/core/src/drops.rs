@@ -34,6 +34,18 @@ macro_rules! reasons {
             pub fn layer(self) -> Layer {
                 match self { $(DropReason::$name => Layer::$layer,)+ }
             }
+
+            /// Its name as in results and recordings, for example `no-route`.
+            pub fn name(self) -> String {
+                let mut name = String::new();
+                for letter in format!("{self:?}").chars() {
+                    if letter.is_uppercase() && !name.is_empty() {
+                        name.push('-');
+                    }
+                    name.extend(letter.to_lowercase());
+                }
+                name
+            }
         }
     };
 }

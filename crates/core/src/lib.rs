@@ -3,10 +3,19 @@
 //! No I/O, no clock, no thread, no global. [`run`](network::run) takes a [`Scenario`](scenario::Scenario) and
 //! returns a [`RunResult`](observe::RunResult).
 
+pub mod arp;
 pub mod drops;
+pub mod ifq;
 pub mod kernel;
+pub mod mac;
 pub mod mobility;
+pub mod network;
+pub mod observe;
 pub mod packet;
 pub mod params;
+pub mod profile;
+pub mod radio;
 pub mod routing;
+pub mod scenario;
+pub mod traffic;
 pub mod transport;

@@ -96,14 +96,14 @@ macro_rules! params {
     (
         $(#[$meta:meta])*
         pub struct $name:ident in $section:literal {
-            $(#[doc = $meaning:literal]
+            $($(#[doc = $meaning:literal])+
               $field:ident : $type:ty = $default:expr, $unit:literal, $source:literal $(, [$low:expr, $high:expr])?;)+
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields, default)]
-        pub struct $name { $(#[doc = $meaning] pub $field: $type,)+ }
+        pub struct $name { $($(#[doc = $meaning])+ pub $field: $type,)+ }
 
         impl Default for $name {
             fn default() -> Self { Self { $($field: $default,)+ } }
@@ -119,7 +119,7 @@ macro_rules! params {
                 range: $crate::params::range_of!($($low, $high)?),
                 unit: $unit,
                 source: $source,
-                meaning: $meaning,
+                meaning: concat!($($meaning),+).trim_ascii(),
             },)+];
 
             /// Checks every number against its range.

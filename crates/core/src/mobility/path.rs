@@ -47,33 +47,35 @@ impl Path {
                 && time <= command.at()
             {
                 path.push(Leg::resting(time, place));
-                arrival = None;
             }
-            let here = path.position(command.at());
-            match *command {
-                Command::GoTo { at, to, speed } => {
-                    let distance = here.distance(to);
-                    if distance > 0.0 && speed > 0.0 {
-                        let (vx, vy) =
-                            ((to.x - here.x) / distance * speed, (to.y - here.y) / distance * speed);
-                        path.push(Leg { start: at, from: here, vx, vy });
-                        arrival = Some((at + Span::from_secs(distance / speed), to));
-                    } else {
-                        path.push(Leg::resting(at, here));
-                        arrival = None;
-                    }
-                }
-                Command::Jump { at, to } => {
-                    path.push(Leg::resting(at, to));
-                    path.jumps.push(at);
-                    arrival = None;
-                }
-            }
+            arrival = path.obey(command);
         }
         if let Some((time, place)) = arrival {
             path.push(Leg::resting(time, place));
         }
         path
+    }
+
+    /// Obeys a command; returns when and where it brings the node, if it moves.
+    fn obey(&mut self, command: &Command) -> Option<(Time, Point)> {
+        let here = self.position(command.at());
+        match *command {
+            Command::GoTo { at, to, speed } => {
+                let distance = here.distance(to);
+                if distance == 0.0 || speed == 0.0 {
+                    self.push(Leg::resting(at, here));
+                    return None;
+                }
+                let (vx, vy) = ((to.x - here.x) / distance * speed, (to.y - here.y) / distance * speed);
+                self.push(Leg { start: at, from: here, vx, vy });
+                Some((at + Span::from_secs(distance / speed), to))
+            }
+            Command::Jump { at, to } => {
+                self.push(Leg::resting(at, to));
+                self.jumps.push(at);
+                None
+            }
+        }
     }
 
     /// Appends a leg; one that begins with the last leg takes its place.

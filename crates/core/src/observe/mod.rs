@@ -11,7 +11,7 @@ mod recording;
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
 pub use meter::Meter;
-pub use recording::{Record, RecordKind, Recording};
+pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
 
 use serde::Serialize;
 

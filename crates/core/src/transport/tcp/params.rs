@@ -64,7 +64,7 @@ params! {
         rto_min_s: f64 = 1.0, "s", "RFC 6298 §2.4", [0.0, 1e5];
         /// The greatest RTO, after back-off.
         rto_max_s: f64 = 60.0, "s", "RFC 6298 §2.5", [0.001, 1e5];
-        /// The back-off multiplier's cap; with `rto_min_before_backoff` it doubles on until the RTO is at its maximum.
+        /// The back-off's cap; with `rto_min_before_backoff` it doubles on until the RTO is at its maximum.
         rto_backoff_cap: u32 = 64, "", "4.4BSD tcp_backoff; ns-2", [1.0, 65_536.0];
         /// Is the minimum applied before the multiplication by the back-off, rather than after?
         rto_min_before_backoff: bool = true, "", "RFC 6298 §2.4 and §5.5; ns-2 rfc2988_";
@@ -80,12 +80,12 @@ params! {
         /// Does each duplicate ACK below the threshold let one more segment out?
         limited_transmit: bool = true, "", "RFC 3042 §2; ns-2 singledup_";
         /// Of what a loss leaves half.
-        window_reduction: WindowReduction = WindowReduction::FlightSize, "", "RFC 5681 §3.1; ns-2 precisionReduce_";
+        window_reduction: WindowReduction = WindowReduction::FlightSize, "", "RFC 5681 §3.1; ns-2";
         /// Is there at most one fast retransmit for the segments outstanding at a loss?
         one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
         /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
         inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
-        /// Does the loss of segment 0 make the initial window one, and may segments 0 and 1 be fast retransmitted?
+        /// Is the initial window one if segment 0 is lost, and may segments 0 and 1 be fast retransmitted?
         first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
         /// The congestion window after nothing has been outstanding for an RTO; zero leaves it as it was.
         restart_window: u32 = 3, "segments", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];

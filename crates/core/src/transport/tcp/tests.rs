@@ -38,8 +38,11 @@ fn sent(out: &mut Vec<Output>) -> Vec<u32> {
     out.drain(..).filter_map(number).collect()
 }
 
-/// Each ACK in `out` as (next, IP length, blocks); `out` is emptied.
-fn acks(out: &mut Vec<Output>) -> Vec<(u32, u32, Vec<(u32, u32)>)> {
+/// An ACK's `next`, its IP length, its SACK blocks.
+type AckParts = (u32, u32, Vec<(u32, u32)>);
+
+/// The ACKs in `out`, which is emptied.
+fn acks(out: &mut Vec<Output>) -> Vec<AckParts> {
     let parts = |output| match output {
         Output::Send { segment: Segment::Ack { next, sack }, bytes } => Some((next, bytes, sack.to_vec())),
         _ => None,

@@ -1,0 +1,598 @@
+//! The distributed coordination function: one station's state machine.
+//!
+//! *Standard*: IEEE 802.11-1999 clause 9.2.
+//! *Implemented*: physical and virtual carrier sense, DIFS, EIFS, backoff with freezing and post-backoff,
+//! RTS/CTS above a threshold, ACK, short and long retry limits, duplicate filter, broadcast at its own rate.
+//! *Not implemented*: fragmentation, power saving, infrastructure mode, rates that adapt.
+//! *Deviations*: a time-out waits for the whole response instead of its first bit (§9.2.8); the duplicate
+//! filter compares sequence numbers without the retry bit (§9.2.9). What ns-2 does otherwise is a parameter
+//! each, see [`MacParams`](super::MacParams).
+//!
+//! **Order of calls.** `handle_arrival` at a frame's first bit; `handle_received` when `next_timeout` was a
+//! reception's end; `handle_timeout` for the station's own deadlines. Time never goes back. After each call
+//! the network asks `next_timeout` again.
+
+use super::medium::ReceiverRules;
+use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
+use crate::kernel::{Span, Stream, Time};
+use crate::mac::medium::{Medium, ReceptionCounts};
+use crate::packet::NodeId;
+
+/// What a station asks of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MacAction {
+    /// Put the frame on the air now.
+    Transmit(Frame),
+    /// A data frame arrived intact: hand its body up.
+    Deliver {
+        /// The body.
+        body: Body,
+        /// Who sent it.
+        from: NodeId,
+    },
+    /// A data frame arrived again after its ACK was lost; the copy ends here.
+    Duplicate(Body),
+    /// The frame was acknowledged, or broadcast.
+    Sent(Body),
+    /// The retry limit is reached.
+    Failed {
+        /// The body.
+        body: Body,
+        /// Who did not answer.
+        to: NodeId,
+    },
+    /// The station can take the next frame.
+    Ready,
+}
+
+/// What the station is in the middle of, with the deadline that ends it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Not in a frame exchange.
+    Idle,
+    /// An RTS is out: the CTS must have arrived by then.
+    AwaitCts(Time),
+    /// A CTS is out: the data frame must have arrived by then.
+    AwaitData(Time),
+    /// A data frame is out: the ACK must have arrived by then; for a broadcast, its end.
+    AwaitAck(Time),
+    /// An ACK is on the air until then.
+    SendingAck(Time),
+}
+
+impl State {
+    fn deadline(self) -> Time {
+        match self {
+            State::Idle => Time::NEVER,
+            State::AwaitCts(t) | State::AwaitData(t) | State::AwaitAck(t) | State::SendingAck(t) => t,
+        }
+    }
+}
+
+/// A response that is due a SIFS after the frame it answers.
+#[derive(Clone, Copy, Debug)]
+struct Response {
+    kind: FrameKind,
+    to: NodeId,
+    reserves: Span,
+    class: Class,
+}
+
+/// The frame that the station is trying to send.
+#[derive(Clone, Debug)]
+struct Current {
+    to: NodeId,
+    body: Body,
+    bytes: u32,
+    airtime: Span,
+    sequence: u16,
+    uses_rts: bool,
+    /// Is an RTS due (again) before the frame?
+    rts_due: bool,
+}
+
+/// The backoff procedure (§9.2.5.2): after DIFS without a busy medium the slots count down.
+#[derive(Clone, Copy, Debug)]
+struct Backoff {
+    slots: u32,
+    /// The medium is idle from here on, as far as is known; DIFS begins.
+    idle_from: Time,
+    /// No backoff has been drawn yet: the station may transmit after DIFS unless the medium gets busy.
+    undrawn: bool,
+}
+
+/// See the module's head.
+pub struct Dcf {
+    node: NodeId,
+    stream: Stream,
+    medium: Medium,
+    state: State,
+    response: Option<Response>,
+    /// When a response or the data frame after a CTS is due; also the unfrozen wait of `defer-random`.
+    defer: Time,
+    current: Option<Current>,
+    /// The layer above waits to be told that the next frame may come.
+    owes_ready: bool,
+    backoff: Option<Backoff>,
+    cw: u32,
+    short_retries: u32,
+    long_retries: u32,
+    sequence: u16,
+    /// Last sequence number by transmitter, most recent transmitter first (§9.2.9).
+    last_sequences: Vec<(NodeId, u16)>,
+}
+
+impl Dcf {
+    /// A station that has nothing to send and hears nothing.
+    pub fn new(node: NodeId, timing: &Timing, stream: Stream) -> Dcf {
+        Dcf {
+            node,
+            stream,
+            medium: Medium::default(),
+            state: State::Idle,
+            response: None,
+            defer: Time::NEVER,
+            current: None,
+            owes_ready: false,
+            backoff: None,
+            cw: timing.params().cw_min,
+            short_retries: 0,
+            long_retries: 0,
+            sequence: 0,
+            last_sequences: Vec::new(),
+        }
+    }
+
+    /// Can the station take a frame from above?
+    pub fn is_ready(&self) -> bool {
+        !self.owes_ready
+    }
+
+    /// The body of the frame that the station is trying to send.
+    pub fn in_hand(&self) -> Option<&Body> {
+        self.current.as_ref().map(|current| &current.body)
+    }
+
+    /// What became of decodable frames so far.
+    pub fn counts(&self) -> ReceptionCounts {
+        self.medium.counts()
+    }
+
+    /// When the station next wants to be woken.
+    pub fn next_timeout(&self, timing: &Timing) -> Time {
+        let backoff = self.backoff.map_or(Time::NEVER, |backoff| backoff.expiry(timing));
+        self.state.deadline().min(self.defer).min(backoff).min(self.medium.next_received())
+    }
+
+    /// When a frame that the station must act on will have arrived.
+    pub fn next_received(&self) -> Time {
+        self.medium.next_received()
+    }
+
+    /// The transmission that has just been received and must be acted on, if there is one.
+    pub fn received(&self, now: Time) -> Option<u32> {
+        self.medium.received(now)
+    }
+
+    /// A frame from above. Only while [`Dcf::is_ready`].
+    pub fn handle_send(&mut self, now: Time, to: NodeId, body: Body, timing: &Timing, out: &mut Vec<MacAction>) {
+        debug_assert!(self.is_ready());
+        self.medium.settle(now, timing);
+        let bytes = timing.frame_bytes(body.bytes());
+        let uses_rts = !to.is_broadcast() && timing.uses_rts(bytes);
+        // §7.1.3.4: sequence numbers count modulo 4096. Number 0 is left to "none yet".
+        self.sequence = self.sequence % 4095 + 1;
+        self.current = Some(Current {
+            to,
+            airtime: timing.data(bytes, to.is_broadcast()),
+            body,
+            bytes,
+            sequence: self.sequence,
+            uses_rts,
+            rts_due: uses_rts,
+        });
+        self.owes_ready = true;
+        if self.backoff.is_none() && self.defer == Time::NEVER {
+            self.contend(now, timing, out);
+        }
+    }
+
+    /// The first bit of a frame reaches the station. A reception that ends at this very instant must have been
+    /// handled before ([`Dcf::received`]).
+    pub fn handle_arrival(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
+        self.medium.settle(now, timing);
+        self.suspend_backoff(now, timing);
+        self.medium.arrive(now, signal, timing, rules);
+        self.forecast_backoff(now, timing);
+    }
+
+    /// The frame named by [`Dcf::received`] has arrived intact.
+    pub fn handle_received(&mut self, now: Time, frame: &Frame, timing: &Timing, out: &mut Vec<MacAction>) {
+        match frame.kind {
+            FrameKind::Rts => self.on_rts(now, frame, timing, out),
+            FrameKind::Cts => self.on_cts(now, timing, out),
+            FrameKind::Data => self.on_data(now, frame, timing, out),
+            FrameKind::Ack => self.on_ack(now, timing, out),
+        }
+        self.medium.release(timing);
+        self.forecast_backoff(now, timing);
+    }
+
+    /// One of the station's own deadlines has come.
+    pub fn handle_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.medium.settle(now, timing);
+        if self.state.deadline() <= now {
+            self.on_exchange_end(now, timing, out);
+        } else if self.defer <= now {
+            self.defer = Time::NEVER;
+            self.on_defer_end(now, timing, out);
+        } else if self.backoff.is_some_and(|backoff| backoff.expiry(timing) <= now) {
+            self.backoff = None;
+            // A response goes first; contention starts again when it has ended.
+            if self.response.is_none() {
+                self.transmit_current(now, timing, out);
+            }
+        }
+    }
+
+    // Contention, §9.2.5.
+
+    /// Begins to contend for the medium with the current frame.
+    fn contend(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let idle_at = self.idle_at(timing);
+        if idle_at > now {
+            self.start_backoff(now, timing);
+            return;
+        }
+        match timing.params().access {
+            Access::Standard if now >= idle_at + timing.difs => self.transmit_current(now, timing, out),
+            Access::Standard => {
+                self.backoff = Some(Backoff { slots: 0, idle_from: idle_at, undrawn: true });
+            }
+            Access::AlwaysBackoff => self.start_backoff(now, timing),
+            Access::DeferRandom => {
+                self.defer = now + timing.difs + timing.slot * u64::from(self.draw_slots(timing));
+            }
+        }
+    }
+
+    fn draw_slots(&mut self, timing: &Timing) -> u32 {
+        self.stream.below(self.cw + u32::from(timing.params().backoff_includes_cw))
+    }
+
+    /// §9.2.5.2: draws a backoff; it counts from when the medium is idle, not before now.
+    fn start_backoff(&mut self, now: Time, timing: &Timing) {
+        let slots = self.draw_slots(timing);
+        let idle_from = self.idle_at(timing).max(now);
+        self.backoff = Some(Backoff { slots, idle_from, undrawn: false });
+    }
+
+    /// The medium gets busy now: slots that have passed are counted.
+    fn suspend_backoff(&mut self, now: Time, timing: &Timing) {
+        let Some(mut backoff) = self.backoff else { return };
+        if backoff.idle_from == Time::NEVER {
+            return;
+        }
+        if backoff.undrawn {
+            // §9.2.5.1: the medium got busy before DIFS was over.
+            backoff = Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
+        } else {
+            let counting = now.since(backoff.idle_from + timing.difs);
+            backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
+        }
+        // The forecast that follows sets when it goes on.
+        backoff.idle_from = Time::NEVER;
+        self.backoff = Some(backoff);
+    }
+
+    /// Sets from when a suspended backoff goes on, as far as can be known now.
+    fn forecast_backoff(&mut self, now: Time, timing: &Timing) {
+        let idle_at = self.idle_at(timing);
+        if let Some(backoff) = &mut self.backoff
+            && (backoff.idle_from == Time::NEVER || backoff.idle_from < idle_at)
+        {
+            backoff.idle_from = if idle_at == Time::NEVER { idle_at } else { idle_at.max(now) };
+        }
+    }
+
+    /// From when the medium is idle and the station is in no exchange.
+    fn idle_at(&self, timing: &Timing) -> Time {
+        if self.state == State::Idle { self.medium.idle_at(timing) } else { Time::NEVER }
+    }
+
+    fn is_idle(&self, now: Time) -> bool {
+        self.state == State::Idle && self.medium.is_idle(now)
+    }
+
+    /// §9.2.4: the contention window grows as 2·cw + 1 up to its maximum.
+    fn grow_cw(&mut self, timing: &Timing) {
+        self.cw = (2 * self.cw + 1).min(timing.params().cw_max);
+    }
+
+    // Transmissions.
+
+    fn transmit(&mut self, now: Time, frame: Frame, state: State, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.suspend_backoff(now, timing);
+        self.state = state;
+        self.medium.transmit(now + frame.airtime);
+        out.push(MacAction::Transmit(frame));
+    }
+
+    /// Sends the current frame, or the RTS that announces it.
+    fn transmit_current(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(current) = &self.current else { return };
+        if current.rts_due {
+            if self.is_idle(now) {
+                self.transmit_rts(now, timing, out);
+            } else {
+                self.grow_cw(timing);
+                self.start_backoff(now, timing);
+            }
+            return;
+        }
+        let follows_cts = current.uses_rts;
+        if (!follows_cts || timing.params().sense_before_data) && !self.is_idle(now) {
+            if let Some(current) = &mut self.current {
+                current.rts_due = current.uses_rts;
+            }
+            self.grow_cw(timing);
+            self.start_backoff(now, timing);
+            return;
+        }
+        self.transmit_data(now, timing, out);
+    }
+
+    fn transmit_rts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(current) = &self.current else { return };
+        let reserves = timing.sifs * 3 + timing.cts + current.airtime + timing.ack;
+        let frame = Frame {
+            kind: FrameKind::Rts,
+            from: self.node,
+            to: current.to,
+            reserves: Timing::duration_field(reserves),
+            airtime: timing.rts,
+            bytes: RTS_BYTES,
+            sequence: 0,
+            class: current.body.class(),
+            body: None,
+        };
+        self.transmit(now, frame, State::AwaitCts(now + timing.cts_timeout), timing, out);
+    }
+
+    fn transmit_data(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(current) = &self.current else { return };
+        let broadcast = current.to.is_broadcast();
+        let end = now + current.airtime;
+        let (reserves, deadline) =
+            if broadcast { (Span::ZERO, end) } else { (timing.sifs + timing.ack, end + timing.ack_wait) };
+        let frame = Frame {
+            kind: FrameKind::Data,
+            from: self.node,
+            to: current.to,
+            reserves: Timing::duration_field(reserves),
+            airtime: current.airtime,
+            bytes: current.bytes,
+            sequence: current.sequence,
+            class: current.body.class(),
+            body: Some(current.body.clone()),
+        };
+        self.transmit(now, frame, State::AwaitAck(deadline), timing, out);
+    }
+
+    /// Sends the CTS or ACK that was due after SIFS.
+    fn transmit_response(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(response) = self.response else { return };
+        let (airtime, bytes, state) = match response.kind {
+            FrameKind::Cts => {
+                // The data frame must have begun and ended within what the CTS reserves, less its ACK.
+                let wait = timing.propagation * 2 + response.reserves;
+                let until = now + timing.cts + wait.saturating_sub(timing.sifs + timing.ack);
+                (timing.cts, CTS_BYTES, State::AwaitData(until))
+            }
+            _ => (timing.ack, ACK_BYTES, State::SendingAck(now + timing.ack)),
+        };
+        let frame = Frame {
+            kind: response.kind,
+            from: self.node,
+            to: response.to,
+            reserves: response.reserves,
+            airtime,
+            bytes,
+            sequence: 0,
+            class: response.class,
+            body: None,
+        };
+        self.transmit(now, frame, state, timing, out);
+    }
+
+    // Ends of waits.
+
+    fn on_defer_end(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        match self.response.map(|response| response.kind) {
+            // §9.2.5.7: no CTS while the NAV says busy; the station does not answer.
+            Some(FrameKind::Cts) if !self.is_idle(now) => self.response = None,
+            Some(_) => self.transmit_response(now, timing, out),
+            None => self.transmit_current(now, timing, out),
+        }
+    }
+
+    fn on_exchange_end(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        match self.state {
+            State::AwaitCts(_) => self.on_cts_timeout(now, timing, out),
+            State::AwaitAck(_) => self.on_ack_timeout(now, timing, out),
+            State::AwaitData(_) | State::SendingAck(_) => self.response = None,
+            State::Idle => {}
+        }
+        self.resume(now, timing, out);
+    }
+
+    /// An exchange has ended: what comes next.
+    fn resume(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.state = State::Idle;
+        if self.response.is_some() {
+            self.defer = now + timing.sifs;
+        } else if let Some(current) = &self.current {
+            if current.uses_rts && !current.rts_due {
+                // Its CTS has come: the data frame follows after SIFS. An own backoff cannot be running.
+                self.defer = now + timing.sifs;
+            } else if self.backoff.is_none() {
+                self.start_backoff_after_exchange(now, timing);
+            }
+        } else if self.owes_ready {
+            self.owes_ready = false;
+            out.push(MacAction::Ready);
+        }
+        self.forecast_backoff(now, timing);
+    }
+
+    fn start_backoff_after_exchange(&mut self, now: Time, timing: &Timing) {
+        if timing.params().access == Access::DeferRandom {
+            self.defer = now + timing.difs + timing.slot * u64::from(self.draw_slots(timing));
+        } else {
+            self.start_backoff(now, timing);
+        }
+    }
+
+    /// §9.2.5.3: no CTS came.
+    fn on_cts_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.short_retries += 1;
+        if self.short_retries >= timing.params().short_retry_limit {
+            self.short_retries = 0;
+            self.give_up(now, timing, out);
+        } else {
+            self.retry(now, timing);
+        }
+    }
+
+    /// §9.2.5.3: no ACK came; or a broadcast has ended.
+    fn on_ack_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(current) = &mut self.current else { return };
+        if current.to.is_broadcast() {
+            self.finish(now, timing, out);
+            return;
+        }
+        let params = timing.params();
+        let (retries, limit) = if current.uses_rts {
+            (&mut self.long_retries, params.long_retry_limit)
+        } else {
+            (&mut self.short_retries, params.short_retry_limit)
+        };
+        *retries += 1;
+        if *retries >= limit {
+            *retries = 0;
+            self.give_up(now, timing, out);
+        } else {
+            current.rts_due = current.uses_rts;
+            self.retry(now, timing);
+        }
+    }
+
+    fn retry(&mut self, now: Time, timing: &Timing) {
+        self.grow_cw(timing);
+        self.start_backoff(now, timing);
+    }
+
+    fn give_up(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.cw = timing.params().cw_min;
+        if let Some(current) = self.current.take() {
+            out.push(MacAction::Failed { body: current.body, to: current.to });
+        }
+        if timing.params().backoff_after_failure {
+            self.start_backoff(now, timing);
+        }
+    }
+
+    /// The current frame is done; a backoff follows every transmission (§9.2.5.2).
+    fn finish(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        self.cw = timing.params().cw_min;
+        if let Some(current) = self.current.take() {
+            out.push(MacAction::Sent(current.body));
+        }
+        self.start_backoff(now, timing);
+    }
+
+    // Frames received.
+
+    fn on_rts(&mut self, now: Time, frame: &Frame, timing: &Timing, out: &mut Vec<MacAction>) {
+        if self.state != State::Idle || self.response.is_some() {
+            return;
+        }
+        let reserves = frame.reserves.saturating_sub(timing.sifs + timing.cts);
+        self.response =
+            Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
+        self.defer = Time::NEVER;
+        self.resume(now, timing, out);
+    }
+
+    fn on_cts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let (State::AwaitCts(_), Some(current)) = (self.state, &mut self.current) else { return };
+        current.rts_due = false;
+        // §9.2.5.3: the short retry count is reset, the contention window is not.
+        self.short_retries = 0;
+        self.resume(now, timing, out);
+    }
+
+    fn on_data(&mut self, now: Time, frame: &Frame, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(body) = &frame.body else { return };
+        if !frame.to.is_broadcast() {
+            if !self.acknowledge(now, frame, timing, out) {
+                return;
+            }
+            if self.is_duplicate(frame) {
+                out.push(MacAction::Duplicate(body.clone()));
+                return;
+            }
+        }
+        out.push(MacAction::Deliver { body: body.clone(), from: frame.from });
+    }
+
+    /// §9.2.8: an ACK is due after SIFS. False if the frame must be ignored.
+    fn acknowledge(&mut self, now: Time, frame: &Frame, timing: &Timing, out: &mut Vec<MacAction>) -> bool {
+        let awaited = matches!(self.state, State::AwaitData(_));
+        if awaited {
+            self.response = None;
+        } else if self.response.is_some() || (timing.params().ack_needs_cts && timing.uses_rts(frame.bytes)) {
+            return false;
+        }
+        let ack = Response { kind: FrameKind::Ack, to: frame.from, reserves: Span::ZERO, class: frame.class };
+        self.response = Some(ack);
+        if awaited || self.state == State::Idle {
+            self.resume(now, timing, out);
+        }
+        true
+    }
+
+    /// §9.2.9: has this frame been received before? Remembers it.
+    fn is_duplicate(&mut self, frame: &Frame) -> bool {
+        match self.last_sequences.iter().position(|entry| entry.0 == frame.from) {
+            Some(at) => {
+                self.last_sequences[..=at].rotate_right(1);
+                std::mem::replace(&mut self.last_sequences[0].1, frame.sequence) == frame.sequence
+            }
+            None => {
+                self.last_sequences.insert(0, (frame.from, frame.sequence));
+                false
+            }
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let (State::AwaitAck(_), Some(current)) = (self.state, &self.current) else { return };
+        if current.uses_rts {
+            self.long_retries = 0;
+        } else {
+            self.short_retries = 0;
+        }
+        self.finish(now, timing, out);
+        self.resume(now, timing, out);
+    }
+}
+
+impl Backoff {
+    fn expiry(&self, timing: &Timing) -> Time {
+        if self.idle_from == Time::NEVER {
+            return Time::NEVER;
+        }
+        self.idle_from + timing.difs + timing.slot * u64::from(self.slots)
+    }
+}

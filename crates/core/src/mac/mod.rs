@@ -1,0 +1,101 @@
+//! IEEE 802.11 DCF: frames, their times on the air, and the station's state machine.
+//!
+//! Read IEEE 802.11-1999 clause 9.2 first. What ns-2 does differently is a parameter each ([`MacParams`]), so
+//! that the profiles differ in values and not in code.
+
+mod dcf;
+mod medium;
+mod params;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+pub use dcf::{Dcf, MacAction};
+pub use medium::{ReceiverRules, ReceptionCounts, Signal};
+pub use params::{Access, MacParams};
+pub use timing::{ACK_BYTES, CTS_BYTES, RTS_BYTES, Timing};
+
+use crate::arp::{ARP_BYTES, ArpMessage};
+use crate::kernel::Span;
+use crate::packet::{NodeId, Packet};
+
+/// What a data frame carries.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Body {
+    /// An IP packet.
+    Ip(Packet),
+    /// An ARP packet.
+    Arp(ArpMessage),
+}
+
+impl Body {
+    /// Length in bytes, without the MAC header.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Body::Ip(packet) => packet.bytes,
+            Body::Arp(_) => ARP_BYTES,
+        }
+    }
+
+    /// Is it a routing protocol's own packet?
+    pub fn is_routing(&self) -> bool {
+        self.class() == Class::Routing
+    }
+
+    /// On whose behalf the frame and its RTS, CTS and ACK are on the air.
+    pub fn class(&self) -> Class {
+        match self {
+            Body::Ip(packet) if packet.is_data() => Class::Data,
+            Body::Ip(_) => Class::Routing,
+            Body::Arp(_) => Class::Arp,
+        }
+    }
+}
+
+/// On whose behalf a frame is on the air; a note for the books, not a header field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Traffic of a flow.
+    Data,
+    /// A routing protocol's packet.
+    Routing,
+    /// Address resolution.
+    Arp,
+}
+
+/// The kind of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Data.
+    Data,
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame on the air.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frame {
+    /// Its kind.
+    pub kind: FrameKind,
+    /// The transmitter.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+    /// The Duration field: how long the medium stays reserved after the frame (§9.2.5.4).
+    pub reserves: Span,
+    /// Time on the air, preamble included.
+    pub airtime: Span,
+    /// Length in bytes, MAC header and FCS included.
+    pub bytes: u32,
+    /// Sequence number of a data frame.
+    pub sequence: u16,
+    /// On whose behalf it is on the air.
+    pub class: Class,
+    /// What a data frame carries.
+    pub body: Option<Body>,
+}

@@ -1,0 +1,423 @@
+//! One station on a virtual clock. Two words: `hear` lets a frame's first bit arrive, `until` lets time pass.
+//! Times are in microseconds; frames come from 0 m, so that there is no propagation delay.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::arp::ArpMessage;
+use crate::kernel::{Purpose, Streams, Time};
+use crate::packet::NodeId;
+use crate::radio::{Capture, RadioParams};
+
+const ME: NodeId = NodeId(0);
+const PEER: NodeId = NodeId(1);
+const OTHER: NodeId = NodeId(2);
+const STRONG: f64 = 1e-8;
+
+struct Bench {
+    timing: Timing,
+    rules: ReceiverRules,
+    mac: Dcf,
+    /// Frames that were heard, by number.
+    heard: Vec<Frame>,
+    /// What the station did, with times in µs.
+    log: Vec<(f64, MacAction)>,
+}
+
+fn micros(time: Time) -> f64 {
+    time.0 as f64 / 1e3
+}
+
+fn at(us: f64) -> Time {
+    Time((us * 1e3).round() as u64)
+}
+
+impl Bench {
+    fn new(params: &MacParams) -> Bench {
+        Bench::with_radio(params, &RadioParams::default())
+    }
+
+    fn with_radio(params: &MacParams, radio: &RadioParams) -> Bench {
+        let timing = Timing::new(params);
+        let stream = Streams::new(1, 0).stream(0, Purpose::Mac);
+        let mac = Dcf::new(ME, &timing, stream);
+        Bench { rules: ReceiverRules::new(radio), mac, timing, heard: Vec::new(), log: Vec::new() }
+    }
+
+    fn until(&mut self, us: f64) -> &mut Bench {
+        while self.mac.next_timeout(&self.timing) <= at(us) {
+            let now = self.mac.next_timeout(&self.timing);
+            let mut out = Vec::new();
+            match self.mac.received(now) {
+                Some(number) => {
+                    let frame = self.heard[number as usize].clone();
+                    self.mac.handle_received(now, &frame, &self.timing, &mut out);
+                }
+                None => self.mac.handle_timeout(now, &self.timing, &mut out),
+            }
+            self.log.extend(out.into_iter().map(|action| (micros(now), action)));
+        }
+        self
+    }
+
+    fn send(&mut self, us: f64, to: NodeId) -> &mut Bench {
+        self.until(us);
+        let body = Body::Arp(ArpMessage::Request { from: ME, wanted: to });
+        let mut out = Vec::new();
+        self.mac.handle_send(at(us), to, body, &self.timing, &mut out);
+        self.log.extend(out.into_iter().map(|action| (us, action)));
+        self
+    }
+
+    fn hear(&mut self, us: f64, frame: Frame) -> &mut Bench {
+        self.hear_at(us, frame, STRONG)
+    }
+
+    fn hear_at(&mut self, us: f64, frame: Frame, power_w: f64) -> &mut Bench {
+        self.until(us);
+        let signal = Signal {
+            end: at(us) + frame.airtime,
+            power_w,
+            receivable: power_w >= RadioParams::default().receive_threshold_w,
+            wanted: frame.to == ME || frame.to.is_broadcast(),
+            reserves: frame.reserves,
+            transmission: self.heard.len() as u32,
+        };
+        self.heard.push(frame);
+        self.mac.handle_arrival(at(us), signal, &self.timing, &self.rules);
+        self
+    }
+
+    /// Frames that the station sent: time and kind.
+    fn sent(&self) -> Vec<(f64, FrameKind)> {
+        self.frames().map(|(us, frame)| (us, frame.kind)).collect()
+    }
+
+    fn frames(&self) -> impl Iterator<Item = (f64, &Frame)> {
+        self.log.iter().filter_map(|(us, action)| match action {
+            MacAction::Transmit(frame) => Some((*us, frame)),
+            _ => None,
+        })
+    }
+
+    fn when(&self, wanted: impl Fn(&MacAction) -> bool) -> Option<f64> {
+        self.log.iter().find(|(_, action)| wanted(action)).map(|(us, _)| *us)
+    }
+}
+
+fn rts_always() -> MacParams {
+    MacParams { rts_threshold_bytes: 0, ..MacParams::default() }
+}
+
+/// The rules of ns-2.35 as its profile sets them.
+fn ns2() -> MacParams {
+    crate::profile::profile("ns-2.35").expect("the profile exists").mac
+}
+
+fn frame(kind: FrameKind, from: NodeId, to: NodeId, airtime_us: u64, reserves_us: u64) -> Frame {
+    let body = (kind == FrameKind::Data).then_some(Body::Arp(ArpMessage::Request { from, wanted: to }));
+    Frame {
+        kind,
+        from,
+        to,
+        reserves: Span(reserves_us * 1000),
+        airtime: Span(airtime_us * 1000),
+        bytes: 100,
+        sequence: 7,
+        class: Class::Arp,
+        body,
+    }
+}
+
+fn data(from: NodeId, to: NodeId) -> Frame {
+    frame(FrameKind::Data, from, to, 1000, if to.is_broadcast() { 0 } else { 314 })
+}
+
+// An ARP body makes a frame of 28 + 28 bytes: 192 + 56·4 = 416 µs unicast, 192 + 56·8 = 640 µs broadcast.
+const DATA_US: f64 = 416.0;
+const BROADCAST_US: f64 = 640.0;
+
+/// ```text
+/// me     |--broadcast--|
+///        1000          1640
+/// ```
+#[test]
+fn an_idle_medium_is_used_at_once() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.send(1000.0, NodeId::BROADCAST).until(5000.0);
+    assert_eq!(bench.sent(), [(1000.0, FrameKind::Data)]);
+    assert_eq!(bench.when(|a| matches!(a, MacAction::Sent(_))), Some(1000.0 + BROADCAST_US));
+    assert_eq!(bench.when(|a| *a == MacAction::Ready), Some(1000.0 + BROADCAST_US));
+}
+
+/// ```text
+/// other  |---data---|
+/// me         ^send  |DIFS|slots|--broadcast--|
+/// ```
+#[test]
+fn a_busy_medium_makes_the_station_wait_difs_and_whole_slots() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(500.0, NodeId::BROADCAST).until(5000.0);
+    let slots = (bench.sent()[0].0 - 1050.0) / 20.0;
+    assert_eq!(slots.fract(), 0.0);
+    assert!((0.0..=31.0).contains(&slots), "{slots}");
+}
+
+/// A frame that comes within DIFS of the medium's getting idle waits only for the rest of DIFS (§9.2.5.1).
+#[test]
+fn the_rest_of_difs_is_enough_if_the_medium_stays_idle() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(1020.0, NodeId::BROADCAST).until(5000.0);
+    assert_eq!(bench.sent(), [(1050.0, FrameKind::Data)]);
+}
+
+/// ```text
+/// other  |--a--|            |--b--|
+/// me        ^   |DIFS|k slots|     |DIFS|the other slots|--frame--|
+/// ```
+#[test]
+fn the_backoff_freezes_while_the_medium_is_busy() {
+    let undisturbed = {
+        let mut bench = Bench::new(&MacParams::default());
+        bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(500.0, NodeId::BROADCAST).until(9000.0);
+        bench.sent()[0].0
+    };
+    let slots = (undisturbed - 1050.0) / 20.0;
+    assert!(slots >= 3.0, "the seed must draw at least three slots, it drew {slots}");
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(500.0, NodeId::BROADCAST);
+    // Two slots and a half have passed: two count.
+    bench.hear(1100.0, data(OTHER, NodeId::BROADCAST)).until(9000.0);
+    assert_eq!(bench.sent()[0].0, 2100.0 + 50.0 + (slots - 2.0) * 20.0);
+}
+
+/// ```text
+/// me    |-RTS-|      |--DATA--|
+/// peer        SIFS|CTS|SIFS    SIFS|ACK|
+/// ```
+#[test]
+fn the_four_frames_of_an_exchange_follow_each_other_by_sifs() {
+    let mut bench = Bench::new(&rts_always());
+    bench.send(1000.0, PEER);
+    bench.hear(1362.0, frame(FrameKind::Cts, PEER, ME, 304, 740)).until(2000.0);
+    let data_at = 1362.0 + 304.0 + 10.0;
+    assert_eq!(bench.sent(), [(1000.0, FrameKind::Rts), (data_at, FrameKind::Data)]);
+    bench.hear(data_at + DATA_US + 10.0, frame(FrameKind::Ack, PEER, ME, 304, 0)).until(9000.0);
+    assert_eq!(bench.when(|a| matches!(a, MacAction::Sent(_))), Some(data_at + DATA_US + 10.0 + 304.0));
+    // §9.2.5.4: what each frame reserves after itself.
+    let reserved: Vec<u64> = bench.frames().map(|(_, frame)| frame.reserves.0 / 1000).collect();
+    assert_eq!(reserved, [3 * 10 + 304 + DATA_US as u64 + 304, 10 + 304]);
+}
+
+#[test]
+fn the_receiver_answers_rts_with_cts_and_data_with_ack() {
+    let mut bench = Bench::new(&rts_always());
+    bench.hear(0.0, frame(FrameKind::Rts, PEER, ME, 352, 1658)).until(1000.0);
+    assert_eq!(bench.sent(), [(362.0, FrameKind::Cts)]);
+    assert_eq!(bench.frames().next().map(|(_, cts)| cts.reserves), Some(Span((1658 - 10 - 304) * 1000)));
+    bench.hear(676.0, data(PEER, ME)).until(3000.0);
+    assert_eq!(bench.sent()[1], (1686.0, FrameKind::Ack));
+    assert_eq!(bench.when(|a| matches!(a, MacAction::Deliver { from: PEER, .. })), Some(1676.0));
+}
+
+#[test]
+fn a_frame_received_again_is_acknowledged_and_not_delivered() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(PEER, ME)).until(2000.0).hear(2000.0, data(PEER, ME)).until(4000.0);
+    assert_eq!(bench.sent(), [(1010.0, FrameKind::Ack), (3010.0, FrameKind::Ack)]);
+    let delivered = bench.log.iter().filter(|(_, a)| matches!(a, MacAction::Deliver { .. })).count();
+    let duplicates = bench.log.iter().filter(|(_, a)| matches!(a, MacAction::Duplicate(_))).count();
+    assert_eq!((delivered, duplicates), (1, 1));
+}
+
+/// §9.2.5.4: an RTS to somebody else reserves the medium to the end of its exchange.
+#[test]
+fn the_nav_of_an_overheard_rts_is_obeyed() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000)).send(500.0, NodeId::BROADCAST).until(9000.0);
+    assert!(bench.sent()[0].0 >= 352.0 + 3000.0 + 50.0);
+}
+
+/// §9.2.5.7: no CTS while the NAV is set.
+#[test]
+fn no_cts_is_sent_while_the_nav_is_set() {
+    let mut bench = Bench::new(&rts_always());
+    bench.hear(0.0, frame(FrameKind::Cts, OTHER, PEER, 304, 3000));
+    bench.hear(1000.0, frame(FrameKind::Rts, PEER, ME, 352, 1658)).until(3000.0);
+    assert_eq!(bench.sent(), []);
+    bench.hear(4000.0, frame(FrameKind::Rts, PEER, ME, 352, 1658)).until(5000.0);
+    assert_eq!(bench.sent(), [(4362.0, FrameKind::Cts)]);
+}
+
+fn first_after_collision(params: &MacParams) -> f64 {
+    let mut bench = Bench::new(params);
+    bench.send(0.0, NodeId::BROADCAST).until(8000.0);
+    let after = bench.log.len();
+    bench.hear(10_000.0, data(OTHER, PEER)).hear(10_500.0, data(PEER, OTHER));
+    bench.send(11_000.0, NodeId::BROADCAST).until(20_000.0);
+    bench.log[after..]
+        .iter()
+        .find_map(|(us, action)| matches!(action, MacAction::Transmit(_)).then_some(*us))
+        .expect("the frame is sent")
+}
+
+/// ```text
+/// a    |--------|
+/// b        |--------|<------ EIFS ------>|slots|
+/// ```
+#[test]
+fn eifs_follows_a_collision_in_place_of_difs() {
+    let slots = (first_after_collision(&MacParams::default()) - 11_500.0 - 364.0) / 20.0;
+    assert!(slots.fract() == 0.0 && (0.0..=31.0).contains(&slots), "{slots}");
+}
+
+#[test]
+fn in_ns2_difs_is_added_to_eifs() {
+    let slots = (first_after_collision(&ns2()) - 11_500.0 - 364.0 - 50.0) / 20.0;
+    assert!(slots.fract() == 0.0 && (0.0..=30.0).contains(&slots), "{slots}");
+}
+
+/// A correct reception ends EIFS (§9.2.3.4): DIFS is enough after it.
+#[test]
+fn a_correct_frame_ends_eifs() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(OTHER, PEER)).hear(500.0, data(PEER, OTHER));
+    bench.hear(1510.0, frame(FrameKind::Ack, OTHER, PEER, 304, 0)).send(1820.0, NodeId::BROADCAST).until(9000.0);
+    assert_eq!(bench.sent(), [(1814.0 + 50.0, FrameKind::Data)]);
+}
+
+#[test]
+fn seven_unanswered_rts_end_the_attempt() {
+    let mut bench = Bench::new(&rts_always());
+    bench.send(0.0, PEER).until(200_000.0);
+    assert_eq!(bench.sent().len(), 7);
+    let Some(MacAction::Failed { to, .. }) =
+        bench.log.iter().map(|(_, a)| a).find(|a| matches!(a, MacAction::Failed { .. }))
+    else {
+        panic!("the station never gave up");
+    };
+    assert_eq!(*to, PEER);
+    // §9.2.4: 31, 63, 127, 255, 511, 1023 slots at most before each retry; 670 µs is the CTS time-out, DIFS added.
+    let gaps: Vec<f64> = bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
+    for (gap, most) in gaps.iter().zip([63.0, 127.0, 255.0, 511.0, 1023.0, 1023.0]) {
+        assert!(gap.fract() == 0.0 && (0.0..=most).contains(gap), "{gaps:?}");
+    }
+}
+
+#[test]
+fn four_unacknowledged_long_frames_end_the_attempt() {
+    let mut bench = Bench::new(&rts_always());
+    bench.send(0.0, PEER);
+    let mut answered = 0;
+    while bench.when(|a| matches!(a, MacAction::Failed { .. })).is_none() {
+        let sent = bench.sent();
+        let rts = sent.iter().filter(|(_, kind)| *kind == FrameKind::Rts).count();
+        if rts > answered {
+            answered = rts;
+            let us = sent.last().expect("an RTS was sent").0;
+            bench.hear(us + 362.0, frame(FrameKind::Cts, PEER, ME, 304, 740));
+        }
+        let next = micros(bench.mac.next_timeout(&bench.timing));
+        bench.until(next);
+    }
+    assert_eq!(bench.sent().iter().filter(|(_, kind)| *kind == FrameKind::Data).count(), 4);
+}
+
+#[test]
+fn a_backoff_follows_every_transmission() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.send(1000.0, NodeId::BROADCAST).send(1000.0 + BROADCAST_US, NodeId::BROADCAST).until(9000.0);
+    let slots = (bench.sent()[1].0 - 1000.0 - BROADCAST_US - 50.0) / 20.0;
+    assert!(slots.fract() == 0.0 && slots > 0.0, "the seed draws more than no slot: {slots}");
+}
+
+#[test]
+fn ns2_backs_off_even_on_an_idle_medium() {
+    let mut bench = Bench::new(&ns2());
+    bench.send(1000.0, NodeId::BROADCAST).until(5000.0);
+    let slots = (bench.sent()[0].0 - 1050.0) / 20.0;
+    assert!(slots.fract() == 0.0 && slots > 0.0, "the seed draws more than no slot: {slots}");
+}
+
+/// Power of the second frame relative to the first; is the first, to us, delivered?
+fn survives(params: &RadioParams, powers: &[f64]) -> bool {
+    let mut bench = Bench::with_radio(&MacParams::default(), params);
+    bench.hear_at(0.0, data(PEER, ME), STRONG);
+    for (number, power) in powers.iter().enumerate() {
+        bench.hear_at(100.0 + number as f64, data(OTHER, PEER), STRONG * power);
+    }
+    bench.until(9000.0);
+    bench.when(|a| matches!(a, MacAction::Deliver { .. })).is_some()
+}
+
+#[test]
+fn the_first_frame_survives_each_that_is_ten_times_weaker() {
+    let pairwise = RadioParams::default();
+    assert!(survives(&pairwise, &[0.099, 0.099, 0.099]));
+    assert!(!survives(&pairwise, &[0.101]));
+    assert!(!survives(&pairwise, &[100.0]), "a stronger later frame captures nothing");
+}
+
+#[test]
+fn under_sinr_weak_frames_add_up() {
+    let sinr = RadioParams { capture: Capture::Sinr, ..RadioParams::default() };
+    assert!(survives(&sinr, &[0.06]));
+    assert!(!survives(&sinr, &[0.06, 0.06]));
+    let noisy = RadioParams { noise_w: STRONG * 0.05, ..sinr };
+    assert!(!survives(&noisy, &[0.06]));
+}
+
+/// ```text
+/// a  |--------|
+/// b           |--------|      b begins in the very instant in which a ends
+/// ```
+#[test]
+fn frames_that_touch_do_not_collide() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.hear(0.0, data(PEER, NodeId::BROADCAST)).until(1000.0);
+    bench.hear(1000.0, data(OTHER, NodeId::BROADCAST)).until(9000.0);
+    assert_eq!(bench.log.iter().filter(|(_, a)| matches!(a, MacAction::Deliver { .. })).count(), 2);
+}
+
+#[test]
+fn a_transmitting_station_hears_nothing() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.send(1000.0, NodeId::BROADCAST).hear(1100.0, data(PEER, ME)).until(9000.0);
+    assert_eq!(bench.when(|a| matches!(a, MacAction::Deliver { .. })), None);
+}
+
+/// Rules under which carrier sense precedes every exchange (`defer-random` is not among them: its wait does not
+/// freeze).
+fn any_params() -> impl Strategy<Value = MacParams> {
+    prop::sample::select(vec![MacParams::default(), rts_always(), ns2()])
+}
+
+proptest! {
+    /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame on the air.
+    #[test]
+    fn no_exchange_begins_within_difs_of_a_frame(
+        params in any_params(),
+        steps in prop::collection::vec((0u64..3000, 0u32..3, 100u64..2000, any::<bool>()), 1..40),
+    ) {
+        let mut bench = Bench::new(&params);
+        let mut us = 0.0;
+        let mut heard: Vec<(f64, f64)> = Vec::new();
+        for (wait, kind, airtime, weak) in steps {
+            us += wait as f64;
+            bench.until(us);
+            if kind == 0 && bench.mac.is_ready() {
+                bench.send(us, if weak { NodeId::BROADCAST } else { PEER });
+            } else if kind > 0 {
+                let power = if weak { STRONG / 1e3 } else { STRONG };
+                bench.hear_at(us, frame(FrameKind::Data, OTHER, PEER, airtime, 0), power);
+                heard.push((us, us + airtime as f64));
+            }
+        }
+        bench.until(us + 1e6);
+        for (sent, frame) in bench.frames() {
+            let begins = frame.kind == FrameKind::Rts || frame.to.is_broadcast();
+            let disturbed = heard.iter().any(|&(start, end)| start < sent && sent < end + 50.0);
+            prop_assert!(!(begins && disturbed), "{:?} at {sent}, heard {heard:?}", frame.kind);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Times of frames and spaces, computed once per run.
+
+use super::MacParams;
+use crate::kernel::Span;
+
+/// Length of an RTS frame in bytes (IEEE 802.11-1999 §7.2.1.1).
+pub const RTS_BYTES: u32 = 20;
+/// Length of a CTS frame in bytes (§7.2.1.2).
+pub const CTS_BYTES: u32 = 14;
+/// Length of an ACK frame in bytes (§7.2.1.3).
+pub const ACK_BYTES: u32 = 14;
+
+/// Times on the air and interframe spaces.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    params: MacParams,
+    plcp: Span,
+    /// Slot time.
+    pub slot: Span,
+    /// Short interframe space.
+    pub sifs: Span,
+    /// DIFS = SIFS + 2 slots (§9.2.10).
+    pub difs: Span,
+    /// EIFS = SIFS + DIFS + an ACK at the lowest rate (§9.2.10).
+    pub eifs: Span,
+    /// An RTS on the air.
+    pub rts: Span,
+    /// A CTS on the air.
+    pub cts: Span,
+    /// An ACK on the air.
+    pub ack: Span,
+    /// How long a station waits for the CTS from the start of its RTS.
+    pub cts_timeout: Span,
+    /// How long it waits for the ACK after its data frame has ended.
+    pub ack_wait: Span,
+    /// Allowance for propagation, one way.
+    pub propagation: Span,
+}
+
+impl Timing {
+    /// The times that follow from these parameters.
+    pub fn new(params: &MacParams) -> Timing {
+        let plcp = Span::of_bits(u64::from(params.plcp_bits), params.plcp_rate_bps);
+        let control =
+            |bytes: u32| plcp + Span::of_bits(8 * u64::from(bytes), params.control_rate_bps);
+        let (slot, sifs) = (Span::from_micros(params.slot_us), Span::from_micros(params.sifs_us));
+        let difs = sifs + slot * 2;
+        let (rts, cts, ack) = (control(RTS_BYTES), control(CTS_BYTES), control(ACK_BYTES));
+        let propagation = Span::from_micros(params.propagation_allowance_us);
+        // The ACK of EIFS is sent at the PLCP's rate, the lowest there is.
+        let slow_ack = plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps);
+        Timing {
+            plcp,
+            slot,
+            sifs,
+            difs,
+            eifs: sifs + difs + slow_ack,
+            rts,
+            cts,
+            ack,
+            cts_timeout: rts + propagation + sifs + cts + propagation,
+            ack_wait: propagation + sifs + ack + propagation,
+            propagation,
+            params: params.clone(),
+        }
+    }
+
+    /// The parameters behind these times.
+    pub fn params(&self) -> &MacParams {
+        &self.params
+    }
+
+    /// Length in bytes of a data frame with a body of `body_bytes`, MAC header and FCS included.
+    pub fn frame_bytes(&self, body_bytes: u32) -> u32 {
+        body_bytes + self.params.data_header_bytes
+    }
+
+    /// A data frame of `frame_bytes` on the air.
+    pub fn data(&self, frame_bytes: u32, broadcast: bool) -> Span {
+        let rate = if broadcast { self.params.broadcast_rate_bps } else { self.params.data_rate_bps };
+        self.plcp + Span::of_bits(8 * u64::from(frame_bytes), rate)
+    }
+
+    /// Is a unicast frame of `frame_bytes` announced by RTS and CTS (§9.2.5.4)?
+    pub fn uses_rts(&self, frame_bytes: u32) -> bool {
+        frame_bytes > self.params.rts_threshold_bytes
+    }
+
+    /// A Duration field's value: whole microseconds, rounded up (§7.1.3.2).
+    pub fn duration_field(span: Span) -> Span {
+        Span(span.0.div_ceil(1000) * 1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_dsss_at_2_mbps() {
+        let timing = Timing::new(&MacParams::default());
+        assert_eq!(timing.rts, Span(352_000));
+        assert_eq!(timing.cts, Span(304_000));
+        assert_eq!(timing.ack, Span(304_000));
+        assert_eq!(timing.difs, Span(50_000));
+        assert_eq!(timing.eifs, Span(364_000));
+        // 192 µs + (28 + 1500) bytes at 4 µs each.
+        assert_eq!(timing.data(timing.frame_bytes(1500), false), Span(6_304_000));
+        assert_eq!(timing.data(timing.frame_bytes(44), true), Span(768_000));
+    }
+}

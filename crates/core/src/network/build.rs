@@ -1,0 +1,132 @@
+//! From a scenario to a network ready to run.
+
+use std::sync::Arc;
+
+use crate::arp::Arp;
+use crate::ifq::InterfaceQueue;
+use crate::kernel::{EventQueue, Purpose, Span, Streams, Time};
+use crate::mac::{Dcf, ReceiverRules, Timing};
+use crate::mobility::Path;
+use crate::observe::{Audit, Meter, Recording};
+use crate::packet::NodeId;
+use crate::radio::{Index, Propagation};
+use crate::routing::{Routing, StaticRoutes, aodv, shortest_hops};
+use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
+use crate::traffic::CbrSource;
+use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
+
+use super::air::Air;
+use super::flows::{Flow, TcpFlow, Transport, udp_overhead_bytes};
+use super::{Network, Station, Target};
+
+impl Network {
+    /// A network at time zero. The scenario has been checked.
+    pub(super) fn new(scenario: &Scenario, record: bool) -> Network {
+        let params = &scenario.params;
+        let end = Time::from_secs(scenario.duration_s);
+        let warmup = Time::from_secs(scenario.warmup_s);
+        let paths: Vec<Path> = scenario.movement.iter().map(Path::new).collect();
+        let mut network = Network {
+            now: Time::ZERO,
+            end,
+            events: 0,
+            agenda: EventQueue::new(),
+            targets: Vec::new(),
+            timing: Timing::new(&params.mac),
+            rules: ReceiverRules::new(&params.radio),
+            link_layer_delay: Span::from_micros(params.network.link_layer_delay_us),
+            arp_delay: Span::from_micros(params.arp.delay_us),
+            udp_overhead_bytes: udp_overhead_bytes(params.network.udp_header_bytes),
+            data_ttl: params.network.data_ttl as u8,
+            index: Index::new(Propagation::new(&params.radio), paths, end),
+            air: Air::default(),
+            stations: Vec::with_capacity(scenario.movement.len()),
+            flows: Vec::with_capacity(scenario.flows.len()),
+            delayed: Vec::new(),
+            free_delayed: Vec::new(),
+            audit: Audit::new(),
+            meter: Meter::new(warmup, end, scenario.flows.len()),
+            recording: record.then(Recording::default),
+            routing_actions: Vec::new(),
+            mac_actions: Vec::new(),
+            arp_actions: Vec::new(),
+        };
+        network.add_stations(scenario);
+        for (id, flow) in scenario.flows.iter().enumerate() {
+            network.add_flow(scenario, id as u32, flow);
+        }
+        let slot = network.add_slot(Target::Warmup);
+        network.agenda.set(slot, warmup);
+        network
+    }
+
+    fn add_stations(&mut self, scenario: &Scenario) {
+        let streams = Streams::new(scenario.seed, scenario.replication);
+        let mut make_routing = routing_maker(scenario, &streams);
+        for node in 0..scenario.movement.len() as u32 {
+            let mac_slot = self.add_slot(Target::Mac(node));
+            let routing_slot = self.add_slot(Target::Routing(node));
+            self.stations.push(Station {
+                mac: Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac)),
+                queue: InterfaceQueue::new(&scenario.params.queue),
+                arp: Arp::new(NodeId(node), &scenario.params.arp),
+                routing: make_routing(NodeId(node)),
+                mac_slot,
+                routing_slot,
+            });
+        }
+    }
+
+    fn add_flow(&mut self, scenario: &Scenario, id: u32, spec: &FlowSpec) {
+        let start = Time::from_secs(spec.start_s);
+        let stop = spec.stop_s.map_or(Time::NEVER, Time::from_secs);
+        let source_slot = self.add_slot(Target::Source(id));
+        let streams = Streams::new(scenario.seed, scenario.replication);
+        let transport = match spec.kind {
+            FlowKind::Tcp { bytes, window, segment_bytes } => {
+                let mut params = scenario.params.tcp.clone();
+                params.window = window.unwrap_or(params.window);
+                params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
+                let tick = Span::from_micros(params.tick_ms * 1e3);
+                let tick_phase = streams.stream(id, Purpose::Transport).span_below(tick);
+                self.agenda.set(source_slot, start);
+                Transport::Tcp(Box::new(TcpFlow {
+                    sender: Sender::new(&params, tick_phase),
+                    receiver: Receiver::new(&params),
+                    sender_slot: self.add_slot(Target::Sender(id)),
+                    receiver_slot: self.add_slot(Target::Receiver(id)),
+                    bytes,
+                    started: false,
+                    completed: None,
+                    at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
+                }))
+            }
+            FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+                let stream = streams.stream(id, Purpose::Traffic);
+                let interval = Span::from_secs(interval_s);
+                let source = CbrSource::new(start, stop, interval, random, max_packets, stream);
+                self.agenda.set(source_slot, source.next_timeout());
+                Transport::Cbr { source, payload_bytes: bytes, next_number: 0 }
+            }
+        };
+        let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
+        self.flows.push(Flow { src, dst, start, stop, source_slot, transport });
+    }
+}
+
+/// What makes a node's routing protocol.
+fn routing_maker<'a>(scenario: &'a Scenario, streams: &'a Streams) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
+    match scenario.routing {
+        RoutingKind::Aodv => Box::new(|node| {
+            aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing))
+        }),
+        RoutingKind::Static => {
+            let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
+            let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
+            let ends: Vec<NodeId> =
+                scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
+            let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
+            Box::new(move |node| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Flows: applications and transport endpoints at both ends.
+
+use crate::drops::DropReason;
+use crate::kernel::{Slot, Time};
+use crate::observe::RecordKind;
+use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::traffic::CbrSource;
+use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
+
+use super::Network;
+
+/// One flow at work.
+pub(super) struct Flow {
+    pub(super) src: NodeId,
+    pub(super) dst: NodeId,
+    pub(super) start: Time,
+    pub(super) stop: Time,
+    pub(super) source_slot: Slot,
+    pub(super) transport: Transport,
+}
+
+/// The endpoints of a flow.
+pub(super) enum Transport {
+    Tcp(Box<TcpFlow>),
+    Cbr { source: CbrSource, payload_bytes: u32, next_number: u64 },
+}
+
+/// Both endpoints of a TCP flow.
+pub(super) struct TcpFlow {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) sender_slot: Slot,
+    pub(super) receiver_slot: Slot,
+    pub(super) bytes: Option<u64>,
+    pub(super) started: bool,
+    pub(super) completed: Option<Time>,
+    /// The counters when the warm-up ended.
+    pub(super) at_warmup: (SenderCounters, ReceiverCounters),
+}
+
+impl Network {
+    /// The application of a flow is due: the transfer starts or stops, or the next CBR packet is made.
+    pub(super) fn wake_source(&mut self, id: u32) {
+        let now = self.now;
+        let flow = &mut self.flows[id as usize];
+        match &mut flow.transport {
+            Transport::Tcp(tcp) if tcp.started => {
+                tcp.sender.handle_close();
+            }
+            Transport::Tcp(tcp) => {
+                tcp.started = true;
+                self.agenda.set(flow.source_slot, flow.stop);
+                let bytes = tcp.bytes;
+                self.with_sender(id, |sender, out| sender.handle_write(now, bytes, out));
+            }
+            Transport::Cbr { source, payload_bytes, next_number } => {
+                source.handle_timeout();
+                let payload = Payload::Udp(FlowId(id), *next_number);
+                *next_number += 1;
+                let bytes = *payload_bytes + self.udp_overhead_bytes;
+                let (src, dst) = (flow.src, flow.dst);
+                self.agenda.set(flow.source_slot, source.next_timeout());
+                self.meter.cbr_sent(now, FlowId(id));
+                self.originate(src, dst, bytes, payload);
+            }
+        }
+    }
+
+    pub(super) fn wake_sender(&mut self, id: u32) {
+        let now = self.now;
+        self.with_sender(id, |sender, out| sender.handle_timeout(now, out));
+    }
+
+    pub(super) fn wake_receiver(&mut self, id: u32) {
+        let now = self.now;
+        self.with_receiver(id, |receiver, out| receiver.handle_timeout(now, out));
+    }
+
+    fn with_sender(&mut self, id: u32, call: impl FnOnce(&mut Sender, &mut Vec<Output>)) {
+        let flow = &mut self.flows[id as usize];
+        let Transport::Tcp(tcp) = &mut flow.transport else { return };
+        let mut outputs = Vec::new();
+        call(&mut tcp.sender, &mut outputs);
+        self.agenda.set(tcp.sender_slot, tcp.sender.next_timeout());
+        if outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none() {
+            tcp.completed = Some(self.now);
+        }
+        let (src, dst) = (flow.src, flow.dst);
+        if self.recording.is_some() {
+            let (cwnd, ssthresh) = (tcp.sender.cwnd(), tcp.sender.ssthresh());
+            let rto_s = tcp.sender.rto().as_secs();
+            self.record(src.0, || RecordKind::Window { flow: id, cwnd, ssthresh, rto_s });
+        }
+        self.originate_all(id, src, dst, outputs);
+    }
+
+    fn with_receiver(&mut self, id: u32, call: impl FnOnce(&mut Receiver, &mut Vec<Output>)) {
+        let flow = &mut self.flows[id as usize];
+        let Transport::Tcp(tcp) = &mut flow.transport else { return };
+        let mut outputs = Vec::new();
+        call(&mut tcp.receiver, &mut outputs);
+        self.agenda.set(tcp.receiver_slot, tcp.receiver.next_timeout());
+        // ACKs go the other way.
+        let (src, dst) = (flow.dst, flow.src);
+        self.originate_all(id, src, dst, outputs);
+    }
+
+    fn originate_all(&mut self, id: u32, src: NodeId, dst: NodeId, outputs: Vec<Output>) {
+        for output in outputs {
+            if let Output::Send { segment, bytes } = output {
+                self.originate(src, dst, bytes, Payload::Tcp(FlowId(id), segment));
+            }
+        }
+    }
+
+    /// A transport endpoint makes a packet of `bytes` at the IP layer.
+    fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload) {
+        let (Payload::Tcp(flow, _) | Payload::Udp(flow, _)) = payload else { return };
+        let packet = Packet {
+            uid: self.audit.make(Some(flow)),
+            src,
+            dst,
+            ttl: self.data_ttl,
+            hops: 0,
+            bytes,
+            created: self.now,
+            payload,
+        };
+        self.record(src.0, || RecordKind::Made((&packet).into()));
+        self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
+    }
+
+    /// Routing delivers a packet to its endpoint at `node`.
+    pub(super) fn deliver(&mut self, node: u32, packet: &Packet) {
+        let now = self.now;
+        let Some(id) = packet.flow() else {
+            self.audit.consume(packet);
+            return;
+        };
+        if packet.dst.0 != node {
+            self.drop_packet(node, packet, DropReason::FlowEnded);
+            return;
+        }
+        let first = self.audit.deliver(packet);
+        self.record(node, || RecordKind::Delivered(packet.into()));
+        match (&packet.payload, &self.flows[id.index()].transport) {
+            (Payload::Tcp(_, segment @ Segment::Data { .. }), _) => {
+                self.meter.tcp_delivered(now, id, packet);
+                self.with_receiver(id.0, |receiver, out| receiver.handle_data(now, segment, out));
+            }
+            (Payload::Tcp(_, segment @ Segment::Ack { .. }), _) => {
+                self.with_sender(id.0, |sender, out| sender.handle_ack(now, segment, out));
+            }
+            (Payload::Udp(..), Transport::Cbr { payload_bytes, .. }) => {
+                self.meter.cbr_delivered(now, id, packet, *payload_bytes, first);
+            }
+            _ => {}
+        }
+    }
+
+    /// The warm-up ends: counters so far are set aside.
+    pub(super) fn mark_warmup(&mut self) {
+        for flow in &mut self.flows {
+            if let Transport::Tcp(tcp) = &mut flow.transport {
+                tcp.at_warmup = (tcp.sender.counters().clone(), tcp.receiver.counters().clone());
+            }
+        }
+    }
+}
+
+/// Bytes that UDP and IP add to a payload.
+pub(super) fn udp_overhead_bytes(udp_header_bytes: u32) -> u32 {
+    IP_HEADER_BYTES + udp_header_bytes
+}

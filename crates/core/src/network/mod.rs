@@ -1,0 +1,405 @@
+//! The network: the only place that knows all the layers. It hands each layer's actions to the next.
+//!
+//! One packet's journey: a source makes it ([`Network::originate`]) → routing chooses the next hop → ARP
+//! resolves it → after the link layer's delay it waits in the interface queue → the MAC contends and puts
+//! frames on the air ([`Network::transmit`]) → each frame reaches the nodes in carrier-sense range one after
+//! the other ([`air`]) → the receiver's MAC hands the packet up → routing delivers it or sends it on.
+//!
+//! Every state machine has one slot in the event queue; after each call its deadline is set anew. Actions go
+//! through vectors that are used again, so that the steady state of a run allocates nothing.
+
+mod air;
+mod build;
+mod flows;
+mod results;
+
+use crate::arp::{Arp, ArpAction};
+use crate::drops::DropReason;
+use crate::ifq::{InterfaceQueue, Outgoing};
+use crate::kernel::{EventQueue, Slot, Span, Time};
+use crate::mac::{Body, Dcf, MacAction, ReceiverRules, Timing};
+use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Unbalanced};
+use crate::packet::{NodeId, Packet, Payload};
+use crate::radio::Index;
+use crate::routing::{Action, Routing};
+use crate::scenario::{Scenario, ScenarioError};
+
+use air::Air;
+use flows::Flow;
+
+/// Why a run ended without a result.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum RunError {
+    /// The scenario cannot be run.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The packet audit failed: a defect of the simulator.
+    #[error("the packet audit does not balance: {0}")]
+    Unbalanced(#[from] Unbalanced),
+}
+
+/// What a run returns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// The measures.
+    pub result: RunResult,
+    /// The recording, if it was asked for.
+    pub recording: Option<Recording>,
+}
+
+/// Runs a scenario; `record` asks for the recording, which changes no result.
+///
+/// # Errors
+/// When the scenario cannot be run, or the packet audit fails.
+pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
+    scenario.check()?;
+    let mut network = Network::new(scenario, record);
+    network.run_to_end();
+    network.into_outcome(scenario)
+}
+
+/// What a slot of the event queue belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Mac(u32),
+    Routing(u32),
+    /// The application of a flow, or its TCP sender's timer.
+    Source(u32),
+    Sender(u32),
+    Receiver(u32),
+    Air(u32),
+    Delayed(u32),
+    /// The warm-up ends.
+    Warmup,
+}
+
+/// Something that a layer's delay holds back.
+enum Delayed {
+    /// From routing to ARP (jitter).
+    Down { node: u32, packet: Packet, next_hop: NodeId },
+    /// From the link layer to the interface queue.
+    Enqueue { node: u32, outgoing: Outgoing },
+    /// From the MAC to routing.
+    Up { node: u32, packet: Packet, from: NodeId },
+}
+
+/// One node.
+struct Station {
+    mac: Dcf,
+    queue: InterfaceQueue,
+    arp: Arp,
+    routing: Box<dyn Routing>,
+    mac_slot: Slot,
+    routing_slot: Slot,
+}
+
+/// A vector of actions that is used again.
+type Pool<T> = Vec<Vec<T>>;
+
+struct Network {
+    now: Time,
+    end: Time,
+    events: u64,
+    agenda: EventQueue,
+    targets: Vec<Target>,
+    timing: Timing,
+    rules: ReceiverRules,
+    link_layer_delay: Span,
+    arp_delay: Span,
+    udp_overhead_bytes: u32,
+    data_ttl: u8,
+    index: Index,
+    air: Air,
+    stations: Vec<Station>,
+    flows: Vec<Flow>,
+    delayed: Vec<(Slot, Option<Delayed>)>,
+    free_delayed: Vec<u32>,
+    audit: Audit,
+    meter: Meter,
+    recording: Option<Recording>,
+    routing_actions: Pool<Action>,
+    mac_actions: Pool<MacAction>,
+    arp_actions: Pool<ArpAction>,
+}
+
+impl Network {
+    fn run_to_end(&mut self) {
+        for node in 0..self.stations.len() as u32 {
+            self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
+        }
+        while let Some((time, slot)) = self.agenda.pop() {
+            if time >= self.end {
+                break;
+            }
+            debug_assert!(time >= self.now, "time runs backwards");
+            self.now = time;
+            self.events += 1;
+            self.fire(self.targets[slot.0 as usize]);
+        }
+        self.now = self.end;
+    }
+
+    fn fire(&mut self, target: Target) {
+        match target {
+            Target::Mac(node) => self.wake_mac(node),
+            Target::Routing(node) => {
+                self.with_routing(node, |routing, now, actions| routing.handle_timeout(now, actions));
+            }
+            Target::Source(flow) => self.wake_source(flow),
+            Target::Sender(flow) => self.wake_sender(flow),
+            Target::Receiver(flow) => self.wake_receiver(flow),
+            Target::Air(transmission) => self.continue_transmission(transmission),
+            Target::Delayed(at) => self.release(at),
+            Target::Warmup => self.mark_warmup(),
+        }
+    }
+
+    fn add_slot(&mut self, target: Target) -> Slot {
+        self.targets.push(target);
+        self.agenda.add_slot()
+    }
+
+    fn record(&mut self, node: u32, kind: impl FnOnce() -> RecordKind) {
+        if let Some(recording) = &mut self.recording {
+            recording.push(Record { time: self.now, node: NodeId(node), kind: kind() });
+        }
+    }
+
+    // Delays.
+
+    fn delay(&mut self, delay: Span, what: Delayed) {
+        if delay == Span::ZERO {
+            self.deal_with(what);
+            return;
+        }
+        let at = self.free_delayed.pop().unwrap_or_else(|| {
+            let at = self.delayed.len() as u32;
+            let slot = self.add_slot(Target::Delayed(at));
+            self.delayed.push((slot, None));
+            at
+        });
+        let (slot, place) = &mut self.delayed[at as usize];
+        *place = Some(what);
+        self.agenda.set(*slot, self.now + delay);
+    }
+
+    fn release(&mut self, at: u32) {
+        if let Some(what) = self.delayed[at as usize].1.take() {
+            self.free_delayed.push(at);
+            self.deal_with(what);
+        }
+    }
+
+    fn deal_with(&mut self, what: Delayed) {
+        match what {
+            Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
+            Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
+            Delayed::Up { node, packet, from } => {
+                self.with_routing(node, |routing, now, actions| {
+                    routing.handle_incoming(now, packet, from, actions);
+                });
+            }
+        }
+    }
+
+    // Routing.
+
+    /// Calls the node's routing protocol, carries out its actions, and sets its deadline.
+    fn with_routing(&mut self, node: u32, call: impl FnOnce(&mut dyn Routing, Time, &mut Vec<Action>)) {
+        let mut actions = self.routing_actions.pop().unwrap_or_default();
+        call(self.stations[node as usize].routing.as_mut(), self.now, &mut actions);
+        for action in actions.drain(..) {
+            self.carry_out(node, action);
+        }
+        self.routing_actions.push(actions);
+        let station = &self.stations[node as usize];
+        self.agenda.set(station.routing_slot, station.routing.next_timeout());
+    }
+
+    fn carry_out(&mut self, node: u32, action: Action) {
+        match action {
+            Action::Send { mut packet, next_hop, delay } => {
+                self.number(&mut packet);
+                self.delay(delay, Delayed::Down { node, packet, next_hop });
+            }
+            Action::Broadcast { mut packet, delay } => {
+                self.number(&mut packet);
+                self.delay(delay, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
+            }
+            Action::Deliver(packet) => self.deliver(node, &packet),
+            Action::Drop(mut packet, reason) => {
+                self.number(&mut packet);
+                self.drop_packet(node, &packet, reason);
+            }
+            Action::Consume(packet) => self.audit.consume(&packet),
+            Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
+            Action::Notify(notice) => self.record(node, || RecordKind::Notice(notice)),
+        }
+    }
+
+    /// Gives a packet that a protocol has just made its number.
+    fn number(&mut self, packet: &mut Packet) {
+        if packet.uid == Packet::UNNUMBERED {
+            packet.uid = self.audit.make(packet.flow());
+        }
+    }
+
+    fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
+        self.audit.drop(packet);
+        self.meter.dropped(self.now, packet, reason);
+        self.record(node, || RecordKind::Dropped(packet.into(), reason));
+    }
+
+    fn flush_queue(&mut self, node: u32, neighbour: NodeId) {
+        let mut taken = Vec::new();
+        self.stations[node as usize].queue.flush(neighbour, &mut taken);
+        for outgoing in taken {
+            if let Body::Ip(packet) = outgoing.body {
+                self.with_routing(node, |routing, now, actions| {
+                    routing.handle_flushed(now, packet, neighbour, actions);
+                });
+            }
+        }
+    }
+
+    // Link layer.
+
+    /// IP hands a packet down: through ARP to the interface queue.
+    fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
+        if matches!(packet.payload, Payload::Aodv(_)) {
+            self.meter.routing_sent(self.now, packet.bytes);
+        }
+        self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
+        if next_hop.is_broadcast() {
+            let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
+            self.delay(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
+        } else {
+            self.with_arp(node, self.link_layer_delay, |arp, actions| {
+                arp.handle_outgoing(packet, next_hop, actions);
+            });
+        }
+    }
+
+    /// Calls the node's ARP and carries out its actions; resolved packets wait `resolved_delay`.
+    fn with_arp(
+        &mut self,
+        node: u32,
+        resolved_delay: Span,
+        call: impl FnOnce(&mut Arp, &mut Vec<ArpAction>),
+    ) {
+        let mut actions = self.arp_actions.pop().unwrap_or_default();
+        call(&mut self.stations[node as usize].arp, &mut actions);
+        for action in actions.drain(..) {
+            match action {
+                ArpAction::Send { to, body } => {
+                    let delay = if matches!(body, Body::Arp(_)) { self.arp_delay } else { resolved_delay };
+                    self.delay(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
+                }
+                ArpAction::Replaced(packet) => self.drop_packet(node, &packet, DropReason::ArpHoldReplaced),
+                ArpAction::Unresolved { next_hop, packet } => {
+                    self.report_failure(node, packet, next_hop, DropReason::ArpUnresolved);
+                }
+            }
+        }
+        self.arp_actions.push(actions);
+    }
+
+    /// A packet could not be brought to its next hop: routing decides; a routing protocol's own unicast
+    /// packet has nobody to take it back.
+    fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
+        if packet.is_data() {
+            self.with_routing(node, |routing, now, actions| {
+                routing.handle_link_failure(now, packet, next_hop, actions);
+            });
+        } else {
+            self.drop_packet(node, &packet, unclaimed);
+        }
+    }
+
+    fn enqueue(&mut self, node: u32, outgoing: Outgoing) {
+        let station = &mut self.stations[node as usize];
+        if station.mac.is_ready() && station.queue.is_empty() {
+            self.with_mac(node, |mac, now, timing, actions| {
+                mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
+            });
+        } else if let Some(refused) = station.queue.push(outgoing) {
+            self.drop_body(node, &refused.body, DropReason::QueueFull);
+        }
+    }
+
+    fn drop_body(&mut self, node: u32, body: &Body, reason: DropReason) {
+        match body {
+            Body::Ip(packet) => self.drop_packet(node, packet, reason),
+            Body::Arp(_) => self.meter.arp_dropped(self.now, reason),
+        }
+    }
+
+    // MAC.
+
+    fn wake_mac(&mut self, node: u32) {
+        match self.stations[node as usize].mac.received(self.now) {
+            Some(transmission) => self.receive(node, transmission),
+            None => self.with_mac(node, |mac, now, timing, actions| mac.handle_timeout(now, timing, actions)),
+        }
+    }
+
+    /// Calls the node's MAC, carries out its actions, and sets its deadline.
+    fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
+        let mut actions = self.mac_actions.pop().unwrap_or_default();
+        call(&mut self.stations[node as usize].mac, self.now, &self.timing, &mut actions);
+        for action in actions.drain(..) {
+            self.carry_out_mac(node, action);
+        }
+        self.mac_actions.push(actions);
+        self.set_mac_deadline(node);
+    }
+
+    fn set_mac_deadline(&mut self, node: u32) {
+        let station = &self.stations[node as usize];
+        self.agenda.set(station.mac_slot, station.mac.next_timeout(&self.timing));
+    }
+
+    fn carry_out_mac(&mut self, node: u32, action: MacAction) {
+        match action {
+            MacAction::Transmit(frame) => self.transmit(node, frame),
+            MacAction::Deliver { body, from } => self.take_up(node, body, from),
+            MacAction::Duplicate(body) => match body {
+                Body::Ip(packet) => {
+                    self.audit.receive(&packet);
+                    self.drop_packet(node, &packet, DropReason::Duplicate);
+                }
+                Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::Duplicate),
+            },
+            MacAction::Sent(Body::Ip(packet)) => self.audit.hand_over(&packet),
+            MacAction::Sent(Body::Arp(_)) => {}
+            MacAction::Failed { body: Body::Ip(packet), to } => {
+                self.report_failure(node, packet, to, DropReason::RetryLimit);
+            }
+            MacAction::Failed { body: Body::Arp(_), .. } => {
+                self.meter.arp_dropped(self.now, DropReason::RetryLimit);
+            }
+            MacAction::Ready => {
+                if let Some(next) = self.stations[node as usize].queue.pop() {
+                    self.with_mac(node, |mac, now, timing, actions| {
+                        mac.handle_send(now, next.to, next.body, timing, actions);
+                    });
+                }
+            }
+        }
+    }
+
+    /// The MAC hands up what it received.
+    fn take_up(&mut self, node: u32, body: Body, from: NodeId) {
+        match body {
+            Body::Ip(mut packet) => {
+                self.audit.receive(&packet);
+                packet.hops = packet.hops.saturating_add(1);
+                self.delay(self.link_layer_delay, Delayed::Up { node, packet, from });
+            }
+            Body::Arp(message) => {
+                // A packet that waited for the answer goes on after ARP's delay.
+                self.with_arp(node, self.arp_delay, |arp, actions| arp.handle_message(message, actions));
+            }
+        }
+    }
+}

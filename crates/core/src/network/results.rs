@@ -1,0 +1,89 @@
+//! The end of a run: the books are closed, the measures taken.
+
+use crate::mac::Body;
+use crate::observe::{FlowMeasures, FlowResult, ResultHash, RunResult};
+use crate::packet::{FlowId, Packet};
+use crate::scenario::Scenario;
+
+use super::flows::Transport;
+use super::{Delayed, Network, Outcome, RunError};
+
+impl Network {
+    pub(super) fn into_outcome(self, scenario: &Scenario) -> Result<Outcome, RunError> {
+        let mut held: Vec<Packet> = Vec::new();
+        self.visit_held(&mut |packet| held.push(packet.clone()));
+        let flows: Vec<FlowResult> = (0..self.flows.len() as u32).map(|id| self.flow_result(id, scenario)).collect();
+        let measures: Vec<FlowMeasures> = flows.iter().map(|flow| flow.measures.clone()).collect();
+        let transmitted = self.transmitted_tcp_bytes();
+        let totals = self.meter.totals(&measures, transmitted, self.receptions());
+        let drops = self.meter.drop_counts();
+        let audit = self.audit.close(held.iter(), self.flows.len())?;
+        let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
+        let result = RunResult {
+            flows,
+            totals,
+            drops,
+            audit,
+            events: self.events,
+            arrivals: self.air.arrivals,
+            result_hash,
+        };
+        Ok(Outcome { result, recording: self.recording })
+    }
+
+    fn flow_result(&self, id: u32, scenario: &Scenario) -> FlowResult {
+        let flow = &self.flows[id as usize];
+        let measures = match &flow.transport {
+            Transport::Tcp(tcp) => FlowMeasures::Tcp(self.meter.tcp_measures(
+                FlowId(id),
+                flow.start,
+                (tcp.sender.counters(), &tcp.at_warmup.0),
+                (tcp.receiver.counters(), &tcp.at_warmup.1),
+                tcp.completed,
+            )),
+            Transport::Cbr { .. } => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
+        };
+        let start_s = scenario.flows[id as usize].start_s;
+        FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
+    }
+
+    fn transmitted_tcp_bytes(&self) -> u64 {
+        self.flows
+            .iter()
+            .map(|flow| match &flow.transport {
+                Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
+                Transport::Cbr { .. } => 0,
+            })
+            .sum()
+    }
+
+    /// Decodable frames and those of them that collisions destroyed.
+    fn receptions(&self) -> (u64, u64) {
+        self.stations.iter().map(|station| station.mac.counts()).fold((0, 0), |sum, counts| {
+            (sum.0 + counts.receivable, sum.1 + counts.collided)
+        })
+    }
+
+    /// Looks into every place where a packet can be.
+    fn visit_held(&self, visit: &mut dyn FnMut(&Packet)) {
+        let visit_body = |body: &Body, visit: &mut dyn FnMut(&Packet)| {
+            if let Body::Ip(packet) = body {
+                visit(packet);
+            }
+        };
+        for station in &self.stations {
+            station.routing.buffered(visit);
+            station.arp.held().for_each(&mut *visit);
+            station.queue.iter().for_each(|outgoing| visit_body(&outgoing.body, visit));
+            if let Some(body) = station.mac.in_hand() {
+                visit_body(body, visit);
+            }
+        }
+        for delayed in self.delayed.iter().filter_map(|(_, what)| what.as_ref()) {
+            match delayed {
+                Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),
+                Delayed::Enqueue { outgoing, .. } => visit_body(&outgoing.body, visit),
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The counters of a run, and the measures that follow from them. Definitions stand in docs/metrics.md.
+
+use crate::drops::DropReason;
+use crate::kernel::Time;
+use crate::mac::{Class, Frame};
+use crate::packet::{FlowId, Packet, Payload};
+use crate::transport::tcp::{ReceiverCounters, SenderCounters};
+
+use super::{CbrMeasures, DropCount, FlowMeasures, TcpMeasures, Totals};
+
+/// Kinds of packets in the table of drops, in its order.
+const PACKET_KINDS: [&str; 4] = ["tcp", "cbr", "routing", "arp"];
+const ARP_KIND: usize = 3;
+
+/// Counts of what was delivered for one flow.
+#[derive(Clone, Default)]
+struct FlowCounts {
+    sent: u64,
+    received: u64,
+    duplicates: u64,
+    hops: u64,
+    latencies_s: Vec<f64>,
+    latency_sum_s: f64,
+    delivered_in_window: u64,
+}
+
+/// Frames and bytes on the air.
+#[derive(Clone, Copy, Default)]
+struct AirCounts {
+    frames: u64,
+    bytes: u64,
+}
+
+/// See the module's head.
+pub struct Meter {
+    warmup: Time,
+    window_s: f64,
+    flows: Vec<FlowCounts>,
+    routing_packets: u64,
+    routing_bytes: u64,
+    air_all: AirCounts,
+    air_routing: AirCounts,
+    drops: Vec<[u64; PACKET_KINDS.len()]>,
+}
+
+impl Meter {
+    /// A meter whose window goes from `warmup` to `end`.
+    pub fn new(warmup: Time, end: Time, flows: usize) -> Meter {
+        Meter {
+            warmup,
+            window_s: end.since(warmup).as_secs(),
+            flows: vec![FlowCounts::default(); flows],
+            routing_packets: 0,
+            routing_bytes: 0,
+            air_all: AirCounts::default(),
+            air_routing: AirCounts::default(),
+            drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
+        }
+    }
+
+    fn in_window(&self, time: Time) -> bool {
+        time >= self.warmup
+    }
+
+    /// A CBR source made a packet.
+    pub fn cbr_sent(&mut self, now: Time, flow: FlowId) {
+        if self.in_window(now) {
+            self.flows[flow.index()].sent += 1;
+        }
+    }
+
+    /// A CBR packet with `payload_bytes` reached its destination, for the first time or again.
+    pub fn cbr_delivered(&mut self, now: Time, flow: FlowId, packet: &Packet, payload_bytes: u32, first: bool) {
+        let made_in_window = self.in_window(packet.created);
+        let arrived_in_window = self.in_window(now);
+        let counts = &mut self.flows[flow.index()];
+        if first && arrived_in_window {
+            counts.delivered_in_window += u64::from(payload_bytes);
+        }
+        if !made_in_window {
+            return;
+        }
+        if first {
+            counts.received += 1;
+            counts.hops += u64::from(packet.hops);
+            counts.latencies_s.push(now.since(packet.created).as_secs());
+        } else {
+            counts.duplicates += 1;
+        }
+    }
+
+    /// A TCP data segment reached its destination.
+    pub fn tcp_delivered(&mut self, now: Time, flow: FlowId, packet: &Packet) {
+        if self.in_window(now) {
+            let counts = &mut self.flows[flow.index()];
+            counts.received += 1;
+            counts.hops += u64::from(packet.hops);
+            counts.latency_sum_s += now.since(packet.created).as_secs();
+        }
+    }
+
+    /// IP handed a routing packet down.
+    pub fn routing_sent(&mut self, now: Time, bytes: u32) {
+        if self.in_window(now) {
+            self.routing_packets += 1;
+            self.routing_bytes += u64::from(bytes);
+        }
+    }
+
+    /// A frame went on the air.
+    pub fn frame_sent(&mut self, now: Time, frame: &Frame) {
+        if self.in_window(now) {
+            self.air_all.count(frame.bytes);
+            if frame.class == Class::Routing {
+                self.air_routing.count(frame.bytes);
+            }
+        }
+    }
+
+    /// A packet was dropped.
+    pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
+        let kind = match packet.payload {
+            Payload::Tcp(..) => 0,
+            Payload::Udp(..) => 1,
+            Payload::Aodv(_) => 2,
+        };
+        self.count_drop(now, kind, reason);
+    }
+
+    /// An ARP packet was dropped.
+    pub fn arp_dropped(&mut self, now: Time, reason: DropReason) {
+        self.count_drop(now, ARP_KIND, reason);
+    }
+
+    fn count_drop(&mut self, now: Time, kind: usize, reason: DropReason) {
+        if self.in_window(now) {
+            self.drops[reason as usize][kind] += 1;
+        }
+    }
+
+    /// Where packets died, most frequent first.
+    pub fn drop_counts(&self) -> Vec<DropCount> {
+        let mut list: Vec<DropCount> = DropReason::ALL
+            .iter()
+            .flat_map(|&reason| {
+                PACKET_KINDS.iter().zip(self.drops[reason as usize]).map(move |(&packets, count)| DropCount {
+                    layer: reason.layer(),
+                    reason,
+                    packets,
+                    count,
+                })
+            })
+            .filter(|drop| drop.count > 0)
+            .collect();
+        list.sort_by_key(|drop| std::cmp::Reverse(drop.count));
+        list
+    }
+
+    /// The measures of a TCP flow from its endpoints' counters at the end and at the end of the warm-up.
+    pub fn tcp_measures(
+        &self,
+        flow: FlowId,
+        start: Time,
+        sender: (&SenderCounters, &SenderCounters),
+        receiver: (&ReceiverCounters, &ReceiverCounters),
+        completed: Option<Time>,
+    ) -> TcpMeasures {
+        let counts = &self.flows[flow.index()];
+        let delivered_bytes = receiver.0.bytes_in_order - receiver.1.bytes_in_order;
+        TcpMeasures {
+            throughput_bps: delivered_bytes as f64 * 8.0 / self.window_s,
+            delivered_bytes,
+            goodput: ratio(delivered_bytes, sender.0.bytes_sent - sender.1.bytes_sent),
+            connect_time_s: receiver.0.first_data.map(|(_, arrived)| arrived.since(start).as_secs()),
+            segments_sent: sender.0.segments_sent - sender.1.segments_sent,
+            retransmissions: sender.0.retransmissions - sender.1.retransmissions,
+            timeouts: sender.0.timeouts - sender.1.timeouts,
+            fast_retransmits: sender.0.fast_retransmits - sender.1.fast_retransmits,
+            completed_s: completed.map(Time::as_secs),
+            hops_mean: ratio(counts.hops, counts.received),
+            latency_mean_s: (counts.received > 0).then(|| counts.latency_sum_s / counts.received as f64),
+        }
+    }
+
+    /// The measures of a CBR flow.
+    pub fn cbr_measures(&self, flow: FlowId) -> CbrMeasures {
+        let counts = &self.flows[flow.index()];
+        let mut latencies_s = counts.latencies_s.clone();
+        latencies_s.sort_unstable_by(f64::total_cmp);
+        CbrMeasures {
+            sent: counts.sent,
+            received: counts.received,
+            duplicates: counts.duplicates,
+            delivery_fraction: ratio(counts.received, counts.sent),
+            latency_mean_s: mean(&latencies_s),
+            latency_p50_s: percentile(&latencies_s, 0.50),
+            latency_p95_s: percentile(&latencies_s, 0.95),
+            latency_p99_s: percentile(&latencies_s, 0.99),
+            throughput_bps: counts.delivered_in_window as f64 * 8.0 / self.window_s,
+            hops_mean: ratio(counts.hops, counts.received),
+        }
+    }
+
+    /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
+    /// decodable frames and those of them that collisions destroyed, over the whole run.
+    pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
+        let tcp: Vec<&TcpMeasures> = flows
+            .iter()
+            .filter_map(|flow| if let FlowMeasures::Tcp(tcp) = flow { Some(tcp) } else { None })
+            .collect();
+        let cbr: Vec<(&CbrMeasures, &FlowCounts)> = flows
+            .iter()
+            .zip(&self.flows)
+            .filter_map(|(flow, counts)| if let FlowMeasures::Cbr(cbr) = flow { Some((cbr, counts)) } else { None })
+            .collect();
+        let mut latencies_s: Vec<f64> =
+            cbr.iter().flat_map(|(_, counts)| counts.latencies_s.iter().copied()).collect();
+        latencies_s.sort_unstable_by(f64::total_cmp);
+        let connects: Vec<f64> = tcp.iter().filter_map(|flow| flow.connect_time_s).collect();
+        let (sent, received) = (cbr.iter().map(|c| c.0.sent).sum(), cbr.iter().map(|c| c.0.received).sum());
+        let per_s = |count: u64| count as f64 / self.window_s;
+        Totals {
+            tcp_throughput_bps: tcp.iter().map(|flow| flow.throughput_bps).sum(),
+            tcp_goodput: ratio(tcp.iter().map(|flow| flow.delivered_bytes).sum(), transmitted_bytes),
+            tcp_connect_time_mean_s: mean(&connects),
+            tcp_retransmissions: tcp.iter().map(|flow| flow.retransmissions).sum(),
+            tcp_timeouts: tcp.iter().map(|flow| flow.timeouts).sum(),
+            cbr_sent: sent,
+            cbr_received: received,
+            cbr_delivery_fraction: ratio(received, sent),
+            cbr_latency_mean_s: mean(&latencies_s),
+            cbr_latency_p50_s: percentile(&latencies_s, 0.50),
+            cbr_latency_p95_s: percentile(&latencies_s, 0.95),
+            cbr_latency_p99_s: percentile(&latencies_s, 0.99),
+            cbr_throughput_bps: cbr.iter().map(|(flow, _)| flow.throughput_bps).sum(),
+            routing_packets_per_s: per_s(self.routing_packets),
+            routing_bytes_per_s: per_s(self.routing_bytes),
+            routing_mac_frames_per_s: per_s(self.air_routing.frames),
+            routing_mac_bytes_per_s: per_s(self.air_routing.bytes),
+            mac_frames_per_s: per_s(self.air_all.frames),
+            mac_bytes_per_s: per_s(self.air_all.bytes),
+            hops_mean: ratio(
+                self.flows.iter().map(|counts| counts.hops).sum(),
+                self.flows.iter().map(|counts| counts.received).sum(),
+            ),
+            collision_fraction: ratio(receptions.1, receptions.0),
+        }
+    }
+}
+
+impl AirCounts {
+    fn count(&mut self, bytes: u32) {
+        self.frames += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// `part / whole`, none if the whole is zero.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The percentile by linear interpolation between order statistics (Hyndman & Fan's type 7).
+fn percentile(sorted: &[f64], fraction: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let place = fraction * last as f64;
+    let below = place.floor() as usize;
+    let above = (below + 1).min(last);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_interpolate() {
+        let values = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!(percentile(&values, 0.5), Some(2.5));
+        assert_eq!(percentile(&values, 1.0), Some(4.0));
+        assert_eq!(percentile(&[], 0.5), None);
+    }
+}
