@@ -1,7 +1,8 @@
 //! Movement files: what is understood, what is refused and on which line, and that nothing is lost.
 
-use manetlab_core::kernel::Time;
-use manetlab_core::mobility::{Command, Point, Trajectory};
+use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::mobility::waypoint::{Boundary, Start, WaypointParams, generate};
+use manetlab_core::mobility::{Command, Path, Point, Trajectory};
 use proptest::prelude::*;
 
 use super::{Movement, read_movement, write_movement};
@@ -198,6 +199,24 @@ fn files_without_nodes_are_refused() {
 fn control_characters_do_not_reach_the_terminal() {
     let error = refused("\u{1b}]0;evil\u{7}");
     assert!(!error.to_string().contains('\u{1b}') && error.found.contains("\\u{1b}"));
+}
+
+#[test]
+fn a_generated_movement_is_the_same_path_after_a_file() {
+    for boundary in [Boundary::Classic, Boundary::Wrap, Boundary::Bounce] {
+        for (start, pause_s) in [(Start::Stationary, 0.0), (Start::Stationary, 20.0), (Start::Uniform, 7.3)] {
+            let params = WaypointParams { nodes: 40, boundary, start, pause_s, ..WaypointParams::default() };
+            let trajectories =
+                generate(&params, Span::from_secs(900.0), &Streams::new(5, 2)).expect("valid parameters");
+            let generated = Movement { trajectories };
+            let back = read(&written(&generated)).expect("a written file");
+            let paths =
+                |movement: &Movement| movement.trajectories.iter().map(Path::new).collect::<Vec<Path>>();
+            assert_eq!(paths(&back), paths(&generated), "{params:?}");
+            assert_eq!(paths(&back).iter().any(|path| !path.jumps().is_empty()), boundary == Boundary::Wrap);
+            assert!(back.bounds().x <= params.width_m && back.bounds().y <= params.height_m);
+        }
+    }
 }
 
 /// Movements with everything that may be written: any floats within bounds, equal times, jumps.

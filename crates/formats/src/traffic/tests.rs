@@ -83,17 +83,17 @@ fn what_a_cbr_source_leaves_out_is_ns2s_default() {
 #[test]
 fn a_rate_and_an_early_interval_follow_the_packet_size() {
     let interval = |text: &str| match one(text).kind {
-        FlowKind::Cbr { interval_s, .. } => interval_s,
-        FlowKind::Tcp { .. } => f64::NAN,
+        FlowKind::Cbr { interval_s, .. } => Some(interval_s),
+        FlowKind::Tcp { .. } => None,
     };
-    assert_eq!(interval(&CBR.replace("interval_ 0.25", "rate_ 40960")), 0.1);
-    assert_eq!(interval(&CBR.replace("interval_ 0.25", "rate_ 4.096Kb")), 1.0);
-    assert_eq!(interval(&CBR.replace("interval_ 0.25", "interval_ 250ms")), 0.25);
+    assert_eq!(interval(&CBR.replace("interval_ 0.25", "rate_ 40960")), Some(0.1));
+    assert_eq!(interval(&CBR.replace("interval_ 0.25", "rate_ 4.096Kb")), Some(1.0));
+    assert_eq!(interval(&CBR.replace("interval_ 0.25", "interval_ 250ms")), Some(0.25));
     let early = CBR.replace("$cbr_(0) set interval_ 0.25\n", "").replace(
         "$cbr_(0) set packetSize_ 512",
         "$cbr_(0) set interval_ 0.210\n$cbr_(0) set packetSize_ 420",
     );
-    assert_eq!(interval(&early), 0.42);
+    assert_eq!(interval(&early), Some(0.42));
 }
 
 #[test]

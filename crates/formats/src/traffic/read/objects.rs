@@ -303,7 +303,7 @@ impl<'a> Objects<'a> {
                 "unknown variable",
                 quoted(&format!("${name}")),
                 "a variable that was defined on a line above",
-                format!("add  set {name} […]  above, or correct the name"),
+                "correct the name, or move its  set …  above this line",
             )),
         }
     }
@@ -319,7 +319,7 @@ fn kind(app: &App<'_>, agent: &Agent<'_>) -> Parsed<FlowKind> {
             "packet size",
             format!("packets of {bytes} bytes on an agent that would split them"),
             "a packetSize_ of the UDP agent that is not below that of its CBR",
-            format!("write  ${} set packetSize_ {bytes}", agent.name),
+            format!("set packetSize_ of {} to {bytes}", quoted(&format!("${}", agent.name))),
         ));
     }
     Ok(FlowKind::Cbr { bytes, interval_s: pace.interval_s(bytes)?, random, max_packets })
