@@ -1,8 +1,8 @@
 """Saturated stations in one cell, beside Bianchi's model.
 
-The verdict is on the model with the standard's freezing of the backoff. What is left with many stations and long
-frames is known: those that collided wait for an ACK, then count slots, while the others wait EIFS, half a slot out
-of step with them; so they collide with each other less than the model says.
+The verdict is on the model with the standard's freezing of the backoff. What is left with many stations and
+long frames is known: stations that collided wait for an ACK and then count slots, the others wait EIFS, half
+a slot out of step with them; so they collide with each other less than the model says.
 """
 
 from __future__ import annotations

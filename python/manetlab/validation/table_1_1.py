@@ -90,7 +90,7 @@ def claims(runs: Sequence[Sequence[float]]) -> Table:
 
 
 def _near(means: Sequence[float]) -> tuple[int, float]:
-    """How many means are near the printed values, under the mildest allowed factor that makes enough of them so."""
+    """How many means are near the printed values, under the mildest allowed factor that suffices."""
 
     def count(scale: float) -> int:
         pairs = zip(means, PRINTED_MBPS, strict=True)

@@ -97,10 +97,10 @@ def saturation_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
 def saturation_with_freezing_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
     """The same, with the backoff that the standard has rather than the one that Bianchi assumed.
 
-    There a busy period counts as a slot of everybody's backoff. In the standard a frozen counter stays, so the
-    slot after a busy period is nobody's but the last sender's, who uses it if it draws 0 (Tinnirello, Bianchi and
-    Xiao, IEEE Trans. Vehicular Technology 59(3), 2010). That slot is joined to the busy period here: windows are
-    one value smaller, and a success is a run of 1 / (1 - 1 / window) successes.
+    There a busy period counts as a slot of everybody's backoff. In the standard a frozen counter stays, so
+    the slot after a busy period is nobody's but the last sender's, who uses it if it draws 0 (Tinnirello,
+    Bianchi and Xiao, IEEE Trans. Vehicular Technology 59(3), 2010). That slot is joined to the busy period
+    here: windows are one value smaller, and a success is a run of 1 / (1 - 1 / window) successes.
     """
     attempt = attempt_probability(tuple(window - 1 for window in frames.windows), stations)
     run_length = 1 / (1 - 1 / frames.windows[0])

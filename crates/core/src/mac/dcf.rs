@@ -175,7 +175,14 @@ impl Dcf {
     }
 
     /// A frame from above. Only while [`Dcf::is_ready`].
-    pub fn handle_send(&mut self, now: Time, to: NodeId, body: Body, timing: &Timing, out: &mut Vec<MacAction>) {
+    pub fn handle_send(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        body: Body,
+        timing: &Timing,
+        out: &mut Vec<MacAction>,
+    ) {
         debug_assert!(self.is_ready());
         self.medium.settle(now, timing);
         let bytes = timing.frame_bytes(body.bytes());
@@ -275,7 +282,8 @@ impl Dcf {
         }
         if backoff.undrawn {
             // §9.2.5.1: the medium got busy before DIFS was over.
-            backoff = Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
+            backoff =
+                Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
         } else {
             let counting = now.since(backoff.idle_from + timing.difs);
             backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
@@ -518,8 +526,7 @@ impl Dcf {
             return;
         }
         let reserves = frame.reserves.saturating_sub(timing.sifs + timing.cts);
-        self.response =
-            Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
+        self.response = Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
         self.defer = Time::NEVER;
         self.resume(now, timing, out);
     }

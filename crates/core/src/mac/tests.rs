@@ -234,7 +234,10 @@ fn a_frame_received_again_is_acknowledged_and_not_delivered() {
 #[test]
 fn the_nav_of_an_overheard_rts_is_obeyed() {
     let mut bench = Bench::new(&MacParams::default());
-    bench.hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000)).send(500.0, NodeId::BROADCAST).until(9000.0);
+    bench
+        .hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000))
+        .send(500.0, NodeId::BROADCAST)
+        .until(9000.0);
     assert!(bench.sent()[0].0 >= 352.0 + 3000.0 + 50.0);
 }
 
@@ -282,7 +285,10 @@ fn in_ns2_difs_is_added_to_eifs() {
 fn a_correct_frame_ends_eifs() {
     let mut bench = Bench::new(&MacParams::default());
     bench.hear(0.0, data(OTHER, PEER)).hear(500.0, data(PEER, OTHER));
-    bench.hear(1510.0, frame(FrameKind::Ack, OTHER, PEER, 304, 0)).send(1820.0, NodeId::BROADCAST).until(9000.0);
+    bench
+        .hear(1510.0, frame(FrameKind::Ack, OTHER, PEER, 304, 0))
+        .send(1820.0, NodeId::BROADCAST)
+        .until(9000.0);
     assert_eq!(bench.sent(), [(1814.0 + 50.0, FrameKind::Data)]);
 }
 
@@ -298,7 +304,8 @@ fn seven_unanswered_rts_end_the_attempt() {
     };
     assert_eq!(*to, PEER);
     // §9.2.4: 31, 63, 127, 255, 511, 1023 slots at most before each retry; 670 µs is the CTS time-out, DIFS added.
-    let gaps: Vec<f64> = bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
+    let gaps: Vec<f64> =
+        bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
     for (gap, most) in gaps.iter().zip([63.0, 127.0, 255.0, 511.0, 1023.0, 1023.0]) {
         assert!(gap.fract() == 0.0 && (0.0..=most).contains(gap), "{gaps:?}");
     }

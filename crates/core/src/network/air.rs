@@ -74,7 +74,9 @@ impl Network {
             self.arrive(arrival.node, signal);
             let transmission = &self.air.transmissions[at as usize];
             let due = transmission.due();
-            if transmission.next == transmission.arrivals.len() || due >= self.agenda.peek_time() || due >= self.end
+            if transmission.next == transmission.arrivals.len()
+                || due >= self.agenda.peek_time()
+                || due >= self.end
             {
                 self.agenda.set(transmission.slot, due);
                 return;
@@ -116,10 +118,8 @@ impl Transmission {
     }
 
     fn signal(&self, at: u32, arrival: &Arrival) -> Signal {
-        let (airtime, to, reserves) = self
-            .frame
-            .as_ref()
-            .map_or((Span::ZERO, crate::packet::NodeId::BROADCAST, Span::ZERO), |frame| {
+        let (airtime, to, reserves) =
+            self.frame.as_ref().map_or((Span::ZERO, crate::packet::NodeId::BROADCAST, Span::ZERO), |frame| {
                 (frame.airtime, frame.to, frame.reserves)
             });
         Signal {

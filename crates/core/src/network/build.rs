@@ -115,11 +115,14 @@ impl Network {
 }
 
 /// What makes a node's routing protocol.
-fn routing_maker<'a>(scenario: &'a Scenario, streams: &'a Streams) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
+fn routing_maker<'a>(
+    scenario: &'a Scenario,
+    streams: &'a Streams,
+) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
     match scenario.routing {
-        RoutingKind::Aodv => Box::new(|node| {
-            aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing))
-        }),
+        RoutingKind::Aodv => {
+            Box::new(|node| aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing)))
+        }
         RoutingKind::Static => {
             let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
             let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();

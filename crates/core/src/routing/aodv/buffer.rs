@@ -21,11 +21,7 @@ pub(super) struct PacketBuffer {
 
 impl PacketBuffer {
     pub(super) fn new(limit: u32, timeout_s: f64) -> PacketBuffer {
-        PacketBuffer {
-            packets: VecDeque::new(),
-            limit: limit as usize,
-            timeout: Span::from_secs(timeout_s),
-        }
+        PacketBuffer { packets: VecDeque::new(), limit: limit as usize, timeout: Span::from_secs(timeout_s) }
     }
 
     /// Puts a packet at the end. Packets that have become too old go first, then the oldest if there is no room.
@@ -47,13 +43,7 @@ impl PacketBuffer {
     }
 
     /// Drops all packets for `dst`.
-    pub(super) fn drop_all(
-        &mut self,
-        now: Time,
-        dst: NodeId,
-        reason: DropReason,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn drop_all(&mut self, now: Time, dst: NodeId, reason: DropReason, actions: &mut Vec<Action>) {
         while let Some(packet) = self.pop(now, dst, actions) {
             actions.push(Action::Drop(packet, reason));
         }

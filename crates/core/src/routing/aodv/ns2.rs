@@ -303,14 +303,7 @@ impl Ns2 {
         }
     }
 
-    fn send_request(
-        &mut self,
-        now: Time,
-        dst: NodeId,
-        dst_seqno: u32,
-        ttl: u32,
-        actions: &mut Vec<Action>,
-    ) {
+    fn send_request(&mut self, now: Time, dst: NodeId, dst_seqno: u32, ttl: u32, actions: &mut Vec<Action>) {
         self.seqno += 2;
         let rreq = Rreq {
             id: self.next_request_id,

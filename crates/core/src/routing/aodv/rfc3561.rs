@@ -399,8 +399,7 @@ impl Rfc3561 {
         repair: Option<u8>,
         actions: &mut Vec<Action>,
     ) {
-        let discovery =
-            Discovery { ttl, state: Waiting::ToSend(now), network_wide: 0, retries: 0, repair };
+        let discovery = Discovery { ttl, state: Waiting::ToSend(now), network_wide: 0, retries: 0, repair };
         self.discoveries.insert(dst, discovery);
         self.send_rreq(now, dst, actions);
     }
@@ -568,12 +567,8 @@ impl Rfc3561 {
 
     /// §6.5, points 1 to 4, and the lifetime of the reverse route.
     fn update_reverse_route(&mut self, now: Time, rreq: &Rreq, from: NodeId, actions: &mut Vec<Action>) {
-        let offer = Offer {
-            dst: rreq.origin,
-            seqno: rreq.origin_seqno,
-            hops: rreq.hop_count,
-            next_hop: from,
-        };
+        let offer =
+            Offer { dst: rreq.origin, seqno: rreq.origin_seqno, hops: rreq.hop_count, next_hop: from };
         let taken = self.table.offer(now, offer);
         let travelled = self.params.node_traversal() * 2 * u64::from(rreq.hop_count);
         let minimal = now + (self.params.net_traversal() * 2).saturating_sub(travelled);
@@ -686,8 +681,7 @@ impl Rfc3561 {
     ) {
         self.hear_neighbour(now, from, actions);
         rrep.hop_count = rrep.hop_count.saturating_add(1);
-        let offer =
-            Offer { dst: rrep.dst, seqno: rrep.dst_seqno, hops: rrep.hop_count, next_hop: from };
+        let offer = Offer { dst: rrep.dst, seqno: rrep.dst_seqno, hops: rrep.hop_count, next_hop: from };
         let taken = rrep.dst != self.node && self.table.offer(now, offer);
         if taken {
             self.table.set_life(rrep.dst, now + rrep.lifetime);
