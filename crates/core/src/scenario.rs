@@ -83,8 +83,9 @@ impl Params {
     }
 }
 
-/// One flow of traffic. Its kind refuses unknown fields; serde cannot refuse them beside a flattened field.
+/// One flow of traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The source node.
     pub src: u32,

@@ -20,6 +20,8 @@ struct Bench {
     mac: Dcf,
     /// Frames that were heard, by number.
     heard: Vec<Frame>,
+    /// When the last bits of frames still on the air arrive, in order.
+    last_bits: Vec<Time>,
     /// What the station did, with times in µs.
     log: Vec<(f64, MacAction)>,
 }
@@ -41,23 +43,36 @@ impl Bench {
         let timing = Timing::new(params);
         let stream = Streams::new(1, 0).stream(0, Purpose::Mac);
         let mac = Dcf::new(ME, &timing, stream);
-        Bench { rules: ReceiverRules::new(radio), mac, timing, heard: Vec::new(), log: Vec::new() }
+        Bench {
+            rules: ReceiverRules::new(radio),
+            mac,
+            timing,
+            heard: Vec::new(),
+            last_bits: Vec::new(),
+            log: Vec::new(),
+        }
     }
 
     fn until(&mut self, us: f64) -> &mut Bench {
-        while self.mac.next_timeout(&self.timing) <= at(us) {
-            let now = self.mac.next_timeout(&self.timing);
+        loop {
+            let last_bit = self.last_bits.first().copied();
+            let timeout = self.mac.next_timeout(&self.timing);
+            let now = timeout.min(last_bit.unwrap_or(Time::NEVER));
+            if now > at(us) {
+                return self;
+            }
             let mut out = Vec::new();
-            match self.mac.received(now) {
-                Some(number) => {
+            if last_bit == Some(now) {
+                self.last_bits.remove(0);
+                if let Some(number) = self.mac.received(now) {
                     let frame = self.heard[number as usize].clone();
                     self.mac.handle_received(now, &frame, &self.timing, &mut out);
                 }
-                None => self.mac.handle_timeout(now, &self.timing, &mut out),
+            } else {
+                self.mac.handle_timeout(now, &self.timing, &mut out);
             }
             self.log.extend(out.into_iter().map(|action| (micros(now), action)));
         }
-        self
     }
 
     fn send(&mut self, us: f64, to: NodeId) -> &mut Bench {
@@ -84,6 +99,8 @@ impl Bench {
             transmission: self.heard.len() as u32,
         };
         self.heard.push(frame);
+        self.last_bits.push(signal.end);
+        self.last_bits.sort_unstable();
         self.mac.handle_arrival(at(us), signal, &self.timing, &self.rules);
         self
     }
@@ -324,8 +341,11 @@ fn four_unacknowledged_long_frames_end_the_attempt() {
             let us = sent.last().expect("an RTS was sent").0;
             bench.hear(us + 362.0, frame(FrameKind::Cts, PEER, ME, 304, 740));
         }
-        let next = micros(bench.mac.next_timeout(&bench.timing));
-        bench.until(next);
+        let next = bench
+            .mac
+            .next_timeout(&bench.timing)
+            .min(bench.last_bits.first().copied().unwrap_or(Time::NEVER));
+        bench.until(micros(next));
     }
     assert_eq!(bench.sent().iter().filter(|(_, kind)| *kind == FrameKind::Data).count(), 4);
 }

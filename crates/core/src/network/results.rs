@@ -81,7 +81,9 @@ impl Network {
                 visit_body(body, visit);
             }
         }
-        for delayed in self.delayed.iter().filter_map(|(_, what)| what.as_ref()) {
+        let conveyed = self.conveyors.iter().flat_map(|conveyor| &conveyor.waiting).map(|(_, what)| what);
+        let delayed = self.delayed.iter().filter_map(|(_, what)| what.as_ref());
+        for delayed in conveyed.chain(delayed) {
             match delayed {
                 Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),
                 Delayed::Enqueue { outgoing, .. } => visit_body(&outgoing.body, visit),
