@@ -1,1 +1,117 @@
-//! The Python binding of manetlab's core.
+//! The Python binding of manetlab's core: Python types stop here.
+//!
+//! Values cross as JSON text, movement as an opaque [`Movement`](movement::Movement). Errors are those of
+//! `manetlab.errors`, so that a Python user meets one shape of error wherever it was found. The stub is
+//! `python/manetlab/_core.pyi`.
+
+mod errors;
+mod movement;
+mod running;
+mod traffic;
+
+use manetlab_core::mobility::waypoint::WaypointParams;
+use manetlab_core::params::ParamValue;
+use manetlab_core::profile as of_core;
+use manetlab_core::routing::aodv::AodvParams;
+use manetlab_core::scenario::{Params, RoutingKind};
+use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+fn json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn no_such(name: &str) -> PyErr {
+    PyKeyError::new_err(name.to_owned())
+}
+
+/// All parameters of the simulator: a JSON list of objects.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    json(&Params::schema())
+}
+
+/// The parameters of random waypoint movement: a JSON list of objects.
+#[pyfunction]
+fn waypoint_schema() -> PyResult<String> {
+    json(&WaypointParams::SCHEMA)
+}
+
+/// The defaults of random waypoint movement: a JSON object.
+#[pyfunction]
+fn waypoint_defaults() -> PyResult<String> {
+    json(&WaypointParams::default())
+}
+
+/// The names of the profiles.
+#[pyfunction]
+fn profiles() -> Vec<&'static str> {
+    of_core::PROFILES.to_vec()
+}
+
+/// A profile's parameters: a JSON object of sections.
+#[pyfunction]
+fn profile(name: &str) -> PyResult<String> {
+    json(&of_core::profile(name).ok_or_else(|| no_such(name))?)
+}
+
+/// The names of the routing protocols.
+#[pyfunction]
+fn routings() -> Vec<&'static str> {
+    RoutingKind::CHOICES.to_vec()
+}
+
+/// The names of AODV's parameter sets.
+#[pyfunction]
+fn aodv_sets() -> Vec<&'static str> {
+    AodvParams::SETS.to_vec()
+}
+
+/// An AODV parameter set: a JSON object, the section `aodv`.
+#[pyfunction]
+fn aodv_set(name: &str) -> PyResult<String> {
+    json(&AodvParams::set(name).ok_or_else(|| no_such(name))?)
+}
+
+/// The names of the TCP senders.
+#[pyfunction]
+fn tcp_senders() -> Vec<&'static str> {
+    SENDER_NAMES.to_vec()
+}
+
+/// The section `tcp`, a JSON object, changed to the named sender.
+#[pyfunction]
+fn apply_tcp_sender(name: &str, tcp_json: &str) -> PyResult<String> {
+    let mut tcp: TcpParams =
+        serde_json::from_str(tcp_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    if !tcp.apply_sender(name) {
+        return Err(no_such(name));
+    }
+    json(&tcp)
+}
+
+/// The compiled part of manetlab; see the package's Python modules for what users call.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    running::hold_back_panic_messages();
+    module.add("MAX_NODES", movement::MAX_NODES)?;
+    module.add_class::<movement::Movement>()?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles, module)?)?;
+    module.add_function(wrap_pyfunction!(profile, module)?)?;
+    module.add_function(wrap_pyfunction!(routings, module)?)?;
+    module.add_function(wrap_pyfunction!(aodv_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(aodv_set, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_senders, module)?)?;
+    module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
+    module.add_function(wrap_pyfunction!(running::run, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The core's errors as those of `manetlab.errors`.
+
+use manetlab_core::mobility::waypoint::WaypointError;
+use manetlab_core::params::OutOfRange;
+use manetlab_core::scenario::ScenarioError;
+use manetlab_formats::ReadError;
+use pyo3::import_exception;
+use pyo3::prelude::*;
+
+import_exception!(manetlab.errors, InputError);
+import_exception!(manetlab.errors, RunFailed);
+
+/// The hint where only manetlab's own Python could have gone wrong.
+pub(crate) const FROM_PYTHON: &str = "please report this: the package and its compiled part disagree";
+
+/// The Python error with these parts: what, where, found, wanted, hint.
+pub(crate) fn input_error(what: &str, place: &str, found: &str, wanted: &str, hint: &str) -> PyErr {
+    InputError::new_err((
+        what.to_owned(),
+        place.to_owned(),
+        found.to_owned(),
+        wanted.to_owned(),
+        hint.to_owned(),
+    ))
+}
+
+/// What a reader says about a file.
+pub(crate) fn of_reading(error: &ReadError) -> PyErr {
+    let place = error.line.map_or_else(|| error.file.to_string(), |line| format!("{}:{line}", error.file));
+    input_error(&error.what, &place, &error.found, &error.wanted, &error.hint)
+}
+
+/// What the core says about a scenario that came from `place`.
+pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
+    match error {
+        ScenarioError::OutOfRange(out) => of_range(out, place),
+        ScenarioError::Unusable { field, found, wanted } => {
+            input_error(&format!("{field} cannot be used"), place, found, wanted, hint_on(field))
+        }
+    }
+}
+
+fn hint_on(field: &str) -> &'static str {
+    match field.rsplit('.').next() {
+        Some("src" | "dst") => "the number of nodes comes from the movement",
+        Some("start_s" | "stop_s") => "a longer duration, or an earlier start",
+        Some("nodes") => "a scenario needs nodes, and not more than a computer holds",
+        _ => "see `manetlab scenario show` for what the scenario says",
+    }
+}
+
+fn of_range(out: &OutOfRange, place: &str) -> PyErr {
+    input_error(
+        &format!("{}.{} is outside its range", out.section, out.name),
+        place,
+        &out.found.to_string(),
+        &format!("a value from {} to {} {}", out.low, out.high, out.unit),
+        "`manetlab profile show rfc` lists every parameter with its unit",
+    )
+}
+
+/// What the generator of random waypoint movement says about its parameters.
+pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
+    let place = "movement.waypoint";
+    match error {
+        WaypointError::OutOfRange(out) => of_range(out, place),
+        WaypointError::Speeds { min, max } => input_error(
+            "the least speed is above the greatest",
+            place,
+            &format!("speed_min = {min} m/s"),
+            &format!("at most speed_max, {max} m/s"),
+            "exchange the two",
+        ),
+        WaypointError::StationaryAtRest => input_error(
+            "there is no stationary start at speed 0",
+            place,
+            "speed_min = 0 m/s",
+            "a speed_min above 0",
+            "set speed_min to 0.1, or start to \"uniform\"",
+        ),
+        WaypointError::WrapNeedsSquare { width_m, height_m } => input_error(
+            "only a square wraps around",
+            place,
+            &format!("{width_m} m × {height_m} m"),
+            "height_m = width_m",
+            "or set boundary to \"classic\" or \"bounce\"",
+        ),
+    }
+}

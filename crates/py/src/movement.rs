@@ -1,0 +1,131 @@
+//! Movement as Python holds it.
+
+use std::sync::OnceLock;
+
+use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::mobility::waypoint::{self, WaypointParams};
+use manetlab_core::mobility::{Path, Trajectory};
+use manetlab_formats::{Limits, read_movement, write_movement};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint};
+
+/// Most nodes of a scenario: a tenth of what the core takes, so that a typing error costs no gigabytes.
+pub(crate) const MAX_NODES: u32 = 100_000;
+
+/// Where the nodes start and go. Cannot be changed.
+#[pyclass(frozen, module = "manetlab._core")]
+pub(crate) struct Movement {
+    of_file: manetlab_formats::Movement,
+    digest: OnceLock<String>,
+}
+
+impl Movement {
+    fn new(trajectories: Vec<Trajectory>) -> Movement {
+        Movement { of_file: manetlab_formats::Movement { trajectories }, digest: OnceLock::new() }
+    }
+
+    pub(crate) fn trajectories(&self) -> &[Trajectory] {
+        &self.of_file.trajectories
+    }
+}
+
+#[pymethods]
+impl Movement {
+    /// The movement that a file of ns-2 says.
+    #[staticmethod]
+    fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {
+        let limits = Limits { max_nodes: MAX_NODES, ..Limits::default() };
+        py.detach(|| read_movement(data, name, &limits))
+            .map(|movement| Movement::new(movement.trajectories))
+            .map_err(|error| of_reading(&error))
+    }
+
+    /// Nodes that stand still at these places, in m.
+    #[staticmethod]
+    fn fixed(positions: Vec<(f64, f64)>) -> Movement {
+        Movement::new(positions.into_iter().map(|(x, y)| Trajectory::fixed(x, y)).collect())
+    }
+
+    /// Nodes in a grid, numbered row by row, so many m apart; a chain is a grid of one row.
+    #[staticmethod]
+    fn grid(columns: u32, rows: u32, spacing_m: f64) -> Movement {
+        Movement::new(waypoint::grid(columns, rows, spacing_m))
+    }
+
+    /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are defaults.
+    #[staticmethod]
+    fn waypoint(
+        py: Python<'_>,
+        params_json: &str,
+        duration_s: f64,
+        seed: u64,
+        replication: u64,
+    ) -> PyResult<Movement> {
+        let params: WaypointParams = serde_json::from_str(params_json).map_err(|error| {
+            input_error(
+                "this is no random waypoint",
+                "waypoint",
+                &error.to_string(),
+                "its parameters",
+                FROM_PYTHON,
+            )
+        })?;
+        py.detach(|| {
+            waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication))
+        })
+        .map(Movement::new)
+        .map_err(|error| of_waypoint(&error))
+    }
+
+    /// The movement as a file of ns-2, which reads back to the same movement.
+    fn to_ns2(&self) -> PyResult<String> {
+        let mut text = String::new();
+        write_movement(&self.of_file, &mut text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(text)
+    }
+
+    /// The number of nodes.
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.trajectories().len()
+    }
+
+    /// The greatest x and y of all starts and destinations, in m.
+    #[getter]
+    fn bounds(&self) -> (f64, f64) {
+        let corner = self.of_file.bounds();
+        (corner.x, corner.y)
+    }
+
+    /// When the last command is given, in s; 0 if there is none.
+    #[getter]
+    fn last_command_s(&self) -> f64 {
+        let last =
+            self.trajectories().iter().filter_map(|trajectory| trajectory.commands.last()).map(|c| c.at());
+        last.max().unwrap_or(Time::ZERO).as_secs()
+    }
+
+    /// Where the nodes are at a time, in m.
+    fn positions(&self, time_s: f64) -> Vec<(f64, f64)> {
+        let now = Time::from_secs(time_s);
+        let at = |trajectory| {
+            let place = Path::new(trajectory).position(now);
+            (place.x, place.y)
+        };
+        self.trajectories().iter().map(at).collect()
+    }
+
+    /// SHA-256 of the movement's ns-2 form, 64 hexadecimal digits.
+    #[getter]
+    fn digest(&self) -> PyResult<String> {
+        if let Some(known) = self.digest.get() {
+            return Ok(known.clone());
+        }
+        let bytes = Sha256::digest(self.to_ns2()?.as_bytes());
+        let digest: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(self.digest.get_or_init(|| digest).clone())
+    }
+}

@@ -1,0 +1,74 @@
+//! Runs, without the interpreter's lock, and without panics that reach Python.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+
+use manetlab_core::network;
+use manetlab_core::scenario::Scenario;
+use pyo3::prelude::*;
+
+use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
+use crate::json;
+use crate::movement::Movement;
+
+thread_local! {
+    /// Is this thread within a run?
+    static RUNNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps the message of a panic within a run from being printed: it goes into the Python error.
+pub(crate) fn hold_back_panic_messages() {
+    let print = take_hook();
+    set_hook(Box::new(move |info| {
+        if !RUNNING.get() {
+            print(info);
+        }
+    }));
+}
+
+fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
+    let mut scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
+        input_error("this is not a scenario", place, &error.to_string(), "a scenario", FROM_PYTHON)
+    })?;
+    scenario.movement = movement.trajectories().to_vec();
+    scenario.check().map_err(|error| of_scenario(&error, place))?;
+    Ok(scenario)
+}
+
+/// Checks a scenario, which came from `place`, and returns it with every value written out.
+#[pyfunction]
+pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<String> {
+    json(&parse(scenario_json, movement, place)?)
+}
+
+/// Runs a scenario: the result as a JSON object, and the recording as JSON lines if it is wanted.
+#[pyfunction]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    record: bool,
+) -> PyResult<(String, Option<String>)> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let outcome = py.detach(|| {
+        RUNNING.set(true);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let outcome = network::run(&scenario, record).map_err(|error| error.to_string())?;
+            Ok((outcome.result, outcome.recording.map(|recording| recording.to_json_lines())))
+        }));
+        RUNNING.set(false);
+        outcome.unwrap_or_else(|panic| Err(message(panic.as_ref())))
+    });
+    let place = format!("seed {}, replication {}", scenario.seed, scenario.replication);
+    let (result, recording) = outcome.map_err(|found: String| {
+        let wanted = "a run whose books balance and whose invariants hold";
+        RunFailed::new_err(("the simulator failed".to_owned(), place, found, wanted.to_owned()))
+    })?;
+    Ok((json(&result)?, recording))
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+}

@@ -1,0 +1,82 @@
+//! Traffic between ns-2's files, the scenario's flows and Python.
+
+use manetlab_core::kernel::{Purpose, Streams, Time};
+use manetlab_core::scenario::{Flow, FlowKind};
+use manetlab_formats as formats;
+use manetlab_formats::FlowSpec;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::{input_error, of_reading};
+use crate::json;
+
+/// The number of the stream of random traffic patterns: no flow has it.
+const PATTERN: u32 = u32::MAX;
+
+/// The flows that a traffic file of ns-2 says: a JSON list of the scenario's flows.
+#[pyfunction]
+pub(crate) fn read_traffic(py: Python<'_>, data: &[u8], name: &str) -> PyResult<String> {
+    let specs = py
+        .detach(|| formats::read_traffic(data, name, &formats::Limits::default()))
+        .map_err(|error| of_reading(&error))?;
+    json(&specs.iter().map(flow_of).collect::<Vec<_>>())
+}
+
+/// A traffic file of ns-2 with these flows, a JSON list.
+#[pyfunction]
+pub(crate) fn write_traffic(flows_json: &str) -> PyResult<String> {
+    let flows: Vec<Flow> =
+        serde_json::from_str(flows_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(formats::write_traffic(&flows.iter().map(spec_of).collect::<PyResult<Vec<_>>>()?))
+}
+
+/// Draws from the stream that random traffic patterns are made from, each uniform on [0, 1).
+#[pyfunction]
+pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f64> {
+    let mut stream = Streams::new(seed, replication).stream(PATTERN, Purpose::Traffic);
+    (0..count).map(|_| stream.unit()).collect()
+}
+
+/// Seconds as the nearest float, which is what reading the decimal number gives.
+fn seconds(time: Time) -> f64 {
+    time.0 as f64 / 1e9
+}
+
+fn flow_of(spec: &FlowSpec) -> Flow {
+    let kind = match spec.kind {
+        formats::FlowKind::Tcp { window, segment_bytes } => {
+            FlowKind::Tcp { bytes: None, window, segment_bytes }
+        }
+        formats::FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+            FlowKind::Cbr { bytes, interval_s, random, max_packets }
+        }
+    };
+    Flow { src: spec.src, dst: spec.dst, start_s: seconds(spec.start), stop_s: spec.stop.map(seconds), kind }
+}
+
+fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
+    let kind = match flow.kind {
+        FlowKind::Tcp { bytes: None, window, segment_bytes } => {
+            formats::FlowKind::Tcp { window, segment_bytes }
+        }
+        FlowKind::Tcp { bytes: Some(bytes), .. } => {
+            return Err(input_error(
+                "ns-2's traffic files cannot say how long a TCP transfer is",
+                "traffic",
+                &format!("{bytes} bytes"),
+                "an endless transfer",
+                "leave out `bytes`, or keep the traffic in a TOML file",
+            ));
+        }
+        FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+            formats::FlowKind::Cbr { bytes, interval_s, random, max_packets }
+        }
+    };
+    Ok(FlowSpec {
+        kind,
+        src: flow.src,
+        dst: flow.dst,
+        start: Time::from_secs(flow.start_s),
+        stop: flow.stop_s.map(Time::from_secs),
+    })
+}

@@ -1,0 +1,46 @@
+"""manetlab: packet-level simulation of mobile ad hoc networks.
+
+    >>> import manetlab
+    >>> result = manetlab.run("scenario.toml", seed=7)          # doctest: +SKIP
+    >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
+
+`run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
+they return. The command line, ``manetlab``, does the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from manetlab.errors import InputError, ManetlabError, RunFailed
+    from manetlab.running import Result, run, run_many
+    from manetlab.scenario import Scenario
+
+# What needs pydantic or the compiled core is imported when it is first used: `import manetlab` and
+# `manetlab --help` stay fast.
+_HOMES = {
+    "InputError": "manetlab.errors",
+    "ManetlabError": "manetlab.errors",
+    "Result": "manetlab.running",
+    "RunFailed": "manetlab.errors",
+    "Scenario": "manetlab.scenario",
+    "run": "manetlab.running",
+    "run_many": "manetlab.running",
+}
+
+__all__ = ["InputError", "ManetlabError", "Result", "RunFailed", "Scenario", "__version__", "run", "run_many"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'manetlab' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

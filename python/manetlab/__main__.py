@@ -1,0 +1,5 @@
+"""``python -m manetlab``."""
+
+from manetlab.cli import main
+
+main()

@@ -1,0 +1,172 @@
+"""``manetlab run``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manetlab.cli import options
+from manetlab.errors import InputError
+
+if TYPE_CHECKING:
+    from manetlab.running import Result
+    from manetlab.scenario import Scenario
+    from manetlab.stats import Interval
+
+MAX_SEEDS = 100_000
+"""Most replications of one command."""
+
+
+def run(
+    scenario: options.File = None,
+    movement: options.MovementFile = None,
+    traffic: options.TrafficFile = None,
+    routing: options.Routing = None,
+    tcp: options.Tcp = None,
+    profile: options.Profile = None,
+    duration: options.Duration = None,
+    warmup: options.Warmup = None,
+    seed: options.Seed = None,
+    seeds: Annotated[int, typer.Option(help="Number of replications.", min=1, max=MAX_SEEDS)] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
+    changes: options.Set = None,
+    as_json: options.Json = False,
+    trace: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
+) -> None:
+    """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
+    from manetlab.files import check_writable, write_text
+    from manetlab.running import run as run_one
+
+    if trace is not None:
+        check_writable(trace)
+        if seeds > 1:
+            hint = "leave out --trace, or run the seeds one by one"
+            raise InputError("one recording holds one run", "--trace", f"--seeds {seeds}", "--seeds 1", hint)
+    asked = options.scenario_from(
+        scenario,
+        movement,
+        traffic,
+        changes,
+        routing=routing,
+        tcp=tcp,
+        profile=profile,
+        duration_s=duration,
+        warmup_s=warmup,
+        seed=seed,
+    )
+    if seeds > 1:
+        _show_many(_replications(asked, seeds, jobs), as_json)
+        return
+    resolved = asked.resolve()
+    if (last := resolved.movement.last_command_s) > asked.duration_s:
+        note = f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s"
+        print(note, file=sys.stderr)
+    result = run_one(resolved, record=trace is not None)
+    if trace is not None and result.recording is not None:
+        write_text(trace, result.recording)
+    if as_json:
+        print(result.to_json())
+    else:
+        show(result)
+
+
+def _replications(scenario: Scenario, count: int, jobs: int | None) -> list[Result]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from manetlab.running import run_many
+
+    first = scenario.replication
+    wanted = [scenario.changed(replication=first + number) for number in range(count)]
+    wanted[0].resolve()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("replications", total=count)
+        return run_many(wanted, jobs=jobs, progress=lambda _, __: bar.advance(task))
+
+
+def _show_many(results: list[Result], as_json: bool) -> None:
+    from manetlab.metrics import TOTALS
+    from manetlab.tables import Table, stdout_console
+
+    summary = summarize(results)
+    if as_json:
+        shown = {key: {"mean": i.mean, "half_width_95": i.half_width, "n": i.n} for key, i in summary.items()}
+        print(json.dumps({"summary": shown, "replications": [result.to_dict() for result in results]}))
+        return
+    table = Table(f"{len(results)} replications: mean and 95 % interval", ("metric", "value", "n"))
+    for metric in TOTALS:
+        if metric.key in summary:
+            interval = summary[metric.key]
+            table.add(metric.heading, metric.show_interval(interval), str(interval.n))
+    table.notes += [
+        "Student's t over replications; where n is smaller, the others have no value.",
+        provenance_line(results[0]),
+    ]
+    table.print(stdout_console())
+
+
+def summarize(results: list[Result]) -> dict[str, Interval]:
+    """Mean and interval of each total over replications that have it, if two or more have."""
+    from manetlab.stats import mean_interval
+
+    columns: dict[str, list[float]] = {}
+    for result in results:
+        for key, value in result.totals.items():
+            if value is not None:
+                columns.setdefault(key, []).append(float(value))
+    return {key: mean_interval(values) for key, values in columns.items() if len(values) > 1}
+
+
+def show(result: Result) -> None:
+    """Prints a result for people."""
+    from rich.text import Text
+
+    from manetlab.metrics import CBR_FLOW, TCP_FLOW, TOTALS
+    from manetlab.tables import Table, stdout_console
+
+    console = stdout_console()
+    for kind, metrics in (("tcp", TCP_FLOW), ("cbr", CBR_FLOW)):
+        flows = [flow for flow in result.flows if flow["kind"] == kind]
+        if flows:
+            headings = (metric.heading for metric in metrics)
+            table = Table(f"{kind.upper()} flows", ("flow", "from", "to", *headings), text_columns=0)
+            for flow in flows:
+                ends = (str(flow[key]) for key in ("id", "src", "dst"))
+                table.add(*ends, *(metric.show(flow) for metric in metrics))
+            table.print(console)
+    # A kind of traffic that is not there has no totals to show.
+    there = {flow["kind"] for flow in result.flows}
+    absent = tuple(f"{kind}_" for kind in ("tcp", "cbr") if kind not in there)
+    totals = Table("Totals", ("metric", "value"))
+    for metric in TOTALS:
+        if not metric.key.startswith(absent):
+            totals.add(metric.heading, metric.show(result.totals))
+    totals.print(console)
+    if result.drops:
+        drops = Table("Packets dropped", ("layer", "reason", "packets", "count"), text_columns=3)
+        for drop in result.drops:
+            drops.add(*(str(drop[key]) for key in ("layer", "reason", "packets", "count")))
+        drops.print(console)
+    console.print(Text(audit_line(result)), Text(provenance_line(result)), sep="\n")
+
+
+def audit_line(result: Result) -> str:
+    """The books in one line."""
+    data: dict[str, Any] = result.audit["data"]
+    state = "balances" if result.audit["balanced"] else "DOES NOT BALANCE"
+    return f"audit {state}: data packets " + ", ".join(f"{key.replace('_', ' ')} {data[key]}" for key in data)
+
+
+def provenance_line(result: Result) -> str:
+    """Where the result comes from, in one line."""
+    origin = result.provenance
+    commit = (origin["commit"] or "no commit")[:12]
+    return (
+        f"manetlab {origin['version']} ({commit}), profile {origin['profile']}, seed {origin['seed']}, "
+        f"scenario {origin['scenario_hash'][:12]}, result {origin['result_hash'][:12]}, "
+        f"{origin['events']} events in {origin['wall_time_s']:.2f} s"
+    )

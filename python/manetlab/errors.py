@@ -1,0 +1,40 @@
+"""What manetlab says when it cannot do what it was asked to do."""
+
+
+class ManetlabError(Exception):
+    """An error with the five things that a user needs to know.
+
+    Attributes:
+        what: What is wrong, in a few words.
+        where: The file with its line, or the field.
+        found: The value found.
+        wanted: What would be right.
+        hint: What to do about it.
+    """
+
+    exit_status = 1
+
+    def __init__(self, what: str, where: str = "", found: str = "", wanted: str = "", hint: str = "") -> None:
+        super().__init__(what, where, found, wanted, hint)
+        self.what = what
+        self.where = where
+        self.found = found
+        self.wanted = wanted
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """The error in a few lines, each named."""
+        lines = [f"{self.where}: {self.what}" if self.where else self.what]
+        named = (("found", self.found), ("wanted", self.wanted), ("hint", self.hint))
+        lines += [f"  {name + ':':<7} {text}" for name, text in named if text]
+        return "\n".join(lines)
+
+
+class InputError(ManetlabError):
+    """The input (a file, a scenario, an option) cannot be used. Nothing was run and nothing was written."""
+
+    exit_status = 2
+
+
+class RunFailed(ManetlabError):
+    """A run stopped because an invariant of the simulator broke: a fault of manetlab, not of the input."""

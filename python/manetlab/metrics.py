@@ -1,0 +1,85 @@
+"""How the metrics are shown: names, units and digits. What they mean stands in docs/metrics.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manetlab.stats import Interval
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How one metric is shown.
+
+    Attributes:
+        key: Its key in the result.
+        label: Its name in words.
+        unit: The unit in which it is shown.
+        factor: What the result's value is multiplied by for that unit.
+        digits: Digits after the point.
+    """
+
+    key: str
+    label: str
+    unit: str = ""
+    factor: float = 1.0
+    digits: int = 0
+
+    @property
+    def heading(self) -> str:
+        """Name and unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def show(self, values: Mapping[str, Any]) -> str:
+        """The value in its unit; a dash if there is none."""
+        value = values.get(self.key)
+        return "–" if value is None else f"{value * self.factor:.{self.digits}f}"
+
+    def show_interval(self, interval: Interval) -> str:
+        """Mean and half width in the metric's unit."""
+        scaled = interval.scaled(self.factor)
+        half = "∞" if math.isinf(scaled.half_width) else f"{scaled.half_width:.{self.digits}f}"
+        return f"{scaled.mean:.{self.digits}f} ± {half}"
+
+
+TCP_FLOW = (
+    Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
+    Metric("goodput", "goodput", "", 1, 3),
+    Metric("connect_time_s", "connect", "s", 1, 3),
+    Metric("segments_sent", "segments"),
+    Metric("retransmissions", "retransmitted"),
+    Metric("timeouts", "timeouts"),
+    Metric("hops_mean", "hops", "", 1, 2),
+)
+CBR_FLOW = (
+    Metric("sent", "sent"),
+    Metric("received", "received"),
+    Metric("delivery_fraction", "delivered", "%", 100, 1),
+    Metric("latency_mean_s", "latency", "ms", 1e3, 1),
+    Metric("latency_p95_s", "95th pct", "ms", 1e3, 1),
+    Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
+    Metric("hops_mean", "hops", "", 1, 2),
+)
+TOTALS = (
+    Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1),
+    Metric("tcp_goodput", "TCP goodput", "", 1, 3),
+    Metric("tcp_connect_time_mean_s", "TCP connect time", "s", 1, 3),
+    Metric("tcp_retransmissions", "TCP segments retransmitted"),
+    Metric("tcp_timeouts", "TCP timeouts"),
+    Metric("cbr_sent", "CBR packets sent"),
+    Metric("cbr_received", "CBR packets received"),
+    Metric("cbr_delivery_fraction", "CBR delivery", "%", 100, 2),
+    Metric("cbr_latency_mean_s", "CBR latency, mean", "ms", 1e3, 1),
+    Metric("cbr_latency_p95_s", "CBR latency, 95th percentile", "ms", 1e3, 1),
+    Metric("cbr_throughput_bps", "CBR throughput", "kb/s", 1e-3, 1),
+    Metric("routing_packets_per_s", "routing packets at IP", "1/s", 1, 1),
+    Metric("routing_bytes_per_s", "routing bytes at IP", "B/s", 1, 0),
+    Metric("routing_mac_frames_per_s", "routing frames at MAC", "1/s", 1, 1),
+    Metric("routing_mac_bytes_per_s", "routing bytes at MAC", "B/s", 1, 0),
+    Metric("mac_frames_per_s", "all frames", "1/s", 1, 1),
+    Metric("hops_mean", "hops of a delivered packet", "", 1, 2),
+    Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
+)

@@ -1,0 +1,235 @@
+"""The simulator's parameters: their schema, the profiles, and the changes that a scenario makes to them.
+
+The schema's one home is the Rust core; here it is read, searched and used to check values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from manetlab import _core
+from manetlab.errors import InputError
+
+Params = dict[str, dict[str, Any]]
+"""Values by section and name."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What there is to know of one parameter.
+
+    Attributes:
+        section: The section, for example ``mac``.
+        name: Its name within the section.
+        kind: ``number``, ``integer``, ``boolean`` or ``choice``.
+        choices: The values of a ``choice``.
+        range: Least and greatest allowed value of a number or an integer.
+        unit: The unit; empty for counts, switches and choices.
+        source: The standard's clause or the publication that defines it.
+        meaning: Its meaning.
+    """
+
+    section: str
+    name: str
+    kind: str
+    choices: tuple[str, ...]
+    range: tuple[float, float] | None
+    unit: str
+    source: str
+    meaning: str
+
+    @property
+    def key(self) -> str:
+        """Section and name, as the command line writes them."""
+        return f"{self.section}.{self.name}"
+
+    @property
+    def wanted(self) -> str:
+        """What values are allowed, in words."""
+        if self.kind == "boolean":
+            return "true or false"
+        if self.kind == "choice":
+            return "one of " + ", ".join(f'"{choice}"' for choice in self.choices)
+        kind = "a whole number" if self.kind == "integer" else "a number"
+        if self.range is None:
+            return kind
+        low, high = self.range
+        return f"{kind} from {low:.10g} to {high:.10g} {self.unit}".rstrip()
+
+    def check(self, value: object, where: str) -> bool | int | float | str:
+        """Returns ``value`` in the parameter's type.
+
+        Args:
+            value: The value to check; whole numbers are taken for numbers.
+            where: What an error names as its place.
+
+        Raises:
+            InputError: The value has the wrong type or is outside the range.
+        """
+        taken = self._typed(value)
+        if taken is None or (self.range is not None and not self.range[0] <= float(taken) <= self.range[1]):
+            raise InputError(
+                f"{self.key} cannot have this value", where, repr(value), self.wanted, self.meaning
+            )
+        return taken
+
+    def _typed(self, value: object) -> bool | int | float | str | None:
+        match self.kind, value:
+            case ("boolean", bool()):
+                return value
+            case ("choice", str()) if value in self.choices:
+                return value
+            case (("number" | "integer"), bool()):
+                return None
+            case ("number", int() | float()):
+                return float(value)
+            case ("integer", int()):
+                return value
+        return None
+
+
+@cache
+def schema() -> dict[str, dict[str, Parameter]]:
+    """All parameters of the simulator by section and name."""
+    return _by_section(_core.schema())
+
+
+@cache
+def waypoint_schema() -> dict[str, Parameter]:
+    """The parameters of random waypoint movement by name."""
+    return _by_section(_core.waypoint_schema())["waypoint"]
+
+
+def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
+    sections: dict[str, dict[str, Parameter]] = {}
+    for info in json.loads(infos):
+        known = {
+            **info,
+            "choices": tuple(info["choices"]),
+            "range": tuple(info["range"]) if info["range"] else None,
+            "meaning": " ".join(info["meaning"].split()),
+        }
+        sections.setdefault(info["section"], {})[info["name"]] = Parameter(**known)
+    return sections
+
+
+def profile(name: str, where: str = "profile") -> Params:
+    """The parameters of a profile.
+
+    Args:
+        name: The profile's name.
+        where: What an error names as its place.
+
+    Raises:
+        InputError: There is no such profile.
+    """
+    known = _core.profiles()
+    if name not in known:
+        raise unknown("profile", name, known, where)
+    values: Params = json.loads(_core.profile(name))
+    return values
+
+
+def apply_aodv_set(params: Params, name: str, where: str) -> Params:
+    """The same parameters with the AODV section replaced by a named set.
+
+    Args:
+        params: The parameters to start from.
+        name: The set's name.
+        where: What an error names as its place.
+
+    Raises:
+        InputError: There is no such set.
+    """
+    if name not in _core.aodv_sets():
+        raise unknown("AODV parameter set", name, _core.aodv_sets(), where)
+    return {**params, "aodv": json.loads(_core.aodv_set(name))}
+
+
+def apply_sender(params: Params, name: str, where: str) -> Params:
+    """The same parameters with the TCP section changed to a named sender.
+
+    Args:
+        params: The parameters to start from.
+        name: The sender's name.
+        where: What an error names as its place.
+
+    Raises:
+        InputError: There is no such sender.
+    """
+    if name not in _core.tcp_senders():
+        raise unknown("TCP sender", name, _core.tcp_senders(), where)
+    return {**params, "tcp": json.loads(_core.apply_tcp_sender(name, json.dumps(params["tcp"])))}
+
+
+def apply_overrides(params: Params, overrides: Mapping[str, Mapping[str, object]], where: str) -> Params:
+    """The same parameters with single values replaced.
+
+    Args:
+        params: The parameters to start from.
+        overrides: New values by section and name.
+        where: What an error names as its place.
+
+    Raises:
+        InputError: A key is unknown, or a value is not allowed.
+    """
+    changed = {section: dict(values) for section, values in params.items()}
+    for section, values in overrides.items():
+        for name, value in values.items():
+            changed[section][name] = find(section, name, where).check(value, where)
+    return changed
+
+
+def find(section: str, name: str, where: str) -> Parameter:
+    """The parameter of that section and name.
+
+    Raises:
+        InputError: There is none; the error names the nearest.
+    """
+    sections = schema()
+    if section not in sections:
+        raise unknown("section", section, sections, where)
+    if name not in sections[section]:
+        raise unknown(f"parameter in [{section}]", name, sections[section], where)
+    return sections[section][name]
+
+
+def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
+    """The same parameters of random waypoint movement, each in its type.
+
+    Raises:
+        InputError: A key is unknown, or a value is not allowed.
+    """
+    known = waypoint_schema()
+    nodes = values.get("nodes")
+    if isinstance(nodes, int) and nodes > _core.MAX_NODES:
+        hint = "a run keeps the state of every node in memory"
+        raise InputError("too many nodes", where, str(nodes), f"at most {_core.MAX_NODES} nodes", hint)
+    for name in values:
+        if name not in known:
+            raise unknown("parameter in [movement.waypoint]", name, known, where)
+    return {name: known[name].check(value, where) for name, value in values.items()}
+
+
+def unknown(kind: str, found: str, known: Iterable[str], where: str) -> InputError:
+    """The error for a name that is not among the known ones."""
+    known = list(known)
+    near = difflib.get_close_matches(found, known, n=1, cutoff=0.5)
+    hint = f'did you mean "{near[0]}"?' if near else "check the spelling"
+    shown = sorted(known) if len(known) <= 40 else near
+    return InputError(f"there is no such {kind}", where, f'"{found}"', "one of " + ", ".join(shown), hint)
+
+
+def diff(a: Params, b: Params) -> list[tuple[Parameter, Any, Any]]:
+    """The parameters in which two sets of values differ, with both values."""
+    return [
+        (parameter, a[section][name], b[section][name])
+        for section, parameters in schema().items()
+        for name, parameter in parameters.items()
+        if a[section][name] != b[section][name]
+    ]

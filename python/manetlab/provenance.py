@@ -1,0 +1,51 @@
+"""Which code made a result, on which machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import manetlab
+
+
+@cache
+def of_code() -> dict[str, Any]:
+    """Version, commit, platform and Python's version."""
+    return {
+        "version": manetlab.__version__,
+        "commit": commit(),
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+    }
+
+
+@cache
+def commit() -> str | None:
+    """The commit of the checkout that this code runs from, with ``-dirty`` if files differ from it.
+
+    None if it was installed from a package or git is not there.
+    """
+    root = repository()
+    if root is None:
+        return None
+    try:
+        head = _git(root, "rev-parse", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{head}-dirty" if changed else head
+
+
+def repository() -> Path | None:
+    """The root of the checkout that this code runs from, if it does."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / ".git").exists() and (root / "crates" / "py").is_dir() else None
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    return done.stdout.strip()

@@ -1,0 +1,145 @@
+"""Runs: from a scenario to its result, one at a time or many at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manetlab import _core, provenance
+from manetlab.scenario import Resolved, Scenario
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run measured. The metrics are defined in docs/metrics.md.
+
+    Attributes:
+        flows: One mapping a flow: ``id``, ``kind`` ("tcp" or "cbr"), ``src``, ``dst`` and its metrics.
+        totals: The metrics over all flows and nodes.
+        drops: Where packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
+        audit: The books: every packet made, and how each ended.
+        provenance: What is needed to get this result again: version, commit, the resolved scenario and its
+            hash, seed, profile; and the run's wall time, events and result hash.
+        recording: The recording as JSON lines, if it was asked for.
+    """
+
+    flows: list[dict[str, Any]]
+    totals: dict[str, Any]
+    drops: list[dict[str, Any]]
+    audit: dict[str, Any]
+    provenance: dict[str, Any]
+    recording: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as one mapping, without the recording."""
+        return {
+            "flows": self.flows,
+            "totals": self.totals,
+            "drops": self.drops,
+            "audit": self.audit,
+            "provenance": self.provenance,
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The result as one JSON object, without the recording."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @property
+    def hash(self) -> str:
+        """A hash over all that was measured: the same for the same version, scenario and seed."""
+        return str(self.provenance["result_hash"])
+
+
+def run(
+    scenario: Scenario | Resolved | str | Path | None = None, *, record: bool = False, **fields: Any
+) -> Result:
+    """Makes one run.
+
+    Args:
+        scenario: A scenario, or the name of a TOML file that holds one.
+        record: Keep the recording of every packet.
+        **fields: Fields of [`Scenario`][manetlab.Scenario]: all of them without ``scenario``, or those that
+            replace its own.
+
+    Raises:
+        InputError: The scenario cannot be used.
+        RunFailed: The simulator found itself in the wrong.
+    """
+    if isinstance(scenario, Resolved):
+        return _run(scenario, record)
+    if scenario is None:
+        made = Scenario.build(fields)
+    elif isinstance(scenario, Scenario):
+        made = scenario.changed(**fields) if fields else scenario
+    else:
+        made = Scenario.load(scenario, fields)
+    return _run(made.resolve(), record)
+
+
+def run_many(
+    scenarios: Iterable[Scenario | Resolved],
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int, Result], None] | None = None,
+) -> list[Result]:
+    """Makes several runs at a time and returns their results in the order of the scenarios.
+
+    Args:
+        scenarios: What to run.
+        jobs: How many at a time; as many as there are cores if not given.
+        progress: Called in this thread with the scenario's index and its result, as each run ends.
+
+    Raises:
+        InputError: A scenario cannot be used.
+        RunFailed: The simulator found itself in the wrong.
+    """
+    # Threads suffice: a run holds no lock of the interpreter.
+    listed: Sequence[Scenario | Resolved] = list(scenarios)
+    with ThreadPoolExecutor(jobs or available_cores()) as pool:
+        futures = {pool.submit(run, scenario): index for index, scenario in enumerate(listed)}
+        try:
+            for future in as_completed(futures):
+                result = future.result()
+                if progress is not None:
+                    progress(futures[future], result)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run(resolved: Resolved, record: bool) -> Result:
+    started = time.perf_counter()
+    text, recording = _core.run(resolved.core_json(), resolved.movement, record)
+    wall_time_s = time.perf_counter() - started
+    measured = json.loads(text)
+    return Result(
+        flows=measured["flows"],
+        totals=measured["totals"],
+        drops=measured["drops"],
+        audit=measured["audit"],
+        provenance={
+            **provenance.of_code(),
+            "scenario": resolved.to_dict(),
+            "scenario_hash": resolved.hash,
+            "seed": resolved.scenario.seed,
+            "replication": resolved.scenario.replication,
+            "profile": resolved.scenario.profile,
+            "result_hash": measured["result_hash"],
+            "events": measured["events"],
+            "arrivals": measured["arrivals"],
+            "wall_time_s": round(wall_time_s, 6),
+        },
+        recording=recording,
+    )

@@ -1,0 +1,489 @@
+"""Scenarios: everything that a run depends on, as a user writes it, and resolved.
+
+A [`Scenario`][manetlab.Scenario] is what a TOML file or a Python script says; most of it is optional. A
+[`Resolved`][manetlab.scenario.Resolved] scenario has every parameter's value, the flows one by one and the
+movement; it is what is run, hashed and kept with the result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from manetlab import _core, parameters, traffic
+from manetlab.errors import InputError
+from manetlab.files import read_bytes
+from manetlab.parameters import Params
+
+MAX_NODES = _core.MAX_NODES
+"""Most nodes of a scenario."""
+DEFAULT_PROFILE = "rfc"
+"""What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
+
+Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
+Metres = Annotated[float, Field(gt=0, le=1e7)]
+Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
+Seconds = Annotated[float, Field(ge=0, le=1e6)]
+Seed = Annotated[int, Field(ge=0, lt=2**64)]
+Section = dict[str, Any]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Chain(_Model):
+    """Nodes that stand in a line.
+
+    Attributes:
+        nodes: Number of nodes.
+        spacing_m: Distance between neighbours, in m.
+    """
+
+    nodes: Nodes
+    spacing_m: Metres = 200.0
+
+
+class Grid(_Model):
+    """Nodes that stand in a grid, numbered along the rows.
+
+    Attributes:
+        columns: Nodes to the east.
+        rows: Nodes to the north.
+        spacing_m: Distance between neighbours, in m.
+    """
+
+    columns: Annotated[int, Field(ge=1, le=MAX_NODES)]
+    rows: Annotated[int, Field(ge=1, le=MAX_NODES)]
+    spacing_m: Metres = 200.0
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        if self.columns * self.rows > MAX_NODES:
+            raise ValueError(f"columns × rows must be at most {MAX_NODES} nodes")
+        return self
+
+
+class _OneOf(_Model):
+    """Exactly one of the fields is given."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            names = ", ".join(type(self).model_fields)
+            raise ValueError(f"exactly one of {names} must be given, not {len(given)}")
+        return self
+
+
+class MovementSource(_OneOf):
+    """Where the nodes are and go: exactly one of these.
+
+    Attributes:
+        file: A movement file of ns-2 (``setdest``).
+        waypoint: Random waypoint movement made from the seed; its parameters are those of the section
+            ``waypoint`` (`manetlab scenario generate --help` lists them).
+        positions: Nodes that stand still: a list of ``[x, y]`` in m.
+        chain: Nodes that stand in a line.
+        grid: Nodes that stand in a grid.
+    """
+
+    file: str | None = None
+    waypoint: Section | None = None
+    positions: Annotated[list[tuple[Coordinate, Coordinate]], Field(min_length=1, strict=False)] | None = None
+    chain: Chain | None = None
+    grid: Grid | None = None
+
+
+class TcpFlow(_Model):
+    """A file transfer over TCP.
+
+    Attributes:
+        kind: ``tcp``.
+        src: The source node.
+        dst: The destination node.
+        start_s: When it begins, in s.
+        stop_s: When the source stops making new data, in s; with the run if not given.
+        bytes: Bytes to transfer; endless if not given.
+        window: The receiver's window in segments; ``tcp.window`` if not given.
+        segment_bytes: Payload of a segment; ``tcp.segment_bytes`` if not given.
+    """
+
+    kind: Literal["tcp"]
+    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    start_s: Seconds
+    stop_s: Seconds | None = None
+    bytes: Annotated[int, Field(ge=1, lt=2**63)] | None = None
+    window: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    segment_bytes: Annotated[int, Field(ge=1, le=65_495)] | None = None
+
+
+class CbrFlow(_Model):
+    """Constant bit rate over UDP.
+
+    Attributes:
+        kind: ``cbr``.
+        src: The source node.
+        dst: The destination node.
+        start_s: When it begins, in s.
+        stop_s: When it ends, in s; with the run if not given.
+        bytes: Payload of a packet.
+        interval_s: Time between packets, in s.
+        random: Vary each interval uniformly by up to half of it either way (ns-2's ``random_``).
+        max_packets: Packets until the source stops; endless if not given.
+    """
+
+    kind: Literal["cbr"]
+    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    start_s: Seconds
+    stop_s: Seconds | None = None
+    bytes: Annotated[int, Field(ge=1, le=65_507)]
+    interval_s: Annotated[float, Field(ge=1e-6, le=1e6)]
+    random: bool = False
+    max_packets: Annotated[int, Field(ge=1, lt=2**63)] | None = None
+
+
+class RandomTraffic(_Model):
+    """Flows between random nodes, drawn from the seed's traffic stream.
+
+    The TCP flows have all different end points; a CBR flow goes from any node to any other.
+
+    Attributes:
+        tcp: Number of endless TCP flows.
+        cbr: Number of CBR flows.
+        tcp_start_s: When the TCP flows begin, in s; with the measurement if not given.
+        cbr_bytes: Payload of a CBR packet.
+        cbr_interval_s: Time between the packets of a CBR flow, in s.
+        cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s.
+    """
+
+    tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    cbr: Annotated[int, Field(ge=0, le=MAX_NODES)] = 0
+    tcp_start_s: Seconds | None = None
+    cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512
+    cbr_interval_s: Annotated[float, Field(ge=1e-6, le=1e6)] = 0.25
+    cbr_start_within_s: Seconds = 20.0
+
+
+class TrafficSource(_OneOf):
+    """Who talks to whom: exactly one of these.
+
+    Attributes:
+        file: A traffic file of ns-2 (``cbrgen.tcl``).
+        flows: The flows one by one.
+        random: Flows between random nodes.
+    """
+
+    file: str | None = None
+    flows: list[Annotated[TcpFlow | CbrFlow, Field(discriminator="kind")]] | None = None
+    random: RandomTraffic | None = None
+
+
+class Scenario(_Model):
+    """Who moves where, who talks to whom, which protocols every node runs, for how long.
+
+    Attributes:
+        movement: Where the nodes are and go. A string is the name of an ns-2 file.
+        traffic: Who talks to whom. A string is the name of an ns-2 file.
+        duration_s: The length of the run, in s.
+        warmup_s: When measurement begins, in s.
+        seed: The seed of all random streams.
+        replication: The number of the replication, part of every stream's name.
+        routing: ``aodv``, ``aodv:SET`` with a named parameter set, or ``static``.
+        profile: The named set of defaults that all parameters start from.
+        radio: Changed parameters of the radio channel.
+        mac: Changed parameters of the MAC.
+        queue: Changed parameters of the interface queue.
+        arp: Changed parameters of address resolution.
+        network: Changed parameters of IP and link layer.
+        tcp: Changed parameters of TCP; ``sender`` names the sender (``reno``, ``tahoe``, ``reno-f``, …), and
+            a string alone is that name.
+        aodv: Changed parameters of AODV.
+    """
+
+    movement: MovementSource
+    traffic: TrafficSource
+    duration_s: Annotated[float, Field(gt=0, le=1e6)]
+    warmup_s: Seconds = 0.0
+    seed: Seed = 1
+    replication: Seed = 0
+    routing: str = "aodv"
+    profile: str = DEFAULT_PROFILE
+    radio: Section = {}
+    mac: Section = {}
+    queue: Section = {}
+    arp: Section = {}
+    network: Section = {}
+    tcp: Section = {}
+    aodv: Section = {}
+
+    _where: str = PrivateAttr(default="scenario")
+    _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        full = dict(data)
+        for key, name in (("movement", "file"), ("traffic", "file"), ("tcp", "sender")):
+            if isinstance(full.get(key), str | Path):
+                full[key] = {name: str(full[key])}
+        return full
+
+    @classmethod
+    def build(cls, data: Mapping[str, Any], where: str = "scenario", folder: Path = Path()) -> Scenario:
+        """A scenario from a mapping with the same keys.
+
+        Args:
+            data: The keys and values.
+            where: What errors name as their place.
+            folder: Where the names of files start from.
+
+        Raises:
+            InputError: A key is unknown or missing, or a value is not allowed.
+        """
+        try:
+            scenario = cls.model_validate(dict(data))
+        except ValidationError as error:
+            raise _clear(error, where) from None
+        if scenario.warmup_s >= scenario.duration_s:
+            wanted = f"less than the duration, {scenario.duration_s:g} s"
+            hint = "nothing would be measured"
+            raise InputError(
+                "the warm-up is not allowed", f"{where}: warmup_s", f"{scenario.warmup_s:g} s", wanted, hint
+            )
+        scenario._where, scenario._folder = where, folder
+        return scenario
+
+    @classmethod
+    def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Scenario:
+        """A scenario from a TOML file.
+
+        Args:
+            path: The file. Names of files within it start from its folder.
+            changes: Top-level keys that replace the file's.
+
+        Raises:
+            InputError: The file cannot be read or does not hold a scenario.
+        """
+        path = Path(path)
+        content = read_bytes(path, "scenario file")
+        try:
+            data = tomllib.loads(content.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            hint = "is this a scenario at all?"
+            raise InputError(
+                "the scenario file is not text", str(path), str(error), "TOML in UTF-8", hint
+            ) from None
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            hint = "ns-2 files are given with --movement and --traffic"
+            raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
+        return cls.build(_merged(data, changes or {}), str(path), path.parent)
+
+    def changed(self, **changes: Any) -> Scenario:
+        """The same scenario with other values for some of its fields.
+
+        Raises:
+            InputError: A field is unknown, or a value is not allowed.
+        """
+        data = self.model_dump(exclude_unset=True)
+        return Scenario.build({**data, **changes}, self._where, self._folder)
+
+    def resolve(self) -> Resolved:
+        """The complete scenario: every parameter's value, every flow, the movement.
+
+        Raises:
+            InputError: A file cannot be used, or a name or a value is not allowed.
+        """
+        params = self._params()
+        movement = self._read_or_make_movement()
+        asked = {
+            "duration_s": self.duration_s,
+            "warmup_s": self.warmup_s,
+            "seed": self.seed,
+            "replication": self.replication,
+            "routing": self.routing.partition(":")[0],
+            "params": params,
+            "flows": self._flows(movement.nodes),
+        }
+        place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
+        return Resolved(self, movement, json.loads(_core.normalize(_canonical(asked), movement, place)))
+
+    def set_by(self, section: str, name: str) -> str:
+        """What gives a parameter its value: the profile, a named set, or the scenario itself."""
+        if name in getattr(self, section):
+            return "scenario"
+        layers = self._layers()
+        for index in range(len(layers) - 1, 0, -1):
+            label, params = layers[index]
+            if params[section][name] != layers[index - 1][1][section][name]:
+                return label
+        return layers[0][0]
+
+    def _layers(self) -> list[tuple[str, Params]]:
+        """The parameters as they become: the profile's, then after each named set, with its name."""
+        layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
+        protocol, _, aodv_set = self.routing.partition(":")
+        if protocol not in _core.routings():
+            raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
+        if aodv_set and protocol != "aodv":
+            raise InputError(
+                f"{protocol} has no parameter sets",
+                self._where,
+                f'"{self.routing}"',
+                f'"{protocol}"',
+                "parameter sets are AODV's: aodv:dyer-2002",
+            )
+        if aodv_set:
+            layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set, self._where)))
+        if (sender := self.tcp.get("sender")) is not None:
+            layers.append(
+                (f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender), self._where))
+            )
+        return layers
+
+    def _params(self) -> Params:
+        overrides = {section: getattr(self, section) for section in parameters.schema()}
+        overrides["tcp"] = {name: value for name, value in self.tcp.items() if name != "sender"}
+        return parameters.apply_overrides(self._layers()[-1][1], overrides, self._where)
+
+    def _read_or_make_movement(self) -> _core.Movement:
+        source = self.movement
+        if source.file is not None:
+            path = self._folder / source.file
+            return _core.Movement.read(read_bytes(path, "movement file"), str(path))
+        if source.waypoint is not None:
+            checked = parameters.check_waypoint(source.waypoint, self._where)
+            return _core.Movement.waypoint(json.dumps(checked), self.duration_s, self.seed, self.replication)
+        if source.chain is not None:
+            return _core.Movement.grid(source.chain.nodes, 1, source.chain.spacing_m)
+        if source.grid is not None:
+            return _core.Movement.grid(source.grid.columns, source.grid.rows, source.grid.spacing_m)
+        assert source.positions is not None
+        return _core.Movement.fixed(source.positions)
+
+    def _flows(self, nodes: int) -> list[dict[str, Any]]:
+        source = self.traffic
+        if source.file is not None:
+            path = self._folder / source.file
+            flows: list[dict[str, Any]] = json.loads(
+                _core.read_traffic(read_bytes(path, "traffic file"), str(path))
+            )
+            return flows
+        if source.random is not None:
+            drawn = traffic.Pattern(**source.random.model_dump())
+            return traffic.draw(drawn, nodes, self.warmup_s, self.seed, self.replication)
+        assert source.flows is not None
+        return [flow.model_dump() for flow in source.flows]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A scenario in which nothing is left to defaults, files or draws.
+
+    Attributes:
+        scenario: What it was resolved from.
+        movement: Where the nodes start and go.
+        core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
+    """
+
+    scenario: Scenario
+    movement: _core.Movement
+    core: dict[str, Any]
+
+    @property
+    def params(self) -> Params:
+        """Every parameter's value, by section and name."""
+        params: Params = self.core["params"]
+        return params
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """Every flow, in order."""
+        flows: list[dict[str, Any]] = self.core["flows"]
+        return flows
+
+    def core_json(self) -> str:
+        """The scenario as the simulator takes it; the movement goes beside it."""
+        return _canonical(self.core)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the run depends on; the movement by the SHA-256 hash of its ns-2 form."""
+        movement = {"nodes": self.movement.nodes, "sha256": self.movement.digest}
+        return {**self.core, "movement": movement}
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
+        return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
+    merged = dict(data)
+    for key, value in changes.items():
+        section = merged.get(key)
+        if key in parameters.schema() and isinstance(section, dict) and isinstance(value, dict):
+            merged[key] = {**section, **value}
+        else:
+            merged[key] = value
+    return merged
+
+
+def _clear(error: ValidationError, where: str) -> InputError:
+    """The first of pydantic's complaints, in manetlab's form; a misspelt key explains what is missing."""
+    complaints = error.errors()
+    first = next((each for each in complaints if each["type"] == "extra_forbidden"), complaints[0])
+    field = ".".join(str(part) for part in first["loc"])
+    place = f"{where}: {field}" if field else where
+    match first["type"]:
+        case "extra_forbidden":
+            *path, key = (str(part) for part in first["loc"])
+            return parameters.unknown("key", key, _model_at(path).model_fields, place)
+        case "missing":
+            hint = _explanation(first["loc"])
+            return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
+    wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    found = repr(first["input"])
+    shown = found if len(found) <= 80 else found[:77] + "…"
+    return InputError("the value is not allowed", place, shown, wanted, _explanation(first["loc"]))
+
+
+def _explanation(path: tuple[int | str, ...]) -> str:
+    """What the documentation of the model says of the field at the end of ``path``."""
+    names = [str(part) for part in path if isinstance(part, str)]
+    if not names:
+        return "see `manetlab run --help`"
+    text = inspect.getdoc(_model_at(names[:-1])) or ""
+    found = re.search(rf"^    {re.escape(names[-1])}: (.*(?:\n     .*)*)", text, re.MULTILINE)
+    return " ".join(found[1].split()) if found else f"see the fields of {names[0]}"
+
+
+def _model_at(names: Sequence[str]) -> type[BaseModel]:
+    """The model that is found by following these keys from the scenario."""
+    nested: dict[str, type[BaseModel]] = {
+        "movement": MovementSource,
+        "traffic": TrafficSource,
+        "chain": Chain,
+        "grid": Grid,
+        "random": RandomTraffic,
+        "tcp": TcpFlow,
+        "cbr": CbrFlow,
+    }
+    return next((nested[name] for name in reversed(names) if name in nested), Scenario)

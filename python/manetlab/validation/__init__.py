@@ -1,0 +1,30 @@
+"""Is the simulator right? Against ns-2.35 on the same files, against theory, against published figures.
+
+Each part is a `Check`: scenarios to run, and what their results say. docs/validation.md has the outcome and
+the reason of each tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from manetlab import provenance
+from manetlab.validation import chains, mobile, one_hop, saturation, table_1_1
+from manetlab.validation.check import Check
+
+PARTS: dict[str, Callable[[Path, int], Check]] = {
+    "chains": chains.check,
+    "mobile": mobile.check,
+    "saturation": saturation.check,
+    "one-hop": one_hop.check,
+    "table-1.1": table_1_1.check,
+}
+"""What makes each part's check, from the folder of ns-2's measurements and the number of replications."""
+
+__all__ = ["PARTS", "Check", "reference_folder"]
+
+
+def reference_folder() -> Path:
+    """Where a checkout keeps ns-2's files and measurements."""
+    return (provenance.repository() or Path()) / "tests" / "data" / "ns2"

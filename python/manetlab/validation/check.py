@@ -1,0 +1,63 @@
+"""What the parts of the validation have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from manetlab.running import Result
+from manetlab.scenario import Scenario
+from manetlab.tables import Table
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Check:
+    """Scenarios to run, and what their results say.
+
+    Attributes:
+        scenarios: What to run.
+        evaluate: Makes the tables from the results, which come in the order of the scenarios.
+    """
+
+    scenarios: list[Scenario]
+    evaluate: Callable[[list[Result]], list[Table]]
+
+
+def verdict(holds: bool) -> str:
+    """How tables say whether a tolerance is kept."""
+    return "holds" if holds else "OUTSIDE"
+
+
+def replications(scenario: Scenario, count: int) -> list[Scenario]:
+    """The same scenario with other draws of MAC and protocols."""
+    return [scenario.changed(replication=number) for number in range(count)]
+
+
+def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """``values`` in consecutive pieces of ``size``."""
+    return (values[start : start + size] for start in range(0, len(values), size))
+
+
+def ns2_runs(folder: Path) -> list[dict[str, Any]]:
+    """ns-2's measurements, one mapping a run; the fields are explained in tests/data/ns2/README.md."""
+    with (folder / "aodv.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
+    """The scenario of one of ns-2's runs."""
+    return Scenario.build(
+        {
+            "movement": str(folder / run["scen"]),
+            "traffic": str(folder / run["traffic"]),
+            "duration_s": float(run["stop"]),
+            "warmup_s": float(run["warm"]),
+            "routing": run["rp"].lower(),
+            "profile": "ns-2.35",
+        }
+    )

@@ -1,0 +1,129 @@
+"""AODV in mobile networks, beside ns-2.35 on the same movement and traffic files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manetlab.running import Result
+from manetlab.stats import Interval, paired_interval
+from manetlab.tables import Table
+from manetlab.validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
+
+GROUPS = ("1tcp", "10tcp", "cbr25")
+WIDEST = 0.15
+"""An interval of the difference that holds zero says something only if it is no wider than this share."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure that both simulators have.
+
+    Attributes:
+        label: Its name and unit.
+        ours: Its key in our totals.
+        theirs: Its key in ns-2's measurements.
+        factor: What our value is multiplied by to be in ns-2's unit.
+        tolerance: How far the means may be apart, as a share of ns-2's.
+        zero_suffices: Is it enough that the interval of the difference holds zero and is narrow?
+    """
+
+    label: str
+    ours: str
+    theirs: str
+    factor: float
+    tolerance: float
+    zero_suffices: bool
+
+
+MEASURES = (
+    Measure("TCP throughput, Mb/s", "tcp_throughput_bps", "tcp_mbps", 1e-6, 0.10, True),
+    Measure("CBR delivery fraction", "cbr_delivery_fraction", "cbr_delivery", 1.0, 0.10, True),
+    Measure("routing packets per s", "routing_packets_per_s", "routing_pkts_per_s", 1.0, 0.10, True),
+    Measure("CBR mean latency, s", "cbr_latency_mean_s", "cbr_latency_s", 1.0, 0.25, False),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Our means beside ns-2's, in pairs of the same scenario.
+
+    Attributes:
+        ours: Our mean over the scenarios.
+        theirs: ns-2's mean over the scenarios.
+        difference: The mean difference and its 95 % interval over the scenarios.
+    """
+
+    ours: float
+    theirs: float
+    difference: Interval
+
+    def agrees(self, measure: Measure) -> bool:
+        """Is the measure within its tolerance?"""
+        if abs(self.ours - self.theirs) <= measure.tolerance * abs(self.theirs):
+            return True
+        narrow = self.difference.half_width <= WIDEST * abs(self.theirs)
+        return measure.zero_suffices and self.difference.holds_zero and narrow
+
+
+def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
+    """The comparison of one value a scenario, ours and ns-2's."""
+    n = len(theirs)
+    return Comparison(math.fsum(ours) / n, math.fsum(theirs) / n, paired_interval(ours, theirs))
+
+
+def check(folder: Path, seeds: int, scenarios_per_group: int | None = None) -> Check:
+    """The mobile networks in ``folder``, each with so many seeds; all of a group, or the first so many."""
+    theirs = {
+        group: [run for run in ns2_runs(folder) if run["id"].endswith(f"{group}-AODV")][:scenarios_per_group]
+        for group in GROUPS
+    }
+    scenarios = [
+        s for group in GROUPS for run in theirs[group] for s in replications(as_ns2_ran(folder, run), seeds)
+    ]
+
+    def evaluate(results: list[Result]) -> list[Table]:
+        pieces = groups(results, seeds)
+        return [
+            _table(group, seeds, [next(pieces) for _ in theirs[group]], theirs[group]) for group in GROUPS
+        ]
+
+    return Check(scenarios, evaluate)
+
+
+def _table(group: str, seeds: int, ours: list[Sequence[Result]], theirs: list[dict[str, Any]]) -> Table:
+    columns = (
+        "measure",
+        "manetlab",
+        "ns-2.35",
+        "difference",
+        "95 % of the difference",
+        "tolerance",
+        "verdict",
+    )
+    table = Table(f"{group} over AODV: {len(theirs)} scenarios, {seeds} seeds each", columns)
+    for measure in MEASURES:
+        if theirs[0][measure.theirs] is None:
+            continue
+        of_ours = [_mean(results, measure) for results in ours]
+        compared = compare(of_ours, [float(run[measure.theirs]) for run in theirs])
+        half = compared.difference.half_width / compared.theirs
+        table.add(
+            measure.label,
+            f"{compared.ours:.4f}",
+            f"{compared.theirs:.4f}",
+            f"{compared.ours / compared.theirs - 1:+.1%}",
+            f"{compared.difference.mean / compared.theirs:+.1%} ± {half:.1%}",
+            f"{measure.tolerance:.0%}",
+            verdict(compared.agrees(measure)),
+        )
+    return table
+
+
+def _mean(results: Sequence[Result], measure: Measure) -> float:
+    values = [result.totals[measure.ours] for result in results]
+    known = [float(value) for value in values if value is not None]
+    return math.fsum(known) / len(known) * measure.factor if known else math.nan

@@ -1,0 +1,151 @@
+"""What theory says of the 802.11 DCF: one saturated sender, and many in one cell.
+
+Times follow from the same parameters that the simulator takes, in s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from manetlab.parameters import Params
+
+IP_HEADER_BYTES = 20
+RTS_BYTES = 20
+CTS_BYTES = 14
+ACK_BYTES = 14
+
+
+@dataclass(frozen=True)
+class Frames:
+    """The times of one exchange that carries a UDP payload, in s.
+
+    Attributes:
+        slot: Slot time.
+        sifs: Short interframe space.
+        rts: An RTS.
+        cts: A CTS.
+        ack: An ACK.
+        eifs: Extended interframe space: SIFS, DIFS and an ACK at the lowest rate, that of the PLCP.
+        data: A data frame with the payload.
+        with_rts: Is the data frame announced by RTS and CTS?
+        windows: Number of backoff values at each attempt, from the first to the last.
+    """
+
+    slot: float
+    sifs: float
+    rts: float
+    cts: float
+    ack: float
+    eifs: float
+    data: float
+    with_rts: bool
+    windows: tuple[int, ...]
+
+    @classmethod
+    def of(cls, params: Params, payload_bytes: int) -> Frames:
+        """The times for a payload under these parameters."""
+        mac, udp = params["mac"], params["network"]["udp_header_bytes"]
+        length = payload_bytes + udp + IP_HEADER_BYTES + mac["data_header_bytes"]
+        with_rts = length > mac["rts_threshold_bytes"]
+        slot, sifs = mac["slot_us"] * 1e-6, mac["sifs_us"] * 1e-6
+        return cls(
+            slot=slot,
+            sifs=sifs,
+            rts=_air_time(mac, RTS_BYTES, "control_rate_bps"),
+            cts=_air_time(mac, CTS_BYTES, "control_rate_bps"),
+            ack=_air_time(mac, ACK_BYTES, "control_rate_bps"),
+            eifs=2 * sifs + 2 * slot + _air_time(mac, ACK_BYTES, "plcp_rate_bps"),
+            data=_air_time(mac, length, "data_rate_bps"),
+            with_rts=with_rts,
+            # What collides is the RTS or a frame without one: both have the short retry limit.
+            windows=_windows(mac, mac["short_retry_limit"]),
+        )
+
+    @property
+    def difs(self) -> float:
+        """Distributed interframe space."""
+        return self.sifs + 2 * self.slot
+
+    @property
+    def success(self) -> float:
+        """From the first bit of an exchange that succeeds until the backoff goes on."""
+        announced = self.rts + self.sifs + self.cts + self.sifs if self.with_rts else 0.0
+        return announced + self.data + self.sifs + self.ack + self.difs
+
+    @property
+    def collision(self) -> float:
+        """From the first bit of a collision until the backoff of the bystanders goes on, after EIFS."""
+        return (self.rts if self.with_rts else self.data) + self.eifs
+
+
+def one_sender_bps(frames: Frames, payload_bytes: int) -> float:
+    """Payload per second of one sender that always has a frame, alone: its backoff is never frozen."""
+    backoff = (frames.windows[0] - 1) / 2 * frames.slot
+    return payload_bytes * 8 / (frames.success + backoff)
+
+
+def saturation_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
+    """Payload per second of saturated stations that all hear each other.
+
+    Bianchi (IEEE JSAC 18(3), 2000), with the limit on attempts of Wu et al. (INFOCOM 2002).
+    """
+    attempt = attempt_probability(frames.windows, stations)
+    return _throughput(frames, payload_bytes, stations, attempt)
+
+
+def saturation_with_freezing_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
+    """The same, with the backoff that the standard has rather than the one that Bianchi assumed.
+
+    There a busy period counts as a slot of everybody's backoff. In the standard a frozen counter stays, so
+    the slot after a busy period is nobody's but the last sender's, who uses it if it draws 0 (Tinnirello,
+    Bianchi and Xiao, IEEE Trans. Vehicular Technology 59(3), 2010). That slot is joined to the busy period
+    here: windows are one value smaller, and a success is a run of 1 / (1 - 1 / window) successes.
+    """
+    attempt = attempt_probability(tuple(window - 1 for window in frames.windows), stations)
+    run_length = 1 / (1 - 1 / frames.windows[0])
+    return _throughput(frames, payload_bytes, stations, attempt, run_length, frames.slot)
+
+
+def _throughput(
+    frames: Frames,
+    payload_bytes: int,
+    stations: int,
+    attempt: float,
+    run_length: float = 1.0,
+    after_busy: float = 0.0,
+) -> float:
+    """Payload per second when each station sends with probability ``attempt`` in each slot."""
+    idle = (1 - attempt) ** stations
+    success = stations * attempt * (1 - attempt) ** (stations - 1)
+    collision = 1 - idle - success
+    of_success = success * (frames.success * run_length + after_busy)
+    mean_slot = idle * frames.slot + of_success + collision * (frames.collision + after_busy)
+    return success * run_length * payload_bytes * 8 / mean_slot
+
+
+def attempt_probability(windows: tuple[int, ...], stations: int) -> float:
+    """The probability that a saturated station sends in a slot: the fixed point of Bianchi's model."""
+    from scipy.optimize import brentq
+
+    def excess(attempt: float) -> float:
+        collides = 1 - (1 - attempt) ** (stations - 1)
+        reached = [collides**stage for stage in range(len(windows))]
+        waited = sum(p * (window - 1) / 2 for p, window in zip(reached, windows, strict=True))
+        return sum(reached) / (sum(reached) + waited) - attempt
+
+    return float(brentq(excess, 1e-9, 1 - 1e-9))
+
+
+def _windows(mac: dict[str, Any], attempts: int) -> tuple[int, ...]:
+    """Number of backoff values at each attempt: the window doubles up to its greatest."""
+    drawn = 1 if mac["backoff_includes_cw"] else 0
+    windows, cw = [], mac["cw_min"]
+    for _ in range(attempts):
+        windows.append(cw + drawn)
+        cw = min(2 * cw + 1, mac["cw_max"])
+    return tuple(windows)
+
+
+def _air_time(mac: dict[str, Any], length_bytes: int, rate: str) -> float:
+    return float(mac["plcp_bits"] / mac["plcp_rate_bps"] + 8 * length_bytes / mac[rate])
