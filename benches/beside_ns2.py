@@ -5,6 +5,7 @@ from its start to its end, files read and results written. The ratio is taken in
 """
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -26,40 +27,33 @@ def main() -> None:
     movement = FILES / f"{asked.scenario.split('-')[0]}.mov"
     traffic = FILES / f"{asked.scenario}.traffic.tcl"
     ours = [sys.executable, "-m", "manetlab", "run", "--movement", movement, "--traffic", traffic, "--json"]
-    ours += [
-        "--routing",
-        "aodv",
-        "--tcp",
-        "reno",
-        "--profile",
-        "ns-2.35",
-        "--duration",
-        STOP_S,
-        "--warmup",
-        50,
-    ]
+    ours += ["--routing", "aodv", "--tcp", "reno", "--profile", "ns-2.35", "--seed", 1]
+    ours += ["--duration", STOP_S, "--warmup", 50]
     theirs = ["ns", ROOT / "benches" / "ns2.tcl", movement, traffic, 50, STOP_S, 1]
-    pairs = []
+    rounds = []
     print(f"{asked.scenario}, {STOP_S} s, {asked.rounds} rounds, one core", file=sys.stderr)
     for number in range(asked.rounds):
-        pair = cpu_time_s([*ours, "--seed", 1]), cpu_time_s(theirs)
-        pairs.append(pair)
-        print(f"  round {number + 1}: manetlab {pair[0]:.2f} s, ns-2 {pair[1]:.2f} s", file=sys.stderr)
-    report("manetlab, CPU time", [a for a, _ in pairs], "s")
-    report("ns-2.35, CPU time", [b for _, b in pairs], "s")
-    report("ratio ns-2 / manetlab", [b / a for a, b in pairs], "times")
+        of_ours, output = cpu_time_s(ours)
+        of_theirs, _ = cpu_time_s(theirs)
+        rounds.append((of_ours, json.loads(output)["provenance"]["cpu_time_s"], of_theirs))
+        print(f"  round {number + 1}: manetlab {of_ours:.2f} s, ns-2 {of_theirs:.2f} s", file=sys.stderr)
+    report("manetlab, whole command", [whole for whole, _, _ in rounds], "s")
+    report("manetlab, the run alone", [run for _, run, _ in rounds], "s")
+    report("ns-2.35, whole command", [theirs for _, _, theirs in rounds], "s")
+    report("ratio, whole commands", [theirs / whole for whole, _, theirs in rounds], "times")
+    report("ratio, our run alone", [theirs / run for _, run, theirs in rounds], "times")
 
 
-def cpu_time_s(command: list[object]) -> float:
-    """CPU time of a command and its children, on one core."""
+def cpu_time_s(command: list[object]) -> tuple[float, str]:
+    """CPU time of a command and its children, on one core, and what it prints."""
     words = [str(word) for word in command]
     if shutil.which("taskset"):
         core = min(os.sched_getaffinity(0))
         words = ["taskset", "-c", str(core), *words]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stdout
 
 
 def report(what: str, values: list[float], unit: str) -> None:
