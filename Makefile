@@ -73,7 +73,7 @@ golden: build
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --group dev \
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --extra dev \
 		--output-file requirements.lock pyproject.toml
 
 # libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them.
