@@ -1,0 +1,532 @@
+//! A bench for routing protocols: a few state machines, scripted links, a virtual clock.
+//!
+//! The bench is the plainest network that keeps the contract of [`Routing`]: a packet handed over waits its
+//! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
+//! otherwise its sender is told of the failure. Broadcasts reach whoever is linked. There are no collisions.
+//!
+//! Every call is audited: each data packet that the machine held or was given must come out in exactly one
+//! action or still be held, and each control packet that it was given must come out in exactly one.
+//!
+//! [`suite`] is what every protocol must pass that finds its routes itself; [`loops_in_random_networks`] tells
+//! those that promise freedom from loops from those that do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::{Action, Routing};
+use crate::drops::DropReason;
+use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::packet::{FlowId, NodeId, Packet, Payload};
+
+/// `seconds` after the start.
+pub(crate) fn at(seconds: f64) -> Time {
+    Time::from_secs(seconds)
+}
+
+/// A data packet of 512 bytes that has crossed `hops` links.
+pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
+    Packet {
+        uid,
+        src: NodeId(src),
+        dst: NodeId(dst),
+        ttl: 64,
+        hops,
+        bytes: 532,
+        created: Time::ZERO,
+        payload: Payload::Udp(FlowId(0), uid),
+    }
+}
+
+enum Event {
+    Originate {
+        src: NodeId,
+        dst: NodeId,
+    },
+    SetLink {
+        a: u32,
+        b: u32,
+        up: bool,
+    },
+    Restart(NodeId),
+    /// The packet enters the sender's queue.
+    Queue {
+        from: NodeId,
+        next_hop: Option<NodeId>,
+        packet: Packet,
+    },
+    /// The packet leaves the queue for one neighbour; `unicast` ones can fail and be flushed.
+    Cross {
+        from: NodeId,
+        to: NodeId,
+        unicast: bool,
+        packet: Packet,
+    },
+}
+
+/// How a data packet ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Delivered,
+    Dropped(DropReason),
+    /// It was in the buffer of a node that restarted.
+    LostInRestart,
+}
+
+/// See the module's head.
+pub(crate) struct Bench {
+    /// TTL of new data packets.
+    pub(crate) ttl: u8,
+    /// Deliver every control broadcast twice, and let every hop take a random time up to 30 ms.
+    pub(crate) unruly: bool,
+    /// Panic as soon as the next hops to any node form a cycle.
+    pub(crate) forbid_loops: bool,
+    /// Did next hops ever form a cycle?
+    pub(crate) looped: bool,
+    make: Box<dyn Fn(NodeId) -> Box<dyn Routing>>,
+    nodes: Vec<Box<dyn Routing>>,
+    links: BTreeSet<(u32, u32)>,
+    events: BTreeMap<(Time, u64), Event>,
+    sequence: u64,
+    next_uid: u64,
+    now: Time,
+    stream: Stream,
+    /// Source, destination, time of origin and end of each data packet.
+    packets: BTreeMap<u64, (NodeId, NodeId, Time, Option<End>)>,
+    /// Control packets put on the air: when, by whom.
+    control: Vec<(Time, NodeId, Packet)>,
+}
+
+impl Bench {
+    const LINK_DELAY: Span = Span::from_millis(2);
+
+    /// `n` nodes without links.
+    pub(crate) fn new(n: u32, make: impl Fn(NodeId) -> Box<dyn Routing> + 'static) -> Bench {
+        let mut bench = Bench {
+            ttl: 64,
+            unruly: false,
+            forbid_loops: false,
+            looped: false,
+            nodes: (0..n).map(|node| make(NodeId(node))).collect(),
+            make: Box::new(make),
+            links: BTreeSet::new(),
+            events: BTreeMap::new(),
+            sequence: 0,
+            next_uid: 0,
+            now: Time::ZERO,
+            stream: Streams::new(1, 0).stream(0, Purpose::Channel),
+            packets: BTreeMap::new(),
+            control: Vec::new(),
+        };
+        for node in 0..n {
+            bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
+        }
+        bench
+    }
+
+    /// Links the first `n` nodes in a chain.
+    pub(crate) fn chain(&mut self, n: u32) {
+        for node in 1..n {
+            self.links.insert((node - 1, node));
+        }
+    }
+
+    /// Links the first `n` nodes in a ring.
+    pub(crate) fn ring(&mut self, n: u32) {
+        self.chain(n);
+        self.links.insert((0, n - 1));
+    }
+
+    pub(crate) fn link_at(&mut self, time: Time, a: u32, b: u32) {
+        self.schedule(time, Event::SetLink { a: a.min(b), b: a.max(b), up: true });
+    }
+
+    pub(crate) fn unlink_at(&mut self, time: Time, a: u32, b: u32) {
+        self.schedule(time, Event::SetLink { a: a.min(b), b: a.max(b), up: false });
+    }
+
+    pub(crate) fn restart_at(&mut self, time: Time, node: u32) {
+        self.schedule(time, Event::Restart(NodeId(node)));
+    }
+
+    pub(crate) fn send_at(&mut self, time: Time, src: u32, dst: u32) {
+        self.schedule(time, Event::Originate { src: NodeId(src), dst: NodeId(dst) });
+    }
+
+    /// Four packets per second from `src` to `dst`.
+    pub(crate) fn flow(&mut self, src: u32, dst: u32, start: f64, end: f64) {
+        let count = ((end - start) * 4.0) as u32;
+        for number in 0..count {
+            self.send_at(at(start + f64::from(number) * 0.25), src, dst);
+        }
+    }
+
+    /// Runs all that happens up to and including `end`.
+    pub(crate) fn run_until(&mut self, end: Time) {
+        loop {
+            let event = self.events.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+            let wake = self.nodes.iter().map(|node| node.next_timeout()).min().unwrap_or(Time::NEVER);
+            let next = event.min(wake);
+            if next > end {
+                break;
+            }
+            assert!(next >= self.now, "a machine wants to be woken in the past");
+            self.now = next;
+            if event == next {
+                if let Some((_, event)) = self.events.pop_first() {
+                    self.carry_out(event);
+                }
+            } else {
+                let due = self.nodes.iter().position(|node| node.next_timeout() == wake);
+                let node = NodeId(due.expect("somebody wants to be woken") as u32);
+                self.call(node, None, |machine, now, _, actions| machine.handle_timeout(now, actions));
+                let again = self.nodes[node.index()].next_timeout();
+                assert!(again > self.now, "node {node:?} wants to be woken again at {again:?}");
+            }
+            self.look_for_loops();
+        }
+        self.now = end;
+    }
+
+    /// Packets from `src` that reached `dst`.
+    pub(crate) fn delivered(&self, src: u32, dst: u32) -> usize {
+        self.delivered_of(src, dst, Time::ZERO)
+    }
+
+    /// Packets that `src` sent at `since` or later and that reached `dst`.
+    pub(crate) fn delivered_of(&self, src: u32, dst: u32, since: Time) -> usize {
+        let wanted = (NodeId(src), NodeId(dst), Some(End::Delivered));
+        self.packets.values().filter(|p| (p.0, p.1, p.3) == wanted && p.2 >= since).count()
+    }
+
+    /// Data packets dropped for this reason.
+    pub(crate) fn drops(&self, reason: DropReason) -> usize {
+        self.packets.values().filter(|packet| packet.3 == Some(End::Dropped(reason))).count()
+    }
+
+    /// Control packets put on the air, each hop counted.
+    pub(crate) fn control_sent(&self) -> usize {
+        self.control.len()
+    }
+
+    /// The control packets that `node` put on the air, and when.
+    pub(crate) fn control_by(&self, node: u32) -> impl Iterator<Item = (Time, &Packet)> {
+        let by_node = self.control.iter().filter(move |(_, from, _)| from.0 == node);
+        by_node.map(|(time, _, packet)| (*time, packet))
+    }
+
+    /// Each packet has ended, or a node holds it, or it is on its way, and never two of these.
+    pub(crate) fn assert_balanced(&self) {
+        let mut held: Vec<u64> = Vec::new();
+        for node in &self.nodes {
+            node.buffered(&mut |packet| held.push(packet.uid));
+        }
+        held.extend(self.events.values().filter_map(|event| match event {
+            Event::Queue { packet, .. } | Event::Cross { packet, .. } if packet.is_data() => Some(packet.uid),
+            _ => None,
+        }));
+        held.sort_unstable();
+        let open = self.packets.iter().filter(|(_, packet)| packet.3.is_none());
+        let open: Vec<u64> = open.map(|(uid, _)| *uid).collect();
+        assert_eq!(held, open, "packets that are held are those that have not ended");
+    }
+
+    /// Follows next hops from every node to `dst`; does any way come back on itself?
+    pub(crate) fn has_loop(&self, dst: NodeId) -> bool {
+        (0..self.nodes.len()).any(|start| {
+            let mut node = NodeId(start as u32);
+            for _ in 0..=self.nodes.len() {
+                match self.nodes[node.index()].next_hop(self.now, dst) {
+                    Some(next) if node != dst => node = next,
+                    _ => return false,
+                }
+            }
+            true
+        })
+    }
+
+    fn look_for_loops(&mut self) {
+        let looped = (0..self.nodes.len() as u32).find(|dst| self.has_loop(NodeId(*dst)));
+        self.looped |= looped.is_some();
+        if self.forbid_loops {
+            assert_eq!(looped, None, "next hops to this node form a cycle at {:?}", self.now);
+        }
+    }
+
+    fn schedule(&mut self, time: Time, event: Event) {
+        self.events.insert((time, self.sequence), event);
+        self.sequence += 1;
+    }
+
+    fn is_linked(&self, a: NodeId, b: NodeId) -> bool {
+        self.links.contains(&(a.0.min(b.0), a.0.max(b.0)))
+    }
+
+    fn carry_out(&mut self, event: Event) {
+        match event {
+            Event::SetLink { a, b, up: true } => {
+                self.links.insert((a, b));
+            }
+            Event::SetLink { a, b, up: false } => {
+                self.links.remove(&(a, b));
+            }
+            Event::Restart(node) => self.restart(node),
+            Event::Originate { src, dst } => {
+                let uid = self.number();
+                let mut packet = data(uid, src.0, dst.0, 0);
+                packet.ttl = self.ttl;
+                packet.created = self.now;
+                self.packets.insert(uid, (src, dst, self.now, None));
+                self.call(src, Some(packet), |machine, now, packet, actions| {
+                    machine.handle_outgoing(now, packet.expect("given"), actions);
+                });
+            }
+            Event::Queue { from, next_hop, packet } => self.enqueue(from, next_hop, packet),
+            Event::Cross { from, to, unicast, packet } => self.cross(from, to, unicast, packet),
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_uid += 1;
+        self.next_uid
+    }
+
+    fn restart(&mut self, node: NodeId) {
+        let mut lost = Vec::new();
+        self.nodes[node.index()].buffered(&mut |packet| lost.push(packet.uid));
+        for uid in lost {
+            self.end(uid, End::LostInRestart);
+        }
+        self.nodes[node.index()] = (self.make)(node);
+        self.call(node, None, |machine, now, _, actions| machine.handle_start(now, actions));
+    }
+
+    fn crossing_time(&mut self) -> Time {
+        let extra = if self.unruly { Span::from_millis(28) } else { Span::ZERO };
+        self.now + Bench::LINK_DELAY + self.stream.span_below(extra)
+    }
+
+    fn enqueue(&mut self, from: NodeId, next_hop: Option<NodeId>, packet: Packet) {
+        if !packet.is_data() {
+            self.control.push((self.now, from, packet.clone()));
+        }
+        if let Some(to) = next_hop {
+            let time = self.crossing_time();
+            self.schedule(time, Event::Cross { from, to, unicast: true, packet });
+            return;
+        }
+        for to in (0..self.nodes.len() as u32).map(NodeId).filter(|to| *to != from) {
+            if self.is_linked(from, to) {
+                for _ in 0..=u32::from(self.unruly) {
+                    let time = self.crossing_time();
+                    let packet = packet.clone();
+                    self.schedule(time, Event::Cross { from, to, unicast: false, packet });
+                }
+            }
+        }
+    }
+
+    fn cross(&mut self, from: NodeId, to: NodeId, unicast: bool, mut packet: Packet) {
+        if self.is_linked(from, to) {
+            packet.hops += 1;
+            self.call(to, Some(packet), |machine, now, packet, actions| {
+                machine.handle_incoming(now, packet.expect("given"), from, actions);
+            });
+        } else if unicast {
+            self.call(from, Some(packet), |machine, now, packet, actions| {
+                machine.handle_link_failure(now, packet.expect("given"), to, actions);
+            });
+        }
+    }
+
+    /// Calls one machine, audits the call, carries out its actions.
+    fn call(
+        &mut self,
+        node: NodeId,
+        packet: Option<Packet>,
+        input: impl FnOnce(&mut dyn Routing, Time, Option<Packet>, &mut Vec<Action>),
+    ) {
+        let machine = self.nodes[node.index()].as_mut();
+        let mut before: Vec<u64> = packet.iter().map(|packet| packet.uid).collect();
+        machine.buffered(&mut |packet| before.push(packet.uid));
+        let mut actions = Vec::new();
+        input(machine, self.now, packet, &mut actions);
+        let mut after: Vec<u64> = actions.iter().filter_map(packet_of).map(|packet| packet.uid).collect();
+        after.retain(|uid| *uid != Packet::UNNUMBERED);
+        machine.buffered(&mut |packet| after.push(packet.uid));
+        before.sort_unstable();
+        after.sort_unstable();
+        assert_eq!(after, before, "packets that came out or stayed are those that went in or were held");
+        for action in actions {
+            self.act(node, action);
+        }
+    }
+
+    fn act(&mut self, node: NodeId, action: Action) {
+        match action {
+            Action::Send { packet, next_hop, delay } => self.hand_over(node, Some(next_hop), packet, delay),
+            Action::Broadcast { packet, delay } => self.hand_over(node, None, packet, delay),
+            Action::Deliver(packet) => {
+                assert_eq!(packet.dst, node, "delivered to the wrong node");
+                self.end(packet.uid, End::Delivered);
+            }
+            Action::Drop(packet, reason) if packet.is_data() => self.end(packet.uid, End::Dropped(reason)),
+            Action::Consume(packet) => assert!(!packet.is_data(), "data must not be consumed"),
+            Action::FlushQueue(next_hop) => self.flush(node, next_hop),
+            Action::Drop(..) | Action::Notify(_) => {}
+        }
+    }
+
+    fn hand_over(&mut self, from: NodeId, next_hop: Option<NodeId>, mut packet: Packet, delay: Span) {
+        if packet.uid == Packet::UNNUMBERED {
+            packet.uid = self.number();
+        }
+        self.schedule(self.now + delay, Event::Queue { from, next_hop, packet });
+    }
+
+    fn flush(&mut self, node: NodeId, next_hop: NodeId) {
+        let waits = |event: &Event| match event {
+            Event::Cross { from, to, unicast: true, packet } => {
+                (*from, *to) == (node, next_hop) && packet.is_data()
+            }
+            _ => false,
+        };
+        let keys: Vec<(Time, u64)> =
+            self.events.iter().filter(|(_, event)| waits(event)).map(|(key, _)| *key).collect();
+        for key in keys {
+            if let Some(Event::Cross { packet, .. }) = self.events.remove(&key) {
+                self.call(node, Some(packet), |machine, now, packet, actions| {
+                    machine.handle_flushed(now, packet.expect("given"), next_hop, actions);
+                });
+            }
+        }
+    }
+
+    fn end(&mut self, uid: u64, end: End) {
+        let packet = self.packets.get_mut(&uid).expect("a data packet of this bench");
+        assert_eq!(packet.3, None, "packet {uid} ends twice");
+        packet.3 = Some(end);
+    }
+}
+
+fn packet_of(action: &Action) -> Option<&Packet> {
+    match action {
+        Action::Send { packet, .. }
+        | Action::Broadcast { packet, .. }
+        | Action::Deliver(packet)
+        | Action::Drop(packet, _)
+        | Action::Consume(packet) => Some(packet),
+        Action::FlushQueue(_) | Action::Notify(_) => None,
+    }
+}
+
+/// What every protocol must do that finds its routes itself. Forty seconds are enough to settle.
+pub(crate) fn suite<M>(make: M)
+where
+    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+{
+    a_chain_delivers(Bench::new(5, make.clone()), false);
+    a_chain_delivers(Bench::new(5, make.clone()), true);
+    nothing_arrives_when_the_middle_of_a_chain_leaves(Bench::new(5, make.clone()));
+    a_partition_heals(Bench::new(5, make.clone()));
+    a_ring_reroutes(Bench::new(6, make.clone()), false);
+    a_ring_reroutes(Bench::new(6, make), true);
+}
+
+/// Duplicated and reordered messages (`unruly`) change nothing.
+fn a_chain_delivers(mut bench: Bench, unruly: bool) {
+    bench.chain(5);
+    bench.unruly = unruly;
+    bench.flow(0, 4, 5.0, 15.0);
+    bench.flow(3, 1, 5.0, 15.0);
+    bench.run_until(at(60.0));
+    assert_eq!((bench.delivered(0, 4), bench.delivered(3, 1)), (40, 40));
+    bench.assert_balanced();
+}
+
+fn nothing_arrives_when_the_middle_of_a_chain_leaves(mut bench: Bench) {
+    bench.chain(5);
+    bench.flow(0, 4, 5.0, 60.0);
+    bench.unlink_at(at(20.0), 1, 2);
+    bench.unlink_at(at(20.0), 2, 3);
+    bench.run_until(at(120.0));
+    assert_eq!(bench.delivered(0, 4), 60, "all that was sent before 20 s, and nothing after");
+    bench.assert_balanced();
+}
+
+fn a_partition_heals(mut bench: Bench) {
+    bench.chain(5);
+    bench.flow(0, 4, 5.0, 120.0);
+    bench.unlink_at(at(20.0), 2, 3);
+    bench.link_at(at(60.0), 2, 3);
+    bench.run_until(at(150.0));
+    assert_eq!(bench.delivered_of(0, 4, at(100.0)), 80, "all that was sent from 100 s on");
+    bench.assert_balanced();
+}
+
+fn a_ring_reroutes(mut bench: Bench, unruly: bool) {
+    bench.ring(6);
+    bench.unruly = unruly;
+    bench.flow(0, 2, 5.0, 100.0);
+    bench.unlink_at(at(20.0), 1, 2);
+    bench.run_until(at(130.0));
+    assert!(bench.delivered(0, 2) >= 60 + 160, "{} arrived", bench.delivered(0, 2));
+    assert_eq!(bench.delivered_of(0, 2, at(60.0)), 160, "all that was sent from 60 s on");
+    bench.assert_balanced();
+}
+
+/// For protocols that promise to recover from a node that forgot everything while a flow goes on through it.
+pub(crate) fn a_restarted_node_forwards_again<M>(make: M)
+where
+    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
+{
+    let mut bench = Bench::new(4, make);
+    bench.chain(4);
+    bench.flow(0, 3, 5.0, 100.0);
+    bench.restart_at(at(20.1), 1);
+    bench.run_until(at(130.0));
+    assert_eq!(bench.delivered_of(0, 3, at(60.0)), 160, "all that was sent from 60 s on");
+    bench.assert_balanced();
+}
+
+/// Runs traffic between random pairs of eight nodes, while random links come and go and messages are
+/// duplicated and reordered; returns in which of `runs` next hops formed a cycle at any instant. With `forbid`
+/// such a cycle is a panic.
+pub(crate) fn loops_in_random_networks<M>(make: M, runs: Range<u64>, forbid: bool) -> Vec<u64>
+where
+    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+{
+    runs.filter(|run| random_network(make.clone(), *run, forbid).looped).collect()
+}
+
+fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
+where
+    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
+{
+    const NODES: u32 = 8;
+    let mut bench = Bench::new(NODES, make);
+    let mut stream = Streams::new(2, run).stream(0, Purpose::Mobility);
+    bench.forbid_loops = forbid;
+    bench.unruly = true;
+    bench.ring(NODES);
+    for _ in 0..120 {
+        let (a, b) = (stream.below(NODES), stream.below(NODES));
+        let time = at(stream.uniform(0.0, 60.0));
+        if a == b {
+            continue;
+        } else if stream.below(3) == 0 {
+            bench.link_at(time, a, b);
+        } else {
+            bench.unlink_at(time, a, b);
+        }
+    }
+    for _ in 0..10 {
+        let (src, dst) = (stream.below(NODES), stream.below(NODES));
+        let start = stream.uniform(0.0, 40.0);
+        if src != dst {
+            bench.flow(src, dst, start, start + 20.0);
+        }
+    }
+    bench.run_until(at(90.0));
+    bench.assert_balanced();
+    bench
+}

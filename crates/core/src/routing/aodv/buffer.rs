@@ -21,11 +21,7 @@ pub(super) struct PacketBuffer {
 
 impl PacketBuffer {
     pub(super) fn new(limit: u32, timeout_s: f64) -> PacketBuffer {
-        PacketBuffer {
-            packets: VecDeque::new(),
-            limit: limit as usize,
-            timeout: Span::from_secs(timeout_s),
-        }
+        PacketBuffer { packets: VecDeque::new(), limit: limit as usize, timeout: Span::from_secs(timeout_s) }
     }
 
     /// Puts a packet at the end. Packets that have become too old go first, then the oldest if there is no room.
@@ -47,13 +43,7 @@ impl PacketBuffer {
     }
 
     /// Drops all packets for `dst`.
-    pub(super) fn drop_all(
-        &mut self,
-        now: Time,
-        dst: NodeId,
-        reason: DropReason,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn drop_all(&mut self, now: Time, dst: NodeId, reason: DropReason, actions: &mut Vec<Action>) {
         while let Some(packet) = self.pop(now, dst, actions) {
             actions.push(Action::Drop(packet, reason));
         }
@@ -81,5 +71,73 @@ impl PacketBuffer {
     /// All packets, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter().map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::testbench::{at, data};
+    use proptest::prelude::*;
+
+    fn drops(actions: &[Action]) -> Vec<(u64, DropReason)> {
+        let dropped = actions.iter().map(|action| match action {
+            Action::Drop(packet, reason) => (packet.uid, *reason),
+            other => panic!("a buffer only drops, not {other:?}"),
+        });
+        dropped.collect()
+    }
+
+    #[test]
+    fn a_full_buffer_drops_the_oldest_packet() {
+        let (mut buffer, mut actions) = (PacketBuffer::new(2, 30.0), Vec::new());
+        for uid in 1..=3 {
+            buffer.push(at(1.0), data(uid, 0, 9, 0), &mut actions);
+        }
+        assert_eq!(drops(&actions), [(1, DropReason::BufferFull)]);
+    }
+
+    #[test]
+    fn packets_leave_in_order_for_each_destination() {
+        let (mut buffer, mut actions) = (PacketBuffer::new(8, 30.0), Vec::new());
+        for (uid, dst) in [(1, 8), (2, 9), (3, 8)] {
+            buffer.push(at(1.0), data(uid, 0, dst, 0), &mut actions);
+        }
+        let mut pop = |dst| buffer.pop(at(2.0), NodeId(dst), &mut actions).map(|packet| packet.uid);
+        assert_eq!([pop(8), pop(8), pop(8), pop(9)], [Some(1), Some(3), None, Some(2)]);
+    }
+
+    #[test]
+    fn a_packet_may_wait_exactly_the_timeout() {
+        let (mut buffer, mut actions) = (PacketBuffer::new(8, 30.0), Vec::new());
+        buffer.push(at(1.0), data(1, 0, 9, 0), &mut actions);
+        buffer.expire(at(31.0), &mut actions);
+        assert!(actions.is_empty());
+        assert_eq!(buffer.next_expiry(), Time(31_000_000_001));
+        buffer.expire(buffer.next_expiry(), &mut actions);
+        assert_eq!(drops(&actions), [(1, DropReason::BufferTimeout)]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_holds_more_than_its_limit_and_loses_nothing(
+            limit in 1u32..6,
+            steps in prop::collection::vec((any::<bool>(), 0u32..3, 0u64..20_000), 1..100),
+        ) {
+            let (mut buffer, mut actions) = (PacketBuffer::new(limit, 30.0), Vec::new());
+            let (mut now, mut pushed, mut popped) = (Time::ZERO, 0, 0);
+            for (push, dst, wait_ms) in steps {
+                now += Span::from_millis(wait_ms);
+                if push {
+                    pushed += 1;
+                    buffer.push(now, data(pushed, 0, dst, 0), &mut actions);
+                } else {
+                    popped += u64::from(buffer.pop(now, NodeId(dst), &mut actions).is_some());
+                }
+                let held = buffer.iter().count();
+                prop_assert!(held <= limit as usize);
+                prop_assert_eq!(pushed, popped + held as u64 + actions.len() as u64);
+            }
+        }
     }
 }

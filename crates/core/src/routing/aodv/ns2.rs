@@ -22,6 +22,8 @@
 //! - A packet that waited too long is dropped when the buffer is next touched, not when its time comes.
 //! - On a received route error the packets that wait in the interface queue for its sender are dropped.
 //! - A failed packet at its own source, or at a node in the first half of the path, is dropped, not buffered.
+//! - A node that forgets everything is not recovered from while packets keep coming: it refuses them with
+//!   sequence number zero, which its neighbours hold for old.
 //! - Routes may loop: a sequence number can stay the same across a repair, and table entries of nodes that
 //!   missed a route error go stale. The TTL of 30 ends such packets.
 //!
@@ -31,6 +33,8 @@
 //! Sizes are the model's: RREQ 28 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, plus IP.
 
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -303,14 +307,7 @@ impl Ns2 {
         }
     }
 
-    fn send_request(
-        &mut self,
-        now: Time,
-        dst: NodeId,
-        dst_seqno: u32,
-        ttl: u32,
-        actions: &mut Vec<Action>,
-    ) {
+    fn send_request(&mut self, now: Time, dst: NodeId, dst_seqno: u32, ttl: u32, actions: &mut Vec<Action>) {
         self.seqno += 2;
         let rreq = Rreq {
             id: self.next_request_id,

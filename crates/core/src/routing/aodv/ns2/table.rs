@@ -96,7 +96,7 @@ impl Route {
     pub(super) fn per_hop_time(&self, otherwise: Span) -> Span {
         let measured = self.latencies.iter().filter(|latency| **latency > Span::ZERO);
         let (count, sum) = measured.fold((0, 0), |(count, sum), latency| (count + 1, sum + latency.0));
-        if count == 0 { otherwise } else { Span(sum / count) }
+        u64::checked_div(sum, count).map_or(otherwise, Span)
     }
 }
 

@@ -1,0 +1,464 @@
+//! Sequences that RFC 3561 prescribes, each on one node with a virtual clock.
+
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::packet::NodeId;
+use crate::routing::aodv::probe::{ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent};
+use crate::routing::aodv::{AodvParams, Hello, Message, Rreq, control};
+use crate::routing::testbench::{at, data};
+use crate::routing::{Action, Notice};
+
+/// The greatest TTL.
+const WHOLE: u32 = 35;
+
+fn rfc() -> AodvParams {
+    AodvParams::rfc()
+}
+
+fn ms(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+
+/// A node with a route to 9 over neighbour 2, `hops` hops long, sequence number 7, until 6 s after `now`. It
+/// asked for the route itself, so nobody is a precursor.
+fn with_route(params: &AodvParams, now: Time, hops: u8) -> Probe {
+    let mut probe = Probe::new(params);
+    probe.hear(now, 2, WHOLE, Message::Rrep(rrep(9, 7, ME.0, hops - 1)));
+    probe
+}
+
+/// Likewise, and the route was given to neighbour 1, who asks for node 5 five hops away.
+fn between(params: &AodvParams, now: Time, hops: u8) -> Probe {
+    let mut probe = Probe::new(params);
+    probe.hear(now, 1, WHOLE, Message::Rreq(rreq(1, 5, 3, 9, 4)));
+    probe.hear(now, 2, WHOLE, Message::Rrep(rrep(9, 7, 5, hops - 1)));
+    probe
+}
+
+fn is_drop(action: &Action, wanted: DropReason) -> bool {
+    matches!(action, Action::Drop(_, reason) if *reason == wanted)
+}
+
+fn notices(actions: &[Action]) -> Vec<Notice> {
+    let notices = actions.iter().filter_map(|action| match action {
+        Action::Notify(notice) => Some(*notice),
+        _ => None,
+    });
+    notices.collect()
+}
+
+/// Searches for 9 and returns when requests went out, in ms, and with what TTL; then when the packet died.
+fn search(probe: &mut Probe) -> (Vec<(u64, u8)>, Option<u64>) {
+    let first = probe.send(Time::ZERO, 9);
+    let mut all: Vec<(Time, Action)> = first.into_iter().map(|action| (Time::ZERO, action)).collect();
+    all.extend(probe.run_until(at(29.0)));
+    let millis = |time: &Time| time.0 / 1_000_000;
+    let sends = all.iter().flat_map(|(time, action)| {
+        let ttls = requests(std::slice::from_ref(action)).into_iter().map(|(ttl, _)| ttl);
+        ttls.map(|ttl| (millis(time), ttl)).collect::<Vec<_>>()
+    });
+    let died = all.iter().find(|(_, action)| is_drop(action, DropReason::NoRoute));
+    (sends.collect(), died.map(|(time, _)| millis(time)))
+}
+
+#[test]
+fn rings_grow_to_the_threshold_and_then_the_whole_network_is_asked_with_backoff() {
+    // §6.4: RING_TRAVERSAL_TIME = 2 * 40 ms * (TTL + 2); §6.3: NET_TRAVERSAL_TIME = 2.8 s, then twice that.
+    let (sends, died) = search(&mut Probe::new(&rfc()));
+    assert_eq!(sends, [(0, 1), (240, 3), (640, 5), (1200, 7), (1920, 35), (4720, 35)]);
+    assert_eq!(died, Some(10_320));
+}
+
+#[test]
+fn without_rings_the_whole_network_is_asked_three_times() {
+    // §6.3: RREQ_RETRIES additional attempts after the first, waits 2.8, 5.6 and 11.2 s.
+    let params = AodvParams { expanding_ring: false, ..rfc() };
+    let (sends, died) = search(&mut Probe::new(&params));
+    assert_eq!(sends, [(0, 35), (2800, 35), (8400, 35)]);
+    assert_eq!(died, Some(19_600));
+}
+
+#[test]
+fn a_lost_route_is_sought_a_little_beyond_its_last_length() {
+    // §6.4: TTL = hop count + TTL_INCREMENT, while the entry is remembered (DELETE_PERIOD is 15 s).
+    let mut probe = with_route(&rfc(), Time::ZERO, 4);
+    assert_eq!(requests(&probe.send(at(7.0), 9))[0].0, 6);
+    let mut probe = with_route(&rfc(), Time::ZERO, 6);
+    assert_eq!(requests(&probe.send(at(7.0), 9))[0].0, 35, "8 is beyond the threshold");
+    let mut probe = with_route(&rfc(), Time::ZERO, 4);
+    assert_eq!(requests(&probe.send(at(21.0), 9))[0].0, 1, "the length is forgotten 15 s after 6 s");
+}
+
+#[test]
+fn each_request_has_a_new_id_and_a_new_own_number_and_asks_for_what_is_known() {
+    // §6.1, §6.3.
+    let mut probe = Probe::new(&rfc());
+    let first = requests(&probe.send(Time::ZERO, 9)).remove(0).1;
+    assert_eq!((first.id, first.origin_seqno, first.dst_seqno, first.hop_count), (1, 1, None, 0));
+    let all: Vec<Action> = probe.run_until(at(0.3)).into_iter().map(|(_, action)| action).collect();
+    let second = requests(&all).remove(0).1;
+    assert_eq!((second.id, second.origin_seqno), (2, 2));
+    // A route of number 7 that has expired is asked for with 8.
+    let mut probe = with_route(&rfc(), Time::ZERO, 3);
+    assert_eq!(requests(&probe.send(at(7.0), 9))[0].1.dst_seqno, Some(8));
+}
+
+#[test]
+fn a_destination_answers_with_the_greater_number() {
+    // §6.1, §6.6.1: hop count 0, lifetime MY_ROUTE_TIMEOUT.
+    let mut probe = Probe::new(&rfc());
+    let asked = Rreq { dst_seqno: Some(12), ..rreq(1, 5, 3, ME.0, 4) };
+    let (to, answer) = replies(&probe.hear(at(1.0), 1, 9, Message::Rreq(asked))).remove(0);
+    assert_eq!((to, answer.dst, answer.origin), (1, ME, NodeId(5)));
+    assert_eq!((answer.dst_seqno, answer.hop_count, answer.lifetime), (12, 0, ms(6000)));
+    let older = Rreq { dst_seqno: Some(4), ..rreq(2, 5, 4, ME.0, 4) };
+    let (_, answer) = replies(&probe.hear(at(1.0), 1, 9, Message::Rreq(older))).remove(0);
+    assert_eq!(answer.dst_seqno, 12, "its own number does not go back");
+}
+
+#[test]
+fn a_request_leaves_a_route_back_that_lives_as_long_as_a_reply_may_take() {
+    // §6.5: 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME = 5.6 s - 5 * 80 ms = 5.2 s.
+    let mut probe = Probe::new(&rfc());
+    probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 9, 4)));
+    assert_eq!(probe.next_hop(Time(6_199_999_999), 5), Some(1));
+    assert_eq!(probe.next_hop(at(6.2), 5), None);
+    assert_eq!(probe.next_hop(at(3.9), 1), Some(1), "and one to the neighbour, for ACTIVE_ROUTE_TIMEOUT");
+    assert_eq!(probe.next_hop(at(4.0), 1), None);
+}
+
+#[test]
+fn a_request_is_passed_on_once_with_the_greatest_number_known() {
+    // §6.5.
+    let mut probe = with_route(&AodvParams { destination_only: true, ..rfc() }, at(1.0), 3);
+    let asked = Rreq { dst_seqno: Some(9), ..rreq(1, 5, 3, 9, 4) };
+    let actions = probe.hear(at(1.0), 1, 9, Message::Rreq(asked.clone()));
+    let (ttl, passed) = requests(&actions).remove(0);
+    assert_eq!((ttl, passed.hop_count, passed.dst_seqno), (8, 5, Some(9)));
+    assert!(messages(&actions)[0].delay < ms(10));
+    let again = probe.hear(at(1.5), 3, 9, Message::Rreq(asked));
+    assert!(matches!(again[..], [Action::Consume(_)]), "seen within PATH_DISCOVERY_TIME");
+    // §6.5: a number that this node knows to be greater takes the place of the one asked for.
+    let unknown = Rreq { destination_only: true, ..rreq(2, 5, 4, 9, 4) };
+    let passed = requests(&probe.hear(at(1.5), 1, 9, Message::Rreq(unknown))).remove(0).1;
+    assert_eq!(passed.dst_seqno, Some(7));
+}
+
+#[test]
+fn a_request_ends_with_its_time_to_live() {
+    let mut probe = Probe::new(&rfc());
+    let actions = probe.hear(at(1.0), 1, 1, Message::Rreq(rreq(1, 5, 3, 9, 4)));
+    assert!(is_drop(&actions[0], DropReason::TtlExpired));
+}
+
+#[test]
+fn a_node_on_the_way_answers_if_its_route_is_as_fresh_as_asked() {
+    // §6.6 (ii), §6.6.2: hop count and remaining lifetime are those of its route.
+    let mut probe = with_route(&rfc(), at(1.0), 3);
+    let fresh = Rreq { dst_seqno: Some(7), ..rreq(1, 5, 3, 9, 4) };
+    let actions = probe.hear(at(2.0), 1, 9, Message::Rreq(fresh));
+    let (to, answer) = replies(&actions).remove(0);
+    assert_eq!((to, answer.dst_seqno, answer.hop_count, answer.lifetime), (1, 7, 3, ms(5000)));
+    assert!(requests(&actions).is_empty(), "an answered request is not passed on");
+    let fresher = Rreq { dst_seqno: Some(8), ..rreq(2, 5, 4, 9, 4) };
+    assert!(replies(&probe.hear(at(2.0), 1, 9, Message::Rreq(fresher))).is_empty());
+    let destination_only = Rreq { destination_only: true, ..rreq(3, 5, 5, 9, 4) };
+    assert!(replies(&probe.hear(at(2.0), 1, 9, Message::Rreq(destination_only))).is_empty());
+}
+
+#[test]
+fn a_gratuitous_reply_tells_the_destination_the_way_back() {
+    // §6.6.3.
+    let mut probe = with_route(&rfc(), at(1.0), 3);
+    let asked = Rreq { gratuitous: true, ..rreq(1, 5, 3, 9, 4) };
+    let answers = replies(&probe.hear(at(2.0), 1, 9, Message::Rreq(asked)));
+    let (to, told) = &answers[1];
+    assert_eq!((*to, told.dst, told.origin), (2, NodeId(5), NodeId(9)));
+    assert_eq!((told.dst_seqno, told.hop_count, told.lifetime), (3, 5, ms(5200)));
+}
+
+#[test]
+fn a_reply_is_passed_on_if_it_made_the_route_better() {
+    // §6.7.
+    let mut probe = Probe::new(&rfc());
+    probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 9, 4)));
+    let (to, passed) = replies(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(9, 7, 5, 2)))).remove(0);
+    assert_eq!((to, passed.hop_count, passed.dst_seqno), (1, 3, 7));
+    let same = probe.hear(at(1.2), 3, WHOLE, Message::Rrep(rrep(9, 7, 5, 2)));
+    assert!(matches!(same[..], [Action::Consume(_)]));
+    let shorter = probe.hear(at(1.2), 3, WHOLE, Message::Rrep(rrep(9, 7, 5, 1)));
+    assert_eq!(replies(&shorter)[0].1.hop_count, 2);
+    let nobody_asked = probe.hear(at(1.2), 3, WHOLE, Message::Rrep(rrep(9, 8, 6, 1)));
+    assert!(is_drop(&nobody_asked[0], DropReason::NoRoute), "there is no route to originator 6");
+}
+
+#[test]
+fn buffered_packets_leave_in_order_when_the_reply_comes() {
+    // §6.3.
+    let mut probe = Probe::new(&rfc());
+    for _ in 0..3 {
+        probe.send(Time::ZERO, 9);
+    }
+    let actions = probe.hear(at(0.1), 2, WHOLE, Message::Rrep(rrep(9, 7, ME.0, 2)));
+    assert_eq!(sent(&actions), [(2, ms(0)), (2, ms(10)), (2, ms(20))]);
+    assert!(probe.run_until(at(20.0)).is_empty(), "the search is over");
+}
+
+#[test]
+fn use_prolongs_the_routes_both_ways() {
+    // §6.2: destination, next hop, source and previous hop live ACTIVE_ROUTE_TIMEOUT from now.
+    let mut probe = between(&rfc(), at(1.0), 3);
+    probe.relay(at(3.9), 5, 9, 1, 5);
+    for (dst, next_hop) in [(9, 2), (2, 2), (5, 1), (1, 1)] {
+        assert_eq!(probe.next_hop(at(6.8), dst), Some(next_hop), "route to {dst}");
+    }
+}
+
+#[test]
+fn a_break_is_told_to_a_single_precursor_alone() {
+    // §6.11 case (i): number raised, unicast to the one precursor.
+    let mut probe = between(&rfc(), at(1.0), 3);
+    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    assert_eq!(errors(&actions), [(Some(1), vec![(2, 0), (9, 8)])]);
+    let gone = |dst| Notice::RouteFailed { dst: NodeId(dst), told: false };
+    assert_eq!(notices(&actions), [gone(2), gone(9)]);
+    assert!(actions.iter().any(|action| is_drop(action, DropReason::LinkFailure)));
+    assert_eq!(actions.last(), Some(&Action::FlushQueue(NodeId(2))));
+    assert_eq!(probe.next_hop(at(2.0), 9), None);
+}
+
+#[test]
+fn a_break_is_broadcast_to_several_precursors_and_told_to_nobody_if_there_are_none() {
+    // §6.11.
+    let mut probe = between(&rfc(), at(1.0), 3);
+    probe.hear(at(1.5), 3, 9, Message::Rreq(rreq(1, 6, 3, 9, 1)));
+    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    assert_eq!(errors(&actions), [(None, vec![(2, 0), (9, 8)])]);
+    assert_eq!(messages(&actions)[0].ttl, 1);
+    assert_eq!(messages(&actions)[0].bytes, 20 + 4 + 2 * 8);
+    let mut alone = with_route(&rfc(), at(1.0), 3);
+    assert!(errors(&alone.fail(at(2.0), 0, 9, 2, 0)).is_empty());
+}
+
+#[test]
+fn a_route_error_counts_only_from_the_next_hop() {
+    // §6.11 case (iii).
+    let mut probe = between(&rfc(), at(1.0), 3);
+    probe.hear(at(1.5), 3, 1, Message::Rerr(rerr(&[(9, 8)])));
+    assert_eq!(probe.next_hop(at(1.5), 9), Some(2));
+    let actions = probe.hear(at(1.5), 2, 1, Message::Rerr(rerr(&[(9, 12), (77, 3)])));
+    assert_eq!(errors(&actions), [(Some(1), vec![(9, 12)])]);
+    assert_eq!(notices(&actions), [Notice::RouteFailed { dst: NodeId(9), told: true }]);
+    assert_eq!(probe.next_hop(at(1.5), 9), None);
+}
+
+#[test]
+fn an_old_route_error_breaks_the_route_but_lowers_no_number() {
+    let mut probe = between(&rfc(), at(1.0), 3);
+    let actions = probe.hear(at(1.5), 2, 1, Message::Rerr(rerr(&[(9, 0)])));
+    assert_eq!(errors(&actions), [(Some(1), vec![(9, 8)])]);
+}
+
+#[test]
+fn a_route_that_comes_back_is_told() {
+    let mut probe = between(&rfc(), at(1.0), 3);
+    probe.hear(at(1.5), 2, 1, Message::Rerr(rerr(&[(9, 8)])));
+    let actions = probe.hear(at(1.6), 3, WHOLE, Message::Rrep(rrep(9, 8, ME.0, 1)));
+    assert_eq!(notices(&actions), [Notice::RouteFound { dst: NodeId(9) }]);
+}
+
+#[test]
+fn a_packet_without_a_route_is_refused_to_the_neighbour_that_sent_it() {
+    // §6.11 case (ii).
+    let mut probe = Probe::new(&rfc());
+    let actions = probe.relay(at(1.0), 5, 9, 1, 5);
+    assert_eq!(errors(&actions), [(Some(1), vec![(9, 0)])]);
+    assert!(is_drop(&actions[1], DropReason::NoRoute));
+}
+
+#[test]
+fn ten_requests_a_second_and_the_eleventh_waits() {
+    // §6.3, RREQ_RATELIMIT; 30 ms apart so that no ring times out meanwhile.
+    let mut probe = Probe::new(&AodvParams { expanding_ring: false, ..rfc() });
+    for number in 0..12u32 {
+        let actions = probe.send(at(0.03 * f64::from(number)), 100 + number);
+        assert_eq!(requests(&actions).len(), usize::from(number < 10));
+    }
+    let waited: Vec<(Time, Action)> = probe.run_until(at(1.5));
+    assert_eq!(waited.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [at(1.0), at(1.03)]);
+}
+
+#[test]
+fn ten_route_errors_a_second() {
+    // §6.11, RERR_RATELIMIT.
+    let mut probe = Probe::new(&rfc());
+    let told = |probe: &mut Probe, time| errors(&probe.relay(time, 5, 9, 1, 5)).len();
+    let count: usize = (0..15).map(|n| told(&mut probe, at(1.0 + 0.01 * f64::from(n)))).sum();
+    assert_eq!(count, 10);
+    assert_eq!(told(&mut probe, at(2.0)), 1);
+}
+
+fn repairing() -> AodvParams {
+    AodvParams { local_repair: true, ..rfc() }
+}
+
+#[test]
+fn a_near_destination_is_repaired_where_the_route_broke() {
+    // §6.12: TTL = max(3 hops left, 0.5 * 5 hops to the source) + LOCAL_ADD_TTL, number raised.
+    let mut probe = between(&repairing(), at(1.0), 3);
+    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let (ttl, request) = requests(&actions).remove(0);
+    assert_eq!((ttl, request.dst_seqno), (5, Some(8)));
+    assert!(errors(&actions).is_empty());
+    assert_eq!(probe.buffered(), 1);
+    probe.relay(at(2.1), 5, 9, 1, 5);
+    assert_eq!(probe.buffered(), 2, "packets wait during the repair");
+    // The new route has 2 hops, no more than the old one: nothing to tell.
+    let actions = probe.hear(at(2.2), 3, WHOLE, Message::Rrep(rrep(9, 8, ME.0, 1)));
+    assert_eq!(sent(&actions), [(3, ms(0)), (3, ms(10))]);
+    assert!(errors(&actions).is_empty());
+}
+
+#[test]
+fn a_repaired_route_that_is_longer_is_told_with_the_n_flag() {
+    // §6.12.
+    let mut probe = between(&repairing(), at(1.0), 3);
+    probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.hear(at(2.2), 3, WHOLE, Message::Rrep(rrep(9, 8, ME.0, 4)));
+    let told = messages(&actions).into_iter().find_map(|out| match out.message {
+        Message::Rerr(rerr) => Some((out.to, rerr.no_delete)),
+        _ => None,
+    });
+    assert_eq!(told, Some((Some(1), true)));
+    // A node that hears it keeps its route and passes it on.
+    let mut upstream = between(&rfc(), at(1.0), 4);
+    let repaired = crate::routing::aodv::Rerr { no_delete: true, ..rerr(&[(9, 8)]) };
+    let actions = upstream.hear(at(2.3), 2, 1, Message::Rerr(repaired));
+    assert_eq!(upstream.next_hop(at(2.3), 9), Some(2));
+    assert_eq!(errors(&actions).len(), 1);
+}
+
+#[test]
+fn a_repair_without_an_answer_ends_in_a_route_error() {
+    // §6.12: after the discovery period, 2 * 40 ms * (5 + 2) = 560 ms.
+    let mut probe = between(&repairing(), at(1.0), 3);
+    probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.run_until(at(3.0));
+    assert!(actions.iter().all(|(time, _)| *time == at(2.56)));
+    let actions: Vec<Action> = actions.into_iter().map(|(_, action)| action).collect();
+    assert_eq!(errors(&actions), [(Some(1), vec![(9, 8)])]);
+    assert!(actions.iter().any(|action| is_drop(action, DropReason::LinkFailure)));
+    assert_eq!(notices(&actions), [Notice::RouteFailed { dst: NodeId(9), told: false }]);
+}
+
+#[test]
+fn a_far_destination_and_ones_own_packets_are_not_repaired() {
+    // §6.12: MAX_REPAIR_TTL = 0.3 * 35 = 10 hops.
+    let mut far = between(&repairing(), at(1.0), 11);
+    assert!(requests(&far.fail(at(2.0), 5, 9, 2, 5)).is_empty());
+    let mut source = with_route(&repairing(), at(1.0), 3);
+    assert!(requests(&source.fail(at(2.0), 0, 9, 2, 0)).is_empty());
+}
+
+#[test]
+fn queued_packets_share_the_fate_of_the_one_that_failed() {
+    let mut probe = between(&repairing(), at(1.0), 3);
+    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.flushed(at(2.0), data(50, 5, 9, 5), 2);
+    assert_eq!(probe.buffered(), 2);
+    let mut probe = between(&rfc(), at(1.0), 3);
+    probe.fail(at(2.0), 5, 9, 2, 5);
+    assert!(is_drop(&probe.flushed(at(2.0), data(50, 5, 9, 5), 2)[0], DropReason::LinkFailure));
+}
+
+#[test]
+fn requests_from_a_neighbour_that_a_reply_could_not_reach_are_ignored() {
+    // §6.8; BLACKLIST_TIMEOUT with rings is (3 + 1 + 2) * 2.8 s = 16.8 s (§10).
+    let mut probe = Probe::new(&rfc());
+    let lost = control(at(1.0), ME, NodeId(5), WHOLE, 40, Message::Rrep(rrep(0, 1, 5, 0)));
+    let actions = probe.fail_packet(at(1.0), lost, 1);
+    assert!(is_drop(&actions[0], DropReason::LinkFailure));
+    let ask = |probe: &mut Probe, time, id, from| {
+        replies(&probe.hear(time, from, 9, Message::Rreq(rreq(id, 5, id, ME.0, 4)))).len()
+    };
+    assert_eq!(ask(&mut probe, at(17.7), 1, 1), 0);
+    assert_eq!(ask(&mut probe, at(17.7), 1, 3), 1, "the same request by a better way");
+    assert_eq!(ask(&mut probe, at(17.8), 2, 1), 1);
+}
+
+fn with_hello() -> AodvParams {
+    AodvParams { hello: true, link_layer_feedback: false, ..rfc() }
+}
+
+#[test]
+fn a_node_on_an_active_route_says_hello_each_second_unless_it_broadcasts() {
+    // §6.9.
+    let mut probe = with_route(&with_hello(), Time::ZERO, 3);
+    assert!(probe.run_until(at(1.0)).is_empty(), "not on an active route yet");
+    probe.send(at(1.0), 9);
+    let hellos = probe.run_until(at(10.0));
+    assert_eq!(hellos.len(), 3, "until ACTIVE_ROUTE_TIMEOUT after the last packet");
+    let gaps = hellos.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    assert!(gaps.into_iter().all(|gap| gap == ms(1000)));
+    let out = messages(&[hellos[0].1.clone()]).remove(0);
+    assert_eq!((out.to, out.ttl, out.bytes), (None, 1, 40));
+    let Message::Hello(hello) = out.message else { panic!("a hello") };
+    assert_eq!((hello.node, hello.lifetime), (ME, ms(2000)));
+}
+
+#[test]
+fn a_neighbour_that_falls_silent_is_lost_after_two_hellos() {
+    // §6.9: ALLOWED_HELLO_LOSS * HELLO_INTERVAL after its last packet of any kind.
+    let mut probe = between(&with_hello(), at(1.0), 3);
+    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000) };
+    probe.hear(at(1.0), 2, 1, Message::Hello(hello));
+    probe.relay(at(2.5), 9, 5, 2, 2);
+    let all = probe.run_until(at(5.0));
+    let told: Vec<(Time, usize)> =
+        all.into_iter().map(|(time, action)| (time, errors(&[action]).len())).filter(|e| e.1 > 0).collect();
+    assert_eq!(told, [(at(4.5), 1)]);
+}
+
+#[test]
+fn without_feedback_a_failed_packet_is_only_dropped() {
+    let mut probe = between(&with_hello(), at(1.0), 3);
+    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    assert_eq!(actions.len(), 1);
+    assert!(is_drop(&actions[0], DropReason::LinkFailure));
+    assert_eq!(probe.next_hop(at(2.0), 9), Some(2));
+}
+
+#[test]
+fn without_precursor_lists_every_break_is_broadcast() {
+    let mut probe = with_route(&AodvParams { precursors: false, ..rfc() }, at(1.0), 3);
+    assert_eq!(errors(&probe.fail(at(2.0), 0, 9, 2, 0)), [(None, vec![(2, 0), (9, 8)])]);
+    let mut mute = between(&AodvParams { rerr: false, ..rfc() }, at(1.0), 3);
+    assert!(errors(&mute.fail(at(2.0), 5, 9, 2, 5)).is_empty());
+}
+
+#[test]
+fn after_a_reboot_a_node_listens_for_delete_period() {
+    // §6.13; DELETE_PERIOD = 5 * 3 s.
+    let mut probe = Probe::new(&rfc());
+    probe.restart(at(100.0));
+    let asked = Rreq { dst_seqno: Some(12), ..rreq(1, 5, 3, ME.0, 4) };
+    assert!(messages(&probe.hear(at(101.0), 1, 9, Message::Rreq(asked))).is_empty());
+    assert!(messages(&probe.hear(at(101.0), 1, 9, Message::Rreq(rreq(2, 5, 4, 9, 4)))).is_empty());
+    // Data for others is refused by broadcast, and the wait begins anew.
+    assert_eq!(errors(&probe.relay(at(102.0), 7, 8, 1, 1)), [(None, vec![(8, 0)])]);
+    assert!(requests(&probe.send(at(103.0), 9)).is_empty());
+    let all = probe.run_until(at(117.0));
+    assert_eq!(all[0].0, at(117.0));
+    let request = requests(&[all[0].1.clone()]).remove(0).1;
+    assert_eq!(request.origin_seqno, 13, "its own number was learned from the request that it heard");
+}
+
+#[test]
+fn data_ends_with_its_time_to_live_and_at_its_source() {
+    let mut probe = between(&rfc(), at(1.0), 3);
+    let mut old = data(50, 5, 9, 5);
+    old.ttl = 1;
+    assert!(is_drop(&probe.incoming(at(1.0), old, 1)[0], DropReason::TtlExpired));
+    let back = probe.incoming(at(1.0), data(51, ME.0, 9, 5), 1);
+    assert!(is_drop(&back[0], DropReason::RoutingLoop));
+}
