@@ -2,6 +2,8 @@
 
 from typing import final
 
+MAX_NODES: int
+
 @final
 class Movement:
     @staticmethod

@@ -1,8 +1,8 @@
 """A first experiment: does Reno-F's fixed RTO help TCP over AODV, when nodes move?
 
-Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file
-transfer and ten CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement, traffic and
-every other draw are the same in both, so the difference is taken in pairs.
+Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer
+and ten CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement,
+traffic and every other draw are the same in both, so the difference is taken in pairs.
 """
 
 from __future__ import annotations

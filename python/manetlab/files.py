@@ -23,32 +23,29 @@ def read_bytes(path: Path, kind: str) -> bytes:
     Raises:
         InputError: The file is missing, unreadable, not a regular file, too long or empty.
     """
-    place = str(path)
+
+    def refused(what: str, found: str, wanted: str, hint: str) -> InputError:
+        return InputError(f"the {kind} {what}", str(path), found, wanted, hint)
+
     try:
         status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError(f"the {kind} is a directory", place, "a directory", "a file")
         if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"the {kind} is not a regular file", place, "a device, pipe or socket", "a file")
+            found = "a directory" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
+            raise refused("is not a file", found, "a regular file", "name the file itself")
         if status.st_size > MAX_BYTES:
-            raise InputError(
-                f"the {kind} is too long",
-                place,
-                f"{status.st_size} bytes",
-                f"at most {MAX_BYTES} bytes",
-                "lines with god or set-dist are the bulk of long movement files: they can be removed",
-            )
+            found, wanted = f"{status.st_size} bytes", f"at most {MAX_BYTES} bytes"
+            hint = "lines with god or set-dist are the bulk of long movement files: they can be removed"
+            raise refused("is too long", found, wanted, hint)
         content = path.read_bytes()
     except FileNotFoundError:
-        raise InputError(f"the {kind} does not exist", place, "no such file", "a file") from None
-    except PermissionError:
-        raise InputError(
-            f"the {kind} cannot be read", place, "permission denied", "a readable file"
-        ) from None
+        raise refused("does not exist", "no such file", "a file", "check the path") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"the {kind} cannot be read", place, str(error), "a readable file") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise refused(
+            "cannot be read", reason, "a readable file", "check the path and its permissions"
+        ) from None
     if not content:
-        raise InputError(f"the {kind} is empty", place, "0 bytes", f"a {kind}")
+        raise refused("is empty", "0 bytes", f"a {kind}", "was it written to the end?")
     return content
 
 
@@ -59,18 +56,13 @@ def check_writable(path: Path) -> None:
         InputError: Its directory is missing or not writable, or it is a directory itself.
     """
     parent = path.absolute().parent
-    if path.exists() and not path.is_dir() and os.access(path, os.W_OK):
-        return
+    what = "the output cannot be written"
     if path.is_dir():
-        raise InputError("the output is a directory", str(path), "a directory", "a file name")
+        raise InputError(what, str(path), "a directory", "a file name", f"for example {path / 'out'}")
     if not parent.is_dir():
-        raise InputError(
-            "the output's directory does not exist", str(path), f"no directory {parent}", "a directory"
-        )
-    if not os.access(parent, os.W_OK):
-        raise InputError(
-            "the output cannot be written", str(path), "permission denied", "a writable directory"
-        )
+        raise InputError(what, str(path), f"no directory {parent}", "a directory", f"mkdir -p {parent}")
+    if not os.access(path if path.exists() else parent, os.W_OK):
+        raise InputError(what, str(path), "permission denied", "a place to write", "choose another directory")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -97,4 +89,8 @@ def write_text(path: Path, text: str) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError("the output cannot be written", str(path), str(error), "a writable file") from None
+        reason = error.strerror or str(error)
+        hint = "nothing was written; check the disk"
+        raise InputError(
+            "the output cannot be written", str(path), reason, "a place to write", hint
+        ) from None

@@ -59,7 +59,7 @@ class Parameter:
         if self.range is None:
             return kind
         low, high = self.range
-        return f"{kind} from {low:g} to {high:g} {self.unit}".rstrip()
+        return f"{kind} from {low:.10g} to {high:.10g} {self.unit}".rstrip()
 
     def check(self, value: object, where: str) -> bool | int | float | str:
         """Returns ``value`` in the parameter's type.
@@ -118,38 +118,52 @@ def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
     return sections
 
 
-def profile(name: str) -> Params:
+def profile(name: str, where: str = "profile") -> Params:
     """The parameters of a profile.
+
+    Args:
+        name: The profile's name.
+        where: What an error names as its place.
 
     Raises:
         InputError: There is no such profile.
     """
     known = _core.profiles()
     if name not in known:
-        raise unknown("profile", name, known)
+        raise unknown("profile", name, known, where)
     values: Params = json.loads(_core.profile(name))
     return values
 
 
-def apply_aodv_set(params: Params, name: str) -> Params:
+def apply_aodv_set(params: Params, name: str, where: str) -> Params:
     """The same parameters with the AODV section replaced by a named set.
+
+    Args:
+        params: The parameters to start from.
+        name: The set's name.
+        where: What an error names as its place.
 
     Raises:
         InputError: There is no such set.
     """
     if name not in _core.aodv_sets():
-        raise unknown("AODV parameter set", name, _core.aodv_sets())
+        raise unknown("AODV parameter set", name, _core.aodv_sets(), where)
     return {**params, "aodv": json.loads(_core.aodv_set(name))}
 
 
-def apply_sender(params: Params, name: str) -> Params:
+def apply_sender(params: Params, name: str, where: str) -> Params:
     """The same parameters with the TCP section changed to a named sender.
+
+    Args:
+        params: The parameters to start from.
+        name: The sender's name.
+        where: What an error names as its place.
 
     Raises:
         InputError: There is no such sender.
     """
     if name not in _core.tcp_senders():
-        raise unknown("TCP sender", name, _core.tcp_senders())
+        raise unknown("TCP sender", name, _core.tcp_senders(), where)
     return {**params, "tcp": json.loads(_core.apply_tcp_sender(name, json.dumps(params["tcp"])))}
 
 
@@ -192,17 +206,21 @@ def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
         InputError: A key is unknown, or a value is not allowed.
     """
     known = waypoint_schema()
+    nodes = values.get("nodes")
+    if isinstance(nodes, int) and nodes > _core.MAX_NODES:
+        hint = "a run keeps the state of every node in memory"
+        raise InputError("too many nodes", where, str(nodes), f"at most {_core.MAX_NODES} nodes", hint)
     for name in values:
         if name not in known:
             raise unknown("parameter in [movement.waypoint]", name, known, where)
     return {name: known[name].check(value, where) for name, value in values.items()}
 
 
-def unknown(kind: str, found: str, known: Iterable[str], where: str = "") -> InputError:
+def unknown(kind: str, found: str, known: Iterable[str], where: str) -> InputError:
     """The error for a name that is not among the known ones."""
     known = list(known)
     near = difflib.get_close_matches(found, known, n=1, cutoff=0.5)
-    hint = f'did you mean "{near[0]}"?' if near else ""
+    hint = f'did you mean "{near[0]}"?' if near else "check the spelling"
     shown = sorted(known) if len(known) <= 40 else near
     return InputError(f"there is no such {kind}", where, f'"{found}"', "one of " + ", ".join(shown), hint)
 

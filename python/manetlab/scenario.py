@@ -8,9 +8,11 @@ movement; it is what is run, hashed and kept with the result.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -22,8 +24,8 @@ from manetlab.errors import InputError
 from manetlab.files import read_bytes
 from manetlab.parameters import Params
 
-MAX_NODES = 1_000_000
-"""Most nodes of a run."""
+MAX_NODES = _core.MAX_NODES
+"""Most nodes of a scenario."""
 DEFAULT_PROFILE = "rfc"
 """What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
 
@@ -205,8 +207,8 @@ class Scenario(_Model):
         queue: Changed parameters of the interface queue.
         arp: Changed parameters of address resolution.
         network: Changed parameters of IP and link layer.
-        tcp: Changed parameters of TCP; ``sender`` names the sender (``reno``, ``tahoe``, ``reno-f``, …), and a
-            string alone is that name.
+        tcp: Changed parameters of TCP; ``sender`` names the sender (``reno``, ``tahoe``, ``reno-f``, …), and
+            a string alone is that name.
         aodv: Changed parameters of AODV.
     """
 
@@ -283,8 +285,9 @@ class Scenario(_Model):
         try:
             data = tomllib.loads(content.decode("utf-8"))
         except UnicodeDecodeError as error:
+            hint = "is this a scenario at all?"
             raise InputError(
-                "the scenario file is not text", str(path), str(error), "TOML in UTF-8"
+                "the scenario file is not text", str(path), str(error), "TOML in UTF-8", hint
             ) from None
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             hint = "ns-2 files are given with --movement and --traffic"
@@ -333,18 +336,24 @@ class Scenario(_Model):
 
     def _layers(self) -> list[tuple[str, Params]]:
         """The parameters as they become: the profile's, then after each named set, with its name."""
-        layers = [(f"profile {self.profile}", parameters.profile(self.profile))]
+        layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
         protocol, _, aodv_set = self.routing.partition(":")
         if protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
         if aodv_set and protocol != "aodv":
             raise InputError(
-                f"{protocol} has no parameter sets", self._where, f'"{self.routing}"', f'"{protocol}"'
+                f"{protocol} has no parameter sets",
+                self._where,
+                f'"{self.routing}"',
+                f'"{protocol}"',
+                "parameter sets are AODV's: aodv:dyer-2002",
             )
         if aodv_set:
-            layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set)))
+            layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set, self._where)))
         if (sender := self.tcp.get("sender")) is not None:
-            layers.append((f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender))))
+            layers.append(
+                (f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender), self._where))
+            )
         return layers
 
     def _params(self) -> Params:
@@ -419,7 +428,7 @@ class Resolved:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of [`to_dict`][manetlab.scenario.Resolved.to_dict] as canonical JSON, 64 hexadecimal digits."""
+        """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
         return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
 
 
@@ -446,18 +455,29 @@ def _clear(error: ValidationError, where: str) -> InputError:
     place = f"{where}: {field}" if field else where
     match first["type"]:
         case "extra_forbidden":
-            *path, key = first["loc"]
-            return parameters.unknown("key", str(key), _fields_at(path), place)
+            *path, key = (str(part) for part in first["loc"])
+            return parameters.unknown("key", key, _model_at(path).model_fields, place)
         case "missing":
-            return InputError("a needed value is missing", place, "nothing", f"a value for {field}")
-    message = first["msg"].removeprefix("Value error, ")
+            hint = _explanation(first["loc"])
+            return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
+    wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     found = repr(first["input"])
     shown = found if len(found) <= 80 else found[:77] + "…"
-    return InputError("the value is not allowed", place, shown, message[0].lower() + message[1:])
+    return InputError("the value is not allowed", place, shown, wanted, _explanation(first["loc"]))
 
 
-def _fields_at(path: list[int | str]) -> list[str]:
-    """The known keys of the model that is found by following ``path`` from the scenario."""
+def _explanation(path: tuple[int | str, ...]) -> str:
+    """What the documentation of the model says of the field at the end of ``path``."""
+    names = [str(part) for part in path if isinstance(part, str)]
+    if not names:
+        return "see `manetlab run --help`"
+    text = inspect.getdoc(_model_at(names[:-1])) or ""
+    found = re.search(rf"^    {re.escape(names[-1])}: (.*(?:\n     .*)*)", text, re.MULTILINE)
+    return " ".join(found[1].split()) if found else f"see the fields of {names[0]}"
+
+
+def _model_at(names: Sequence[str]) -> type[BaseModel]:
+    """The model that is found by following these keys from the scenario."""
     nested: dict[str, type[BaseModel]] = {
         "movement": MovementSource,
         "traffic": TrafficSource,
@@ -467,5 +487,4 @@ def _fields_at(path: list[int | str]) -> list[str]:
         "tcp": TcpFlow,
         "cbr": CbrFlow,
     }
-    model = next((nested[str(part)] for part in reversed(path) if str(part) in nested), Scenario)
-    return list(model.model_fields)
+    return next((nested[name] for name in reversed(names) if name in nested), Scenario)

@@ -36,9 +36,9 @@ def draw(pattern: Pattern, nodes: int, warmup_s: float, seed: int, replication: 
     """
     needed = max(2 * pattern.tcp, 2 if pattern.cbr else 0)
     if nodes < needed:
-        raise InputError(
-            "too few nodes for the traffic", "traffic.random", f"{nodes} nodes", f"at least {needed} nodes"
-        )
+        hint = "the TCP flows have all different end points"
+        found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
+        raise InputError("too few nodes for the traffic", "traffic.random", found, wanted, hint)
     # One list of draws in a fixed order: 2 for each end point of TCP, 3 for each CBR flow.
     units = iter(_core.traffic_draws(seed, replication, 2 * pattern.tcp + 3 * pattern.cbr))
     start_s = warmup_s if pattern.tcp_start_s is None else pattern.tcp_start_s

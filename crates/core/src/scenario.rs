@@ -83,8 +83,9 @@ impl Params {
     }
 }
 
-/// One flow of traffic. Its kind refuses unknown fields; serde cannot refuse them beside a flattened field.
+/// One flow of traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The source node.
     pub src: u32,
@@ -189,7 +190,11 @@ impl Scenario {
             Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
         };
         if !(self.duration_s > 0.0 && self.duration_s <= MAX_DURATION_S) {
-            return wrong("duration_s", self.duration_s.to_string(), format!("above 0, up to {MAX_DURATION_S} s"));
+            return wrong(
+                "duration_s",
+                self.duration_s.to_string(),
+                format!("above 0, up to {MAX_DURATION_S} s"),
+            );
         }
         if !(self.warmup_s >= 0.0 && self.warmup_s < self.duration_s) {
             return wrong(
@@ -285,7 +290,9 @@ mod tests {
         assert!(complaint(|s| s.warmup_s = 10.0).starts_with("warmup_s: found 10"));
         assert!(complaint(|s| s.movement.clear()).starts_with("nodes: found 0"));
         assert!(complaint(|s| s.flows[0].dst = 0).starts_with("flows[0].dst: found 0, wanted another node"));
-        assert!(complaint(|s| s.flows[0].src = 9).starts_with("flows[0].src: found 9, wanted a node from 0 to 1"));
+        assert!(
+            complaint(|s| s.flows[0].src = 9).starts_with("flows[0].src: found 9, wanted a node from 0 to 1")
+        );
         assert!(complaint(|s| s.flows[0].start_s = -1.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));

@@ -10,9 +10,18 @@ use pyo3::prelude::*;
 import_exception!(manetlab.errors, InputError);
 import_exception!(manetlab.errors, RunFailed);
 
+/// The hint where only manetlab's own Python could have gone wrong.
+pub(crate) const FROM_PYTHON: &str = "please report this: the package and its compiled part disagree";
+
 /// The Python error with these parts: what, where, found, wanted, hint.
 pub(crate) fn input_error(what: &str, place: &str, found: &str, wanted: &str, hint: &str) -> PyErr {
-    InputError::new_err((what.to_owned(), place.to_owned(), found.to_owned(), wanted.to_owned(), hint.to_owned()))
+    InputError::new_err((
+        what.to_owned(),
+        place.to_owned(),
+        found.to_owned(),
+        wanted.to_owned(),
+        hint.to_owned(),
+    ))
 }
 
 /// What a reader says about a file.
@@ -26,8 +35,17 @@ pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
     match error {
         ScenarioError::OutOfRange(out) => of_range(out, place),
         ScenarioError::Unusable { field, found, wanted } => {
-            input_error(&format!("{field} cannot be used"), place, found, wanted, "")
+            input_error(&format!("{field} cannot be used"), place, found, wanted, hint_on(field))
         }
+    }
+}
+
+fn hint_on(field: &str) -> &'static str {
+    match field.rsplit('.').next() {
+        Some("src" | "dst") => "the number of nodes comes from the movement",
+        Some("start_s" | "stop_s") => "a longer duration, or an earlier start",
+        Some("nodes") => "a scenario needs nodes, and not more than a computer holds",
+        _ => "see `manetlab scenario show` for what the scenario says",
     }
 }
 
@@ -37,7 +55,7 @@ fn of_range(out: &OutOfRange, place: &str) -> PyErr {
         place,
         &out.found.to_string(),
         &format!("a value from {} to {} {}", out.low, out.high, out.unit),
-        "",
+        "`manetlab profile show rfc` lists every parameter with its unit",
     )
 }
 

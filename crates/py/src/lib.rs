@@ -10,11 +10,11 @@ mod running;
 mod traffic;
 
 use manetlab_core::mobility::waypoint::WaypointParams;
+use manetlab_core::params::ParamValue;
 use manetlab_core::profile as of_core;
 use manetlab_core::routing::aodv::AodvParams;
 use manetlab_core::scenario::{Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
-use manetlab_core::params::ParamValue;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -96,6 +96,7 @@ fn apply_tcp_sender(name: &str, tcp_json: &str) -> PyResult<String> {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     running::hold_back_panic_messages();
+    module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add_class::<movement::Movement>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;

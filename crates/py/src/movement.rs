@@ -10,7 +10,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::errors::{input_error, of_reading, of_waypoint};
+use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint};
+
+/// Most nodes of a scenario: a tenth of what the core takes, so that a typing error costs no gigabytes.
+pub(crate) const MAX_NODES: u32 = 100_000;
 
 /// Where the nodes start and go. Cannot be changed.
 #[pyclass(frozen, module = "manetlab._core")]
@@ -34,7 +37,8 @@ impl Movement {
     /// The movement that a file of ns-2 says.
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {
-        py.detach(|| read_movement(data, name, &Limits::default()))
+        let limits = Limits { max_nodes: MAX_NODES, ..Limits::default() };
+        py.detach(|| read_movement(data, name, &limits))
             .map(|movement| Movement::new(movement.trajectories))
             .map_err(|error| of_reading(&error))
     }
@@ -60,11 +64,20 @@ impl Movement {
         seed: u64,
         replication: u64,
     ) -> PyResult<Movement> {
-        let params: WaypointParams = serde_json::from_str(params_json)
-            .map_err(|error| input_error("this is no random waypoint", "waypoint", &error.to_string(), "", ""))?;
-        py.detach(|| waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication)))
-            .map(Movement::new)
-            .map_err(|error| of_waypoint(&error))
+        let params: WaypointParams = serde_json::from_str(params_json).map_err(|error| {
+            input_error(
+                "this is no random waypoint",
+                "waypoint",
+                &error.to_string(),
+                "its parameters",
+                FROM_PYTHON,
+            )
+        })?;
+        py.detach(|| {
+            waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication))
+        })
+        .map(Movement::new)
+        .map_err(|error| of_waypoint(&error))
     }
 
     /// The movement as a file of ns-2, which reads back to the same movement.
@@ -90,7 +103,8 @@ impl Movement {
     /// When the last command is given, in s; 0 if there is none.
     #[getter]
     fn last_command_s(&self) -> f64 {
-        let last = self.trajectories().iter().filter_map(|trajectory| trajectory.commands.last()).map(|c| c.at());
+        let last =
+            self.trajectories().iter().filter_map(|trajectory| trajectory.commands.last()).map(|c| c.at());
         last.max().unwrap_or(Time::ZERO).as_secs()
     }
 

@@ -8,7 +8,7 @@ use manetlab_core::network;
 use manetlab_core::scenario::Scenario;
 use pyo3::prelude::*;
 
-use crate::errors::{RunFailed, input_error, of_scenario};
+use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
 
@@ -28,8 +28,9 @@ pub(crate) fn hold_back_panic_messages() {
 }
 
 fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
-    let mut scenario: Scenario = serde_json::from_str(scenario_json)
-        .map_err(|error| input_error("this is not a scenario", place, &error.to_string(), "a scenario", ""))?;
+    let mut scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
+        input_error("this is not a scenario", place, &error.to_string(), "a scenario", FROM_PYTHON)
+    })?;
     scenario.movement = movement.trajectories().to_vec();
     scenario.check().map_err(|error| of_scenario(&error, place))?;
     Ok(scenario)

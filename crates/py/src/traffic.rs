@@ -44,7 +44,9 @@ fn seconds(time: Time) -> f64 {
 
 fn flow_of(spec: &FlowSpec) -> Flow {
     let kind = match spec.kind {
-        formats::FlowKind::Tcp { window, segment_bytes } => FlowKind::Tcp { bytes: None, window, segment_bytes },
+        formats::FlowKind::Tcp { window, segment_bytes } => {
+            FlowKind::Tcp { bytes: None, window, segment_bytes }
+        }
         formats::FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
             FlowKind::Cbr { bytes, interval_s, random, max_packets }
         }
@@ -54,7 +56,9 @@ fn flow_of(spec: &FlowSpec) -> Flow {
 
 fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
     let kind = match flow.kind {
-        FlowKind::Tcp { bytes: None, window, segment_bytes } => formats::FlowKind::Tcp { window, segment_bytes },
+        FlowKind::Tcp { bytes: None, window, segment_bytes } => {
+            formats::FlowKind::Tcp { window, segment_bytes }
+        }
         FlowKind::Tcp { bytes: Some(bytes), .. } => {
             return Err(input_error(
                 "ns-2's traffic files cannot say how long a TCP transfer is",

@@ -83,7 +83,8 @@ def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
         key, equals, text = change.partition("=")
         section, dot, name = key.strip().partition(".")
         if not (equals and dot and section and name and text.strip()):
-            raise InputError("this changes no parameter", "--set", f'"{change}"', "SECTION.NAME=VALUE")
+            hint = "for example --set mac.slot_us=9"
+            raise InputError("this changes no parameter", "--set", f'"{change}"', "SECTION.NAME=VALUE", hint)
         try:
             value: Any = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:

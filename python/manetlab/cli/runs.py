@@ -44,7 +44,8 @@ def run(
     if trace is not None:
         check_writable(trace)
         if seeds > 1:
-            raise InputError("one recording holds one run", "--trace", f"{seeds} runs", "--seeds 1")
+            hint = "leave out --trace, or run the seeds one by one"
+            raise InputError("one recording holds one run", "--trace", f"--seeds {seeds}", "--seeds 1", hint)
     asked = options.scenario_from(
         scenario,
         movement,

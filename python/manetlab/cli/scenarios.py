@@ -127,7 +127,8 @@ def generate(
         return
     if output is not None:
         wanted = "--output, or --movement and --traffic"
-        raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted)
+        hint = "make the scenario twice; the same seed gives the same scenario"
+        raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted, hint)
     _write_ns2(resolved, movement, traffic)
 
 

@@ -26,6 +26,7 @@ class Frames:
         rts: An RTS.
         cts: A CTS.
         ack: An ACK.
+        eifs: Extended interframe space: SIFS, DIFS and an ACK at the lowest rate, that of the PLCP.
         data: A data frame with the payload.
         with_rts: Is the data frame announced by RTS and CTS?
         windows: Number of backoff values at each attempt, from the first to the last.
@@ -36,6 +37,7 @@ class Frames:
     rts: float
     cts: float
     ack: float
+    eifs: float
     data: float
     with_rts: bool
     windows: tuple[int, ...]
@@ -46,12 +48,14 @@ class Frames:
         mac, udp = params["mac"], params["network"]["udp_header_bytes"]
         length = payload_bytes + udp + IP_HEADER_BYTES + mac["data_header_bytes"]
         with_rts = length > mac["rts_threshold_bytes"]
+        slot, sifs = mac["slot_us"] * 1e-6, mac["sifs_us"] * 1e-6
         return cls(
-            slot=mac["slot_us"] * 1e-6,
-            sifs=mac["sifs_us"] * 1e-6,
+            slot=slot,
+            sifs=sifs,
             rts=_air_time(mac, RTS_BYTES, "control_rate_bps"),
             cts=_air_time(mac, CTS_BYTES, "control_rate_bps"),
             ack=_air_time(mac, ACK_BYTES, "control_rate_bps"),
+            eifs=2 * sifs + 2 * slot + _air_time(mac, ACK_BYTES, "plcp_rate_bps"),
             data=_air_time(mac, length, "data_rate_bps"),
             with_rts=with_rts,
             # What collides is the RTS or a frame without one: both have the short retry limit.
@@ -72,8 +76,7 @@ class Frames:
     @property
     def collision(self) -> float:
         """From the first bit of a collision until the backoff of the bystanders goes on, after EIFS."""
-        eifs = self.sifs + self.ack + self.difs
-        return (self.rts if self.with_rts else self.data) + eifs
+        return (self.rts if self.with_rts else self.data) + self.eifs
 
 
 def one_sender_bps(frames: Frames, payload_bytes: int) -> float:
@@ -88,11 +91,37 @@ def saturation_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
     Bianchi (IEEE JSAC 18(3), 2000), with the limit on attempts of Wu et al. (INFOCOM 2002).
     """
     attempt = attempt_probability(frames.windows, stations)
+    return _throughput(frames, payload_bytes, stations, attempt)
+
+
+def saturation_with_freezing_bps(frames: Frames, payload_bytes: int, stations: int) -> float:
+    """The same, with the backoff that the standard has rather than the one that Bianchi assumed.
+
+    There a busy period counts as a slot of everybody's backoff. In the standard a frozen counter stays, so
+    the slot after a busy period is nobody's but the last sender's, who uses it if it draws 0 (Tinnirello,
+    Bianchi and Xiao, IEEE Trans. Vehicular Technology 59(3), 2010). That slot is joined to the busy period
+    here: windows are one value smaller, and a success is a run of 1 / (1 - 1 / window) successes.
+    """
+    attempt = attempt_probability(tuple(window - 1 for window in frames.windows), stations)
+    run_length = 1 / (1 - 1 / frames.windows[0])
+    return _throughput(frames, payload_bytes, stations, attempt, run_length, frames.slot)
+
+
+def _throughput(
+    frames: Frames,
+    payload_bytes: int,
+    stations: int,
+    attempt: float,
+    run_length: float = 1.0,
+    after_busy: float = 0.0,
+) -> float:
+    """Payload per second when each station sends with probability ``attempt`` in each slot."""
     idle = (1 - attempt) ** stations
     success = stations * attempt * (1 - attempt) ** (stations - 1)
     collision = 1 - idle - success
-    mean_slot = idle * frames.slot + success * frames.success + collision * frames.collision
-    return success * payload_bytes * 8 / mean_slot
+    of_success = success * (frames.success * run_length + after_busy)
+    mean_slot = idle * frames.slot + of_success + collision * (frames.collision + after_busy)
+    return success * run_length * payload_bytes * 8 / mean_slot
 
 
 def attempt_probability(windows: tuple[int, ...], stations: int) -> float:

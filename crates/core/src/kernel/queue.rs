@@ -5,7 +5,9 @@
 //!
 //! **Shape.** A 4-ary heap of (time, sequence number, slot) with each slot's position kept beside it, so that
 //! moving a deadline is one sift and nothing is ever cancelled lazily. Slots are handed out once and live as
-//! long as their owner; a slot without a deadline is not in the heap.
+//! long as their owner; a slot without a deadline is not in the heap. What was popped leaves a hole at the root
+//! that the next insertion fills: most owners set their next deadline when one has come, and one sift serves
+//! both.
 
 use super::Time;
 
@@ -15,14 +17,14 @@ pub struct Slot(pub u32);
 
 #[derive(Clone, Copy)]
 struct Entry {
-    time: Time,
-    sequence: u64,
+    /// Time in the high half, sequence number in the low half: one comparison orders entries.
+    key: u128,
     slot: u32,
 }
 
 impl Entry {
-    fn before(&self, other: &Entry) -> bool {
-        (self.time, self.sequence) < (other.time, other.sequence)
+    fn time(&self) -> Time {
+        Time((self.key >> 64) as u64)
     }
 }
 
@@ -35,6 +37,8 @@ pub struct EventQueue {
     heap: Vec<Entry>,
     position: Vec<u32>,
     next_sequence: u64,
+    /// The root was popped and nothing has taken its place yet.
+    hole: bool,
 }
 
 impl EventQueue {
@@ -54,86 +58,124 @@ impl EventQueue {
         let at = self.position[slot.0 as usize];
         if at == ABSENT {
             if time != Time::NEVER {
-                self.insert(slot, time);
+                let entry = self.entry(slot, time);
+                self.insert(entry);
             }
         } else if time == Time::NEVER {
-            self.remove(at as usize);
-        } else if self.heap[at as usize].time != time {
-            let earlier = time < self.heap[at as usize].time;
-            self.heap[at as usize].time = time;
-            self.heap[at as usize].sequence = self.next_sequence;
-            self.next_sequence += 1;
-            if earlier {
-                self.sift_up(at as usize);
+            self.fill_hole();
+            self.remove(self.position[slot.0 as usize] as usize);
+        } else if self.heap[at as usize].time() != time {
+            self.fill_hole();
+            let at = self.position[slot.0 as usize] as usize;
+            let entry = self.entry(slot, time);
+            if time < self.heap[at].time() {
+                self.sift_up(at, entry);
             } else {
-                self.sift_down(at as usize);
+                self.sift_down(at, entry);
             }
         }
     }
 
     /// The earliest deadline, [`Time::NEVER`] if there is none.
     pub fn peek_time(&self) -> Time {
-        self.heap.first().map_or(Time::NEVER, |entry| entry.time)
+        let first = if self.hole {
+            self.heap.iter().skip(1).take(ARITY).min_by_key(|entry| entry.key)
+        } else {
+            self.heap.first()
+        };
+        first.map_or(Time::NEVER, Entry::time)
     }
 
     /// Takes the earliest deadline out of the queue.
     pub fn pop(&mut self) -> Option<(Time, Slot)> {
+        self.fill_hole();
         let first = *self.heap.first()?;
-        self.remove(0);
-        Some((first.time, Slot(first.slot)))
+        self.position[first.slot as usize] = ABSENT;
+        self.hole = true;
+        Some((first.time(), Slot(first.slot)))
     }
 
-    fn insert(&mut self, slot: Slot, time: Time) {
-        self.heap.push(Entry { time, sequence: self.next_sequence, slot: slot.0 });
+    fn entry(&mut self, slot: Slot, time: Time) -> Entry {
+        let key = u128::from(time.0) << 64 | u128::from(self.next_sequence);
         self.next_sequence += 1;
-        self.sift_up(self.heap.len() - 1);
+        Entry { key, slot: slot.0 }
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        if self.hole {
+            self.hole = false;
+            self.sift_down(0, entry);
+        } else {
+            self.heap.push(entry);
+            self.sift_up(self.heap.len() - 1, entry);
+        }
+    }
+
+    fn fill_hole(&mut self) {
+        if self.hole {
+            self.hole = false;
+            self.replace_by_last(0);
+        }
     }
 
     fn remove(&mut self, at: usize) {
         self.position[self.heap[at].slot as usize] = ABSENT;
-        let last = self.heap.pop().expect("the entry to remove is in the heap");
-        if at < self.heap.len() {
-            self.heap[at] = last;
-            self.position[last.slot as usize] = at as u32;
-            self.sift_down(at);
-            self.sift_up(at);
+        self.replace_by_last(at);
+    }
+
+    /// Puts the heap's last entry where an entry was taken out.
+    fn replace_by_last(&mut self, at: usize) {
+        let Some(last) = self.heap.pop() else { return };
+        if at == self.heap.len() {
+            return;
+        }
+        if at > 0 && last.key < self.heap[(at - 1) / ARITY].key {
+            self.sift_up(at, last);
+        } else {
+            self.sift_down(at, last);
         }
     }
 
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
+    /// Places `entry` at `at` or above.
+    fn sift_up(&mut self, mut at: usize, entry: Entry) {
         while at > 0 {
             let parent = (at - 1) / ARITY;
-            if !entry.before(&self.heap[parent]) {
+            let above = self.heap[parent];
+            if above.key <= entry.key {
                 break;
             }
-            self.place(at, self.heap[parent]);
+            self.place(at, above);
             at = parent;
         }
         self.place(at, entry);
     }
 
-    fn sift_down(&mut self, mut at: usize) {
-        let entry = self.heap[at];
+    /// Places `entry` at `at` or below.
+    fn sift_down(&mut self, mut at: usize, entry: Entry) {
         loop {
             let first = at * ARITY + 1;
-            let Some(least) = (first..(first + ARITY).min(self.heap.len()))
-                .reduce(|a, b| if self.heap[b].before(&self.heap[a]) { b } else { a })
-            else {
-                break;
-            };
-            if !self.heap[least].before(&entry) {
+            let end = (first + ARITY).min(self.heap.len());
+            let Some(children) = self.heap.get(first..end) else { break };
+            let mut least = Entry { key: entry.key, slot: 0 };
+            let mut least_at = at;
+            for (offset, child) in children.iter().enumerate() {
+                if child.key < least.key {
+                    least = *child;
+                    least_at = first + offset;
+                }
+            }
+            if least_at == at {
                 break;
             }
-            self.place(at, self.heap[least]);
-            at = least;
+            self.place(at, least);
+            at = least_at;
         }
         self.place(at, entry);
     }
 
     fn place(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
         self.position[entry.slot as usize] = at as u32;
+        self.heap[at] = entry;
     }
 }
 
@@ -201,6 +243,7 @@ mod tests {
                         queue.set(Slot(slot), Time::NEVER);
                         plain.set(slot, Time::NEVER);
                     }
+                    9 => prop_assert_eq!(queue.peek_time(), plain.0.iter().min().map_or(Time::NEVER, |e| e.0)),
                     _ => {
                         queue.set(Slot(slot), Time(time));
                         plain.set(slot, Time(time));

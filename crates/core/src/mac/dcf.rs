@@ -8,9 +8,9 @@
 //! filter compares sequence numbers without the retry bit (§9.2.9). What ns-2 does otherwise is a parameter
 //! each, see [`MacParams`](super::MacParams).
 //!
-//! **Order of calls.** `handle_arrival` at a frame's first bit; `handle_received` when `next_timeout` was a
-//! reception's end; `handle_timeout` for the station's own deadlines. Time never goes back. After each call
-//! the network asks `next_timeout` again.
+//! **Order of calls.** `handle_arrival` at a frame's first bit; at the last bit of a frame to the station or to
+//! all, `handle_received` if [`Dcf::received`] names it; `handle_timeout` for the station's own deadlines. Time
+//! never goes back. After each call the network asks `next_timeout` again.
 
 use super::medium::ReceiverRules;
 use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
@@ -104,13 +104,15 @@ struct Backoff {
 /// See the module's head.
 pub struct Dcf {
     node: NodeId,
-    stream: Stream,
+    /// Apart, because it is large and seldom used.
+    stream: Box<Stream>,
     medium: Medium,
     state: State,
     response: Option<Response>,
     /// When a response or the data frame after a CTS is due; also the unfrozen wait of `defer-random`.
     defer: Time,
-    current: Option<Current>,
+    /// Apart, because it is large and not needed while others transmit.
+    current: Box<Option<Current>>,
     /// The layer above waits to be told that the next frame may come.
     owes_ready: bool,
     backoff: Option<Backoff>,
@@ -127,12 +129,12 @@ impl Dcf {
     pub fn new(node: NodeId, timing: &Timing, stream: Stream) -> Dcf {
         Dcf {
             node,
-            stream,
+            stream: Box::new(stream),
             medium: Medium::default(),
             state: State::Idle,
             response: None,
             defer: Time::NEVER,
-            current: None,
+            current: Box::new(None),
             owes_ready: false,
             backoff: None,
             cw: timing.params().cw_min,
@@ -150,7 +152,7 @@ impl Dcf {
 
     /// The body of the frame that the station is trying to send.
     pub fn in_hand(&self) -> Option<&Body> {
-        self.current.as_ref().map(|current| &current.body)
+        (*self.current).as_ref().map(|current| &current.body)
     }
 
     /// What became of decodable frames so far.
@@ -161,12 +163,7 @@ impl Dcf {
     /// When the station next wants to be woken.
     pub fn next_timeout(&self, timing: &Timing) -> Time {
         let backoff = self.backoff.map_or(Time::NEVER, |backoff| backoff.expiry(timing));
-        self.state.deadline().min(self.defer).min(backoff).min(self.medium.next_received())
-    }
-
-    /// When a frame that the station must act on will have arrived.
-    pub fn next_received(&self) -> Time {
-        self.medium.next_received()
+        self.state.deadline().min(self.defer).min(backoff)
     }
 
     /// The transmission that has just been received and must be acted on, if there is one.
@@ -175,14 +172,21 @@ impl Dcf {
     }
 
     /// A frame from above. Only while [`Dcf::is_ready`].
-    pub fn handle_send(&mut self, now: Time, to: NodeId, body: Body, timing: &Timing, out: &mut Vec<MacAction>) {
+    pub fn handle_send(
+        &mut self,
+        now: Time,
+        to: NodeId,
+        body: Body,
+        timing: &Timing,
+        out: &mut Vec<MacAction>,
+    ) {
         debug_assert!(self.is_ready());
-        self.medium.settle(now, timing);
+        self.medium.settle(now);
         let bytes = timing.frame_bytes(body.bytes());
         let uses_rts = !to.is_broadcast() && timing.uses_rts(bytes);
         // §7.1.3.4: sequence numbers count modulo 4096. Number 0 is left to "none yet".
         self.sequence = self.sequence % 4095 + 1;
-        self.current = Some(Current {
+        *self.current = Some(Current {
             to,
             airtime: timing.data(bytes, to.is_broadcast()),
             body,
@@ -198,12 +202,23 @@ impl Dcf {
     }
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have been
-    /// handled before ([`Dcf::received`]).
-    pub fn handle_arrival(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
-        self.medium.settle(now, timing);
+    /// handled before ([`Dcf::received`]). True if `next_timeout` may have changed.
+    pub fn handle_arrival(
+        &mut self,
+        now: Time,
+        signal: Signal,
+        timing: &Timing,
+        rules: &ReceiverRules,
+    ) -> bool {
+        if self.backoff.is_none() {
+            self.medium.arrive(now, signal, timing, rules);
+            return false;
+        }
+        self.medium.settle(now);
         self.suspend_backoff(now, timing);
         self.medium.arrive(now, signal, timing, rules);
-        self.forecast_backoff(now, timing);
+        self.forecast_backoff(now);
+        true
     }
 
     /// The frame named by [`Dcf::received`] has arrived intact.
@@ -214,13 +229,13 @@ impl Dcf {
             FrameKind::Data => self.on_data(now, frame, timing, out),
             FrameKind::Ack => self.on_ack(now, timing, out),
         }
-        self.medium.release(timing);
-        self.forecast_backoff(now, timing);
+        self.medium.release();
+        self.forecast_backoff(now);
     }
 
     /// One of the station's own deadlines has come.
     pub fn handle_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        self.medium.settle(now, timing);
+        self.medium.settle(now);
         if self.state.deadline() <= now {
             self.on_exchange_end(now, timing, out);
         } else if self.defer <= now {
@@ -239,7 +254,7 @@ impl Dcf {
 
     /// Begins to contend for the medium with the current frame.
     fn contend(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let idle_at = self.idle_at(timing);
+        let idle_at = self.idle_at();
         if idle_at > now {
             self.start_backoff(now, timing);
             return;
@@ -263,7 +278,7 @@ impl Dcf {
     /// §9.2.5.2: draws a backoff; it counts from when the medium is idle, not before now.
     fn start_backoff(&mut self, now: Time, timing: &Timing) {
         let slots = self.draw_slots(timing);
-        let idle_from = self.idle_at(timing).max(now);
+        let idle_from = self.idle_at().max(now);
         self.backoff = Some(Backoff { slots, idle_from, undrawn: false });
     }
 
@@ -275,7 +290,8 @@ impl Dcf {
         }
         if backoff.undrawn {
             // §9.2.5.1: the medium got busy before DIFS was over.
-            backoff = Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
+            backoff =
+                Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
         } else {
             let counting = now.since(backoff.idle_from + timing.difs);
             backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
@@ -286,8 +302,8 @@ impl Dcf {
     }
 
     /// Sets from when a suspended backoff goes on, as far as can be known now.
-    fn forecast_backoff(&mut self, now: Time, timing: &Timing) {
-        let idle_at = self.idle_at(timing);
+    fn forecast_backoff(&mut self, now: Time) {
+        let idle_at = self.idle_at();
         if let Some(backoff) = &mut self.backoff
             && (backoff.idle_from == Time::NEVER || backoff.idle_from < idle_at)
         {
@@ -296,8 +312,8 @@ impl Dcf {
     }
 
     /// From when the medium is idle and the station is in no exchange.
-    fn idle_at(&self, timing: &Timing) -> Time {
-        if self.state == State::Idle { self.medium.idle_at(timing) } else { Time::NEVER }
+    fn idle_at(&self) -> Time {
+        if self.state == State::Idle { self.medium.idle_at() } else { Time::NEVER }
     }
 
     fn is_idle(&self, now: Time) -> bool {
@@ -314,13 +330,13 @@ impl Dcf {
     fn transmit(&mut self, now: Time, frame: Frame, state: State, timing: &Timing, out: &mut Vec<MacAction>) {
         self.suspend_backoff(now, timing);
         self.state = state;
-        self.medium.transmit(now + frame.airtime);
+        self.medium.transmit(now + frame.airtime, timing);
         out.push(MacAction::Transmit(frame));
     }
 
     /// Sends the current frame, or the RTS that announces it.
     fn transmit_current(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &self.current else { return };
+        let Some(current) = &*self.current else { return };
         if current.rts_due {
             if self.is_idle(now) {
                 self.transmit_rts(now, timing, out);
@@ -332,7 +348,7 @@ impl Dcf {
         }
         let follows_cts = current.uses_rts;
         if (!follows_cts || timing.params().sense_before_data) && !self.is_idle(now) {
-            if let Some(current) = &mut self.current {
+            if let Some(current) = &mut *self.current {
                 current.rts_due = current.uses_rts;
             }
             self.grow_cw(timing);
@@ -343,7 +359,7 @@ impl Dcf {
     }
 
     fn transmit_rts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &self.current else { return };
+        let Some(current) = &*self.current else { return };
         let reserves = timing.sifs * 3 + timing.cts + current.airtime + timing.ack;
         let frame = Frame {
             kind: FrameKind::Rts,
@@ -360,7 +376,7 @@ impl Dcf {
     }
 
     fn transmit_data(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &self.current else { return };
+        let Some(current) = &*self.current else { return };
         let broadcast = current.to.is_broadcast();
         let end = now + current.airtime;
         let (reserves, deadline) =
@@ -431,7 +447,7 @@ impl Dcf {
         self.state = State::Idle;
         if self.response.is_some() {
             self.defer = now + timing.sifs;
-        } else if let Some(current) = &self.current {
+        } else if let Some(current) = &*self.current {
             if current.uses_rts && !current.rts_due {
                 // Its CTS has come: the data frame follows after SIFS. An own backoff cannot be running.
                 self.defer = now + timing.sifs;
@@ -442,7 +458,7 @@ impl Dcf {
             self.owes_ready = false;
             out.push(MacAction::Ready);
         }
-        self.forecast_backoff(now, timing);
+        self.forecast_backoff(now);
     }
 
     fn start_backoff_after_exchange(&mut self, now: Time, timing: &Timing) {
@@ -466,7 +482,7 @@ impl Dcf {
 
     /// §9.2.5.3: no ACK came; or a broadcast has ended.
     fn on_ack_timeout(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &mut self.current else { return };
+        let Some(current) = &mut *self.current else { return };
         if current.to.is_broadcast() {
             self.finish(now, timing, out);
             return;
@@ -518,14 +534,13 @@ impl Dcf {
             return;
         }
         let reserves = frame.reserves.saturating_sub(timing.sifs + timing.cts);
-        self.response =
-            Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
+        self.response = Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
         self.defer = Time::NEVER;
         self.resume(now, timing, out);
     }
 
     fn on_cts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let (State::AwaitCts(_), Some(current)) = (self.state, &mut self.current) else { return };
+        let (State::AwaitCts(_), Some(current)) = (self.state, &mut *self.current) else { return };
         current.rts_due = false;
         // §9.2.5.3: the short retry count is reset, the contention window is not.
         self.short_retries = 0;
@@ -577,7 +592,7 @@ impl Dcf {
     }
 
     fn on_ack(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let (State::AwaitAck(_), Some(current)) = (self.state, &self.current) else { return };
+        let (State::AwaitAck(_), Some(current)) = (self.state, &*self.current) else { return };
         if current.uses_rts {
             self.long_retries = 0;
         } else {

@@ -4,8 +4,6 @@
 //! known unless something else happens, so [`Medium::idle_at`] is a forecast that later arrivals correct, and
 //! [`Medium::settle`] applies what has ended by now. Only a frame that this station must act on wakes it.
 
-use smallvec::SmallVec;
-
 use super::Timing;
 use crate::kernel::{Span, Time};
 use crate::radio::{Capture, RadioParams};
@@ -35,11 +33,37 @@ struct Reception {
     collided: bool,
     /// Was the station transmitting while it arrived?
     deaf: bool,
+    /// NAV and EIFS as they will be when it has ended, if nothing else happens.
+    nav_after: Time,
+    eifs_after: Time,
 }
 
 impl Reception {
     fn intact(&self) -> bool {
         self.signal.receivable && !self.collided && !self.deaf
+    }
+
+    /// NAV and EIFS as they will be when the frame has ended, from what they are before.
+    fn after(&self, nav: Time, eifs_until: Time, on_air_until: Time, timing: &Timing) -> (Time, Time) {
+        let end = self.signal.end;
+        if on_air_until > end {
+            // Still transmitting: the station does not notice the frame at all.
+            return (nav, eifs_until);
+        }
+        if self.intact() {
+            // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
+            let reserved = if self.signal.wanted { nav } else { end + self.signal.reserves };
+            return (nav.max(reserved), Time::ZERO);
+        }
+        let params = timing.params();
+        if !self.signal.receivable && !params.eifs_after_weak_frames {
+            (nav, eifs_until)
+        } else if params.eifs_as_nav {
+            (nav.max(end + timing.eifs), eifs_until)
+        } else {
+            // DIFS is added by the backoff.
+            (nav, end + timing.eifs.saturating_sub(timing.difs))
+        }
     }
 }
 
@@ -72,7 +96,7 @@ pub struct ReceptionCounts {
 pub(super) struct Medium {
     reception: Option<Reception>,
     /// Frames that overlap the one being received (only kept for the `sinr` rule).
-    others: SmallVec<[(f64, Time); 4]>,
+    others: Vec<(f64, Time)>,
     /// Virtual carrier sense (§9.2.1).
     nav: Time,
     /// The standard's EIFS: no contention before this, but responses are sent.
@@ -88,7 +112,7 @@ impl Default for Medium {
     fn default() -> Medium {
         Medium {
             reception: None,
-            others: SmallVec::new(),
+            others: Vec::new(),
             nav: Time::ZERO,
             eifs_until: Time::ZERO,
             energy_until: Time::ZERO,
@@ -100,80 +124,66 @@ impl Default for Medium {
 
 impl Medium {
     /// Applies the end of a reception that nobody has to act on.
-    pub(super) fn settle(&mut self, now: Time, timing: &Timing) {
-        if let Some(reception) = self.reception
+    pub(super) fn settle(&mut self, now: Time) {
+        if let Some(reception) = &self.reception
             && reception.signal.end <= now
-            && !(reception.intact() && reception.signal.wanted)
+            && !(reception.signal.wanted && reception.intact())
         {
-            self.end_reception(timing);
+            self.release();
         }
     }
 
-    /// A frame that the station must act on ends now: its transmission. The medium is busy with it until
-    /// [`Medium::release`].
+    /// The transmission of a frame that the station must act on and that has ended by now. The medium is busy
+    /// with it until [`Medium::release`].
     pub(super) fn received(&self, now: Time) -> Option<u32> {
         let reception = self.reception.as_ref()?;
-        (reception.signal.end <= now && reception.intact() && reception.signal.wanted)
+        (reception.signal.wanted && reception.signal.end <= now && reception.intact())
             .then_some(reception.signal.transmission)
     }
 
-    /// The frame that was received has been dealt with.
-    pub(super) fn release(&mut self, timing: &Timing) {
-        self.end_reception(timing);
-    }
-
-    /// When a frame that the station must act on will have arrived.
-    pub(super) fn next_received(&self) -> Time {
-        match &self.reception {
-            Some(reception) if reception.intact() && reception.signal.wanted => reception.signal.end,
-            _ => Time::NEVER,
+    /// The frame that occupied the receiver has ended and been dealt with.
+    pub(super) fn release(&mut self) {
+        if let Some(reception) = self.reception.take() {
+            self.nav = reception.nav_after;
+            self.eifs_until = reception.eifs_after;
         }
     }
 
-    fn end_reception(&mut self, timing: &Timing) {
-        let Some(reception) = self.reception.take() else { return };
-        self.others.clear();
-        let (nav, eifs_until) = self.after(&reception, timing);
-        (self.nav, self.eifs_until) = (nav, eifs_until);
-    }
-
-    /// NAV and EIFS as they will be when the reception has ended, if nothing else arrives.
-    fn after(&self, reception: &Reception, timing: &Timing) -> (Time, Time) {
-        let end = reception.signal.end;
-        if self.on_air_until > end {
-            // Still transmitting: the station has not noticed the frame at all.
-            return (self.nav, self.eifs_until);
-        }
-        if reception.intact() {
-            // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
-            let reserved = if reception.signal.wanted { end } else { end + reception.signal.reserves };
-            return (self.nav.max(reserved), Time::ZERO);
-        }
-        let params = timing.params();
-        let counts_as_error = reception.signal.receivable || params.eifs_after_weak_frames;
-        match (counts_as_error, params.eifs_as_nav) {
-            (false, _) => (self.nav, self.eifs_until),
-            (true, true) => (self.nav.max(end + timing.eifs), self.eifs_until),
-            // DIFS is added by the backoff.
-            (true, false) => (self.nav, end + timing.eifs.saturating_sub(timing.difs)),
+    /// Forecasts NAV and EIFS at the end of the reception.
+    fn forecast(&mut self, timing: &Timing) {
+        let (nav, eifs_until, on_air_until) = (self.nav, self.eifs_until, self.on_air_until);
+        if let Some(reception) = &mut self.reception {
+            (reception.nav_after, reception.eifs_after) =
+                reception.after(nav, eifs_until, on_air_until, timing);
         }
     }
 
     /// The first bit of a frame arrives.
     pub(super) fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
-        self.settle(now, timing);
-        let deaf = now < self.on_air_until;
+        self.settle(now);
         self.counts.receivable += u64::from(signal.receivable);
-        let Some(current) = &mut self.reception else {
-            let mut reception = Reception { signal, collided: false, deaf };
-            if rules.capture == Capture::Sinr {
-                self.others.retain(|other| other.1 > now);
-                reception.collided = !survives(&signal, &self.others, rules);
-                self.counts.collided += u64::from(signal.receivable && reception.collided);
-            }
-            self.reception = Some(reception);
+        let deaf = now < self.on_air_until;
+        let mut arriving =
+            Reception { signal, collided: false, deaf, nav_after: Time::ZERO, eifs_after: Time::ZERO };
+        if self.reception.is_some() {
+            self.overlap(now, &arriving, timing, rules);
+            self.forecast(timing);
             return;
-        };
+        }
+        if rules.capture == Capture::Sinr {
+            self.others.retain(|other| other.1 > now);
+            arriving.collided = !survives(&signal, &self.others, rules);
+            self.counts.collided += u64::from(signal.receivable && arriving.collided);
+        }
+        (arriving.nav_after, arriving.eifs_after) =
+            arriving.after(self.nav, self.eifs_until, self.on_air_until, timing);
+        self.reception = Some(arriving);
+    }
+
+    /// A frame arrives while another occupies the receiver.
+    fn overlap(&mut self, now: Time, arriving: &Reception, timing: &Timing, rules: &ReceiverRules) {
+        let Some(current) = &mut self.reception else { return };
+        let signal = arriving.signal;
         let survives = match rules.capture {
             Capture::Pairwise => current.signal.power_w >= rules.ratio * signal.power_w,
             Capture::Sinr => {
@@ -188,7 +198,7 @@ impl Medium {
             current.collided = true;
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
             if signal.end > current.signal.end {
-                *current = Reception { signal, collided: true, deaf };
+                *current = Reception { collided: true, ..*arriving };
             }
         } else if timing.params().captured_frames_set_nav {
             self.nav = self.nav.max(signal.end + timing.eifs);
@@ -198,24 +208,25 @@ impl Medium {
     }
 
     /// The station begins to transmit and hears nothing until `until`.
-    pub(super) fn transmit(&mut self, until: Time) {
+    pub(super) fn transmit(&mut self, until: Time, timing: &Timing) {
+        self.on_air_until = until;
         if let Some(reception) = &mut self.reception {
             reception.deaf = true;
+            self.forecast(timing);
         }
-        self.on_air_until = until;
     }
 
     /// From when the medium is idle for contention, as far as can be known now: physically, by NAV, and after
     /// EIFS. [`Time::NEVER`] while a frame arrives that the station must act on.
-    pub(super) fn idle_at(&self, timing: &Timing) -> Time {
-        let Some(reception) = &self.reception else {
-            return self.nav.max(self.eifs_until).max(self.energy_until);
-        };
-        if reception.intact() && reception.signal.wanted {
-            return Time::NEVER;
+    pub(super) fn idle_at(&self) -> Time {
+        match &self.reception {
+            None => self.nav.max(self.eifs_until).max(self.energy_until),
+            Some(reception) if reception.signal.wanted && reception.intact() => Time::NEVER,
+            Some(reception) => {
+                let virtually = reception.nav_after.max(reception.eifs_after);
+                reception.signal.end.max(virtually).max(self.energy_until)
+            }
         }
-        let (nav, eifs_until) = self.after(reception, timing);
-        reception.signal.end.max(nav).max(eifs_until).max(self.energy_until)
     }
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.

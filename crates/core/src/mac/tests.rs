@@ -20,6 +20,8 @@ struct Bench {
     mac: Dcf,
     /// Frames that were heard, by number.
     heard: Vec<Frame>,
+    /// When the last bits of frames still on the air arrive, in order.
+    last_bits: Vec<Time>,
     /// What the station did, with times in µs.
     log: Vec<(f64, MacAction)>,
 }
@@ -41,23 +43,36 @@ impl Bench {
         let timing = Timing::new(params);
         let stream = Streams::new(1, 0).stream(0, Purpose::Mac);
         let mac = Dcf::new(ME, &timing, stream);
-        Bench { rules: ReceiverRules::new(radio), mac, timing, heard: Vec::new(), log: Vec::new() }
+        Bench {
+            rules: ReceiverRules::new(radio),
+            mac,
+            timing,
+            heard: Vec::new(),
+            last_bits: Vec::new(),
+            log: Vec::new(),
+        }
     }
 
     fn until(&mut self, us: f64) -> &mut Bench {
-        while self.mac.next_timeout(&self.timing) <= at(us) {
-            let now = self.mac.next_timeout(&self.timing);
+        loop {
+            let last_bit = self.last_bits.first().copied();
+            let timeout = self.mac.next_timeout(&self.timing);
+            let now = timeout.min(last_bit.unwrap_or(Time::NEVER));
+            if now > at(us) {
+                return self;
+            }
             let mut out = Vec::new();
-            match self.mac.received(now) {
-                Some(number) => {
+            if last_bit == Some(now) {
+                self.last_bits.remove(0);
+                if let Some(number) = self.mac.received(now) {
                     let frame = self.heard[number as usize].clone();
                     self.mac.handle_received(now, &frame, &self.timing, &mut out);
                 }
-                None => self.mac.handle_timeout(now, &self.timing, &mut out),
+            } else {
+                self.mac.handle_timeout(now, &self.timing, &mut out);
             }
             self.log.extend(out.into_iter().map(|action| (micros(now), action)));
         }
-        self
     }
 
     fn send(&mut self, us: f64, to: NodeId) -> &mut Bench {
@@ -84,6 +99,8 @@ impl Bench {
             transmission: self.heard.len() as u32,
         };
         self.heard.push(frame);
+        self.last_bits.push(signal.end);
+        self.last_bits.sort_unstable();
         self.mac.handle_arrival(at(us), signal, &self.timing, &self.rules);
         self
     }
@@ -234,7 +251,10 @@ fn a_frame_received_again_is_acknowledged_and_not_delivered() {
 #[test]
 fn the_nav_of_an_overheard_rts_is_obeyed() {
     let mut bench = Bench::new(&MacParams::default());
-    bench.hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000)).send(500.0, NodeId::BROADCAST).until(9000.0);
+    bench
+        .hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000))
+        .send(500.0, NodeId::BROADCAST)
+        .until(9000.0);
     assert!(bench.sent()[0].0 >= 352.0 + 3000.0 + 50.0);
 }
 
@@ -282,7 +302,10 @@ fn in_ns2_difs_is_added_to_eifs() {
 fn a_correct_frame_ends_eifs() {
     let mut bench = Bench::new(&MacParams::default());
     bench.hear(0.0, data(OTHER, PEER)).hear(500.0, data(PEER, OTHER));
-    bench.hear(1510.0, frame(FrameKind::Ack, OTHER, PEER, 304, 0)).send(1820.0, NodeId::BROADCAST).until(9000.0);
+    bench
+        .hear(1510.0, frame(FrameKind::Ack, OTHER, PEER, 304, 0))
+        .send(1820.0, NodeId::BROADCAST)
+        .until(9000.0);
     assert_eq!(bench.sent(), [(1814.0 + 50.0, FrameKind::Data)]);
 }
 
@@ -298,7 +321,8 @@ fn seven_unanswered_rts_end_the_attempt() {
     };
     assert_eq!(*to, PEER);
     // §9.2.4: 31, 63, 127, 255, 511, 1023 slots at most before each retry; 670 µs is the CTS time-out, DIFS added.
-    let gaps: Vec<f64> = bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
+    let gaps: Vec<f64> =
+        bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
     for (gap, most) in gaps.iter().zip([63.0, 127.0, 255.0, 511.0, 1023.0, 1023.0]) {
         assert!(gap.fract() == 0.0 && (0.0..=most).contains(gap), "{gaps:?}");
     }
@@ -317,8 +341,11 @@ fn four_unacknowledged_long_frames_end_the_attempt() {
             let us = sent.last().expect("an RTS was sent").0;
             bench.hear(us + 362.0, frame(FrameKind::Cts, PEER, ME, 304, 740));
         }
-        let next = micros(bench.mac.next_timeout(&bench.timing));
-        bench.until(next);
+        let next = bench
+            .mac
+            .next_timeout(&bench.timing)
+            .min(bench.last_bits.first().copied().unwrap_or(Time::NEVER));
+        bench.until(micros(next));
     }
     assert_eq!(bench.sent().iter().filter(|(_, kind)| *kind == FrameKind::Data).count(), 4);
 }

@@ -41,8 +41,7 @@ impl Timing {
     /// The times that follow from these parameters.
     pub fn new(params: &MacParams) -> Timing {
         let plcp = Span::of_bits(u64::from(params.plcp_bits), params.plcp_rate_bps);
-        let control =
-            |bytes: u32| plcp + Span::of_bits(8 * u64::from(bytes), params.control_rate_bps);
+        let control = |bytes: u32| plcp + Span::of_bits(8 * u64::from(bytes), params.control_rate_bps);
         let (slot, sifs) = (Span::from_micros(params.slot_us), Span::from_micros(params.sifs_us));
         let difs = sifs + slot * 2;
         let (rts, cts, ack) = (control(RTS_BYTES), control(CTS_BYTES), control(ACK_BYTES));

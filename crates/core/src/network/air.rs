@@ -1,11 +1,15 @@
 //! Frames on the air.
 //!
-//! A transmission is one entry of the event queue that walks its receivers in order of arrival. While the
-//! next first bit comes before everything else that is due, the walk goes on without the queue.
+//! A transmission is one entry of the event queue. First its first bit reaches the nodes in carrier-sense range
+//! ([`Phase::FirstBits`]), then its last bit those that must act on it ([`Phase::LastBits`]), each at its own
+//! time. When nothing else is due before a first bit reaches the farthest receiver, all receivers are served at
+//! once, in order of nodes: what one does then cannot reach another in between. Otherwise the transmission walks
+//! its receivers in order of time and goes back to the queue whenever something else comes first.
 
 use crate::kernel::{Slot, Span, Time};
 use crate::mac::{Frame, Signal};
 use crate::observe::RecordKind;
+use crate::packet::NodeId;
 use crate::radio::Arrival;
 
 use super::{Network, Target};
@@ -15,8 +19,21 @@ struct Transmission {
     slot: Slot,
     frame: Option<Frame>,
     start: Time,
+    phase: Phase,
+    /// All receivers in the first phase, those that the frame is meant for in the second.
     arrivals: Vec<Arrival>,
+    /// The longest delay of all first bits.
+    last_ns: u32,
+    /// Are the arrivals in order of time?
+    sorted: bool,
+    /// How many of the arrivals have been dealt with.
     next: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    FirstBits,
+    LastBits,
 }
 
 /// All frames on their way; places are used again.
@@ -45,7 +62,10 @@ impl Network {
                 slot,
                 frame: None,
                 start: Time::ZERO,
+                phase: Phase::FirstBits,
                 arrivals: Vec::new(),
+                last_ns: 0,
+                sorted: false,
                 next: 0,
             });
             at
@@ -53,47 +73,129 @@ impl Network {
         let transmission = &mut self.air.transmissions[at as usize];
         self.index.arrivals(node, self.now, &mut transmission.arrivals);
         transmission.start = self.now;
+        transmission.phase = Phase::FirstBits;
         transmission.next = 0;
+        transmission.sorted = false;
         transmission.frame = Some(frame);
-        let due = transmission.due();
-        self.agenda.set(transmission.slot, due);
+        let (first, last) = nearest_and_farthest(&transmission.arrivals);
+        transmission.last_ns = last;
+        if first == u32::MAX {
+            self.end_transmission(at);
+        } else {
+            self.agenda.set(transmission.slot, self.now + Span(first.into()));
+        }
     }
 
-    /// The next first bits of a transmission arrive; or it is over and its place is free again.
+    /// The next first or last bits of a transmission arrive.
     pub(super) fn continue_transmission(&mut self, at: u32) {
+        let transmission = &self.air.transmissions[at as usize];
+        let last = transmission.start + Span(transmission.last_ns.into());
+        match transmission.phase {
+            Phase::FirstBits if transmission.next == 0 && last < self.agenda.peek_time().min(self.end) => {
+                self.serve_all(at);
+            }
+            Phase::FirstBits => self.walk_first_bits(at),
+            Phase::LastBits => self.walk_last_bits(at),
+        }
+    }
+
+    fn serve_all(&mut self, at: u32) {
+        let transmission = &mut self.air.transmissions[at as usize];
+        let Some(template) = transmission.template(at) else { return };
+        let arrivals = std::mem::take(&mut transmission.arrivals);
+        let start = transmission.start;
+        for arrival in &arrivals {
+            self.now = start + Span(arrival.delay_ns.into());
+            self.arrive(arrival.node, template.at(self.now, arrival));
+        }
+        self.air.arrivals += arrivals.len() as u64;
+        self.air.transmissions[at as usize].arrivals = arrivals;
+        self.begin_last_bits(at);
+    }
+
+    fn walk_first_bits(&mut self, at: u32) {
+        let transmission = &mut self.air.transmissions[at as usize];
+        let Some(template) = transmission.template(at) else { return };
+        transmission.sort();
         loop {
             let transmission = &mut self.air.transmissions[at as usize];
-            let Some(arrival) = transmission.arrivals.get(transmission.next).copied() else {
-                transmission.frame = None;
-                self.air.free.push(at);
+            let arrival = transmission.arrivals[transmission.next];
+            transmission.next += 1;
+            self.air.arrivals += 1;
+            self.arrive(arrival.node, template.at(self.now, &arrival));
+            let Some(due) = self.air.transmissions[at as usize].due() else {
+                self.begin_last_bits(at);
                 return;
             };
-            transmission.next += 1;
-            let signal = transmission.signal(at, &arrival);
-            self.air.arrivals += 1;
-            self.arrive(arrival.node, signal);
-            let transmission = &self.air.transmissions[at as usize];
-            let due = transmission.due();
-            if transmission.next == transmission.arrivals.len() || due >= self.agenda.peek_time() || due >= self.end
-            {
-                self.agenda.set(transmission.slot, due);
+            if !self.go_on(at, due) {
                 return;
             }
-            self.now = due;
         }
+    }
+
+    /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
+    fn begin_last_bits(&mut self, at: u32) {
+        let transmission = &mut self.air.transmissions[at as usize];
+        let to = transmission.frame.as_ref().map_or(NodeId::BROADCAST, |frame| frame.to);
+        transmission
+            .arrivals
+            .retain(|arrival| arrival.receivable && (to.is_broadcast() || to.0 == arrival.node));
+        transmission.phase = Phase::LastBits;
+        transmission.next = 0;
+        transmission.sort();
+        match transmission.due() {
+            Some(due) => self.agenda.set(transmission.slot, due),
+            None => self.end_transmission(at),
+        }
+    }
+
+    fn walk_last_bits(&mut self, at: u32) {
+        loop {
+            let transmission = &mut self.air.transmissions[at as usize];
+            let node = transmission.arrivals[transmission.next].node;
+            transmission.next += 1;
+            if self.stations[node as usize].mac.received(self.now) == Some(at) {
+                self.receive(node, at);
+            }
+            let Some(due) = self.air.transmissions[at as usize].due() else {
+                self.end_transmission(at);
+                return;
+            };
+            if !self.go_on(at, due) {
+                return;
+            }
+        }
+    }
+
+    /// Moves on to `due` if nothing else comes before it; else leaves it to the event queue.
+    fn go_on(&mut self, at: u32, due: Time) -> bool {
+        let at_once = due < self.agenda.peek_time() && due < self.end;
+        if at_once {
+            self.now = due;
+        } else {
+            self.agenda.set(self.air.transmissions[at as usize].slot, due);
+        }
+        at_once
+    }
+
+    fn end_transmission(&mut self, at: u32) {
+        self.air.transmissions[at as usize].frame = None;
+        self.air.free.push(at);
     }
 
     fn arrive(&mut self, node: u32, signal: Signal) {
-        if self.stations[node as usize].mac.next_received() <= self.now {
+        if let Some(ended) = self.stations[node as usize].mac.received(self.now) {
             // A frame that ends at this very instant does not overlap the one that begins.
-            self.wake_mac(node);
+            self.receive(node, ended);
         }
-        self.stations[node as usize].mac.handle_arrival(self.now, signal, &self.timing, &self.rules);
-        self.set_mac_deadline(node);
+        let mac = &mut self.stations[node as usize].mac;
+        if mac.handle_arrival(self.now, signal, &self.timing, &self.rules) {
+            self.set_mac_deadline(node);
+        }
     }
 
     /// A node has received a transmission that it must act on.
-    pub(super) fn receive(&mut self, node: u32, at: u32) {
+    fn receive(&mut self, node: u32, at: u32) {
         // The frame stays where it is; it is taken out only to lend it to the MAC.
         let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
         self.with_mac(node, |mac, now, timing, actions| mac.handle_received(now, &frame, timing, actions));
@@ -101,34 +203,53 @@ impl Network {
     }
 }
 
+/// The shortest and the longest delay; `(u32::MAX, 0)` if there is none.
+fn nearest_and_farthest(arrivals: &[Arrival]) -> (u32, u32) {
+    let delays = arrivals.iter().map(|arrival| arrival.delay_ns);
+    delays.fold((u32::MAX, 0), |(first, last), delay| (first.min(delay), last.max(delay)))
+}
+
 impl Transmission {
-    /// When the next first bit arrives; after the last, when the last receiver has had the last bit.
-    fn due(&self) -> Time {
-        match self.arrivals.get(self.next) {
-            Some(arrival) => self.start + Span(arrival.delay_ns.into()),
-            None => {
-                let airtime = self.frame.as_ref().map_or(Span::ZERO, |frame| frame.airtime);
-                let delay_ns = self.arrivals.last().map_or(0, |arrival| arrival.delay_ns);
-                // One nanosecond more, so that no receiver still needs the frame.
-                self.start + airtime + Span(u64::from(delay_ns) + 1)
-            }
+    fn sort(&mut self) {
+        if !self.sorted {
+            self.arrivals.sort_unstable_by_key(|arrival| (arrival.delay_ns, arrival.node));
+            self.sorted = true;
         }
     }
 
-    fn signal(&self, at: u32, arrival: &Arrival) -> Signal {
-        let (airtime, to, reserves) = self
-            .frame
-            .as_ref()
-            .map_or((Span::ZERO, crate::packet::NodeId::BROADCAST, Span::ZERO), |frame| {
-                (frame.airtime, frame.to, frame.reserves)
-            });
+    /// When the next first or last bit arrives; none after the last.
+    fn due(&self) -> Option<Time> {
+        let first_bit = self.start + Span(self.arrivals.get(self.next)?.delay_ns.into());
+        match (self.phase, &self.frame) {
+            (Phase::LastBits, Some(frame)) => Some(first_bit + frame.airtime),
+            _ => Some(first_bit),
+        }
+    }
+
+    /// What all receivers get alike.
+    fn template(&self, at: u32) -> Option<Template> {
+        let frame = self.frame.as_ref()?;
+        Some(Template { airtime: frame.airtime, to: frame.to, reserves: frame.reserves, transmission: at })
+    }
+}
+
+/// What all receivers of a transmission get alike.
+struct Template {
+    airtime: Span,
+    to: NodeId,
+    reserves: Span,
+    transmission: u32,
+}
+
+impl Template {
+    fn at(&self, now: Time, arrival: &Arrival) -> Signal {
         Signal {
-            end: self.start + Span(arrival.delay_ns.into()) + airtime,
+            end: now + self.airtime,
             power_w: arrival.power_w,
             receivable: arrival.receivable,
-            wanted: to.is_broadcast() || to.0 == arrival.node,
-            reserves,
-            transmission: at,
+            wanted: self.to.is_broadcast() || self.to.0 == arrival.node,
+            reserves: self.reserves,
+            transmission: self.transmission,
         }
     }
 }

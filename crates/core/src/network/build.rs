@@ -1,5 +1,6 @@
 //! From a scenario to a network ready to run.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::arp::Arp;
@@ -17,7 +18,7 @@ use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
 
 use super::air::Air;
 use super::flows::{Flow, TcpFlow, Transport, udp_overhead_bytes};
-use super::{Network, Station, Target};
+use super::{Conveyor, Network, Station, Target};
 
 impl Network {
     /// A network at time zero. The scenario has been checked.
@@ -42,6 +43,7 @@ impl Network {
             air: Air::default(),
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
+            conveyors: Vec::new(),
             delayed: Vec::new(),
             free_delayed: Vec::new(),
             audit: Audit::new(),
@@ -54,6 +56,13 @@ impl Network {
         network.add_stations(scenario);
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
+        }
+        let mut delays = vec![network.link_layer_delay, network.arp_delay];
+        delays.sort_unstable();
+        delays.dedup();
+        for delay in delays.into_iter().filter(|&delay| delay != Span::ZERO) {
+            let slot = network.add_slot(Target::Conveyor(network.conveyors.len() as u32));
+            network.conveyors.push(Conveyor { delay, slot, waiting: VecDeque::new() });
         }
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
@@ -72,6 +81,7 @@ impl Network {
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
                 routing: make_routing(NodeId(node)),
                 mac_slot,
+                mac_due: Time::NEVER,
                 routing_slot,
             });
         }
@@ -115,11 +125,14 @@ impl Network {
 }
 
 /// What makes a node's routing protocol.
-fn routing_maker<'a>(scenario: &'a Scenario, streams: &'a Streams) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
+fn routing_maker<'a>(
+    scenario: &'a Scenario,
+    streams: &'a Streams,
+) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
     match scenario.routing {
-        RoutingKind::Aodv => Box::new(|node| {
-            aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing))
-        }),
+        RoutingKind::Aodv => {
+            Box::new(|node| aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing)))
+        }
         RoutingKind::Static => {
             let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
             let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();

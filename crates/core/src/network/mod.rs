@@ -13,6 +13,8 @@ mod build;
 mod flows;
 mod results;
 
+use std::collections::VecDeque;
+
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::ifq::{InterfaceQueue, Outgoing};
@@ -69,6 +71,7 @@ enum Target {
     Receiver(u32),
     Air(u32),
     Delayed(u32),
+    Conveyor(u32),
     /// The warm-up ends.
     Warmup,
 }
@@ -83,6 +86,13 @@ enum Delayed {
     Up { node: u32, packet: Packet, from: NodeId },
 }
 
+/// A constant delay: what goes in first comes out first, so one entry of the event queue is enough.
+struct Conveyor {
+    delay: Span,
+    slot: Slot,
+    waiting: VecDeque<(Time, Delayed)>,
+}
+
 /// One node.
 struct Station {
     mac: Dcf,
@@ -90,6 +100,8 @@ struct Station {
     arp: Arp,
     routing: Box<dyn Routing>,
     mac_slot: Slot,
+    /// When the event queue will look at the MAC: never later than the MAC's own deadline.
+    mac_due: Time,
     routing_slot: Slot,
 }
 
@@ -112,6 +124,9 @@ struct Network {
     air: Air,
     stations: Vec<Station>,
     flows: Vec<Flow>,
+    /// What waits for a layer's constant delay, by delay, in order of time.
+    conveyors: Vec<Conveyor>,
+    /// What waits for a delay of its own (jitter).
     delayed: Vec<(Slot, Option<Delayed>)>,
     free_delayed: Vec<u32>,
     audit: Audit,
@@ -141,7 +156,14 @@ impl Network {
 
     fn fire(&mut self, target: Target) {
         match target {
-            Target::Mac(node) => self.wake_mac(node),
+            Target::Mac(node) => {
+                self.stations[node as usize].mac_due = Time::NEVER;
+                if self.stations[node as usize].mac.next_timeout(&self.timing) <= self.now {
+                    self.with_mac(node, |mac, now, timing, actions| mac.handle_timeout(now, timing, actions));
+                } else {
+                    self.set_mac_deadline(node);
+                }
+            }
             Target::Routing(node) => {
                 self.with_routing(node, |routing, now, actions| routing.handle_timeout(now, actions));
             }
@@ -150,6 +172,7 @@ impl Network {
             Target::Receiver(flow) => self.wake_receiver(flow),
             Target::Air(transmission) => self.continue_transmission(transmission),
             Target::Delayed(at) => self.release(at),
+            Target::Conveyor(at) => self.unload(at),
             Target::Warmup => self.mark_warmup(),
         }
     }
@@ -167,6 +190,34 @@ impl Network {
 
     // Delays.
 
+    /// Deals with `what` after one of the layers' constant delays.
+    fn convey(&mut self, delay: Span, what: Delayed) {
+        let Some(at) = self.conveyors.iter().position(|conveyor| conveyor.delay == delay) else {
+            self.delay(delay, what);
+            return;
+        };
+        let conveyor = &mut self.conveyors[at];
+        let due = self.now + delay;
+        if conveyor.waiting.is_empty() {
+            self.agenda.set(conveyor.slot, due);
+        }
+        conveyor.waiting.push_back((due, what));
+    }
+
+    fn unload(&mut self, at: u32) {
+        while let Some((_, what)) = self.conveyors[at as usize].waiting.pop_front() {
+            self.deal_with(what);
+            let conveyor = &self.conveyors[at as usize];
+            let Some(&(due, _)) = conveyor.waiting.front() else { return };
+            if due >= self.agenda.peek_time() || due >= self.end {
+                self.agenda.set(conveyor.slot, due);
+                return;
+            }
+            self.now = due;
+        }
+    }
+
+    /// Deals with `what` after a delay of its own.
     fn delay(&mut self, delay: Span, what: Delayed) {
         if delay == Span::ZERO {
             self.deal_with(what);
@@ -272,7 +323,7 @@ impl Network {
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
-            self.delay(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
+            self.convey(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
         } else {
             self.with_arp(node, self.link_layer_delay, |arp, actions| {
                 arp.handle_outgoing(packet, next_hop, actions);
@@ -293,7 +344,7 @@ impl Network {
             match action {
                 ArpAction::Send { to, body } => {
                     let delay = if matches!(body, Body::Arp(_)) { self.arp_delay } else { resolved_delay };
-                    self.delay(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
+                    self.convey(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
                 }
                 ArpAction::Replaced(packet) => self.drop_packet(node, &packet, DropReason::ArpHoldReplaced),
                 ArpAction::Unresolved { next_hop, packet } => {
@@ -336,13 +387,6 @@ impl Network {
 
     // MAC.
 
-    fn wake_mac(&mut self, node: u32) {
-        match self.stations[node as usize].mac.received(self.now) {
-            Some(transmission) => self.receive(node, transmission),
-            None => self.with_mac(node, |mac, now, timing, actions| mac.handle_timeout(now, timing, actions)),
-        }
-    }
-
     /// Calls the node's MAC, carries out its actions, and sets its deadline.
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
         let mut actions = self.mac_actions.pop().unwrap_or_default();
@@ -354,9 +398,16 @@ impl Network {
         self.set_mac_deadline(node);
     }
 
+    /// Makes sure that the event queue looks at the MAC at its deadline. A deadline that is put off, as each
+    /// frame on the air puts off the backoffs around it, is not moved in the queue: the queue finds out when it
+    /// looks.
     fn set_mac_deadline(&mut self, node: u32) {
-        let station = &self.stations[node as usize];
-        self.agenda.set(station.mac_slot, station.mac.next_timeout(&self.timing));
+        let station = &mut self.stations[node as usize];
+        let deadline = station.mac.next_timeout(&self.timing);
+        if deadline < station.mac_due {
+            station.mac_due = deadline;
+            self.agenda.set(station.mac_slot, deadline);
+        }
     }
 
     fn carry_out_mac(&mut self, node: u32, action: MacAction) {
@@ -394,7 +445,7 @@ impl Network {
             Body::Ip(mut packet) => {
                 self.audit.receive(&packet);
                 packet.hops = packet.hops.saturating_add(1);
-                self.delay(self.link_layer_delay, Delayed::Up { node, packet, from });
+                self.convey(self.link_layer_delay, Delayed::Up { node, packet, from });
             }
             Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.

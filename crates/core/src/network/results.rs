@@ -12,7 +12,8 @@ impl Network {
     pub(super) fn into_outcome(self, scenario: &Scenario) -> Result<Outcome, RunError> {
         let mut held: Vec<Packet> = Vec::new();
         self.visit_held(&mut |packet| held.push(packet.clone()));
-        let flows: Vec<FlowResult> = (0..self.flows.len() as u32).map(|id| self.flow_result(id, scenario)).collect();
+        let flows: Vec<FlowResult> =
+            (0..self.flows.len() as u32).map(|id| self.flow_result(id, scenario)).collect();
         let measures: Vec<FlowMeasures> = flows.iter().map(|flow| flow.measures.clone()).collect();
         let transmitted = self.transmitted_tcp_bytes();
         let totals = self.meter.totals(&measures, transmitted, self.receptions());
@@ -59,9 +60,10 @@ impl Network {
 
     /// Decodable frames and those of them that collisions destroyed.
     fn receptions(&self) -> (u64, u64) {
-        self.stations.iter().map(|station| station.mac.counts()).fold((0, 0), |sum, counts| {
-            (sum.0 + counts.receivable, sum.1 + counts.collided)
-        })
+        self.stations
+            .iter()
+            .map(|station| station.mac.counts())
+            .fold((0, 0), |sum, counts| (sum.0 + counts.receivable, sum.1 + counts.collided))
     }
 
     /// Looks into every place where a packet can be.
@@ -79,7 +81,9 @@ impl Network {
                 visit_body(body, visit);
             }
         }
-        for delayed in self.delayed.iter().filter_map(|(_, what)| what.as_ref()) {
+        let conveyed = self.conveyors.iter().flat_map(|conveyor| &conveyor.waiting).map(|(_, what)| what);
+        let delayed = self.delayed.iter().filter_map(|(_, what)| what.as_ref());
+        for delayed in conveyed.chain(delayed) {
             match delayed {
                 Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),
                 Delayed::Enqueue { outgoing, .. } => visit_body(&outgoing.body, visit),

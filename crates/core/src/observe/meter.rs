@@ -70,7 +70,14 @@ impl Meter {
     }
 
     /// A CBR packet with `payload_bytes` reached its destination, for the first time or again.
-    pub fn cbr_delivered(&mut self, now: Time, flow: FlowId, packet: &Packet, payload_bytes: u32, first: bool) {
+    pub fn cbr_delivered(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        packet: &Packet,
+        payload_bytes: u32,
+        first: bool,
+    ) {
         let made_in_window = self.in_window(packet.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
@@ -140,18 +147,16 @@ impl Meter {
 
     /// Where packets died, most frequent first.
     pub fn drop_counts(&self) -> Vec<DropCount> {
-        let mut list: Vec<DropCount> = DropReason::ALL
-            .iter()
-            .flat_map(|&reason| {
-                PACKET_KINDS.iter().zip(self.drops[reason as usize]).map(move |(&packets, count)| DropCount {
-                    layer: reason.layer(),
-                    reason,
-                    packets,
-                    count,
+        let mut list: Vec<DropCount> =
+            DropReason::ALL
+                .iter()
+                .flat_map(|&reason| {
+                    PACKET_KINDS.iter().zip(self.drops[reason as usize]).map(move |(&packets, count)| {
+                        DropCount { layer: reason.layer(), reason, packets, count }
+                    })
                 })
-            })
-            .filter(|drop| drop.count > 0)
-            .collect();
+                .filter(|drop| drop.count > 0)
+                .collect();
         list.sort_by_key(|drop| std::cmp::Reverse(drop.count));
         list
     }
@@ -211,7 +216,9 @@ impl Meter {
         let cbr: Vec<(&CbrMeasures, &FlowCounts)> = flows
             .iter()
             .zip(&self.flows)
-            .filter_map(|(flow, counts)| if let FlowMeasures::Cbr(cbr) = flow { Some((cbr, counts)) } else { None })
+            .filter_map(
+                |(flow, counts)| if let FlowMeasures::Cbr(cbr) = flow { Some((cbr, counts)) } else { None },
+            )
             .collect();
         let mut latencies_s: Vec<f64> =
             cbr.iter().flat_map(|(_, counts)| counts.latencies_s.iter().copied()).collect();

@@ -26,35 +26,38 @@ pub struct Arrival {
     pub receivable: bool,
 }
 
-/// A node's movement with the leg it is on.
-struct Mover {
-    path: Path,
-    /// The current leg, copied here because it is read for every arrival.
+/// The leg that a node is on, apart from its path because it is read for every arrival.
+struct CurrentLeg {
     leg: Leg,
-    leg_end: Time,
-    next_leg: usize,
+    end: Time,
+    /// The index of the leg that follows.
+    next: usize,
 }
 
-impl Mover {
-    fn new(path: Path) -> Mover {
-        let (leg, leg_end) = (path.legs()[0], path.legs().get(1).map_or(Time::NEVER, |next| next.start));
-        Mover { path, leg, leg_end, next_leg: 1 }
+impl CurrentLeg {
+    fn first(path: &Path) -> CurrentLeg {
+        CurrentLeg { leg: path.legs()[0], end: leg_start(path, 1), next: 1 }
     }
 
-    fn position(&mut self, now: Time) -> Point {
-        while now >= self.leg_end {
-            self.leg = self.path.legs()[self.next_leg];
-            self.next_leg += 1;
-            self.leg_end = self.path.legs().get(self.next_leg).map_or(Time::NEVER, |next| next.start);
+    fn position(&mut self, path: &Path, now: Time) -> Point {
+        while now >= self.end {
+            self.leg = path.legs()[self.next];
+            self.next += 1;
+            self.end = leg_start(path, self.next);
         }
         self.leg.position(now)
     }
 }
 
+fn leg_start(path: &Path, index: usize) -> Time {
+    path.legs().get(index).map_or(Time::NEVER, |leg| leg.start)
+}
+
 /// See the module's head. Times given to its methods never go back.
 pub struct Index {
     propagation: Propagation,
-    movers: Vec<Mover>,
+    paths: Vec<Path>,
+    current: Vec<CurrentLeg>,
     epoch_length: Span,
     epoch_end: Time,
     epoch: u32,
@@ -77,7 +80,8 @@ impl Index {
         let candidates = paths.iter().map(|_| (0, Vec::new())).collect();
         Index {
             propagation,
-            movers: paths.into_iter().map(Mover::new).collect(),
+            current: paths.iter().map(CurrentLeg::first).collect(),
+            paths,
             epoch_length,
             epoch_end: Time::ZERO,
             epoch: 0,
@@ -90,16 +94,16 @@ impl Index {
 
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
-        self.movers.len()
+        self.paths.len()
     }
 
     /// The node's position.
     pub fn position(&mut self, node: u32, now: Time) -> Point {
-        self.movers[node as usize].position(now)
+        self.current[node as usize].position(&self.paths[node as usize], now)
     }
 
     /// Fills `arrivals` with what every other node in carrier-sense range gets of a transmission of `from`
-    /// that begins now, in order of arrival (equal delays in order of node).
+    /// that begins now, in order of nodes.
     pub fn arrivals(&mut self, from: u32, now: Time, arrivals: &mut Vec<Arrival>) {
         if now >= self.epoch_end {
             self.begin_epoch(now);
@@ -108,9 +112,10 @@ impl Index {
             self.collect(from, now);
         }
         arrivals.clear();
-        let here = self.movers[from as usize].position(now);
+        let here = self.position(from, now);
         for &node in &self.candidates[from as usize].1 {
-            let distance_m2 = here.distance2(self.movers[node as usize].position(now));
+            let place = self.current[node as usize].position(&self.paths[node as usize], now);
+            let distance_m2 = here.distance2(place);
             if self.propagation.senses(distance_m2) {
                 arrivals.push(Arrival {
                     node,
@@ -120,7 +125,6 @@ impl Index {
                 });
             }
         }
-        arrivals.sort_unstable_by_key(|arrival| (arrival.delay_ns, arrival.node));
     }
 
     fn begin_epoch(&mut self, now: Time) {
@@ -133,7 +137,8 @@ impl Index {
             self.epoch_end = self.epoch_end.min(jump);
         }
         let cell_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
-        let positions = self.movers.iter_mut().map(|mover| mover.position(now));
+        let positions =
+            self.current.iter_mut().zip(&self.paths).map(|(current, path)| current.position(path, now));
         self.cells.fill(positions, cell_m);
     }
 
@@ -239,14 +244,10 @@ mod tests {
 
     fn everybody(paths: &[Path], propagation: &Propagation, from: u32, now: Time) -> Vec<u32> {
         let here = paths[from as usize].position(now);
-        let mut seen: Vec<(u64, u32)> = (0..paths.len() as u32)
+        (0..paths.len() as u32)
             .filter(|&node| node != from)
-            .map(|node| (here.distance2(paths[node as usize].position(now)), node))
-            .filter(|&(distance_m2, _)| propagation.senses(distance_m2))
-            .map(|(distance_m2, node)| (Propagation::delay_ns(distance_m2), node))
-            .collect();
-        seen.sort_unstable();
-        seen.into_iter().map(|(_, node)| node).collect()
+            .filter(|&node| propagation.senses(here.distance2(paths[node as usize].position(now))))
+            .collect()
     }
 
     fn trajectory() -> impl Strategy<Value = Trajectory> {

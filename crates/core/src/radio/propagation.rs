@@ -27,7 +27,8 @@ impl Propagation {
     /// The model with these parameters.
     pub fn new(params: &RadioParams) -> Propagation {
         let wavelength_m = WAVELENGTH_LIGHT_M_PER_S / params.frequency_hz;
-        let radiated = params.transmit_power_w * params.antenna_gain * params.antenna_gain / params.system_loss;
+        let radiated =
+            params.transmit_power_w * params.antenna_gain * params.antenna_gain / params.system_loss;
         let per_wave = wavelength_m / (4.0 * PI);
         let height2 = params.antenna_height_m * params.antenna_height_m;
         let crossover_m = 4.0 * PI * height2 / wavelength_m;

@@ -1,0 +1,90 @@
+# The one way to build, test, lint, measure and validate; CI calls only these targets.
+#
+#   make demo       build all that is needed and run the first experiment (under a minute after the build)
+#   make test       build and pass all tests
+#   make build      what .venv/bin/manetlab needs
+#   make lint       formatting, clippy, ruff, mypy
+#   make fmt        format all sources
+#   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
+#   make bench      time the simulator beside ns-2 (installs the Debian package ns2 if it is missing)
+#   make golden     renew the golden results
+#   make lock       renew requirements.lock
+#   make fuzz       fuzz the readers of ns-2's files, FUZZ_SECONDS each
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+VENV := .venv
+BIN := $(VENV)/bin
+DEPENDENCIES := $(VENV)/.dependencies
+BUILT := $(VENV)/.built
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.DELETE_ON_ERROR:
+.PHONY: build test lint fmt demo bench validate golden lock fuzz clean
+
+build: $(BUILT)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "manetlab needs Python 3.11 or newer, not $$($(PYTHON) --version)." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "This Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(DEPENDENCIES): requirements.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(BUILT): $(DEPENDENCIES) pyproject.toml $(RUST_SOURCES)
+	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+demo: build
+	$(BIN)/manetlab demo
+
+test: build
+	cargo test --workspace --locked --quiet
+	$(BIN)/pytest
+
+lint: build
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet python tests benches
+	$(BIN)/ruff check --quiet python tests benches
+	$(BIN)/mypy
+
+fmt: $(DEPENDENCIES)
+	cargo fmt
+	$(BIN)/ruff format --quiet python tests benches
+	$(BIN)/ruff check --quiet --fix python tests benches
+
+validate: build
+	@mkdir -p out
+	$(BIN)/manetlab validate --markdown out/validation.md
+
+bench: build
+	benches/install_ns2.sh
+	$(BIN)/python benches/beside_ns2.py
+
+golden: build
+	$(BIN)/python -m tests.golden
+
+lock: $(DEPENDENCIES)
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --allow-unsafe \
+		--all-build-deps --group dev --output-file requirements.lock pyproject.toml
+
+# libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them.
+fuzz:
+	@cargo fuzz --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-fuzz || \
+		cargo install --quiet --root target/tools cargo-fuzz
+	for target in movement traffic; do \
+		mkdir -p fuzz/corpus/$$target; \
+		RUSTC_BOOTSTRAP=1 PATH="$(abspath target/tools/bin):$$PATH" \
+		cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+			-max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) target out
