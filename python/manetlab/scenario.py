@@ -228,14 +228,6 @@ class Scenario(_Model):
     tcp: Section = {}
     aodv: Section = {}
 
-    @model_validator(mode="after")
-    def _warmup_within_duration(self) -> Self:
-        if self.warmup_s >= self.duration_s:
-            raise ValueError(
-                f"warmup_s ({self.warmup_s:g} s) must be below duration_s ({self.duration_s:g} s)"
-            )
-        return self
-
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())
 
@@ -266,6 +258,12 @@ class Scenario(_Model):
             scenario = cls.model_validate(dict(data))
         except ValidationError as error:
             raise _clear(error, where) from None
+        if scenario.warmup_s >= scenario.duration_s:
+            wanted = f"less than the duration, {scenario.duration_s:g} s"
+            hint = "nothing would be measured"
+            raise InputError(
+                "the warm-up is not allowed", f"{where}: warmup_s", f"{scenario.warmup_s:g} s", wanted, hint
+            )
         scenario._where, scenario._folder = where, folder
         return scenario
 
@@ -449,8 +447,9 @@ def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def _clear(error: ValidationError, where: str) -> InputError:
-    """The first of pydantic's complaints, in manetlab's form."""
-    first = error.errors()[0]
+    """The first of pydantic's complaints, in manetlab's form; a misspelt key explains what is missing."""
+    complaints = error.errors()
+    first = next((each for each in complaints if each["type"] == "extra_forbidden"), complaints[0])
     field = ".".join(str(part) for part in first["loc"])
     place = f"{where}: {field}" if field else where
     match first["type"]:

@@ -83,9 +83,8 @@ impl Params {
     }
 }
 
-/// One flow of traffic.
+/// One flow of traffic. Its kind refuses unknown fields; serde cannot refuse them beside a flattened field.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The source node.
     pub src: u32,
