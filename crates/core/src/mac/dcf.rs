@@ -167,6 +167,7 @@ impl Dcf {
     }
 
     /// The transmission that has just been received and must be acted on, if there is one.
+    #[inline]
     pub fn received(&self, now: Time) -> Option<u32> {
         self.medium.received(now)
     }
@@ -203,6 +204,7 @@ impl Dcf {
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have been
     /// handled before ([`Dcf::received`]). True if `next_timeout` may have changed.
+    #[inline]
     pub fn handle_arrival(
         &mut self,
         now: Time,

@@ -44,6 +44,7 @@ impl Reception {
     }
 
     /// NAV and EIFS as they will be when the frame has ended, from what they are before.
+    #[inline]
     fn after(&self, nav: Time, eifs_until: Time, on_air_until: Time, timing: &Timing) -> (Time, Time) {
         let end = self.signal.end;
         if on_air_until > end {
@@ -52,8 +53,8 @@ impl Reception {
         }
         if self.intact() {
             // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
-            let reserved = if self.signal.wanted { nav } else { end + self.signal.reserves };
-            return (nav.max(reserved), Time::ZERO);
+            let nav = if self.signal.wanted { nav } else { nav.max(end + self.signal.reserves) };
+            return (nav, Time::ZERO);
         }
         let params = timing.params();
         if !self.signal.receivable && !params.eifs_after_weak_frames {
@@ -101,7 +102,7 @@ pub(super) struct Medium {
     nav: Time,
     /// The standard's EIFS: no contention before this, but responses are sent.
     eifs_until: Time,
-    /// A frame that the receiver captured over keeps the medium busy until here.
+    /// The last bit of every frame that has left the receiver has passed by here.
     energy_until: Time,
     /// The station's own transmission ends here.
     on_air_until: Time,
@@ -124,6 +125,7 @@ impl Default for Medium {
 
 impl Medium {
     /// Applies the end of a reception that nobody has to act on.
+    #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if let Some(reception) = &self.reception
             && reception.signal.end <= now
@@ -135,6 +137,7 @@ impl Medium {
 
     /// The transmission of a frame that the station must act on and that has ended by now. The medium is busy
     /// with it until [`Medium::release`].
+    #[inline]
     pub(super) fn received(&self, now: Time) -> Option<u32> {
         let reception = self.reception.as_ref()?;
         (reception.signal.wanted && reception.signal.end <= now && reception.intact())
@@ -146,6 +149,7 @@ impl Medium {
         if let Some(reception) = self.reception.take() {
             self.nav = reception.nav_after;
             self.eifs_until = reception.eifs_after;
+            self.energy_until = self.energy_until.max(reception.signal.end);
         }
     }
 
@@ -159,6 +163,7 @@ impl Medium {
     }
 
     /// The first bit of a frame arrives.
+    #[inline]
     pub(super) fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now);
         self.counts.receivable += u64::from(signal.receivable);
@@ -219,12 +224,13 @@ impl Medium {
     /// From when the medium is idle for contention, as far as can be known now: physically, by NAV, and after
     /// EIFS. [`Time::NEVER`] while a frame arrives that the station must act on.
     pub(super) fn idle_at(&self) -> Time {
+        let quiet = self.energy_until.max(self.on_air_until);
         match &self.reception {
-            None => self.nav.max(self.eifs_until).max(self.energy_until),
+            None => self.nav.max(self.eifs_until).max(quiet),
             Some(reception) if reception.signal.wanted && reception.intact() => Time::NEVER,
             Some(reception) => {
                 let virtually = reception.nav_after.max(reception.eifs_after);
-                reception.signal.end.max(virtually).max(self.energy_until)
+                reception.signal.end.max(virtually).max(quiet)
             }
         }
     }

@@ -19,7 +19,8 @@ pub struct Leg {
 impl Leg {
     /// The position at `now`, which is not before the leg's start.
     pub fn position(&self, now: Time) -> Point {
-        let seconds = (now.0 - self.start.0) as f64 * 1e-9;
+        // Signed, because that conversion is one instruction; no run lasts 2^63 ns.
+        let seconds = (now.0 - self.start.0) as i64 as f64 * 1e-9;
         Point { x: self.from.x + self.vx * seconds, y: self.from.y + self.vy * seconds }
     }
 

@@ -183,6 +183,7 @@ impl Network {
         self.air.free.push(at);
     }
 
+    #[inline]
     fn arrive(&mut self, node: u32, signal: Signal) {
         if let Some(ended) = self.stations[node as usize].mac.received(self.now) {
             // A frame that ends at this very instant does not overlap the one that begins.
@@ -242,6 +243,7 @@ struct Template {
 }
 
 impl Template {
+    #[inline]
     fn at(&self, now: Time, arrival: &Arrival) -> Signal {
         Signal {
             end: now + self.airtime,
