@@ -1,4 +1,4 @@
-"""The documentation says what is true: its commands work, its tables are complete, its links lead somewhere."""
+"""The documentation is true: its commands work, its tables are complete, its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -30,13 +30,18 @@ def page_name(page: Path) -> str:
 
 def blocks(page: Path, language: str) -> list[str]:
     """The fenced blocks of a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 def commands(page: Path) -> list[str]:
     """The lines of all shell blocks, with continued lines joined."""
     return [
-        line for block in blocks(page, "sh") for line in block.replace("\\\n", " ").splitlines() if line.strip()
+        line
+        for block in blocks(page, "sh")
+        for line in block.replace("\\\n", " ").splitlines()
+        if line.strip()
     ]
 
 
@@ -46,7 +51,7 @@ def small_result() -> Result:
     flows: list[dict[str, Any]] = [
         {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 20_000},
         {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.2},
-        {"kind": "cbr", "src": 1, "dst": 3, "start_s": 0.5, "bytes": 512, "interval_s": 0.2},
+        {"kind": "cbr", "src": 1, "dst": 3, "start_s": 0.6, "bytes": 512, "interval_s": 0.2},
     ]
     places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (5000.0, 0.0)]
     return manetlab.run(
@@ -102,7 +107,7 @@ def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 def test_every_metric_of_a_result_is_defined() -> None:
     result = small_result().to_dict()
-    result["provenance"] = {key: None for key in result["provenance"]}
+    result["provenance"] = dict.fromkeys(result["provenance"])
     text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     assert sorted(key for key in keys(result) if f"`{key}`" not in text) == []
 
