@@ -32,6 +32,7 @@ DEFAULT_PROFILE = "rfc"
 Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]
 Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
+Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Seed = Annotated[int, Field(ge=0, lt=2**64)]
 Section = dict[str, Any]
@@ -99,7 +100,7 @@ class MovementSource(_OneOf):
 
     file: str | None = None
     waypoint: Section | None = None
-    positions: Annotated[list[tuple[Coordinate, Coordinate]], Field(min_length=1, strict=False)] | None = None
+    positions: Annotated[list[Place], Field(min_length=1)] | None = None
     chain: Chain | None = None
     grid: Grid | None = None
 

@@ -1,0 +1,183 @@
+"""The command line: what goes where, and that it is the Python interface."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import manetlab
+from manetlab.running import run
+from tests.conftest import Cli
+from tests.examples import chain
+
+CHAIN = ("--profile", "ns-2.35", "--duration", "20", "--warmup", "10")
+
+
+def files(ns2: Path, name: str = "chain2") -> tuple[str, ...]:
+    return ("--movement", str(ns2 / f"{name}.tcl"), "--traffic", str(ns2 / f"{name}.traffic.tcl"))
+
+
+def test_run_prints_one_json_object_with_all_that_is_promised(cli: Cli, ns2: Path) -> None:
+    done = cli("run", *files(ns2), *CHAIN, "--routing", "aodv", "--tcp", "reno", "--seed", "7", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result) == {"flows", "totals", "drops", "audit", "provenance"}
+    assert [(flow["id"], flow["kind"], flow["src"], flow["dst"]) for flow in result["flows"]] == [
+        (0, "tcp", 0, 2)
+    ]
+    assert {
+        "tcp_throughput_bps",
+        "cbr_sent",
+        "cbr_received",
+        "cbr_delivery_fraction",
+        "cbr_latency_mean_s",
+        "routing_packets_per_s",
+        "routing_bytes_per_s",
+    } <= set(result["totals"])
+    origin = result["provenance"]
+    assert origin["version"] == manetlab.__version__
+    assert (origin["seed"], origin["profile"]) == (7, "ns-2.35")
+    assert origin["scenario"]["params"]["tcp"]["window"] == 20
+    assert origin["scenario"]["flows"][0]["window"] == 8
+    assert len(origin["scenario_hash"]) == 64
+    assert origin["events"] > 0
+    assert result["audit"]["balanced"] is True
+
+
+def test_the_command_line_and_python_run_the_same(cli: Cli, ns2: Path) -> None:
+    shown = json.loads(cli("run", *files(ns2), *CHAIN, "--set", "mac.slot_us=9", "--json").stdout)
+    result = manetlab.run(
+        movement=str(ns2 / "chain2.tcl"),
+        traffic=str(ns2 / "chain2.traffic.tcl"),
+        profile="ns-2.35",
+        duration_s=20,
+        warmup_s=10,
+        mac={"slot_us": 9},
+    )
+    assert shown["provenance"]["scenario_hash"] == result.provenance["scenario_hash"]
+    assert shown["provenance"]["result_hash"] == result.hash
+
+
+def test_tables_show_flows_totals_audit_and_provenance(cli: Cli, ns2: Path) -> None:
+    done = cli("run", *files(ns2), *CHAIN)
+    assert done.returncode == 0
+    for told in ("TCP flows", "TCP throughput (kb/s)", "Totals", "audit balances", "profile ns-2.35, seed 1"):
+        assert told in done.stdout
+    assert "CBR" not in done.stdout
+
+
+def test_movement_after_the_end_is_noted(cli: Cli, ns2: Path) -> None:
+    options = ("--movement", ns2 / "p01.mov", "--traffic", ns2 / "p01-1tcp.traffic.tcl")
+    done = cli("run", *options, "--duration", "60", "--json")
+    assert done.returncode == 0
+    assert "note: the movement goes on" in done.stderr
+    json.loads(done.stdout)
+
+
+def test_replications_give_means_with_intervals(cli: Cli, ns2: Path) -> None:
+    done = cli("run", *files(ns2), *CHAIN, "--seeds", "3", "--json")
+    many = json.loads(done.stdout)
+    assert [result["provenance"]["replication"] for result in many["replications"]] == [0, 1, 2]
+    throughput = many["summary"]["tcp_throughput_bps"]
+    assert throughput["n"] == 3
+    assert 0 < throughput["half_width_95"] < throughput["mean"]
+
+
+def test_a_trace_is_written_as_json_lines(cli: Cli, ns2: Path, tmp_path: Path) -> None:
+    done = cli("run", *files(ns2), *CHAIN, "--trace", "trace.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "trace.jsonl").read_text().splitlines()
+    assert len(lines) > 1000
+    json.loads(lines[0])
+    json.loads(lines[-1])
+
+
+def test_toml_holds_what_options_say(cli: Cli, ns2: Path) -> None:
+    done = cli("scenario", "import", *files(ns2), *CHAIN, "--tcp", "reno-f", "-o", "scenario.toml")
+    assert done.returncode == 0, done.stderr
+    of_files = json.loads(cli("run", *files(ns2), *CHAIN, "--tcp", "reno-f", "--json").stdout)
+    of_toml = json.loads(cli("run", "scenario.toml", "--json").stdout)
+    assert of_toml["provenance"]["scenario_hash"] == of_files["provenance"]["scenario_hash"]
+    assert of_toml["provenance"]["result_hash"] == of_files["provenance"]["result_hash"]
+
+
+def test_options_replace_what_toml_says(cli: Cli, ns2: Path) -> None:
+    cli("scenario", "import", *files(ns2), *CHAIN, "-o", "scenario.toml")
+    shown = json.loads(
+        cli("scenario", "show", "scenario.toml", "--seed", "9", "--set", "mac.slot_us=9", "--json").stdout
+    )
+    assert shown["seed"] == 9
+    assert shown["params"]["mac"]["slot_us"] == 9
+
+
+def test_a_generated_scenario_runs_the_same_from_ns2_files(cli: Cli) -> None:
+    recipe = (
+        "--nodes",
+        "10",
+        "--width",
+        "400",
+        "--height",
+        "400",
+        "--duration",
+        "20",
+        "--cbr-flows",
+        "2",
+        "--seed",
+        "3",
+    )
+    for boundary in ("classic", "wrap", "bounce"):
+        shape = (*recipe, "--boundary", boundary, "--pause", "1", "--tcp-start", "1")
+        assert cli("scenario", "generate", *shape, "-o", "scenario.toml").returncode == 0
+        assert (
+            cli("scenario", "generate", *shape, "--movement", "m.tcl", "--traffic", "t.tcl").returncode == 0
+        )
+        made = json.loads(cli("run", "scenario.toml", "--json").stdout)["provenance"]
+        read = ("--movement", "m.tcl", "--traffic", "t.tcl", "--duration", "20", "--seed", "3")
+        again = json.loads(cli("run", *read, "--json").stdout)["provenance"]
+        assert (made["scenario_hash"], made["result_hash"]) == (again["scenario_hash"], again["result_hash"])
+
+
+def test_show_names_what_sets_each_parameter(cli: Cli, ns2: Path) -> None:
+    options = ("--routing", "aodv:dyer-2002", "--tcp", "reno-f", "--set", "mac.slot_us=9")
+    lines = cli("scenario", "show", *files(ns2), *CHAIN, *options).stdout.splitlines()
+    shown = {line.split()[0]: line for line in lines if line.strip() and "." in line.split()[0]}
+    assert "scenario" in shown["mac.slot_us"]
+    assert "profile ns-2.35" in shown["mac.cw_min"]
+    assert "sender reno-f" in shown["tcp.sack"]
+    assert "aodv:dyer-2002" in shown["aodv.active_route_timeout_s"]
+
+
+def test_profiles_are_listed_shown_and_compared(cli: Cli) -> None:
+    names = cli("profile", "list").stdout.split()
+    assert {"rfc", "ns-2.35", "ns-2.1b9", "cmu-1998"} <= set(names)
+    differences = json.loads(cli("profile", "diff", "ns-2.35", "rfc", "--json").stdout)
+    assert differences["mac.data_header_bytes"] == {"ns-2.35": 34, "rfc": 28}
+    assert "mac.slot_us" not in differences
+    assert "0 parameters differ" in cli("profile", "diff", "rfc", "rfc").stdout
+    assert "mac.slot_us" in cli("profile", "show", "rfc").stdout
+
+
+@pytest.mark.parametrize("arguments", [("--nonsense",), ("run", "--duration", "soon"), ("dance",)])
+def test_usage_errors_have_status_2(arguments: tuple[str, ...], cli: Cli) -> None:
+    done = cli(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_help_and_version_go_to_stdout(cli: Cli) -> None:
+    assert cli("--version").stdout.strip() == f"manetlab {manetlab.__version__}"
+    for command in ((), ("run",), ("scenario",), ("scenario", "generate"), ("profile",), ("validate",)):
+        done = cli(*command, "--help")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_fault_of_the_simulator_says_how_to_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from manetlab import _core
+
+    def broken(*_: object) -> None:
+        raise manetlab.RunFailed("the simulator failed", "seed 1, replication 0", "a broken invariant")
+
+    monkeypatch.setattr(_core, "run", broken)
+    with pytest.raises(manetlab.RunFailed) as caught:
+        run(chain())
+    assert caught.value.exit_status == 1
+    assert "seed 1, replication 0" in str(caught.value)

@@ -1,0 +1,44 @@
+"""The stub of the compiled module says what is in it."""
+
+import ast
+import inspect
+from pathlib import Path
+from types import ModuleType
+
+from manetlab import _core
+
+STUB = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text())
+
+
+def parameters(node: ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in node.args.args if argument.arg != "self"]
+
+
+def compiled_parameters(function: object) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name != "self"]  # type: ignore[arg-type]
+
+
+def public(thing: ModuleType | type) -> set[str]:
+    return {name for name in vars(thing) if not name.startswith("_")}
+
+
+def test_module_and_stub_have_the_same_names_and_parameters() -> None:
+    functions = {node.name: node for node in STUB.body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+    constants = {
+        node.target.id
+        for node in STUB.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    assert public(_core) == set(functions) | set(classes) | constants
+    for name, node in functions.items():
+        assert compiled_parameters(getattr(_core, name)) == parameters(node), name
+
+
+def test_class_and_stub_have_the_same_members() -> None:
+    (movement,) = (node for node in STUB.body if isinstance(node, ast.ClassDef))
+    members = {node.name: node for node in movement.body if isinstance(node, ast.FunctionDef)}
+    assert public(_core.Movement) == set(members)
+    for name, node in members.items():
+        if not any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list):
+            assert compiled_parameters(getattr(_core.Movement, name)) == parameters(node), name

@@ -1,0 +1,149 @@
+"""Scenarios: from what a user writes to every value written out."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manetlab import InputError, Scenario, _core, parameters, run
+from tests.examples import CBR_FLOW, TCP_FLOW, chain, mobile
+
+
+def test_every_parameter_is_explicit() -> None:
+    resolved = chain().resolve()
+    named = {(section, name) for section, values in resolved.params.items() for name in values}
+    assert named == {(s, name) for s, known in parameters.schema().items() for name in known}
+
+
+def test_values_come_from_profile_then_sets_then_sender_then_the_scenario() -> None:
+    plain = chain().resolve().params
+    assert plain == parameters.profile("ns-2.35")
+    changed = chain(
+        routing="aodv:dyer-2002", tcp={"sender": "reno-f", "window": 8}, mac={"slot_us": 9}
+    ).resolve()
+    assert changed.params["aodv"]["active_route_timeout_s"] == 50
+    assert (changed.params["tcp"]["rto_policy"], changed.params["tcp"]["window"]) == ("fixed", 8)
+    assert changed.params["mac"] == {**plain["mac"], "slot_us": 9}
+
+
+def test_the_hash_depends_on_content_and_not_on_paths(tmp_path: Path) -> None:
+    resolved = mobile().resolve()
+    (tmp_path / "a").write_text(resolved.movement.to_ns2())
+    (tmp_path / "b").write_text("# the same\n" + resolved.movement.to_ns2())
+    flows = {"flows": resolved.flows}
+    hashes = {mobile(movement=str(tmp_path / name), traffic=flows).resolve().hash for name in "ab"}
+    assert hashes == {resolved.hash}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"duration_s": 11.0},
+        {"warmup_s": 1.0},
+        {"seed": 2},
+        {"replication": 1},
+        {"routing": "static"},
+        {"profile": "rfc"},
+        {"mac": {"slot_us": 9}},
+        {"movement": {"chain": {"nodes": 3, "spacing_m": 201.0}}},
+        {"traffic": {"flows": [TCP_FLOW]}},
+    ],
+)
+def test_the_hash_changes_with_everything(change: dict[str, object]) -> None:
+    assert chain(**change).resolve().hash != chain().resolve().hash
+
+
+def test_short_forms_are_the_long_ones(ns2: Path) -> None:
+    short = chain(movement=str(ns2 / "chain2.tcl"), tcp="reno-f")
+    long = chain(movement={"file": str(ns2 / "chain2.tcl")}, tcp={"sender": "reno-f"})
+    assert short.resolve().hash == long.resolve().hash
+
+
+def test_files_are_found_from_the_folder_of_the_toml(ns2: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.tcl").write_bytes((ns2 / "chain2.tcl").read_bytes())
+    text = 'duration_s = 5\nmovement = "m.tcl"\ntraffic = { flows = [] }\n'
+    (tmp_path / "scenario.toml").write_text(text)
+    assert Scenario.load(tmp_path / "scenario.toml").resolve().movement.nodes == 3
+
+
+def test_placements() -> None:
+    def positions(movement: object) -> list[tuple[float, float]]:
+        return chain(movement=movement, traffic={"flows": []}).resolve().movement.positions(0.0)
+
+    assert positions({"chain": {"nodes": 3, "spacing_m": 100.0}}) == [(0, 0), (100, 0), (200, 0)]
+    assert positions({"grid": {"columns": 2, "rows": 2, "spacing_m": 5.0}}) == [
+        (0, 0),
+        (5, 0),
+        (0, 5),
+        (5, 5),
+    ]
+    assert positions({"positions": [[1.0, 2.0], [3.0, 4.0]]}) == [(1, 2), (3, 4)]
+
+
+def test_random_traffic_has_distinct_tcp_ends_and_no_flow_to_itself() -> None:
+    flows = mobile(traffic={"random": {"tcp": 10, "cbr": 200, "tcp_start_s": 1.0}}).resolve().flows
+    ends = [node for flow in flows if flow["kind"] == "tcp" for node in (flow["src"], flow["dst"])]
+    assert sorted(ends) == list(range(20))
+    cbr = [flow for flow in flows if flow["kind"] == "cbr"]
+    assert len(cbr) == 200
+    assert all(flow["src"] != flow["dst"] for flow in cbr)
+    assert {flow["dst"] for flow in cbr} == set(range(20))
+    assert all(0 <= flow["start_s"] < 20 for flow in cbr)
+
+
+def test_too_many_tcp_flows_for_the_nodes() -> None:
+    with pytest.raises(InputError, match="too few nodes"):
+        chain(traffic={"random": {"tcp": 2}}).resolve()
+
+
+def test_tcp_of_a_given_length_cannot_be_written_for_ns2() -> None:
+    with pytest.raises(InputError, match="how long a TCP transfer is"):
+        _core.write_traffic('[{"kind": "tcp", "src": 0, "dst": 1, "start_s": 0, "bytes": 1000}]')
+
+
+def test_a_transfer_of_a_given_length_ends() -> None:
+    flow = run(chain(traffic={"flows": [{**TCP_FLOW, "bytes": 20_000}]})).flows[0]
+    assert flow["delivered_bytes"] == 20_000
+    assert flow["completed_s"] is not None
+
+
+times = st.integers(0, 9_000_000).map(lambda micros: micros / 1e6)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["tcp", "cbr"]), times, st.integers(1, 65_000)), max_size=8))
+def test_flows_survive_ns2s_files(drawn: list[tuple[str, float, int]]) -> None:
+    flows = [
+        {**TCP_FLOW, "start_s": start} if kind == "tcp" else {**CBR_FLOW, "start_s": start, "bytes": size}
+        for kind, start, size in drawn
+    ]
+    asked = chain(traffic={"flows": flows}).resolve()
+    text = _core.write_traffic(_core_json(asked.flows))
+    assert _json(_core.read_traffic(text.encode(), "t")) == asked.flows
+
+
+@given(
+    nodes=st.integers(1, 12),
+    boundary=st.sampled_from(["classic", "wrap", "bounce"]),
+    start=st.sampled_from(["stationary", "uniform"]),
+    pause=st.sampled_from([0.0, 3.7]),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_movement_survives_ns2s_files(nodes: int, boundary: str, start: str, pause: float, seed: int) -> None:
+    waypoint = {"nodes": nodes, "boundary": boundary, "start": start, "pause_s": pause}
+    made = chain(movement={"waypoint": waypoint}, traffic={"flows": []}, seed=seed).resolve().movement
+    again = _core.Movement.read(made.to_ns2().encode(), "m")
+    assert again.digest == made.digest
+    assert all(again.positions(t) == made.positions(t) for t in (0.0, 1.23, 9.9))
+
+
+def _json(text: str) -> object:
+    import json
+
+    return json.loads(text)
+
+
+def _core_json(value: object) -> str:
+    import json
+
+    return json.dumps(value)

@@ -1,0 +1,141 @@
+"""The cheap part of the validation, with the tolerances of the whole; `make validate` runs all of it."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from manetlab import parameters, provenance, run, run_many
+from manetlab.demo import in_words
+from manetlab.stats import Interval, mean_interval
+from manetlab.validation import chains, mobile, one_hop, reference_folder, saturation, table_1_1
+from manetlab.validation.check import as_ns2_ran, ns2_runs, replications
+from manetlab.validation.theory import Frames, attempt_probability, one_sender_bps
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_short_chains_agree_with_ns2(hops: int, ns2: Path) -> None:
+    theirs = [run for run in ns2_runs(ns2) if run["scen"] == f"chain{hops}.tcl"]
+    results = run_many(replications(as_ns2_ran(ns2, theirs[0]), 5))
+    ours = mean_interval([result.totals["tcp_throughput_bps"] / 1e6 for result in results])
+    assert chains.agrees(hops, ours.mean, mean_interval([run["tcp_mbps"] for run in theirs]))
+
+
+def test_mobile_networks_are_near_ns2(ns2: Path) -> None:
+    # Three scenarios cannot meet tolerances made for means of fifteen; a broken protocol misses these.
+    check = mobile.check(ns2, seeds=1, scenarios_per_group=3)
+    results = run_many(check.scenarios)
+    assert len(check.evaluate(results)) == 3
+    theirs = [
+        run
+        for group in mobile.GROUPS
+        for run in [r for r in ns2_runs(ns2) if r["id"].endswith(f"{group}-AODV")][:3]
+    ]
+    for ours, run_of_ns2 in zip(results, theirs, strict=True):
+        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.25)
+        assert ours.totals["routing_packets_per_s"] == pytest.approx(
+            run_of_ns2["routing_pkts_per_s"], rel=0.35
+        )
+
+
+@pytest.mark.parametrize("rts", [False, True])
+@pytest.mark.parametrize("stations", [5, 10])
+def test_saturation_agrees_with_bianchi(rts: bool, stations: int) -> None:
+    result = run(saturation.scenario(rts, stations))
+    for model in saturation.MODELS:
+        expected = model(saturation.frames(rts), saturation.PAYLOAD_BYTES, stations)
+        assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=saturation.TOLERANCE)
+
+
+@pytest.mark.parametrize("profile", one_hop.PROFILES)
+@pytest.mark.parametrize("rts", [False, True])
+def test_one_hop_agrees_with_the_closed_form(profile: str, rts: bool) -> None:
+    result = run(one_hop.scenario(profile, rts, 1000))
+    expected = one_hop.expectation(profile, rts, 1000)
+    assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=one_hop.TOLERANCE)
+
+
+def test_the_closed_form_gives_the_published_values() -> None:
+    # IEEE 802.11-1999 at 2 Mb/s with RTS, 40 bytes of headers: 1.06, 1.38 and 1.53 Mb/s.
+    params = parameters.apply_overrides(
+        parameters.profile("rfc"),
+        {"mac": {"rts_threshold_bytes": 0}, "network": {"udp_header_bytes": 20}},
+        "test",
+    )
+    values = [one_sender_bps(Frames.of(params, payload), payload) / 1e6 for payload in (512, 1000, 1460)]
+    assert values == pytest.approx([1.06, 1.38, 1.53], abs=0.006)
+
+
+def test_bianchis_fixed_point() -> None:
+    # One window for all attempts: tau = 2 / (W + 1), however many stations there are.
+    assert attempt_probability((32,) * 7, 10) == pytest.approx(2 / 33)
+    # One station never collides: only the first window counts.
+    assert attempt_probability((32, 64, 128), 1) == pytest.approx(2 / 33)
+
+
+@pytest.mark.parametrize("rts", [False, True])
+@pytest.mark.parametrize("stations", [2, 10])
+def test_the_models_agree_with_stations_that_count_slots(rts: bool, stations: int) -> None:
+    frames = saturation.frames(rts)
+    for model, frozen in zip(saturation.MODELS, (False, True), strict=True):
+        counted = count_slots(frames, 1000, stations, frozen)
+        assert model(frames, 1000, stations) == pytest.approx(counted, rel=0.01)
+
+
+def count_slots(frames: Frames, payload_bytes: int, stations: int, frozen: bool) -> float:
+    """Bianchi's stations one by one, bit/s; does a busy period leave the counters as they are?"""
+    draw = random.Random(1)
+    attempts = [0] * stations
+    counters = [draw.randrange(frames.windows[0]) for _ in attempts]
+    time_s, successes = 0.0, 0
+    for _ in range(40_000):
+        idle = min(counters)
+        senders = [station for station, counter in enumerate(counters) if counter == idle]
+        success = len(senders) == 1
+        successes += success
+        time_s += idle * frames.slot + (frames.success if success else frames.collision)
+        counters = [counter - idle - (not frozen) for counter in counters]
+        for station in senders:
+            attempts[station] = 0 if success else (attempts[station] + 1) % len(frames.windows)
+            counters[station] = draw.randrange(frames.windows[attempts[station]])
+    return successes * payload_bytes * 8 / time_s
+
+
+def test_a_comparison_agrees_within_its_tolerance_or_when_zero_is_in_a_narrow_interval() -> None:
+    measure = mobile.MEASURES[0]
+    near = mobile.Comparison(ours=0.92, theirs=1.0, difference=Interval(-0.08, 0.02, 15))
+    narrow = mobile.Comparison(ours=0.88, theirs=1.0, difference=Interval(-0.12, 0.14, 15))
+    wide = mobile.Comparison(ours=0.88, theirs=1.0, difference=Interval(-0.12, 0.20, 15))
+    off = mobile.Comparison(ours=0.88, theirs=1.0, difference=Interval(-0.12, 0.05, 15))
+    assert [c.agrees(measure) for c in (near, narrow, wide, off)] == [True, True, False, False]
+    assert not narrow.agrees(replace(measure, zero_suffices=False))
+
+
+def test_the_claims_on_table_1_1_hold_for_the_printed_values_and_not_for_others() -> None:
+    def verdicts(values: list[float]) -> list[str]:
+        return [row[-1] for row in table_1_1.claims([[value, value] for value in values]).rows]
+
+    assert verdicts(list(table_1_1.PRINTED_MBPS)) == ["holds"] * 4
+    assert verdicts([1.0] * 10) == ["OUTSIDE", "holds", "OUTSIDE", "holds"]
+    rising = [*table_1_1.PRINTED_MBPS[:9], 0.25]
+    assert verdicts(rising) == ["holds", "OUTSIDE", "holds", "OUTSIDE"]
+
+
+def test_a_scale_for_plcp_accounting_is_reported() -> None:
+    scaled = [[value / 0.78] * 2 for value in table_1_1.PRINTED_MBPS]
+    found = table_1_1.claims(scaled).rows[0]
+    assert "after scaling all by" in found[2]
+    assert found[3] == "holds"
+
+
+def test_plain_words_on_a_difference() -> None:
+    base = Interval(400e3, 50e3, 10)
+    assert "holds zero" in in_words(Interval(10e3, 20e3, 10), base)
+    assert "Reno-F is better" in in_words(Interval(40e3, 20e3, 10), base)
+    assert "Reno is better" in in_words(Interval(-40e3, 20e3, 10), base)
+
+
+def test_the_reference_is_in_the_checkout() -> None:
+    assert provenance.repository() is not None
+    assert len(ns2_runs(reference_folder())) == 85
