@@ -38,7 +38,8 @@ $(DEPENDENCIES): requirements.lock | $(BIN)/python
 
 $(BUILT): $(DEPENDENCIES) pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --config-settings=build-args=--locked --editable .
 	@touch $@
 
 demo: build
