@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import manetlab
-from manetlab import docs_tables
+from manetlab import docs_tables, scenario
 from manetlab.running import Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +106,23 @@ def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     for block in blocks(ROOT / "docs" / "tutorial.md", "python"):
         exec(compile(block, "docs/tutorial.md", "exec"), namespace)
     assert "reno-f - reno:" in capsys.readouterr().out
+
+
+def test_the_scenarios_on_pages_can_be_run() -> None:
+    shown = [block for page in PAGES for block in blocks(page, "toml")]
+    assert shown
+    for block in shown:
+        manetlab.Scenario.build(tomllib.loads(block)).resolve()
+
+
+def test_every_key_of_a_scenario_is_described() -> None:
+    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    models = [
+        model for _, model in inspect.getmembers(scenario, inspect.isclass) if issubclass(model, BaseModel)
+    ]
+    assert scenario.RandomTraffic in models
+    names = {name for model in models for name in model.model_fields}
+    assert sorted(name for name in names if f"`{name}`" not in text) == []
 
 
 def test_every_metric_of_a_result_is_defined() -> None:
