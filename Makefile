@@ -77,8 +77,8 @@ docs: build
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --allow-unsafe \
-		--all-build-deps --group dev --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --extra dev \
+		--output-file requirements.lock pyproject.toml
 
 # libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them.
 fuzz:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from manetlab.errors import InputError
@@ -71,6 +70,8 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         InputError: It cannot be written.
     """
+    import tempfile
+
     check_writable(path)
     try:
         if path.exists() and not path.is_file():

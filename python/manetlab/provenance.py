@@ -31,21 +31,15 @@ def commit() -> str | None:
     root = repository()
     if root is None:
         return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        head = _git(root, "rev-parse", "HEAD")
-        changed = _git(root, "status", "--porcelain", "--untracked-files=no")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return f"{head}-dirty" if changed else head
+    return done.stdout.strip() or None
 
 
 def repository() -> Path | None:
     """The root of the checkout that this code runs from, if it does."""
     root = Path(__file__).resolve().parents[2]
     return root if (root / ".git").exists() and (root / "crates" / "py").is_dir() else None
-
-
-def _git(root: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(root), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-    return done.stdout.strip()

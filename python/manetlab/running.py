@@ -120,9 +120,9 @@ def available_cores() -> int:
 
 
 def _run(resolved: Resolved, record: bool) -> Result:
-    started = time.perf_counter()
+    started, started_cpu = time.perf_counter(), time.thread_time()
     text, recording = _core.run(resolved.core_json(), resolved.movement, record)
-    wall_time_s = time.perf_counter() - started
+    wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(
         flows=measured["flows"],
@@ -140,6 +140,7 @@ def _run(resolved: Resolved, record: bool) -> Result:
             "events": measured["events"],
             "arrivals": measured["arrivals"],
             "wall_time_s": round(wall_time_s, 6),
+            "cpu_time_s": round(cpu_time_s, 6),
         },
         recording=recording,
     )

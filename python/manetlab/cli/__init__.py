@@ -46,6 +46,8 @@ def _common(
 
 def main() -> None:
     """What the command ``manetlab`` calls."""
+    # Pydantic would look for plugins in every installed package, which takes longer than all else here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         app()
     except ManetlabError as error:

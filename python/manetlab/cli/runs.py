@@ -164,7 +164,8 @@ def audit_line(result: Result) -> str:
 def provenance_line(result: Result) -> str:
     """Where the result comes from, in one line."""
     origin = result.provenance
-    commit = (origin["commit"] or "no commit")[:12]
+    head, _, dirty = (origin["commit"] or "no commit").partition("-")
+    commit = head[:12] + ("-dirty" if dirty else "")
     return (
         f"manetlab {origin['version']} ({commit}), profile {origin['profile']}, seed {origin['seed']}, "
         f"scenario {origin['scenario_hash'][:12]}, result {origin['result_hash'][:12]}, "

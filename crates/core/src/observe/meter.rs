@@ -4,13 +4,13 @@ use crate::drops::DropReason;
 use crate::kernel::Time;
 use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
-use crate::transport::tcp::{ReceiverCounters, SenderCounters};
+use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
 use super::{CbrMeasures, DropCount, FlowMeasures, TcpMeasures, Totals};
 
 /// Kinds of packets in the table of drops, in its order.
-const PACKET_KINDS: [&str; 4] = ["tcp", "cbr", "routing", "arp"];
-const ARP_KIND: usize = 3;
+const PACKET_KINDS: [&str; 5] = ["tcp", "ack", "cbr", "routing", "arp"];
+const ARP_KIND: usize = 4;
 
 /// Counts of what was delivered for one flow.
 #[derive(Clone, Default)]
@@ -127,9 +127,10 @@ impl Meter {
     /// A packet was dropped.
     pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         let kind = match packet.payload {
-            Payload::Tcp(..) => 0,
-            Payload::Udp(..) => 1,
-            Payload::Aodv(_) => 2,
+            Payload::Tcp(_, Segment::Data { .. }) => 0,
+            Payload::Tcp(_, Segment::Ack { .. }) => 1,
+            Payload::Udp(..) => 2,
+            Payload::Aodv(_) => 3,
         };
         self.count_drop(now, kind, reason);
     }

@@ -149,7 +149,7 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp`, `cbr`, `routing` or `arp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing` or `arp`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,

@@ -1,7 +1,7 @@
 //! Routing protocols: the contract, and the protocols.
 //!
 //! **Contract.** A protocol is one node's state machine. It has no clock, no queue and no radio: time comes
-//! in by argument, packets go out as [`Action`]s, and random numbers come from the [`Stream`] it was given.
+//! in by argument, packets go out as [`Action`]s, and random numbers come from the stream it was given.
 //! The network calls one `handle_*` at a time, carries out the actions in their order, and afterwards asks
 //! [`Routing::next_timeout`] when the protocol wants to be woken. Time never runs backwards; an early call of
 //! `handle_timeout` does nothing.
@@ -47,7 +47,7 @@ pub enum Action {
     Drop(Packet, DropReason),
     /// The control message ends here: its content has been used, or it is a duplicate.
     Consume(Packet),
-    /// Take all data packets for this neighbour out of the interface queue; each comes back by
+    /// Take all IP packets for this neighbour out of the interface queue; each comes back by
     /// [`Routing::handle_flushed`].
     FlushQueue(NodeId),
     /// Tell the other layers.

@@ -1,0 +1,40 @@
+//! This build measures what the golden results say, which a release build made: debug and release agree.
+
+use std::path::Path;
+
+use manetlab_core::network;
+use manetlab_core::scenario::Scenario;
+use manetlab_formats::{Limits, read_movement};
+use serde_json::Value;
+
+fn text(path: &str) -> Vec<u8> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn result_hash_is_golden(name: &str, movement: &str, record: bool) {
+    let golden: Value =
+        serde_json::from_slice(&text(&format!("golden/{name}.json"))).expect("golden results are JSON");
+    let mut resolved = golden["scenario"].clone();
+    resolved.as_object_mut().expect("a scenario is an object").remove("movement");
+    let mut scenario: Scenario = serde_json::from_value(resolved).expect("a resolved scenario");
+    scenario.movement =
+        read_movement(&text(movement), movement, &Limits::default()).expect("a movement file").trajectories;
+    let outcome = network::run(&scenario, record).expect("the scenario runs");
+    assert_eq!(golden["result_hash"], outcome.result.result_hash.as_str(), "{name}");
+}
+
+#[test]
+fn a_chain_gives_the_release_builds_result() {
+    result_hash_is_golden("chain3-tcp", "tests/data/ns2/chain3.tcl", false);
+}
+
+#[test]
+fn moving_nodes_give_the_release_builds_result() {
+    result_hash_is_golden("mobile-10tcp", "tests/data/ns2/p01.mov", false);
+}
+
+#[test]
+fn the_recording_changes_nothing() {
+    result_hash_is_golden("chain3-tcp", "tests/data/ns2/chain3.tcl", true);
+}
