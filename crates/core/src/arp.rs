@@ -18,7 +18,7 @@ params! {
         /// Resolve addresses by ARP; off means that everybody knows every address.
         enabled: bool = true, "", "RFC 826";
         /// Requests for one neighbour until its packets are reported undeliverable.
-        max_requests: u32 = 3, "", "ns-2 ARP_MAX_REQUEST_COUNT", [1, 100];
+        max_requests: u32 = 3, "", "ns-2 ARP_MAX_REQUEST_COUNT", [1.0, 100.0];
         /// Delay between ARP and the interface queue.
         delay_us: f64 = 5.0, "µs", "ns-2 ARPTable delay_", [0.0, 1e6];
     }

@@ -22,7 +22,7 @@ params! {
     /// Parameters of the interface queue.
     pub struct QueueParams in "queue" {
         /// Packets that the queue holds.
-        packets: u32 = 50, "packet", "ns-2 Queue limit_", [1, 1_000_000];
+        packets: u32 = 50, "packet", "ns-2 Queue limit_", [1.0, 1_000_000.0];
         /// Where routing packets stand.
         routing_priority: RoutingPriority = RoutingPriority::InOrder, "", "ns-2 Queue/DropTail/PriQueue";
     }

@@ -1,6 +1,6 @@
 //! The one home of every parameter: name, default, unit, range, source and meaning.
 //!
-//! [`params!`] declares a section's struct; its defaults are those of the standard. The same declaration
+//! `params!` declares a section's struct; its defaults are those of the standard. The same declaration
 //! gives serialisation (unknown keys are errors), the range check, and the schema from which the command
 //! line's help, the documentation and the scenario's validation are made. Profiles ([`crate::profile`]) are
 //! named changes to these defaults.
@@ -129,7 +129,7 @@ macro_rules! params {
             pub fn check(&self) -> Result<(), $crate::params::OutOfRange> {
                 $($(
                     let found = $crate::params::ParamValue::number(&self.$field).unwrap_or(f64::NAN);
-                    let (low, high) = ($low as f64, $high as f64);
+                    let (low, high): (f64, f64) = ($low, $high);
                     if !(low..=high).contains(&found) {
                         return Err($crate::params::OutOfRange {
                             section: $section, name: stringify!($field), found, low, high, unit: $unit,
@@ -147,7 +147,7 @@ macro_rules! range_of {
         None
     };
     ($low:expr, $high:expr) => {
-        Some(($low as f64, $high as f64))
+        Some(($low, $high))
     };
 }
 
@@ -155,6 +155,8 @@ pub(crate) use {choices, params, range_of};
 
 #[cfg(test)]
 mod tests {
+    #![allow(unreachable_pub, reason = "the macro declares public sections")]
+
     params! {
         /// A section for this test.
         pub struct Sample in "sample" {

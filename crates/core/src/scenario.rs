@@ -27,9 +27,9 @@ params! {
         /// Delay between IP and the interface queue, and between MAC and IP.
         link_layer_delay_us: f64 = 0.0, "µs", "ns-2 LL delay_", [0.0, 1e6];
         /// Bytes of a UDP header; ns-2 counts none.
-        udp_header_bytes: u32 = 8, "byte", "RFC 768", [0, 100];
+        udp_header_bytes: u32 = 8, "byte", "RFC 768", [0.0, 100.0];
         /// Time to live that sources give to data packets under static routes.
-        data_ttl: u32 = 64, "hop", "RFC 1700", [1, 255];
+        data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
     }
 }
 

@@ -26,27 +26,27 @@ params! {
         /// Rate of broadcast frames.
         broadcast_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
         /// PLCP preamble and header.
-        plcp_bits: u32 = 192, "bit", "IEEE 802.11-1999 §15.2", [0, 10_000];
+        plcp_bits: u32 = 192, "bit", "IEEE 802.11-1999 §15.2", [0.0, 10_000.0];
         /// Rate of the PLCP preamble and header.
         plcp_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §15.2", [1e3, 1e9];
         /// MAC header and FCS of a data frame.
-        data_header_bytes: u32 = 28, "byte", "IEEE 802.11-1999 §7.2.2", [0, 1000];
+        data_header_bytes: u32 = 28, "byte", "IEEE 802.11-1999 §7.2.2", [0.0, 1000.0];
         /// Slot time.
         slot_us: f64 = 20.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Short interframe space.
         sifs_us: f64 = 10.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Least contention window.
-        cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1, 65_535];
+        cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Greatest contention window.
-        cw_max: u32 = 1023, "slot", "IEEE 802.11-1999 §15.3.3", [1, 65_535];
+        cw_max: u32 = 1023, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Draw the backoff from 0 to cw (the standard) or from 0 to cw - 1 (ns-2).
         backoff_includes_cw: bool = true, "", "IEEE 802.11-1999 §9.2.4";
         /// Unicast frames longer than this (MAC header and FCS included) are announced by RTS and CTS.
-        rts_threshold_bytes: u32 = 2347, "byte", "IEEE 802.11-1999 §9.2.5.4", [0, 65_535];
+        rts_threshold_bytes: u32 = 2347, "byte", "IEEE 802.11-1999 §9.2.5.4", [0.0, 65_535.0];
         /// Attempts for a frame of at most the RTS threshold, and for an RTS.
-        short_retry_limit: u32 = 7, "", "IEEE 802.11-1999 §9.2.5.3", [1, 255];
+        short_retry_limit: u32 = 7, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
         /// Attempts for a frame above the RTS threshold.
-        long_retry_limit: u32 = 4, "", "IEEE 802.11-1999 §9.2.5.3", [1, 255];
+        long_retry_limit: u32 = 4, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
         /// How a station begins to contend for an idle medium.
         access: Access = Access::Standard, "", "IEEE 802.11-1999 §9.2.5.1";
         /// Treat EIFS as a NAV: DIFS follows it, and no CTS is sent during it (ns-2). The standard waits EIFS

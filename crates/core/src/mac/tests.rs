@@ -1,6 +1,8 @@
 //! One station on a virtual clock. Two words: `hear` lets a frame's first bit arrive, `until` lets time pass.
 //! Times are in microseconds; frames come from 0 m, so that there is no propagation delay.
 
+#![allow(clippy::float_cmp, reason = "times are whole nanoseconds; exactness is what is tested")]
+
 use proptest::prelude::*;
 
 use super::*;

@@ -115,6 +115,8 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::float_cmp, reason = "speeds that were put in come out as they are")]
+
     use super::*;
 
     fn secs(seconds: f64) -> Time {

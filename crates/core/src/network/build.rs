@@ -17,7 +17,7 @@ use crate::traffic::CbrSource;
 use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
 
 use super::air::Air;
-use super::flows::{Flow, TcpFlow, Transport, udp_overhead_bytes};
+use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
 use super::{Conveyor, Network, Station, Target};
 
 impl Network {
@@ -116,7 +116,7 @@ impl Network {
                 let interval = Span::from_secs(interval_s);
                 let source = CbrSource::new(start, stop, interval, random, max_packets, stream);
                 self.agenda.set(source_slot, source.next_timeout());
-                Transport::Cbr { source, payload_bytes: bytes, next_number: 0 }
+                Transport::Cbr(Box::new(CbrFlow { source, payload_bytes: bytes, next_number: 0 }))
             }
         };
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));

@@ -22,7 +22,14 @@ pub(super) struct Flow {
 /// The endpoints of a flow.
 pub(super) enum Transport {
     Tcp(Box<TcpFlow>),
-    Cbr { source: CbrSource, payload_bytes: u32, next_number: u64 },
+    Cbr(Box<CbrFlow>),
+}
+
+/// The source of a CBR flow; its destination has no state.
+pub(super) struct CbrFlow {
+    pub(super) source: CbrSource,
+    pub(super) payload_bytes: u32,
+    pub(super) next_number: u64,
 }
 
 /// Both endpoints of a TCP flow.
@@ -53,13 +60,13 @@ impl Network {
                 let bytes = tcp.bytes;
                 self.with_sender(id, |sender, out| sender.handle_write(now, bytes, out));
             }
-            Transport::Cbr { source, payload_bytes, next_number } => {
-                source.handle_timeout();
-                let payload = Payload::Udp(FlowId(id), *next_number);
-                *next_number += 1;
-                let bytes = *payload_bytes + self.udp_overhead_bytes;
+            Transport::Cbr(cbr) => {
+                cbr.source.handle_timeout();
+                let payload = Payload::Udp(FlowId(id), cbr.next_number);
+                cbr.next_number += 1;
+                let bytes = cbr.payload_bytes + self.udp_overhead_bytes;
                 let (src, dst) = (flow.src, flow.dst);
-                self.agenda.set(flow.source_slot, source.next_timeout());
+                self.agenda.set(flow.source_slot, cbr.source.next_timeout());
                 self.meter.cbr_sent(now, FlowId(id));
                 self.originate(src, dst, bytes, payload);
             }
@@ -151,8 +158,8 @@ impl Network {
             (Payload::Tcp(_, segment @ Segment::Ack { .. }), _) => {
                 self.with_sender(id.0, |sender, out| sender.handle_ack(now, segment, out));
             }
-            (Payload::Udp(..), Transport::Cbr { payload_bytes, .. }) => {
-                self.meter.cbr_delivered(now, id, packet, *payload_bytes, first);
+            (Payload::Udp(..), Transport::Cbr(cbr)) => {
+                self.meter.cbr_delivered(now, id, packet, cbr.payload_bytes, first);
             }
             _ => {}
         }

@@ -1,9 +1,9 @@
 //! The network: the only place that knows all the layers. It hands each layer's actions to the next.
 //!
-//! One packet's journey: a source makes it ([`Network::originate`]) → routing chooses the next hop → ARP
+//! One packet's journey: a source makes it (`Network::originate`) → routing chooses the next hop → ARP
 //! resolves it → after the link layer's delay it waits in the interface queue → the MAC contends and puts
-//! frames on the air ([`Network::transmit`]) → each frame reaches the nodes in carrier-sense range one after
-//! the other ([`air`]) → the receiver's MAC hands the packet up → routing delivers it or sends it on.
+//! frames on the air (`Network::transmit`) → each frame reaches the nodes in carrier-sense range one after
+//! the other (`air.rs`) → the receiver's MAC hands the packet up → routing delivers it or sends it on.
 //!
 //! Every state machine has one slot in the event queue; after each call its deadline is set anew. Actions go
 //! through vectors that are used again, so that the steady state of a run allocates nothing.

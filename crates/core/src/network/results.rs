@@ -42,7 +42,7 @@ impl Network {
                 (tcp.receiver.counters(), &tcp.at_warmup.1),
                 tcp.completed,
             )),
-            Transport::Cbr { .. } => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
+            Transport::Cbr(_) => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
         };
         let start_s = scenario.flows[id as usize].start_s;
         FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
@@ -53,7 +53,7 @@ impl Network {
             .iter()
             .map(|flow| match &flow.transport {
                 Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
-                Transport::Cbr { .. } => 0,
+                Transport::Cbr(_) => 0,
             })
             .sum()
     }
