@@ -8,6 +8,7 @@
 #   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
 #   make bench      time the simulator beside ns-2 (installs the Debian package ns2 if it is missing)
 #   make golden     renew the golden results
+#   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
 #   make fuzz       fuzz the readers of ns-2's files, FUZZ_SECONDS each
 
@@ -20,7 +21,7 @@ BUILT := $(VENV)/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate golden lock fuzz clean
+.PHONY: build test lint fmt demo bench validate golden docs lock fuzz clean
 
 build: $(BUILT)
 
@@ -70,6 +71,9 @@ bench: build
 
 golden: build
 	$(BIN)/python -m tests.golden
+
+docs: build
+	$(BIN)/python -m manetlab.docs_tables > docs/parameters.new && mv docs/parameters.new docs/parameters.md
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools

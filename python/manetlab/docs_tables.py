@@ -1,0 +1,119 @@
+"""The page docs/parameters.md, made from the schema: ``python -m manetlab.docs_tables`` prints it.
+
+`make docs` writes the page; a test fails when the page is not what this module makes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from manetlab import _core, parameters
+from manetlab.cli.profiles import shown
+from manetlab.parameters import Parameter
+from manetlab.tables import Table
+
+SECTIONS = {
+    "radio": ("The radio channel", "models/radio.md"),
+    "mac": ("The 802.11 MAC", "models/mac.md"),
+    "queue": ("The interface queue", "models/interface-queue-and-arp.md"),
+    "arp": ("Address resolution", "models/interface-queue-and-arp.md"),
+    "network": ("IP, link layer and UDP", "models/interface-queue-and-arp.md"),
+    "tcp": ("TCP, at both ends", "models/tcp.md"),
+    "aodv": ("AODV", "models/aodv.md"),
+    "waypoint": ("Random waypoint movement", "models/mobility.md"),
+}
+"""What each section is, and the page of its model."""
+
+HEAD = """\
+# Parameters
+
+This page is made from the simulator's own schema by `make docs`; do not edit it.
+
+A parameter is named by section and name. `--set mac.rts_threshold_bytes=0` changes one on the command line,
+in TOML it stands in its section (`[mac]`), and in Python it is `mac={"rts_threshold_bytes": 0}`. The columns
+after the name are the values of the [profiles](models/profiles.md); `manetlab scenario show` prints the
+values of a scenario and what set each of them. The parameters of `waypoint` are written under
+`[movement.waypoint]` and have one default in all profiles.
+"""
+
+
+def parameters_page() -> str:
+    """The page, in Markdown."""
+    profiles = {name: parameters.profile(name) for name in _core.profiles()}
+    parts = [HEAD]
+    for section, known in parameters.schema().items():
+        values = {name: profile[section] for name, profile in profiles.items()}
+        parts.append(_section(section, known.values(), values))
+    waypoint = {"default": json.loads(_core.waypoint_defaults())}
+    parts.append(_section("waypoint", parameters.waypoint_schema().values(), waypoint))
+    parts += [_senders(), _aodv_sets()]
+    return "\n".join(parts)
+
+
+def _section(name: str, known: Iterable[Parameter], values: Mapping[str, Mapping[str, Any]]) -> str:
+    title, model = SECTIONS[name]
+    rows = [
+        (
+            f"`{parameter.name}`",
+            *(shown(of_set[parameter.name]) for of_set in values.values()),
+            parameter.unit,
+            _allowed(parameter),
+            parameter.meaning,
+            parameter.source,
+        )
+        for parameter in known
+    ]
+    head = ("name", *(f"`{label}`" for label in values), "unit", "allowed", "meaning", "source")
+    return f"## {name}\n\n{title}; see [the model]({model}).\n\n{_table(head, rows)}"
+
+
+def _senders() -> str:
+    """What each named TCP sender sets: what comes out the same from two opposite starts."""
+    opposites: tuple[dict[str, Any], ...] = (
+        {"variant": "reno", "sack": False, "rto_policy": "exponential", "delayed_ack": False},
+        {"variant": "tahoe", "sack": True, "rto_policy": "fixed", "delayed_ack": True},
+    )
+    base = parameters.profile("rfc")["tcp"]
+    rows = []
+    for sender in _core.tcp_senders():
+        first, second = (
+            json.loads(_core.apply_tcp_sender(sender, json.dumps({**base, **start}))) for start in opposites
+        )
+        sets = [f"`{name}` = {shown(first[name])}" for name in opposites[0] if first[name] == second[name]]
+        rows.append((f"`{sender}`", ", ".join(sets)))
+    text = "What `--tcp NAME` sets in the section `tcp`; all else stays as the profile has it."
+    return f"## TCP senders\n\n{text}\n\n{_table(('sender', 'sets'), rows)}"
+
+
+def _aodv_sets() -> str:
+    """In what AODV's named sets differ."""
+    sets = {name: json.loads(_core.aodv_set(name)) for name in _core.aodv_sets()}
+    rows = []
+    for name in next(iter(sets.values())):
+        values = [shown(of_set[name]) for of_set in sets.values()]
+        if len(set(values)) > 1:
+            rows.append((f"`{name}`", *values))
+    text = "The parameters in which the sets that `--routing aodv:SET` names differ."
+    head = ("name", *(f"`{label}`" for label in sets))
+    return f"## AODV's parameter sets\n\n{text}\n\n{_table(head, rows)}"
+
+
+def _allowed(parameter: Parameter) -> str:
+    if parameter.choices:
+        return ", ".join(f"`{choice}`" for choice in parameter.choices)
+    if parameter.kind == "boolean":
+        return "true, false"
+    if parameter.range is None:
+        return ""
+    low, high = parameter.range
+    return f"{low:.10g} to {high:.10g}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return Table("", head, list(rows), text_columns=len(head)).to_markdown().partition("\n\n")[2]
+
+
+if __name__ == "__main__":
+    print(parameters_page(), end="")

@@ -1,0 +1,176 @@
+"""The documentation is true: its commands work, its tables are complete, its links lead somewhere."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import manetlab
+from manetlab import docs_tables, scenario
+from manetlab.running import Result
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MANETLAB = ".venv/bin/manetlab"
+TOO_LONG = ("demo", "validate")
+"""Commands that take a minute; their own tests run them in small."""
+
+
+def page_name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a language."""
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+def commands(page: Path) -> list[str]:
+    """The lines of all shell blocks, with continued lines joined."""
+    return [
+        line
+        for block in blocks(page, "sh")
+        for line in block.replace("\\\n", " ").splitlines()
+        if line.strip()
+    ]
+
+
+@cache
+def small_result() -> Result:
+    """A run with TCP and CBR, some of which cannot be delivered."""
+    flows: list[dict[str, Any]] = [
+        {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 20_000},
+        {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.2},
+        {"kind": "cbr", "src": 1, "dst": 3, "start_s": 0.6, "bytes": 512, "interval_s": 0.2},
+    ]
+    places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (5000.0, 0.0)]
+    return manetlab.run(
+        movement={"positions": places}, traffic={"flows": flows}, duration_s=20.0, routing="aodv", record=True
+    )
+
+
+def keys(value: object) -> set[str]:
+    """All keys of nested mappings."""
+    match value:
+        case dict():
+            return set(value).union(*(keys(inner) for inner in value.values()))
+        case list():
+            return set().union(*(keys(inner) for inner in value))
+    return set()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=page_name)
+def test_the_commands_of_a_page_work(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for command in commands(page):
+        program, *arguments = shlex.split(command)
+        if program == "make":
+            continue
+        assert program == MANETLAB, command
+        if arguments[0] not in TOO_LONG:
+            done = subprocess.run(
+                [sys.executable, "-m", "manetlab", *arguments],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command}\n{done.stderr}"
+            assert done.stdout or list(tmp_path.iterdir()), command
+
+
+def test_the_targets_that_pages_name_exist() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        named = re.findall(r"`make (\w+)`", text) + re.findall(r"^make (\w+)$", text, re.MULTILINE)
+        assert set(named) <= targets, page_name(page)
+
+
+def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    namespace: dict[str, Any] = {}
+    for block in blocks(ROOT / "docs" / "tutorial.md", "python"):
+        exec(compile(block, "docs/tutorial.md", "exec"), namespace)
+    assert "reno-f - reno:" in capsys.readouterr().out
+
+
+def test_the_scenarios_on_pages_can_be_run() -> None:
+    shown = [block for page in PAGES for block in blocks(page, "toml")]
+    assert shown
+    for block in shown:
+        manetlab.Scenario.build(tomllib.loads(block)).resolve()
+
+
+def test_every_key_of_a_scenario_is_described() -> None:
+    text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
+    models = [
+        model for _, model in inspect.getmembers(scenario, inspect.isclass) if issubclass(model, BaseModel)
+    ]
+    assert scenario.RandomTraffic in models
+    names = {name for model in models for name in model.model_fields}
+    assert sorted(name for name in names if f"`{name}`" not in text) == []
+
+
+def test_every_metric_of_a_result_is_defined() -> None:
+    result = small_result().to_dict()
+    result["provenance"] = dict.fromkeys(result["provenance"])
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert sorted(key for key in keys(result) if f"`{key}`" not in text) == []
+
+
+def test_every_reason_to_drop_is_defined() -> None:
+    source = (ROOT / "crates" / "core" / "src" / "drops.rs").read_text(encoding="utf-8")
+    reasons = re.findall(r"^    (\w+) at (\w+),$", source, re.MULTILINE)
+    assert len(reasons) > 5
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    for names in reasons:
+        reason, layer = (re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower() for name in names)
+        assert f"| `{layer}` | `{reason}` |" in text
+
+
+def test_the_page_of_parameters_is_up_to_date() -> None:
+    page = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
+    assert page == docs_tables.parameters_page(), "run `make docs`"
+
+
+def test_the_recording_is_as_described() -> None:
+    text = (ROOT / "docs" / "recording.md").read_text(encoding="utf-8")
+    head, *lines = (json.loads(line) for line in str(small_result().recording).splitlines())
+    assert f"version {head['version']} of the format" in text
+    assert head["events"] == len(lines)
+    assert {line["event"] for line in lines} >= {"made", "sent", "delivered", "dropped", "frame", "window"}
+    assert [line["t"] for line in lines] == sorted(line["t"] for line in lines)
+    for line in lines:
+        assert f"| `{line['event']}` |" in text
+        assert all(f"`{key}`" in text for key in line), line
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub and most others give to a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith("https://"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
