@@ -21,7 +21,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            max_nodes: 1_000_000,
+            max_nodes: manetlab_core::scenario::MAX_NODES as u32,
             max_bytes: 512 << 20,
             max_speed: 1e5,
             max_coordinate_m: 1e7,

@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint};
 
-/// Most nodes of a scenario: a tenth of what the core takes, so that a typing error costs no gigabytes.
-pub(crate) const MAX_NODES: u32 = 100_000;
+/// Most nodes of a scenario.
+pub(crate) const MAX_NODES: u32 = manetlab_core::scenario::MAX_NODES as u32;
 
 /// Where the nodes start and go. Cannot be changed.
 #[pyclass(frozen, module = "manetlab._core")]
@@ -37,7 +37,7 @@ impl Movement {
     /// The movement that a file of ns-2 says.
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {
-        let limits = Limits { max_nodes: MAX_NODES, ..Limits::default() };
+        let limits = Limits::default();
         py.detach(|| read_movement(data, name, &limits))
             .map(|movement| Movement::new(movement.trajectories))
             .map_err(|error| of_reading(&error))

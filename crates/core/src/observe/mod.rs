@@ -136,9 +136,10 @@ pub struct Totals {
     pub mac_frames_per_s: f64,
     /// Their bytes, per second.
     pub mac_bytes_per_s: f64,
-    /// Mean number of links that delivered data packets crossed (TCP segments, ACKs and CBR).
+    /// Mean number of links that delivered data packets crossed (TCP data segments and CBR).
     pub hops_mean: Option<f64>,
-    /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed.
+    /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed, over the whole
+    /// run.
     pub collision_fraction: Option<f64>,
 }
 

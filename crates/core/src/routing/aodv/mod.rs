@@ -128,19 +128,19 @@ params! {
         /// K in DELETE_PERIOD = K * max(ACTIVE_ROUTE_TIMEOUT, HELLO_INTERVAL): how long a broken route's hop count is remembered. Behaviour rfc-3561 only.
         delete_period_factor: f64 = 5.0, "", "RFC 3561 §10", [1.0, 1e3];
         /// NET_DIAMETER: the TTL of network-wide requests and of replies; in behaviour ns-2 also of data packets.
-        net_diameter: u32 = 35, "hops", "RFC 3561 §10", [1.0, 255.0];
+        net_diameter: u32 = 35, "hop", "RFC 3561 §10", [1.0, 255.0];
         /// NODE_TRAVERSAL_TIME: estimate of the time that a message takes over one hop.
         node_traversal_ms: f64 = 40.0, "ms", "RFC 3561 §10", [0.001, 1e5];
         /// TIMEOUT_BUFFER: hops added to the TTL when waiting for the answer to a ring search. Behaviour rfc-3561 only.
-        timeout_buffer: u32 = 2, "hops", "RFC 3561 §10", [0.0, 255.0];
+        timeout_buffer: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
         /// Search in growing rings; off: every request is network-wide.
         expanding_ring: bool = true, "", "RFC 3561 §6.4";
         /// TTL_START: the TTL of the first ring.
-        ttl_start: u32 = 1, "hops", "RFC 3561 §10", [1.0, 255.0];
+        ttl_start: u32 = 1, "hop", "RFC 3561 §10", [1.0, 255.0];
         /// TTL_INCREMENT: what each further ring adds.
-        ttl_increment: u32 = 2, "hops", "RFC 3561 §10", [1.0, 255.0];
+        ttl_increment: u32 = 2, "hop", "RFC 3561 §10", [1.0, 255.0];
         /// TTL_THRESHOLD: the greatest TTL of a ring; beyond it requests are network-wide.
-        ttl_threshold: u32 = 7, "hops", "RFC 3561 §10", [0.0, 255.0];
+        ttl_threshold: u32 = 7, "hop", "RFC 3561 §10", [0.0, 255.0];
         /// Seek a destination that was never reached before in rings from TTL_START too; off: at once network-wide, as ns-2.35 does in effect. Behaviour ns-2 only.
         ring_for_unknown: bool = true, "", "ns-2.35 aodv_rtable.cc";
         /// RREQ_RETRIES: how often a network-wide request is repeated.
@@ -172,7 +172,7 @@ params! {
         /// MAX_REPAIR_TTL as a share of NET_DIAMETER: destinations farther away are not repaired locally. Behaviour rfc-3561 only.
         max_repair_factor: f64 = 0.3, "", "RFC 3561 §10", [0.0, 1.0];
         /// LOCAL_ADD_TTL: hops added to the TTL of a local repair's request. Behaviour rfc-3561 only.
-        local_add_ttl: u32 = 2, "hops", "RFC 3561 §10", [0.0, 255.0];
+        local_add_ttl: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
         /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else happens.
         link_layer_feedback: bool = true, "", "RFC 3561 §6.10";
         /// Send hello messages and break links to neighbours that fall silent.
@@ -182,10 +182,10 @@ params! {
         /// ALLOWED_HELLO_LOSS: how many hellos may be missing before a link is broken.
         allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1.0, 100.0];
         /// Packets that a node holds while it seeks routes; the oldest goes first.
-        buffer_packets: u32 = 64, "packets", "ns-2.35 aodv_rqueue.h", [1.0, 100_000.0];
+        buffer_packets: u32 = 64, "packet", "ns-2.35 aodv_rqueue.h", [1.0, 100_000.0];
         /// How long a packet may wait for a route.
         buffer_timeout_s: f64 = 30.0, "s", "ns-2.35 aodv_rqueue.h", [0.001, 1e6];
-        /// A broadcast that answers a broadcast waits a time uniform below this, or neighbours would collide.
+        /// A broadcast waits a time uniform below this, or neighbours would collide. In behaviour ns-2 only one that answers a broadcast does.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
         /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
         release_spacing_ms: f64 = 10.0, "ms", "ns-2.35 aodv.h", [0.0, 1e4];

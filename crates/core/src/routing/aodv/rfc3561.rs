@@ -26,7 +26,8 @@
 //! - After a link break the interface queue for that neighbour is emptied; the RFC knows no queue. Such packets
 //!   share the fate of the one that failed.
 //! - A packet that comes back to its source is dropped. The RFC leaves this to IP.
-//! - Broadcasts that answer broadcasts are jittered, and buffered packets leave with a spacing (parameters).
+//! - All broadcasts of the protocol are jittered (RFC 5148), and buffered packets leave with a spacing
+//!   (parameters).
 
 mod discovery;
 mod errors;
@@ -313,7 +314,7 @@ impl Rfc3561 {
             to.clear();
         }
         let unreachable = SmallVec::from_slice(&[Unreachable { dst, seqno }]);
-        self.send_rerr(now, unreachable, &to, false, Span::ZERO, actions);
+        self.send_rerr(now, unreachable, &to, false, actions);
     }
 
     /// §6.3: packets that waited for this route leave in order of their arrival.
@@ -338,7 +339,7 @@ impl Rfc3561 {
         let lifetime = interval * u64::from(self.params.allowed_hello_loss);
         let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime });
         let packet = control(now, self.node, NodeId::BROADCAST, 1, RREP_BYTES, message);
-        self.broadcast(now, packet, Span::ZERO, actions);
+        self.broadcast(now, packet, actions);
     }
 
     fn receive_hello(&mut self, now: Time, hello: &Hello, from: NodeId, actions: &mut Vec<Action>) {

@@ -42,19 +42,19 @@ params! {
         /// The congestion control.
         variant: TcpVariant = TcpVariant::Reno, "", "RFC 5681 §3.2";
         /// The receiver's advertised window.
-        window: u32 = 20, "segments", "RFC 9293 §3.8.6; 20: ns-2 window_", [1.0, 65_536.0];
+        window: u32 = 20, "segment", "RFC 9293 §3.8.6; 20: ns-2 window_", [1.0, 65_536.0];
         /// Payload of a full segment. The default fits an Ethernet-sized MTU of 1500 bytes.
-        segment_bytes: u32 = 1460, "bytes", "RFC 6691 §2", [1.0, 65_495.0];
+        segment_bytes: u32 = 1460, "byte", "RFC 6691 §2", [1.0, 65_495.0];
         /// The congestion window at the start, after the SYN's ACK if connection setup is simulated.
-        initial_window: u32 = 3, "segments", "RFC 5681 §3.1 (3 for segments of 1096 to 2190 bytes)", [1.0, 64.0];
+        initial_window: u32 = 3, "segment", "RFC 5681 §3.1 (3 for segments of 1096 to 2190 bytes)", [1.0, 64.0];
         /// Is a SYN sent first, as segment 0 without payload? Until its ACK the congestion window is one.
         connection_setup: bool = true, "", "RFC 9293 §3.5; ns-2 syn_ and delay_growth_";
         /// IP and TCP header of a data segment and of the SYN.
-        header_bytes: u32 = 40, "bytes", "RFC 791 §3.1, RFC 9293 §3.1", [0.0, 120.0];
+        header_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [0.0, 120.0];
         /// An acknowledgement's length at the IP layer, without SACK blocks.
-        ack_bytes: u32 = 40, "bytes", "RFC 791 §3.1, RFC 9293 §3.1", [1.0, 120.0];
+        ack_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [1.0, 120.0];
         /// What a SACK option adds to an ACK beside 8 bytes for each block: kind, length and padding.
-        sack_option_bytes: u32 = 4, "bytes", "RFC 2018 §3 (ns-2: 0)", [0.0, 12.0];
+        sack_option_bytes: u32 = 4, "byte", "RFC 2018 §3 (ns-2: 0)", [0.0, 12.0];
 
         /// The round-trip clock's granularity: BSD's arithmetic in whole ticks; zero for an exact clock.
         tick_ms: f64 = 0.0, "ms", "RFC 6298 §4; ns-2 tcpTick_", [0.0, 1000.0];
@@ -88,7 +88,7 @@ params! {
         /// Is the initial window one if segment 0 is lost, and may segments 0 and 1 be fast retransmitted?
         first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
         /// The congestion window after nothing has been outstanding for an RTO; zero leaves it as it was.
-        restart_window: u32 = 3, "segments", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];
+        restart_window: u32 = 3, "segment", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];
 
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a Reno sender.
         sack: bool = false, "", "RFC 2018, RFC 6675";
@@ -98,7 +98,7 @@ params! {
         /// How long it waits for another segment at most.
         delayed_ack_timeout_s: f64 = 0.1, "s", "RFC 1122 §4.2.3.2 (at most 0.5); 0.1: ns-2 interval_", [0.0, 0.5];
         /// The number of unacknowledged segments that it waits for.
-        delayed_ack_segments: u32 = 2, "segments", "RFC 5681 §4.2", [1.0, 64.0];
+        delayed_ack_segments: u32 = 2, "segment", "RFC 5681 §4.2", [1.0, 64.0];
         /// Is a segment that fills a gap acknowledged at once?
         immediate_ack_for_gap: bool = true, "", "RFC 5681 §4.2; ns-2 RFC2581_immediate_ack_";
         /// Is the last segment in order acknowledged at once when it comes again?

@@ -126,7 +126,7 @@ impl Rfc3561 {
             made: now,
         };
         let packet = control(now, self.node, NodeId::BROADCAST, ttl, RREQ_BYTES, Message::Rreq(rreq));
-        self.broadcast(now, packet, Span::ZERO, actions);
+        self.broadcast(now, packet, actions);
     }
 
     /// The wait of a search is over.
@@ -164,7 +164,7 @@ impl Rfc3561 {
         let repaired = self.discoveries.remove(&dst).and_then(|discovery| discovery.repair);
         if repaired.is_some_and(|old_hops| hops > old_hops) {
             // §6.12: the repaired route is longer; the nodes before this one may want a better one.
-            self.report(now, &[dst], true, Span::ZERO, actions);
+            self.report(now, &[dst], true, actions);
         }
         self.release(now, dst, actions);
     }
@@ -184,8 +184,11 @@ impl Rfc3561 {
         self.seen_order.push_back((expires, name));
     }
 
-    pub(super) fn broadcast(&mut self, now: Time, packet: Packet, delay: Span, actions: &mut Vec<Action>) {
+    /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of several
+    /// nodes may ask at the same instant.
+    pub(super) fn broadcast(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         self.last_broadcast = now;
+        let delay = self.stream.span_below(self.params.broadcast_jitter());
         actions.push(Action::Broadcast { packet, delay });
     }
 }

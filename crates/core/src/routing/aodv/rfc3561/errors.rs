@@ -37,7 +37,7 @@ impl Rfc3561 {
                 failed.push(dst);
             }
         }
-        self.report(now, &failed, false, Span::ZERO, actions);
+        self.report(now, &failed, false, actions);
     }
 
     /// Is the route to `dst` being repaired, or may it be?
@@ -83,7 +83,7 @@ impl Rfc3561 {
         }
         self.buffer.drop_all(now, dst, DropReason::LinkFailure, actions);
         actions.push(Action::Notify(Notice::RouteFailed { dst, told: false }));
-        self.report(now, &[dst], false, Span::ZERO, actions);
+        self.report(now, &[dst], false, actions);
     }
 
     /// §6.11 case (iii).
@@ -104,20 +104,11 @@ impl Rfc3561 {
             route.reported = true;
             actions.push(Action::Notify(Notice::RouteFailed { dst: told.dst, told: true }));
         }
-        let delay = self.stream.span_below(self.params.broadcast_jitter());
-        self.report(now, &affected, rerr.no_delete, delay, actions);
+        self.report(now, &affected, rerr.no_delete, actions);
     }
 
-    /// §6.11: lists those destinations that have precursors, and tells the precursors. `delay` is for a
-    /// broadcast; a unicast leaves at once.
-    pub(super) fn report(
-        &mut self,
-        now: Time,
-        dsts: &[NodeId],
-        no_delete: bool,
-        delay: Span,
-        actions: &mut Vec<Action>,
-    ) {
+    /// §6.11: lists those destinations that have precursors, and tells the precursors.
+    pub(super) fn report(&mut self, now: Time, dsts: &[NodeId], no_delete: bool, actions: &mut Vec<Action>) {
         let mut unreachable = SmallVec::new();
         let mut to = Nodes::new();
         for &dst in dsts {
@@ -139,7 +130,7 @@ impl Rfc3561 {
             to.clear();
         }
         if !unreachable.is_empty() {
-            self.send_rerr(now, unreachable, &to, no_delete, delay, actions);
+            self.send_rerr(now, unreachable, &to, no_delete, actions);
         }
     }
 
@@ -150,7 +141,6 @@ impl Rfc3561 {
         unreachable: SmallVec<[Unreachable; 2]>,
         to: &[NodeId],
         no_delete: bool,
-        delay: Span,
         actions: &mut Vec<Action>,
     ) {
         if !self.params.rerr || self.rerr_rate.free_at(now, self.params.rerr_ratelimit) > now {
@@ -164,7 +154,7 @@ impl Rfc3561 {
             actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
         } else {
             let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, message);
-            self.broadcast(now, packet, delay, actions);
+            self.broadcast(now, packet, actions);
         }
     }
 }

@@ -167,8 +167,7 @@ impl Rfc3561 {
             rreq.dst_seqno = Some(known);
         }
         packet.payload = Payload::Aodv(Message::Rreq(rreq));
-        let delay = self.stream.span_below(self.params.broadcast_jitter());
-        self.broadcast(now, packet, delay, actions);
+        self.broadcast(now, packet, actions);
     }
 
     /// §6.6: a new reply goes to the next hop toward the originator of the request.
