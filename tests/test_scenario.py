@@ -1,5 +1,6 @@
 """Scenarios: from what a user writes to every value written out."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, _core, parameters, run
+from tests.conftest import ROOT
 from tests.examples import CBR_FLOW, TCP_FLOW, chain, mobile
 
 
@@ -67,6 +69,11 @@ def test_files_are_found_from_the_folder_of_the_toml(ns2: Path, tmp_path: Path) 
     assert Scenario.load(tmp_path / "scenario.toml").resolve().movement.nodes == 3
 
 
+@pytest.mark.parametrize("example", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_are_usable(example: Path) -> None:
+    assert Scenario.load(example).resolve().flows
+
+
 def test_placements() -> None:
     def positions(movement: object) -> list[tuple[float, float]]:
         return chain(movement=movement, traffic={"flows": []}).resolve().movement.positions(0.0)
@@ -118,8 +125,8 @@ def test_flows_survive_ns2s_files(drawn: list[tuple[str, float, int]]) -> None:
         for kind, start, size in drawn
     ]
     asked = chain(traffic={"flows": flows}).resolve()
-    text = _core.write_traffic(_core_json(asked.flows))
-    assert _json(_core.read_traffic(text.encode(), "t")) == asked.flows
+    text = _core.write_traffic(json.dumps(asked.flows))
+    assert json.loads(_core.read_traffic(text.encode(), "t")) == asked.flows
 
 
 @given(
@@ -135,15 +142,3 @@ def test_movement_survives_ns2s_files(nodes: int, boundary: str, start: str, pau
     again = _core.Movement.read(made.to_ns2().encode(), "m")
     assert again.digest == made.digest
     assert all(again.positions(t) == made.positions(t) for t in (0.0, 1.23, 9.9))
-
-
-def _json(text: str) -> object:
-    import json
-
-    return json.loads(text)
-
-
-def _core_json(value: object) -> str:
-    import json
-
-    return json.dumps(value)
