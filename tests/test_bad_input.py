@@ -36,7 +36,7 @@ def refused(cli: Cli, folder: Path, *arguments: object) -> str:
 def run_files(cli: Cli, folder: Path, movement: bytes, traffic: bytes, *more: object) -> str:
     (folder / "movement").write_bytes(movement)
     (folder / "traffic").write_bytes(traffic)
-    options = ("--movement", "movement", "--traffic", "traffic", "--duration", 30, *more, "--trace", "out")
+    options = ("--movement", "movement", "--traffic", "traffic", "--duration", 30, *more, "--record", "out")
     return refused(cli, folder, "run", *options)
 
 
@@ -50,6 +50,7 @@ BAD_MOVEMENT = {
     "infinite time": ((PLACED + go(at="1e400")).encode(), "movement:7"),
     "place NaN": ((PLACED + go(x="NaN")).encode(), "movement:7"),
     "negative speed": ((PLACED + go(speed="-3")).encode(), "movement:7"),
+    "speed 0 to another place": ((PLACED + go(speed="0")).encode(), "movement:7"),
     "speed beyond measure": ((PLACED + go(speed="1e30")).encode(), "movement:7"),
     "a million nodes": ((PLACED + "$node_(999999) set X_ 1.0\n").encode(), "movement:7"),
     "not movement": ((PLACED + "puts hello\n").encode(), "movement:7"),
@@ -120,7 +121,7 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--set", "mac.cw_min=15.5"),
         ("--set", "mca.slot_us=9"),
         ("--set", "slot_us"),
-        ("--trace", "nowhere/trace"),
+        ("--record", "nowhere/trace"),
     ],
 )
 def test_bad_options_are_refused(option: str, value: str, cli: Cli, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_replications_give_means_with_intervals(cli: Cli, ns2: Path) -> None:
 
 
 def test_a_trace_is_written_as_json_lines(cli: Cli, ns2: Path, tmp_path: Path) -> None:
-    done = cli("run", *files(ns2), *CHAIN, "--trace", "trace.jsonl", "--json")
+    done = cli("run", *files(ns2), *CHAIN, "--record", "trace.jsonl", "--json")
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "trace.jsonl").read_text().splitlines()
     assert len(lines) > 1000

@@ -44,8 +44,8 @@ def run(
     if trace is not None:
         check_writable(trace)
         if seeds > 1:
-            hint = "leave out --trace, or run the seeds one by one"
-            raise InputError("one recording holds one run", "--trace", f"--seeds {seeds}", "--seeds 1", hint)
+            hint = "leave out --record, or run the seeds one by one"
+            raise InputError("one recording holds one run", "--record", f"--seeds {seeds}", "--seeds 1", hint)
     asked = options.scenario_from(
         scenario,
         movement,

@@ -139,7 +139,13 @@ struct Node {
     x: Option<f64>,
     y: Option<f64>,
     orders: Vec<(Time, Order)>,
+    /// Orders to walk at speed 0: line, time and destination.
+    rests: Vec<(u64, Time, Point)>,
 }
+
+/// How far a node that is told to rest may be from where it is told to be, in m: generators print rounded
+/// positions.
+const REST_TOLERANCE_M: f64 = 0.5;
 
 /// The nodes named so far. A map, so that one line with a great index does not make a table of that size.
 #[derive(Default)]
@@ -150,10 +156,19 @@ impl Nodes {
         let (Statement::Start { node, .. } | Statement::Timed { node, .. }) = statement else {
             return Ok(());
         };
-        let entry = self.0.entry(node).or_insert_with(|| Node { line, x: None, y: None, orders: Vec::new() });
+        let entry = self.0.entry(node).or_insert_with(|| Node {
+            line,
+            x: None,
+            y: None,
+            orders: Vec::new(),
+            rests: Vec::new(),
+        });
         match statement {
             Statement::Start { axis, value, .. } => entry.place(node, axis, value),
             Statement::Timed { at, order, .. } => {
+                if let Order::GoTo { to, speed: 0.0 } = order {
+                    entry.rests.push((line, at, to));
+                }
                 entry.orders.push((at, order));
                 Ok(())
             }
@@ -214,8 +229,30 @@ impl Node {
         };
         self.orders.sort_by_key(|&(at, _)| at);
         let start = Point { x, y };
-        Ok(Trajectory { start, commands: commands(start, &self.orders) })
+        let trajectory = Trajectory { start, commands: commands(start, &self.orders) };
+        if !self.rests.is_empty() {
+            check_rests(index, &self.rests, &Path::new(&trajectory))?;
+        }
+        Ok(trajectory)
     }
+}
+
+/// Speed 0 is how `setdest` writes a pause, with the node's own position as its destination. A node that is told
+/// to reach another place at speed 0 would never arrive.
+fn check_rests(index: u32, rests: &[(u64, Time, Point)], path: &Path) -> Parsed<()> {
+    for &(line, at, to) in rests {
+        let here = path.position(at);
+        if here.distance(to) > REST_TOLERANCE_M {
+            return Err(Fault::new(
+                "speed",
+                format!("$node_({index}) sent {:.1} m away at speed 0", here.distance(to)),
+                "a speed above 0 m/s, or the node's own position for a pause",
+                "a node at speed 0 never arrives; give it a speed, or leave the line out",
+            )
+            .at(line));
+        }
+    }
+    Ok(())
 }
 
 /// The commands that follow from a node's orders in order of time.

@@ -151,6 +151,7 @@ fn what_is_not_understood_is_an_error_with_its_line() {
         ("$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "speed"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 100001\"", "speed"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 inf\"", "speed"),
+        ("$ns_ at 1 \"$node_(0) setdest 900 900 0\"", "speed"),
         ("$ns_ at 1 \"$node_(x) setdest 1 2 3\"", "node"),
         ("$node_(4000000000) set X_ 1", "node"),
         ("$node_(99999999999999999999) set X_ 1", "node"),
@@ -160,6 +161,15 @@ fn what_is_not_understood_is_an_error_with_its_line() {
         assert_eq!((&*error.what, error.line, &*error.file), (what, Some(7), "m.tcl"), "{line}");
         assert!(!error.hint.is_empty() && !error.wanted.is_empty(), "{line}");
     }
+}
+
+#[test]
+fn a_pause_is_a_walk_at_speed_0_to_where_the_node_is() {
+    let text = "$node_(0) set X_ 0\n$node_(0) set Y_ 0\n\
+                $ns_ at 1 \"$node_(0) setdest 10 0 1\"\n$ns_ at 11 \"$node_(0) setdest 10.0000001 0 0\"\n";
+    let movement = read_movement(text.as_bytes(), "m.tcl", &Limits::default()).expect("a pause");
+    let path = Path::new(&movement.trajectories[0]);
+    assert!(path.position(Time::from_secs(500.0)).distance(Point { x: 10.0, y: 0.0 }) < 1e-6);
 }
 
 #[test]
