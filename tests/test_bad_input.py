@@ -121,7 +121,7 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--set", "mac.cw_min=15.5"),
         ("--set", "mca.slot_us=9"),
         ("--set", "slot_us"),
-        ("--record", "nowhere/trace"),
+        ("--record", "nowhere/recording"),
     ],
 )
 def test_bad_options_are_refused(option: str, value: str, cli: Cli, tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def test_replications_give_means_with_intervals(cli: Cli, ns2: Path) -> None:
     assert 0 < throughput["half_width_95"] < throughput["mean"]
 
 
-def test_a_trace_is_written_as_json_lines(cli: Cli, ns2: Path, tmp_path: Path) -> None:
-    done = cli("run", *files(ns2), *CHAIN, "--record", "trace.jsonl", "--json")
+def test_a_recording_is_written_as_json_lines(cli: Cli, ns2: Path, tmp_path: Path) -> None:
+    done = cli("run", *files(ns2), *CHAIN, "--record", "recording.jsonl", "--json")
     assert done.returncode == 0, done.stderr
-    lines = (tmp_path / "trace.jsonl").read_text().splitlines()
+    lines = (tmp_path / "recording.jsonl").read_text().splitlines()
     assert len(lines) > 1000
     json.loads(lines[0])
     json.loads(lines[-1])

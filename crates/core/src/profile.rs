@@ -32,6 +32,7 @@ fn ns_2_35() -> Params {
         mac: MacParams {
             // ns-2.35 counts four addresses in the header of every data frame.
             data_header_bytes: 34,
+            cca_time_us: 0.0,
             backoff_includes_cw: false,
             rts_threshold_bytes: 0,
             access: Access::AlwaysBackoff,

@@ -35,14 +35,14 @@ def run(
     jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
     changes: options.Set = None,
     as_json: options.Json = False,
-    trace: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
 ) -> None:
     """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
     from manetlab.files import check_writable, write_text
     from manetlab.running import run as run_one
 
-    if trace is not None:
-        check_writable(trace)
+    if record is not None:
+        check_writable(record)
         if seeds > 1:
             hint = "leave out --record, or run the seeds one by one"
             raise InputError("one recording holds one run", "--record", f"--seeds {seeds}", "--seeds 1", hint)
@@ -65,9 +65,9 @@ def run(
     if (last := resolved.movement.last_command_s) > asked.duration_s:
         note = f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
-    result = run_one(resolved, record=trace is not None)
-    if trace is not None and result.recording is not None:
-        write_text(trace, result.recording)
+    result = run_one(resolved, record=record is not None)
+    if record is not None and result.recording is not None:
+        write_text(record, result.recording)
     if as_json:
         print(result.to_json())
     else:

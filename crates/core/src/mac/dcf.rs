@@ -99,6 +99,8 @@ struct Backoff {
     idle_from: Time,
     /// No backoff has been drawn yet: the station may transmit after DIFS unless the medium gets busy.
     undrawn: bool,
+    /// A frame has begun to arrive too late to be sensed before the backoff ends: the station will transmit.
+    committed: bool,
 }
 
 /// See the module's head.
@@ -217,7 +219,9 @@ impl Dcf {
             return false;
         }
         self.medium.settle(now);
-        self.suspend_backoff(now, timing);
+        if !self.commits(now, timing) {
+            self.suspend_backoff(now, timing);
+        }
         self.medium.arrive(now, signal, timing, rules);
         self.forecast_backoff(now);
         true
@@ -243,11 +247,10 @@ impl Dcf {
         } else if self.defer <= now {
             self.defer = Time::NEVER;
             self.on_defer_end(now, timing, out);
-        } else if self.backoff.is_some_and(|backoff| backoff.expiry(timing) <= now) {
-            self.backoff = None;
+        } else if let Some(backoff) = self.backoff.take_if(|backoff| backoff.expiry(timing) <= now) {
             // A response goes first; contention starts again when it has ended.
             if self.response.is_none() {
-                self.transmit_current(now, timing, out);
+                self.transmit_current(now, backoff.committed, timing, out);
             }
         }
     }
@@ -262,9 +265,12 @@ impl Dcf {
             return;
         }
         match timing.params().access {
-            Access::Standard if now >= idle_at + timing.difs => self.transmit_current(now, timing, out),
+            Access::Standard if now >= idle_at + timing.difs => {
+                self.transmit_current(now, false, timing, out);
+            }
             Access::Standard => {
-                self.backoff = Some(Backoff { slots: 0, idle_from: idle_at, undrawn: true });
+                self.backoff =
+                    Some(Backoff { slots: 0, idle_from: idle_at, undrawn: true, committed: false });
             }
             Access::AlwaysBackoff => self.start_backoff(now, timing),
             Access::DeferRandom => {
@@ -281,7 +287,15 @@ impl Dcf {
     fn start_backoff(&mut self, now: Time, timing: &Timing) {
         let slots = self.draw_slots(timing);
         let idle_from = self.idle_at().max(now);
-        self.backoff = Some(Backoff { slots, idle_from, undrawn: false });
+        self.backoff = Some(Backoff { slots, idle_from, undrawn: false, committed: false });
+    }
+
+    /// A frame begins to arrive: does the backoff end before carrier sense can report it? Then the station
+    /// transmits, as all stations do whose backoffs end in the same slot (§9.2.10).
+    fn commits(&mut self, now: Time, timing: &Timing) -> bool {
+        let Some(backoff) = &mut self.backoff else { return false };
+        backoff.committed |= backoff.expiry(timing) < now + timing.cca;
+        backoff.committed
     }
 
     /// The medium gets busy now: slots that have passed are counted.
@@ -292,8 +306,7 @@ impl Dcf {
         }
         if backoff.undrawn {
             // §9.2.5.1: the medium got busy before DIFS was over.
-            backoff =
-                Backoff { slots: self.draw_slots(timing), idle_from: backoff.idle_from, undrawn: false };
+            backoff = Backoff { slots: self.draw_slots(timing), undrawn: false, ..backoff };
         } else {
             let counting = now.since(backoff.idle_from + timing.difs);
             backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
@@ -307,6 +320,7 @@ impl Dcf {
     fn forecast_backoff(&mut self, now: Time) {
         let idle_at = self.idle_at();
         if let Some(backoff) = &mut self.backoff
+            && !backoff.committed
             && (backoff.idle_from == Time::NEVER || backoff.idle_from < idle_at)
         {
             backoff.idle_from = if idle_at == Time::NEVER { idle_at } else { idle_at.max(now) };
@@ -336,11 +350,12 @@ impl Dcf {
         out.push(MacAction::Transmit(frame));
     }
 
-    /// Sends the current frame, or the RTS that announces it.
-    fn transmit_current(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+    /// Sends the current frame, or the RTS that announces it; a `committed` station without looking at the medium.
+    fn transmit_current(&mut self, now: Time, committed: bool, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(current) = &*self.current else { return };
+        let idle = committed || self.is_idle(now);
         if current.rts_due {
-            if self.is_idle(now) {
+            if idle {
                 self.transmit_rts(now, timing, out);
             } else {
                 self.grow_cw(timing);
@@ -349,7 +364,7 @@ impl Dcf {
             return;
         }
         let follows_cts = current.uses_rts;
-        if (!follows_cts || timing.params().sense_before_data) && !self.is_idle(now) {
+        if (!follows_cts || timing.params().sense_before_data) && !idle {
             if let Some(current) = &mut *self.current {
                 current.rts_due = current.uses_rts;
             }
@@ -430,7 +445,7 @@ impl Dcf {
             // §9.2.5.7: no CTS while the NAV says busy; the station does not answer.
             Some(FrameKind::Cts) if !self.is_idle(now) => self.response = None,
             Some(_) => self.transmit_response(now, timing, out),
-            None => self.transmit_current(now, timing, out),
+            None => self.transmit_current(now, false, timing, out),
         }
     }
 

@@ -35,6 +35,9 @@ params! {
         slot_us: f64 = 20.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Short interframe space.
         sifs_us: f64 = 10.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
+        /// Time that carrier sense takes to report a frame: a station whose backoff ends sooner after the frame's
+        /// first bit transmits all the same. This is why a slot is as long as it is (§9.2.10). ns-2 senses at once.
+        cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
         /// Least contention window.
         cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Greatest contention window.

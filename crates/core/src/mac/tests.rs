@@ -107,6 +107,11 @@ impl Bench {
         self
     }
 
+    /// The station's next deadline.
+    fn deadline(&self) -> f64 {
+        micros(self.mac.next_timeout(&self.timing))
+    }
+
     /// Frames that the station sent: time and kind.
     fn sent(&self) -> Vec<(f64, FrameKind)> {
         self.frames().map(|(us, frame)| (us, frame.kind)).collect()
@@ -352,6 +357,25 @@ fn four_unacknowledged_long_frames_end_the_attempt() {
     assert_eq!(bench.sent().iter().filter(|(_, kind)| *kind == FrameKind::Data).count(), 4);
 }
 
+/// ```text
+/// other           |---data---|
+/// me     |..slots..|--broadcast--|     begins 5 µs later: too soon to have sensed the other
+/// ```
+#[test]
+fn carrier_sense_takes_time() {
+    let begin = |params: &MacParams, heard_before_us: f64| {
+        let mut bench = Bench::new(params);
+        bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(500.0, NodeId::BROADCAST);
+        // A broadcast must be taken up first: until then the station cannot know when its backoff will end.
+        let expiry = bench.until(1000.0).deadline();
+        bench.hear(expiry - heard_before_us, data(OTHER, NodeId::BROADCAST)).until(20_000.0);
+        bench.sent()[0].0 - expiry
+    };
+    assert_eq!(begin(&MacParams::default(), 5.0), 0.0);
+    assert!(begin(&MacParams::default(), 16.0) > 1000.0);
+    assert!(begin(&MacParams { cca_time_us: 0.0, ..MacParams::default() }, 5.0) > 1000.0);
+}
+
 #[test]
 fn a_backoff_follows_every_transmission() {
     let mut bench = Bench::new(&MacParams::default());
@@ -422,7 +446,7 @@ fn any_params() -> impl Strategy<Value = MacParams> {
 }
 
 proptest! {
-    /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame on the air.
+    /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame that could be sensed.
     #[test]
     fn no_exchange_begins_within_difs_of_a_frame(
         params in any_params(),
@@ -445,7 +469,8 @@ proptest! {
         bench.until(us + 1e6);
         for (sent, frame) in bench.frames() {
             let begins = frame.kind == FrameKind::Rts || frame.to.is_broadcast();
-            let disturbed = heard.iter().any(|&(start, end)| start < sent && sent < end + 50.0);
+            let sensed = |start: f64| if params.cca_time_us == 0.0 { start < sent } else { start + params.cca_time_us <= sent };
+            let disturbed = heard.iter().any(|&(start, end)| sensed(start) && sent < end + 50.0);
             prop_assert!(!(begins && disturbed), "{:?} at {sent}, heard {heard:?}", frame.kind);
         }
     }

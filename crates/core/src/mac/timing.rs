@@ -23,6 +23,8 @@ pub struct Timing {
     pub difs: Span,
     /// EIFS = SIFS + DIFS + an ACK at the lowest rate (§9.2.10).
     pub eifs: Span,
+    /// Time that carrier sense takes (§15.3.3, aCCATime).
+    pub cca: Span,
     /// An RTS on the air.
     pub rts: Span,
     /// A CTS on the air.
@@ -54,6 +56,7 @@ impl Timing {
             sifs,
             difs,
             eifs: sifs + difs + slow_ack,
+            cca: Span::from_micros(params.cca_time_us),
             rts,
             cts,
             ack,
