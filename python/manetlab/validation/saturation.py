@@ -1,7 +1,7 @@
 """Saturated stations in one cell, beside Bianchi's model.
 
-The verdict is on Bianchi's model as published, with this MAC's times and retry limits. Beside it stands the model
-that also knows the standard's freezing of the backoff: a slot in which somebody transmits is not counted.
+The verdict is on Bianchi's model as published, with this MAC's times and retry limits. Beside it stands the
+model that also knows the standard's freezing of the backoff: a slot in which somebody sends is not counted.
 """
 
 from __future__ import annotations
