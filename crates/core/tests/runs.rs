@@ -146,6 +146,15 @@ fn a_flow_without_a_path_delivers_nothing_and_every_packet_has_an_end() {
     assert!(books.lost > 0 && books.in_flight > 0, "{books:?}");
 }
 
+/// Applications of neighbours may begin in the same instant; their requests must not collide for ever.
+#[test]
+fn sources_that_begin_at_the_same_instant_find_their_routes() {
+    let mut scenario = chain(2, vec![cbr(0, 2, 1.0, 0.1), cbr(1, 0, 1.0, 0.1)], 20.0);
+    scenario.routing = RoutingKind::Aodv;
+    let totals = outcome(&scenario).result.totals;
+    assert!(totals.cbr_delivery_fraction.is_some_and(|fraction| fraction > 0.95), "{totals:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
