@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::arp::ArpParams;
 use crate::ifq::QueueParams;
+use crate::kernel::{Span, Time};
 use crate::mac::MacParams;
 use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, ParamInfo, choices, params};
-use crate::radio::RadioParams;
+use crate::radio::{Propagation, RadioParams};
 use crate::routing::aodv::AodvParams;
 use crate::transport::tcp::TcpParams;
 
@@ -185,6 +186,7 @@ impl Scenario {
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
+        self.check_mac()?;
         let wrong = |field: &str, found: String, wanted: String| {
             Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
         };
@@ -195,7 +197,9 @@ impl Scenario {
                 format!("above 0, up to {MAX_DURATION_S} s"),
             );
         }
-        if !(self.warmup_s >= 0.0 && self.warmup_s < self.duration_s) {
+        // Compared as the run counts time: a window of less than a nanosecond has no rates.
+        let window = Time::from_secs(self.duration_s).since(Time::from_secs(self.warmup_s));
+        if !(self.warmup_s >= 0.0 && window > Span::ZERO) {
             return wrong(
                 "warmup_s",
                 self.warmup_s.to_string(),
@@ -206,6 +210,34 @@ impl Scenario {
             return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
         }
         self.flows.iter().enumerate().try_for_each(|(index, flow)| self.check_flow(index, flow))
+    }
+
+    /// Values of the MAC that fit their ranges and not each other.
+    fn check_mac(&self) -> Result<(), ScenarioError> {
+        let wrong = |field: &str, found: f64, wanted: String| {
+            Err(ScenarioError::Unusable { field: field.to_owned(), found: found.to_string(), wanted })
+        };
+        let mac = &self.params.mac;
+        if mac.cw_min > mac.cw_max {
+            return wrong("mac.cw_min", mac.cw_min.into(), format!("at most mac.cw_max, {}", mac.cw_max));
+        }
+        if mac.cca_time_us > mac.slot_us {
+            return wrong(
+                "mac.cca_time_us",
+                mac.cca_time_us,
+                format!("at most mac.slot_us, {} µs", mac.slot_us),
+            );
+        }
+        let range_m = Propagation::new(&self.params.radio).receive_range_m();
+        let needed_us = Propagation::delay_ns(range_m * range_m) as f64 * 1e-3;
+        if mac.propagation_allowance_us < needed_us {
+            let wanted = format!(
+                "at least {needed_us:.3} µs: a signal takes that long to the edge of the receive range, {range_m:.0} m, \
+                 and answers would come after their time-outs"
+            );
+            return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
+        }
+        Ok(())
     }
 
     fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
@@ -229,8 +261,14 @@ impl Scenario {
             let wanted = format!("from 0 to less than the duration, {} s", self.duration_s);
             return wrong("start_s", flow.start_s.to_string(), &wanted);
         }
-        if flow.stop_s.is_some_and(|stop| !(stop.is_finite() && stop > flow.start_s)) {
-            return wrong("stop_s", format!("{:?}", flow.stop_s), "a time after the start");
+        if let Some(stop) = flow.stop_s
+            && !(stop.is_finite() && stop > flow.start_s)
+        {
+            return wrong(
+                "stop_s",
+                stop.to_string(),
+                &format!("a time after the flow's start, {} s", flow.start_s),
+            );
         }
         match flow.kind {
             FlowKind::Tcp { bytes: Some(0), .. } => wrong("bytes", "0".to_owned(), "at least 1 byte"),
@@ -295,6 +333,21 @@ mod tests {
         assert!(complaint(|s| s.flows[0].start_s = -1.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
+        assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
+        assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
+        assert!(complaint(|s| s.warmup_s = 10.0 - 1e-10).starts_with("warmup_s"));
+        assert!(complaint(|s| s.flows[0].stop_s = Some(0.5)).starts_with("flows[0].stop_s: found 0.5"));
+    }
+
+    /// A kilometre takes 3.3 µs, and the default allows for 2 µs.
+    #[test]
+    fn a_range_that_outlasts_the_time_outs_is_refused() {
+        let far = |s: &mut Scenario| s.params.radio.transmit_power_w *= 256.0;
+        assert!(complaint(far).contains("at least 3.3"), "{}", complaint(far));
+        let mut patient = scenario();
+        far(&mut patient);
+        patient.params.mac.propagation_allowance_us = 4.0;
+        assert_eq!(patient.check(), Ok(()));
     }
 
     #[test]

@@ -146,6 +146,20 @@ fn a_flow_without_a_path_delivers_nothing_and_every_packet_has_an_end() {
     assert!(books.lost > 0 && books.in_flight > 0, "{books:?}");
 }
 
+/// What happens in the instant in which the warm-up ends belongs to the window.
+#[test]
+fn a_flow_that_begins_with_the_window_is_counted_from_its_first_segment() {
+    for start in [0.0, 5.0] {
+        let kind = FlowKind::Tcp { bytes: Some(5000), window: Some(8), segment_bytes: Some(1000) };
+        let mut scenario =
+            Scenario { warmup_s: start, ..chain(1, vec![Flow { kind, ..tcp(0, 1, start) }], 20.0) };
+        scenario.params = profile("cmu-1998").expect("the profile exists");
+        let result = outcome(&scenario).result;
+        let FlowMeasures::Tcp(measures) = &result.flows[0].measures else { panic!("flow 0 is TCP") };
+        assert_eq!((measures.segments_sent, measures.goodput), (5, Some(1.0)), "start at {start} s");
+    }
+}
+
 /// Applications of neighbours may begin in the same instant; their requests must not collide for ever.
 #[test]
 fn sources_that_begin_at_the_same_instant_find_their_routes() {

@@ -312,8 +312,7 @@ impl Dcf {
             backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
         }
         // The forecast that follows sets when it goes on.
-        backoff.idle_from = Time::NEVER;
-        self.backoff = Some(backoff);
+        self.backoff = Some(Backoff { idle_from: Time::NEVER, committed: false, ..backoff });
     }
 
     /// Sets from when a suspended backoff goes on, as far as can be known now.
@@ -443,7 +442,10 @@ impl Dcf {
     fn on_defer_end(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         match self.response.map(|response| response.kind) {
             // §9.2.5.7: no CTS while the NAV says busy; the station does not answer.
-            Some(FrameKind::Cts) if !self.is_idle(now) => self.response = None,
+            Some(FrameKind::Cts) if !self.is_idle(now) => {
+                self.response = None;
+                self.resume(now, timing, out);
+            }
             Some(_) => self.transmit_response(now, timing, out),
             None => self.transmit_current(now, false, timing, out),
         }

@@ -439,6 +439,32 @@ fn a_transmitting_station_hears_nothing() {
     assert_eq!(bench.when(|a| matches!(a, MacAction::Deliver { .. })), None);
 }
 
+/// ```text
+/// peer   |RTS to me|   |CTS refused: the medium is busy again
+/// other             |---data---|
+/// me     ^was about to send              and sends afterwards
+/// ```
+#[test]
+fn a_refused_cts_does_not_make_the_station_forget_its_own_frame() {
+    let mut bench = Bench::new(&MacParams { access: Access::DeferRandom, ..ns2() });
+    bench.send(1000.0, PEER).hear(1010.0, frame(FrameKind::Rts, OTHER, ME, 352, 1658));
+    bench.hear(1365.0, data(OTHER, PEER)).until(10_000.0);
+    assert_eq!(bench.sent().first().map(|(_, kind)| *kind), Some(FrameKind::Rts));
+}
+
+/// Frames of a microsecond, as at very high rates: the answer to one comes before the slot to which the station
+/// was committed.
+#[test]
+fn an_answer_takes_back_the_commitment_to_a_slot() {
+    let fast = MacParams { plcp_bits: 0, control_rate_bps: 1e9, ..rts_always() };
+    let mut bench = Bench::new(&fast);
+    bench.hear(0.0, data(OTHER, NodeId::BROADCAST)).send(500.0, PEER);
+    let expiry = bench.until(1000.0).deadline();
+    bench.hear(expiry - 14.0, frame(FrameKind::Rts, OTHER, ME, 1, 100)).until(expiry + 5000.0);
+    let kinds: Vec<FrameKind> = bench.sent().iter().map(|(_, kind)| *kind).collect();
+    assert_eq!(kinds[..2], [FrameKind::Cts, FrameKind::Rts]);
+}
+
 /// Rules under which carrier sense precedes every exchange (`defer-random` is not among them: its wait does not
 /// freeze).
 fn any_params() -> impl Strategy<Value = MacParams> {

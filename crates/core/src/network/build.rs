@@ -54,6 +54,9 @@ impl Network {
             arp_actions: Vec::new(),
         };
         network.add_stations(scenario);
+        // Set before every flow: what happens in the instant in which the warm-up ends belongs to the window.
+        let slot = network.add_slot(Target::Warmup);
+        network.agenda.set(slot, warmup);
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }
@@ -64,8 +67,6 @@ impl Network {
             let slot = network.add_slot(Target::Conveyor(network.conveyors.len() as u32));
             network.conveyors.push(Conveyor { delay, slot, waiting: VecDeque::new() });
         }
-        let slot = network.add_slot(Target::Warmup);
-        network.agenda.set(slot, warmup);
         network
     }
 
