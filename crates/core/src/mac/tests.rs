@@ -447,8 +447,9 @@ fn a_transmitting_station_hears_nothing() {
 #[test]
 fn a_refused_cts_does_not_make_the_station_forget_its_own_frame() {
     let mut bench = Bench::new(&MacParams { access: Access::DeferRandom, ..ns2() });
-    bench.send(1000.0, PEER).hear(1010.0, frame(FrameKind::Rts, OTHER, ME, 352, 1658));
-    bench.hear(1365.0, data(OTHER, PEER)).until(10_000.0);
+    // The RTS is over before the wait of DIFS and some slots that began at 1000.
+    bench.send(1000.0, PEER).hear(1001.0, frame(FrameKind::Rts, OTHER, ME, 20, 1658));
+    bench.hear(1025.0, data(OTHER, PEER)).until(10_000.0);
     assert_eq!(bench.sent().first().map(|(_, kind)| *kind), Some(FrameKind::Rts));
 }
 
