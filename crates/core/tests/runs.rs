@@ -4,7 +4,7 @@ use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mac::{Access, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::network::{Outcome, run};
+use manetlab_core::network::{Outcome, RunError, run, run_while};
 use manetlab_core::observe::FlowMeasures;
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
@@ -195,4 +195,17 @@ proptest! {
             prop_assert_eq!(books.made + books.received, ends);
         }
     }
+}
+
+#[test]
+fn a_run_stops_when_it_is_told_to_and_asking_changes_nothing() {
+    let scenario = mobile("ns-2.35", 3, 60.0);
+    let mut asked = 0;
+    let mut never = || {
+        asked += 1;
+        true
+    };
+    assert_eq!(run_while(&scenario, false, &mut never), Ok(outcome(&scenario)));
+    assert!(asked > 0, "the run is too short to be asked");
+    assert!(matches!(run_while(&scenario, false, &mut || false), Err(RunError::Stopped(_))));
 }

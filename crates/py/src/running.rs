@@ -3,14 +3,31 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use manetlab_core::network;
+use manetlab_core::network::{self, RunError};
 use manetlab_core::scenario::Scenario;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
+
+/// Shall all runs of this process stop?
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Stops all runs of this process, in whatever threads, or lets runs begin again.
+#[pyfunction]
+pub(crate) fn stop(wanted: bool) {
+    STOP.store(wanted, Ordering::Relaxed);
+}
+
+/// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the main
+/// thread; the other threads' runs wait for [`stop`].
+fn interrupted() -> bool {
+    STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
+}
 
 thread_local! {
     /// Is this thread within a run?
@@ -54,18 +71,35 @@ pub(crate) fn run(
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let outcome = network::run(&scenario, record).map_err(|error| error.to_string())?;
+            let outcome = network::run_while(&scenario, record, &mut || !interrupted())?;
             Ok((outcome.result, outcome.recording.map(|recording| recording.to_json_lines())))
         }));
         RUNNING.set(false);
-        outcome.unwrap_or_else(|panic| Err(message(panic.as_ref())))
+        outcome.unwrap_or_else(|panic| Err(Ended::Panicked(message(panic.as_ref()))))
     });
-    let place = format!("seed {}, replication {}", scenario.seed, scenario.replication);
-    let (result, recording) = outcome.map_err(|found: String| {
+    let (result, recording) = outcome.map_err(|ended| {
+        let found = match ended {
+            Ended::Failed(RunError::Stopped(_)) => return PyKeyboardInterrupt::new_err(()),
+            Ended::Failed(error) => error.to_string(),
+            Ended::Panicked(message) => message,
+        };
+        let place = format!("seed {}, replication {}", scenario.seed, scenario.replication);
         let wanted = "a run whose books balance and whose invariants hold";
         RunFailed::new_err(("the simulator failed".to_owned(), place, found, wanted.to_owned()))
     })?;
     Ok((json(&result)?, recording))
+}
+
+/// How a run ended without a result.
+enum Ended {
+    Failed(RunError),
+    Panicked(String),
+}
+
+impl From<RunError> for Ended {
+    fn from(error: RunError) -> Ended {
+        Ended::Failed(error)
+    }
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

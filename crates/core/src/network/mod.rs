@@ -38,6 +38,9 @@ pub enum RunError {
     /// The packet audit failed: a defect of the simulator.
     #[error("the packet audit does not balance: {0}")]
     Unbalanced(#[from] Unbalanced),
+    /// The caller of [`run_while`] wanted no more.
+    #[error("stopped after {0} s of simulated time")]
+    Stopped(f64),
 }
 
 /// What a run returns.
@@ -54,11 +57,29 @@ pub struct Outcome {
 /// # Errors
 /// When the scenario cannot be run, or the packet audit fails.
 pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
+    run_while(scenario, record, &mut || true)
+}
+
+/// Like [`run`], for as long as `go_on`, which is asked every [`EVENTS_BETWEEN_QUESTIONS`] events, says so. Asking
+/// changes no result.
+///
+/// # Errors
+/// Those of [`run`], and [`RunError::Stopped`].
+pub fn run_while(
+    scenario: &Scenario,
+    record: bool,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, RunError> {
     scenario.check()?;
     let mut network = Network::new(scenario, record);
-    network.run_to_end();
+    if !network.run_to_end(go_on) {
+        return Err(RunError::Stopped(network.now.as_secs()));
+    }
     network.into_outcome(scenario)
 }
+
+/// Events after which [`run_while`] asks whether to go on: some hundredths of a second.
+pub const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 17;
 
 /// What a slot of the event queue belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +159,8 @@ struct Network {
 }
 
 impl Network {
-    fn run_to_end(&mut self) {
+    /// False if `go_on` said no.
+    fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
@@ -150,8 +172,12 @@ impl Network {
             self.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
+            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
+                return false;
+            }
         }
         self.now = self.end;
+        true
     }
 
     fn fire(&mut self, target: Target) {
