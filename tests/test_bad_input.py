@@ -158,7 +158,7 @@ BAD_TOML = {
     "unknown key of a flow": (GOOD_TOML.replace("start_s", "begin_s"), "start_s"),
     "value out of range": (GOOD_TOML + "[mac]\nslot_us = -9\n", "from 0.1 to 10000 µs"),
     "value of the wrong type": (GOOD_TOML + '[mac]\nslot_us = "nine"\n', "a number"),
-    "text for a number": (GOOD_TOML.replace("= 10", '= "10"'), "a valid number"),
+    "text for a number": (GOOD_TOML.replace("= 10", '= "10"'), "a number"),
     "no nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 0"), "greater than or equal to 1"),
     "a million nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 1000000"), "100000"),
     "no movement": (GOOD_TOML.replace("chain = { nodes = 2 }", ""), "exactly one of"),
