@@ -306,7 +306,7 @@ class Scenario(_Model):
             # A plain ValueError is Python's, of a number with thousands of digits.
             hint = "ns-2 files are given with --movement and --traffic"
             raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
-        return cls.build(_merged(data, changes or {}), str(path), path.parent)
+        return cls.build(merged(data, changes or {}), str(path), path.parent)
 
     def changed(self, **changes: Any) -> Scenario:
         """The same scenario with other values for some of its fields.
@@ -317,7 +317,7 @@ class Scenario(_Model):
             InputError: A field is unknown, or a value is not allowed.
         """
         data = self.model_dump(exclude_unset=True)
-        return Scenario.build(_merged(data, changes), self._where, self._folder)
+        return Scenario.build(merged(data, changes), self._where, self._folder)
 
     @property
     def is_drawn(self) -> bool:
@@ -474,7 +474,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
 
 
-def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
     merged = dict(data)
     for key, value in changes.items():
