@@ -503,6 +503,8 @@ def _clear(error: ValidationError, where: str) -> InputError:
         case "extra_forbidden":
             *parents, key = (str(part) for part in path)
             return parameters.unknown("key", key, _model_at(parents).model_fields, place)
+        case "value_error" if path and path[-1] in ("tcp", "cbr"):
+            hint = "a flow goes from one node to another"
         case "missing" if isinstance(path[-1], str):
             return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
     found = shown(first["input"]) if first["type"] != "missing" else "nothing"
@@ -513,7 +515,7 @@ def _wanted(complaint: ErrorDetails) -> str:
     """What would have been right, in manetlab's words."""
     path, about = complaint["loc"], complaint.get("ctx", {})
     match complaint["type"]:
-        case "union_tag_invalid" | "union_tag_not_found":
+        case _ if path[-2:-1] == ("flows",):
             return 'kind = "tcp" or kind = "cbr"'
         case "model_type" | "model_attributes_type" | "dict_type":
             fields = _model_at([str(part) for part in path]).model_fields

@@ -14,6 +14,8 @@ PIPE_WIDTH = 130
 """Width of tables that go into a file or a pipe, in characters."""
 NARROW = 120
 """Terminals of fewer characters show tables without their spare columns."""
+NUMBER_WIDTH = 24
+"""What is longer than this, in characters, is no number: it is text, which may go on in the next line."""
 
 
 @dataclass
@@ -61,9 +63,9 @@ class Table:
         count = len(self.columns) - (self.spare if console.width < NARROW else 0)
         for index, heading in enumerate(self.columns[:count]):
             is_text = index < self.text_columns
+            longest = max((cell_len(cells[index]) for cells in self.rows), default=0)
             # Names and numbers stay whole: a part of one would be taken for another.
-            whole = index == 0 or not is_text
-            least = max((cell_len(cells[index]) for cells in self.rows), default=0) if whole else None
+            least = longest if index == 0 or (not is_text and longest <= NUMBER_WIDTH) else None
             justify: Literal["left", "right"] = "left" if is_text else "right"
             shown.add_column(Text(heading), justify=justify, overflow="fold", min_width=least)
         for cells in self.rows:
