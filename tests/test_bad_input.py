@@ -1,5 +1,7 @@
 """Input that cannot be used: a clear error, exit status 2, nothing on stdout, nothing written."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,7 +123,15 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--set", "mac.cw_min=15.5"),
         ("--set", "mca.slot_us=9"),
         ("--set", "slot_us"),
+        ("--set", "mac.slot_us=" + "1" * 400),
+        ("--set", "mac.slot_us=" + "1" * 5000),
+        ("--set", "mac.slot_us=9\nx = 3"),
+        ("--set", "movement.file=x"),
+        ("--routing", "aodv:"),
+        ("--routing", "static:"),
         ("--record", "nowhere/recording"),
+        ("--record", "movement"),
+        ("--record", "./traffic"),
     ],
 )
 def test_bad_options_are_refused(option: str, value: str, cli: Cli, tmp_path: Path) -> None:
@@ -158,11 +168,20 @@ BAD_TOML = {
     "unknown key of a flow": (GOOD_TOML.replace("start_s", "begin_s"), "start_s"),
     "value out of range": (GOOD_TOML + "[mac]\nslot_us = -9\n", "from 0.1 to 10000 µs"),
     "value of the wrong type": (GOOD_TOML + '[mac]\nslot_us = "nine"\n', "a number"),
-    "text for a number": (GOOD_TOML.replace("= 10", '= "10"'), "a valid number"),
+    "text for a number": (GOOD_TOML.replace("= 10", '= "10"'), "a number"),
     "no nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 0"), "greater than or equal to 1"),
     "a million nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 1000000"), "100000"),
     "no movement": (GOOD_TOML.replace("chain = { nodes = 2 }", ""), "exactly one of"),
     "two movements": (GOOD_TOML.replace("[traffic]", 'file = "x"\n[traffic]'), "exactly one of"),
+    "number of 400 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 400), "duration_s"),
+    "number of 5000 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 5000), "5000 digits"),
+    "unknown kind": (GOOD_TOML.replace('"tcp"', '"ftp"'), 'kind = "tcp" or kind = "cbr"'),
+    "to itself": (GOOD_TOML.replace("dst = 1", "dst = 0"), "a destination that is not the source"),
+    "place of three": (
+        GOOD_TOML.replace("chain = { nodes = 2 }", "positions = [[1, 2, 3]]"),
+        "a place [x, y]",
+    ),
+    "table missing": (GOOD_TOML.replace("{ nodes = 2 }", "2"), "a table with nodes, spacing_m"),
     "not TOML": ("$node_(0) set X_ 1", "TOML"),
     "nested beyond measure": ("x = " + "[" * 5000, "TOML"),
 }
@@ -186,9 +205,71 @@ def test_good_toml_is_usable(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["--nodes=0", "--nodes=1000000", "--speed-max=0", "--speed-min=0", "--speed-max=1e30", "--width=0"],
+    [
+        "--nodes=0",
+        "--nodes=-5",
+        "--nodes=100001",
+        "--speed-max=0",
+        "--speed-min=0",
+        "--speed-max=1e30",
+        "--width=0",
+    ],
 )
 def test_impossible_waypoints_are_refused(option: str, cli: Cli, tmp_path: Path) -> None:
     options = {"--nodes": "5", "--duration": "10"} | {option.split("=")[0]: option.split("=")[1]}
     arguments = [part for pair in options.items() for part in pair]
-    refused(cli, tmp_path, "scenario", "generate", *arguments, "--movement", "out")
+    error = refused(cli, tmp_path, "scenario", "generate", *arguments, "--movement", "out")
+    assert "1000000" not in error or "--nodes" not in option
+
+
+def test_outputs_do_not_overwrite_inputs_or_each_other(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "m").write_text(PLACED)
+    (tmp_path / "t").write_text(GOOD_TRAFFIC)
+    (tmp_path / "link").symlink_to("m")
+    toml = GOOD_TOML.replace("chain = { nodes = 2 }", 'file = "m"')
+    (tmp_path / "s.toml").write_text(toml)
+    files = ("--movement", "m", "--traffic", "t", "--duration", "10")
+    made = ("--nodes", "5", "--duration", "10")
+    for command in (
+        ("run", "s.toml", "--record", "s.toml"),
+        ("run", "s.toml", "--record", "m"),
+        ("scenario", "import", *files, "-o", "m"),
+        ("scenario", "import", *files, "-o", "link"),
+        ("scenario", "generate", *made, "--movement", "new", "--traffic", "./new"),
+    ):
+        assert "would overwrite another file" in refused(cli, tmp_path, *command)
+    assert [(tmp_path / name).read_text() for name in ("m", "t", "s.toml")] == [PLACED, GOOD_TRAFFIC, toml]
+
+
+@pytest.mark.parametrize(
+    "line", ["$tcp_(0) set window_ 100000", "$cbr_(0) set maxpkts_ 18446744073709551615"]
+)
+def test_import_writes_only_what_can_be_run(line: str, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "m").write_text(PLACED)
+    cbr = (
+        "set udp_(0) [$ns_ create-connection UDP $node_(0) Null $node_(1) 0]\n"
+        "set cbr_(0) [new Application/Traffic/CBR]\n$cbr_(0) set packetSize_ 512\n"
+        "$cbr_(0) set interval_ 0.25\n$cbr_(0) set random_ 1\n$cbr_(0) attach-agent $udp_(0)\n"
+        '$ns_ at 1.0 "$cbr_(0) start"\n'
+    )
+    (tmp_path / "t").write_text(GOOD_TRAFFIC + cbr + line + "\n")
+    files = ("--movement", "m", "--traffic", "t", "--duration", "10")
+    assert refused(cli, tmp_path, "scenario", "import", *files, "-o", "out.toml").startswith("error: t")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize("target", ["> /dev/full", ">&-"])
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_output_that_cannot_be_written_is_told(target: str, form: str, tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(GOOD_TOML)
+    command = f"{sys.executable} -m manetlab run s.toml {form} {target}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output: the output cannot be written")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m manetlab profile show rfc | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert (done.stdout.strip(), done.stderr) == ("Profile rfc", "")

@@ -1,13 +1,14 @@
 """Scenarios: from what a user writes to every value written out."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manetlab import InputError, Scenario, _core, parameters, run
+from manetlab import InputError, Scenario, _core, parameters, run, run_many
 from tests.conftest import ROOT
 from tests.examples import CBR_FLOW, TCP_FLOW, chain, mobile
 
@@ -97,6 +98,80 @@ def test_random_traffic_has_distinct_tcp_ends_and_no_flow_to_itself() -> None:
     assert all(flow["src"] != flow["dst"] for flow in cbr)
     assert {flow["dst"] for flow in cbr} == set(range(20))
     assert all(0 <= flow["start_s"] < 20 for flow in cbr)
+
+
+@pytest.mark.parametrize("duration_s", [1e-6, 3.0, 10.0])
+def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
+    random = {"cbr": 50, "tcp": 0}
+    flows = mobile(traffic={"random": random}, duration_s=duration_s).resolve().flows
+    assert all(0 <= flow["start_s"] < duration_s for flow in flows)
+    longer = mobile(traffic={"random": random}, duration_s=50.0).resolve().flows
+    assert 18 < max(flow["start_s"] for flow in longer) < 20
+
+
+def test_starts_asked_for_after_the_end_are_refused() -> None:
+    with pytest.raises(InputError, match="might begin after the run"):
+        mobile(traffic={"random": {"cbr": 1, "cbr_start_within_s": 20.5}}).resolve()
+
+
+def test_what_cannot_be_used_is_told_before_the_first_run() -> None:
+    done: list[int] = []
+    with pytest.raises(InputError, match="no such profile"):
+        run_many([chain(), chain(profile="ns-3")], jobs=1, progress=lambda index, _: done.append(index))
+    assert done == []
+
+
+def test_sections_are_joined_wherever_they_are_changed(tmp_path: Path) -> None:
+    fields: dict[str, object] = {"mac": {"slot_us": 9}, "tcp": "reno-f"}
+    more: dict[str, object] = {"mac": {"cw_min": 15}, "tcp": {"window": 8}}
+    wanted = chain(mac={"slot_us": 9, "cw_min": 15}, tcp={"sender": "reno-f", "window": 8}).resolve().hash
+    (tmp_path / "s.toml").write_text(
+        'duration_s = 10\nprofile = "ns-2.35"\ntcp = "reno-f"\nmac = { slot_us = 9 }\n'
+        "movement = { chain = { nodes = 3 } }\n[traffic]\nflows = [\n"
+        '  { kind = "tcp", src = 0, dst = 2, start_s = 1 },\n'
+        '  { kind = "cbr", src = 2, dst = 0, start_s = 0.5, bytes = 512, interval_s = 0.1 },\n]\n'
+    )
+    assert chain(**fields).changed(**more).resolve().hash == wanted
+    assert Scenario.load(tmp_path / "s.toml", more).resolve().hash == wanted
+    assert run(chain(**fields), **more).provenance["scenario_hash"] == wanted
+    assert run(tmp_path / "s.toml", **more).provenance["scenario_hash"] == wanted
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: run(3),  # type: ignore[arg-type]
+        lambda: run(chain().resolve(), seed=99),
+        lambda: run_many([chain()], jobs=-1),
+        lambda: run_many([chain()], jobs=0),
+        lambda: run_many([3]),  # type: ignore[list-item]
+        lambda: Scenario.build(None),  # type: ignore[arg-type]
+        lambda: chain(mac={"slot_us": 10**400}).resolve(),
+        lambda: chain(mac={"cw_min": 10**5000}).resolve(),
+        lambda: chain(duration_s=10**5000),
+    ],
+)
+def test_misuse_is_a_clear_error(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert all((caught.value.what, caught.value.where, caught.value.found, caught.value.wanted))
+
+
+def test_values_of_numpy_are_taken() -> None:
+    class Array:
+        """As much of a NumPy array as is looked at; NumPy is not needed to use manetlab."""
+
+        dtype = "float64"
+
+        def __init__(self, value: object) -> None:
+            self.value = value
+
+        def tolist(self) -> object:
+            return self.value
+
+    places = [[0.0, 0.0], [100.0, 0.0], [200.0, 0.0]]
+    asked = chain(seed=Array(3), movement={"positions": Array(places)})
+    assert asked.resolve().hash == chain(seed=3, movement={"positions": places}).resolve().hash
 
 
 def test_too_many_tcp_flows_for_the_nodes() -> None:

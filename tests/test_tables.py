@@ -1,5 +1,10 @@
 """Tables in Markdown."""
 
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
 from manetlab.metrics import Metric
 from manetlab.stats import Interval
 from manetlab.tables import Table
@@ -9,6 +14,19 @@ def test_markdown_keeps_bars_out_of_cells() -> None:
     table = Table("Title", ("a", "b"), text_columns=1, notes=["A note."])
     table.add("x|y", "1")
     assert table.to_markdown() == "### Title\n\n| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n\nA note.\n"
+
+
+@pytest.mark.parametrize("width", [60, 80, 119, 120, 200])
+def test_no_name_and_no_number_is_cut(width: int) -> None:
+    table = Table("T", ("parameter", "throughput", "goodput", "a long source of it all"), text_columns=1)
+    table.spare = 1
+    table.add("mac.data_header_bytes", "12345.6", "0.123", "IEEE Std 802.11-1999, a clause of many words")
+    console = Console(width=width, file=StringIO())
+    table.print(console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert all(cell in text for cell in ("mac.data_header_bytes", "12345.6", "0.123"))
+    assert "…" not in text
+    assert ("IEEE" in text) == (width >= 120)
 
 
 def test_metrics_are_shown_in_their_unit() -> None:

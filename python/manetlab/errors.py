@@ -38,3 +38,13 @@ class InputError(ManetlabError):
 
 class RunFailed(ManetlabError):
     """A run stopped because an invariant of the simulator broke: a fault of manetlab, not of the input."""
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python refuses to write out whole numbers of thousands of digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= 80 else text[:77] + "…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from manetlab.errors import InputError
@@ -62,6 +63,40 @@ def check_writable(path: Path) -> None:
         raise InputError(what, str(path), f"no directory {parent}", "a directory", f"mkdir -p {parent}")
     if not os.access(path if path.exists() else parent, os.W_OK):
         raise InputError(what, str(path), "permission denied", "a place to write", "choose another directory")
+
+
+def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Checks, before the work is done, that no output takes the place of an input or of another output.
+
+    Args:
+        outputs: What is to be written, by the name of its option; None stands for not asked for.
+        inputs: What is read; None stands for not given.
+
+    Raises:
+        InputError: Two of them are the same file, be it by another path or a link.
+    """
+    taken = [(path, "is read by this command") for path in inputs if path is not None]
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        for other, why in taken:
+            if _is_same(path, other):
+                what, found = "the output would overwrite another file", f"{other}, which {why}"
+                raise InputError(
+                    what, f"{option} {path}", found, "a file of its own", "choose another name for it"
+                )
+        taken.append((path, f"{option} writes"))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        if path.exists() and other.exists():
+            # Devices and pipes keep nothing that could be overwritten.
+            return path.is_file() and path.samefile(other)
+        return path.resolve() == other.resolve()
+    except (OSError, RuntimeError, ValueError):
+        # What cannot be looked at cannot be read or written either, which is told where that is tried.
+        return False
 
 
 def write_text(path: Path, text: str) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from manetlab import _core
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 
 Params = dict[str, dict[str, Any]]
 """Values by section and name."""
@@ -72,11 +72,16 @@ class Parameter:
             InputError: The value has the wrong type or is outside the range.
         """
         taken = self._typed(value)
-        if taken is None or (self.range is not None and not self.range[0] <= float(taken) <= self.range[1]):
+        if taken is None or not self._is_within(taken):
             raise InputError(
-                f"{self.key} cannot have this value", where, repr(value), self.wanted, self.meaning
+                f"{self.key} cannot have this value", where, shown(value), self.wanted, self.meaning
             )
         return taken
+
+    def _is_within(self, value: bool | float | str) -> bool:
+        if self.range is None or isinstance(value, str):
+            return True
+        return self.range[0] <= value <= self.range[1]
 
     def _typed(self, value: object) -> bool | int | float | str | None:
         match self.kind, value:
@@ -87,7 +92,10 @@ class Parameter:
             case (("number" | "integer"), bool()):
                 return None
             case ("number", int() | float()):
-                return float(value)
+                try:
+                    return float(value)
+                except OverflowError:
+                    return None
             case ("integer", int()):
                 return value
         return None
@@ -102,7 +110,9 @@ def schema() -> dict[str, dict[str, Parameter]]:
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""
-    return _by_section(_core.waypoint_schema())["waypoint"]
+    known = _by_section(_core.waypoint_schema())["waypoint"]
+    # A run keeps the state of every node in memory, so it allows fewer nodes than movement alone would.
+    return {**known, "nodes": replace(known["nodes"], range=(1, _core.MAX_NODES))}
 
 
 def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
@@ -206,10 +216,6 @@ def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
         InputError: A key is unknown, or a value is not allowed.
     """
     known = waypoint_schema()
-    nodes = values.get("nodes")
-    if isinstance(nodes, int) and nodes > _core.MAX_NODES:
-        hint = "a run keeps the state of every node in memory"
-        raise InputError("too many nodes", where, str(nodes), f"at most {_core.MAX_NODES} nodes", hint)
     for name in values:
         if name not in known:
             raise unknown("parameter in [movement.waypoint]", name, known, where)
@@ -221,8 +227,8 @@ def unknown(kind: str, found: str, known: Iterable[str], where: str) -> InputErr
     known = list(known)
     near = difflib.get_close_matches(found, known, n=1, cutoff=0.5)
     hint = f'did you mean "{near[0]}"?' if near else "check the spelling"
-    shown = sorted(known) if len(known) <= 40 else near
-    return InputError(f"there is no such {kind}", where, f'"{found}"', "one of " + ", ".join(shown), hint)
+    named = sorted(known) if len(known) <= 40 else near
+    return InputError(f"there is no such {kind}", where, f'"{found}"', "one of " + ", ".join(named), hint)
 
 
 def diff(a: Params, b: Params) -> list[tuple[Parameter, Any, Any]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab import _core, provenance
+from manetlab.errors import InputError, shown
 from manetlab.scenario import Resolved, Scenario
 
 
@@ -65,20 +66,30 @@ def run(
         scenario: A scenario, or the name of a TOML file that holds one.
         record: Keep the recording of every packet.
         **fields: Fields of [`Scenario`][manetlab.Scenario]: all of them without ``scenario``, or those that
-            replace its own.
+            replace its own; a section of parameters changes only the parameters that it names. A resolved
+            scenario takes none.
 
     Raises:
         InputError: The scenario cannot be used.
         RunFailed: The simulator found itself in the wrong.
     """
-    if isinstance(scenario, Resolved):
-        return _run(scenario, record)
-    if scenario is None:
-        made = Scenario.build(fields)
-    elif isinstance(scenario, Scenario):
-        made = scenario.changed(**fields) if fields else scenario
-    else:
-        made = Scenario.load(scenario, fields)
+    match scenario:
+        case Resolved():
+            if fields:
+                hint = "change the scenario and resolve it again: run(scenario.changed(…))"
+                wanted = "no further fields"
+                raise InputError(
+                    "a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint
+                )
+            return _run(scenario, record)
+        case None:
+            made = Scenario.build(fields)
+        case Scenario():
+            made = scenario.changed(**fields) if fields else scenario
+        case str() | Path():
+            made = Scenario.load(scenario, fields)
+        case _:
+            raise _no_scenario("run", scenario)
     return _run(made.resolve(), record)
 
 
@@ -96,11 +107,17 @@ def run_many(
         progress: Called in this thread with the scenario's index and its result, as each run ends.
 
     Raises:
-        InputError: A scenario cannot be used.
+        InputError: A scenario cannot be used, in which case nothing is run; or ``jobs`` is not above 0.
         RunFailed: The simulator found itself in the wrong.
     """
-    # Threads suffice: a run holds no lock of the interpreter.
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        hint = "leave it out for as many as there are cores"
+        raise InputError(
+            "the number of jobs is not allowed", "run_many: jobs", shown(jobs), "a whole number from 1", hint
+        )
     listed: Sequence[Scenario | Resolved] = list(scenarios)
+    _check(listed)
+    # Threads suffice: a run holds no lock of the interpreter.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:
         futures = {pool.submit(run, scenario): index for index, scenario in enumerate(listed)}
         try:
@@ -117,6 +134,29 @@ def run_many(
 def available_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check(scenarios: Sequence[Scenario | Resolved]) -> None:
+    """Finds what cannot be used before the first run, not after hours of others.
+
+    Resolves each scenario and forgets it again: all of them at once may not fit in memory. Of neighbours
+    that differ only in seeds from which nothing is drawn before the run, the first stands for all.
+    """
+    before: Scenario | None = None
+    for number, scenario in enumerate(scenarios):
+        if isinstance(scenario, Resolved):
+            continue
+        if not isinstance(scenario, Scenario):
+            raise _no_scenario(f"run_many: number {number}", scenario)
+        alike = scenario if scenario.is_drawn else scenario.changed(seed=0, replication=0)
+        if alike != before:
+            scenario.resolve()
+        before = alike
+
+
+def _no_scenario(where: str, found: object) -> InputError:
+    hint = "Scenario.build makes a scenario of a mapping"
+    return InputError("this is no scenario", where, shown(found), "a Scenario or a Resolved", hint)
 
 
 def _run(resolved: Resolved, record: bool) -> Result:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from manetlab import _core, parameters, traffic
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import Params
 
@@ -105,7 +106,20 @@ class MovementSource(_OneOf):
     grid: Grid | None = None
 
 
-class TcpFlow(_Model):
+class _Flow(_Model):
+    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
+    start_s: Seconds
+    stop_s: Seconds | None = None
+
+    @model_validator(mode="after")
+    def _goes_elsewhere(self) -> Self:
+        if self.src == self.dst:
+            raise ValueError(f"a destination that is not the source, node {self.src}")
+        return self
+
+
+class TcpFlow(_Flow):
     """A file transfer over TCP.
 
     Attributes:
@@ -120,16 +134,12 @@ class TcpFlow(_Model):
     """
 
     kind: Literal["tcp"]
-    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    start_s: Seconds
-    stop_s: Seconds | None = None
     bytes: Annotated[int, Field(ge=1, lt=2**63)] | None = None
     window: Annotated[int, Field(ge=1, le=65_536)] | None = None
     segment_bytes: Annotated[int, Field(ge=1, le=65_495)] | None = None
 
 
-class CbrFlow(_Model):
+class CbrFlow(_Flow):
     """Constant bit rate over UDP.
 
     Attributes:
@@ -145,10 +155,6 @@ class CbrFlow(_Model):
     """
 
     kind: Literal["cbr"]
-    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    start_s: Seconds
-    stop_s: Seconds | None = None
     bytes: Annotated[int, Field(ge=1, le=65_507)]
     interval_s: Annotated[float, Field(ge=1e-6, le=1e6)]
     random: bool = False
@@ -166,7 +172,8 @@ class RandomTraffic(_Model):
         tcp_start_s: When the TCP flows begin, in s; with the measurement if not given.
         cbr_bytes: Payload of a CBR packet.
         cbr_interval_s: Time between the packets of a CBR flow, in s.
-        cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s.
+        cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s,
+            or the run's duration where that is shorter.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
@@ -174,7 +181,7 @@ class RandomTraffic(_Model):
     tcp_start_s: Seconds | None = None
     cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512
     cbr_interval_s: Annotated[float, Field(ge=1e-6, le=1e6)] = 0.25
-    cbr_start_within_s: Seconds = 20.0
+    cbr_start_within_s: Seconds | None = None
 
 
 class TrafficSource(_OneOf):
@@ -189,6 +196,10 @@ class TrafficSource(_OneOf):
     file: str | None = None
     flows: list[Annotated[TcpFlow | CbrFlow, Field(discriminator="kind")]] | None = None
     random: RandomTraffic | None = None
+
+
+_SHORT_FORMS = {"movement": "file", "traffic": "file", "tcp": "sender"}
+"""Fields for which a string alone may stand, and the key that it is the value of."""
 
 
 class Scenario(_Model):
@@ -238,7 +249,7 @@ class Scenario(_Model):
         if not isinstance(data, Mapping):
             return data
         full = dict(data)
-        for key, name in (("movement", "file"), ("traffic", "file"), ("tcp", "sender")):
+        for key, name in _SHORT_FORMS.items():
             if isinstance(full.get(key), str | Path):
                 full[key] = {name: str(full[key])}
         return full
@@ -255,8 +266,11 @@ class Scenario(_Model):
         Raises:
             InputError: A key is unknown or missing, or a value is not allowed.
         """
+        if not isinstance(data, Mapping):
+            wanted = "a mapping from fields to values"
+            raise InputError("this is no scenario", where, shown(data), wanted, "see the fields of Scenario")
         try:
-            scenario = cls.model_validate(dict(data))
+            scenario = cls.model_validate(_plain(data))
         except ValidationError as error:
             raise _clear(error, where) from None
         if scenario.warmup_s >= scenario.duration_s:
@@ -274,7 +288,7 @@ class Scenario(_Model):
 
         Args:
             path: The file. Names of files within it start from its folder.
-            changes: Top-level keys that replace the file's.
+            changes: Keys that replace the file's; of a section of parameters, only the parameters named.
 
         Raises:
             InputError: The file cannot be read or does not hold a scenario.
@@ -288,19 +302,33 @@ class Scenario(_Model):
             raise InputError(
                 "the scenario file is not text", str(path), str(error), "TOML in UTF-8", hint
             ) from None
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
+            # A plain ValueError is Python's, of a number with thousands of digits.
             hint = "ns-2 files are given with --movement and --traffic"
             raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
-        return cls.build(_merged(data, changes or {}), str(path), path.parent)
+        return cls.build(merged(data, changes or {}), str(path), path.parent)
 
     def changed(self, **changes: Any) -> Scenario:
         """The same scenario with other values for some of its fields.
+
+        A section of parameters changes only the parameters that it names.
 
         Raises:
             InputError: A field is unknown, or a value is not allowed.
         """
         data = self.model_dump(exclude_unset=True)
-        return Scenario.build({**data, **changes}, self._where, self._folder)
+        return Scenario.build(merged(data, changes), self._where, self._folder)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether movement or traffic depend on the seed, so that each replication has its own."""
+        return self.movement.waypoint is not None or self.traffic.random is not None
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that the movement and the traffic are read from."""
+        named = (self.movement.file, self.traffic.file)
+        return [self._folder / name for name in named if name is not None]
 
     def resolve(self) -> Resolved:
         """The complete scenario: every parameter's value, every flow, the movement.
@@ -336,10 +364,10 @@ class Scenario(_Model):
     def _layers(self) -> list[tuple[str, Params]]:
         """The parameters as they become: the profile's, then after each named set, with its name."""
         layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
-        protocol, _, aodv_set = self.routing.partition(":")
+        protocol, colon, aodv_set = self.routing.partition(":")
         if protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
-        if aodv_set and protocol != "aodv":
+        if colon and protocol != "aodv":
             raise InputError(
                 f"{protocol} has no parameter sets",
                 self._where,
@@ -347,7 +375,7 @@ class Scenario(_Model):
                 f'"{protocol}"',
                 "parameter sets are AODV's: aodv:dyer-2002",
             )
-        if aodv_set:
+        if colon:
             layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set, self._where)))
         if (sender := self.tcp.get("sender")) is not None:
             layers.append(
@@ -385,7 +413,8 @@ class Scenario(_Model):
             return flows
         if source.random is not None:
             drawn = traffic.Pattern(**source.random.model_dump())
-            return traffic.draw(drawn, nodes, self.warmup_s, self.seed, self.replication)
+            times = (self.warmup_s, self.duration_s)
+            return traffic.draw(drawn, nodes, times, self.seed, self.replication, self._where)
         assert source.flows is not None
         return [flow.model_dump() for flow in source.flows]
 
@@ -435,35 +464,79 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
+    """The same value in Python's own types: NumPy's arrays and scalars, tuples and mappings converted."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    # NumPy is not imported for this: whoever has such a value has it.
+    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
+
+
+def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
     merged = dict(data)
     for key, value in changes.items():
-        section = merged.get(key)
-        if key in parameters.schema() and isinstance(section, dict) and isinstance(value, dict):
-            merged[key] = {**section, **value}
-        else:
-            merged[key] = value
+        if key in parameters.schema():
+            section, change = _long_form(key, merged.get(key)), _long_form(key, value)
+            if isinstance(section, Mapping) and isinstance(change, Mapping):
+                merged[key] = {**section, **change}
+                continue
+        merged[key] = value
     return merged
+
+
+def _long_form(key: str, value: object) -> object:
+    return {_SHORT_FORMS[key]: value} if key in _SHORT_FORMS and isinstance(value, str) else value
 
 
 def _clear(error: ValidationError, where: str) -> InputError:
     """The first of pydantic's complaints, in manetlab's form; a misspelt key explains what is missing."""
     complaints = error.errors()
     first = next((each for each in complaints if each["type"] == "extra_forbidden"), complaints[0])
-    field = ".".join(str(part) for part in first["loc"])
+    path = first["loc"]
+    field = ".".join(str(part) for part in path)
     place = f"{where}: {field}" if field else where
+    hint = _explanation(path)
     match first["type"]:
         case "extra_forbidden":
-            *path, key = (str(part) for part in first["loc"])
-            return parameters.unknown("key", key, _model_at(path).model_fields, place)
-        case "missing":
-            hint = _explanation(first["loc"])
+            *parents, key = (str(part) for part in path)
+            return parameters.unknown("key", key, _model_at(parents).model_fields, place)
+        case "value_error" if path and path[-1] in ("tcp", "cbr"):
+            hint = "a flow goes from one node to another"
+        case "missing" if isinstance(path[-1], str):
             return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
-    wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    found = repr(first["input"])
-    shown = found if len(found) <= 80 else found[:77] + "…"
-    return InputError("the value is not allowed", place, shown, wanted, _explanation(first["loc"]))
+    found = shown(first["input"]) if first["type"] != "missing" else "nothing"
+    return InputError("the value is not allowed", place, found, _wanted(first), hint)
+
+
+def _wanted(complaint: ErrorDetails) -> str:
+    """What would have been right, in manetlab's words."""
+    path, about = complaint["loc"], complaint.get("ctx", {})
+    match complaint["type"]:
+        case _ if path[-2:-1] == ("flows",):
+            return 'kind = "tcp" or kind = "cbr"'
+        case "model_type" | "model_attributes_type" | "dict_type":
+            fields = _model_at([str(part) for part in path]).model_fields
+            is_section = bool(path) and path[-1] in (*parameters.schema(), "waypoint")
+            return "a table of parameters" if is_section else "a table with " + ", ".join(fields)
+        case "tuple_type" | "missing":
+            return "a place [x, y] in m"
+        case "too_short" | "too_long" if "positions" in path[:-1]:
+            return "a place [x, y] in m"
+        case "too_short":
+            return f"at least {about['min_length']}"
+    named = {
+        "bool_type": "true or false",
+        "finite_number": "a finite number",
+        "float_type": "a number",
+        "int_type": "a whole number",
+        "list_type": "a list",
+        "string_type": "text",
+    }
+    message = complaint["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return named.get(complaint["type"], message)
 
 
 def _explanation(path: tuple[int | str, ...]) -> str:

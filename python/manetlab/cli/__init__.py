@@ -13,7 +13,7 @@ import typer
 
 import manetlab
 from manetlab.cli import experiments, profiles, runs, scenarios
-from manetlab.errors import ManetlabError, RunFailed
+from manetlab.errors import InputError, ManetlabError, RunFailed
 
 app = typer.Typer(
     help="Packet-level simulation of mobile ad hoc networks.",
@@ -49,7 +49,9 @@ def main() -> None:
     # Pydantic would look for plugins in every installed package, which takes longer than all else here.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
-        app()
+        if sys.stdout is None:
+            raise _unwritable("standard output is closed")
+        _run_app()
     except ManetlabError as error:
         if isinstance(error, RunFailed):
             error.hint = f"please report this; to repeat it: {shlex.join(['manetlab', *sys.argv[1:]])}"
@@ -57,5 +59,32 @@ def main() -> None:
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does: nothing more to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
+
+
+def _run_app() -> None:
+    """Runs the command and writes out all that it has printed while a failure can still be told."""
+    try:
+        try:
+            app()
+        except SystemExit:
+            sys.stdout.flush()
+            raise
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        raise _unwritable(error.strerror or str(error)) from None
+
+
+def _unwritable(found: str) -> InputError:
+    hint = "check where the output is sent to"
+    return InputError("the output cannot be written", "standard output", found, "a place to write", hint)
+
+
+def _drop_output() -> None:
+    """Forgets what is not yet written; Python would try once more at its end, and fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

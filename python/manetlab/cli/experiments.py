@@ -38,7 +38,7 @@ def validate(
 ) -> None:
     """Compare the simulator with ns-2.35, with theory and with published figures."""
     from manetlab import validation
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import check_apart, check_writable, write_text
     from manetlab.parameters import unknown
     from manetlab.tables import stdout_console
 
@@ -52,6 +52,7 @@ def validate(
         hint = "run this in a checkout of manetlab, or name the folder with --reference"
         wanted = "the folder tests/data/ns2"
         raise InputError("ns-2's measurements are not there", str(folder), "no aodv.jsonl", wanted, hint)
+    check_apart({"--markdown": markdown}, folder.iterdir())
     console = stdout_console()
     written = []
     for part in parts or list(validation.PARTS):

@@ -50,19 +50,15 @@ def scenario_from(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
-    from manetlab.scenario import Scenario
+    from manetlab.scenario import Scenario, merged
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
             given[name] = str(path if file is None else path.absolute())
-    for section, values in _parsed(changes or []).items():
-        known = {"sender": given[section]} if isinstance(given.get(section), str) else {}
-        given[section] = {**known, **values}
+    given = merged(given, _parsed(changes or []))
     if file is not None:
-        if isinstance(given.get("tcp"), str):
-            given["tcp"] = {"sender": given["tcp"]}
         return Scenario.load(file, given)
     for name, why in (
         ("movement", "where the nodes are and go"),
@@ -78,16 +74,28 @@ def scenario_from(
 
 def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
     """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
+    from manetlab import parameters
+    from manetlab.errors import shown
+
     sections: dict[str, dict[str, Any]] = {}
     for change in changes:
         key, equals, text = change.partition("=")
         section, dot, name = key.strip().partition(".")
-        if not (equals and dot and section and name and text.strip()):
+        one_line = len(change.splitlines()) == 1
+        if not (equals and dot and section and name and text.strip() and one_line):
             hint = "for example --set mac.slot_us=9"
-            raise InputError("this changes no parameter", "--set", f'"{change}"', "SECTION.NAME=VALUE", hint)
+            wanted = "SECTION.NAME=VALUE in one line"
+            raise InputError("this changes no parameter", "--set", shown(change), wanted, hint)
+        if section not in parameters.schema():
+            raise parameters.unknown("section", section, parameters.schema(), "--set")
         try:
             value: Any = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             value = text.strip()
+        except ValueError:
+            hint = "no parameter needs more than 20 digits"
+            raise InputError(
+                "the number is too long", f"--set {key.strip()}", f"{len(text)} characters", "a number", hint
+            ) from None
         sections.setdefault(section, {})[name] = value
     return sections

@@ -32,7 +32,7 @@ def show(name: Name, as_json: options.Json = False) -> None:
     if as_json:
         print(json.dumps(values))
         return
-    table = Table(f"Profile {name}", ("parameter", "value", "unit", "source"), text_columns=4)
+    table = Table(f"Profile {name}", ("parameter", "value", "unit", "source"), text_columns=4, spare=1)
     for section, known in parameters.schema().items():
         for parameter in known.values():
             table.add(parameter.key, shown(values[section][parameter.name]), parameter.unit, parameter.source)
@@ -50,7 +50,7 @@ def diff(a: Name, b: Name, as_json: options.Json = False) -> None:
         print(json.dumps({parameter.key: {a: of_a, b: of_b} for parameter, of_a, of_b in differences}))
         return
     title = f"{len(differences)} parameters differ between {a} and {b}"
-    table = Table(title, ("parameter", a, b, "unit", "meaning", "source"), text_columns=6)
+    table = Table(title, ("parameter", a, b, "unit", "meaning", "source"), text_columns=6, spare=2)
     for parameter, of_a, of_b in differences:
         cells = (shown(of_a), shown(of_b), parameter.unit, parameter.meaning, parameter.source)
         table.add(parameter.key, *cells)

@@ -38,7 +38,7 @@ def run(
     record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
 ) -> None:
     """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import check_apart, check_writable, write_text
     from manetlab.running import run as run_one
 
     if record is not None:
@@ -58,6 +58,7 @@ def run(
         warmup_s=warmup,
         seed=seed,
     )
+    check_apart({"--record": record}, (scenario, *asked.files))
     if seeds > 1:
         _show_many(_replications(asked, seeds, jobs), as_json)
         return
@@ -82,7 +83,6 @@ def _replications(scenario: Scenario, count: int, jobs: int | None) -> list[Resu
 
     first = scenario.replication
     wanted = [scenario.changed(replication=first + number) for number in range(count)]
-    wanted[0].resolve()
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("replications", total=count)
         return run_many(wanted, jobs=jobs, progress=lambda _, __: bar.advance(task))

@@ -145,6 +145,10 @@ def import_(
     output: Output = None,
 ) -> None:
     """Make a TOML scenario from ns-2's files: flows one by one, the movement by the name of its file."""
+    from manetlab.files import check_apart
+    from manetlab.scenario import Scenario
+
+    check_apart({"--output": output}, (movement, traffic))
     asked = options.scenario_from(
         None,
         movement,
@@ -163,7 +167,10 @@ def import_(
     kept = asked.model_dump(exclude_unset=True, exclude={"movement", "traffic"})
     flows = [{key: value for key, value in flow.items() if value is not None} for flow in resolved.flows]
     name = str(place.relative_to(folder)) if place.is_relative_to(folder) else str(place)
-    _write_toml({**kept, "movement": {"file": name}, "traffic": {"flows": flows}}, output)
+    made = {**kept, "movement": {"file": name}, "traffic": {"flows": flows}}
+    # ns-2's files may hold values that a scenario does not allow: told here, not when the TOML is read.
+    Scenario.build(made, str(traffic))
+    _write_toml(made, output)
 
 
 def _write_toml(fields: dict[str, Any], output: Path | None) -> None:
@@ -180,12 +187,13 @@ def _write_toml(fields: dict[str, Any], output: Path | None) -> None:
 
 def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) -> None:
     from manetlab import _core
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import check_apart, check_writable, write_text
 
     texts = [
         (movement, resolved.movement.to_ns2),
         (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows))),
     ]
+    check_apart({"--movement": movement, "--traffic": traffic})
     ready = [(path, make()) for path, make in texts if path is not None]
     for path, _ in ready:
         check_writable(path)
@@ -212,7 +220,7 @@ def _print(resolved: Resolved) -> None:
         what = ", ".join(f"{key} = {shown(value)}" for key, value in rest.items())
         flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
     flows.print(console)
-    table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5)
+    table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5, spare=1)
     for section, known in parameters.schema().items():
         for parameter in known.values():
             value = shown(resolved.params[section][parameter.name])
