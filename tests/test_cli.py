@@ -1,6 +1,10 @@
 """The command line: what goes where, and that it is the Python interface."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -181,3 +185,19 @@ def test_a_fault_of_the_simulator_says_how_to_repeat_it(monkeypatch: pytest.Monk
         run(chain())
     assert caught.value.exit_status == 1
     assert "seed 1, replication 0" in str(caught.value)
+
+
+@pytest.mark.parametrize("seeds", [(), ("--seeds", "4")])
+def test_ctrl_c_stops_a_long_run(tmp_path: Path, seeds: tuple[str, ...]) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(
+        "duration_s = 500000.0\nmovement.chain = { nodes = 2, spacing_m = 100.0 }\n"
+        '[[traffic.flows]]\nkind = "tcp"\nsrc = 0\ndst = 1\nstart_s = 0.0\n'
+    )
+    command = [sys.executable, "-m", "manetlab", "run", str(scenario), *seeds]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(3)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, "")
+    assert "Traceback" not in err

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -110,9 +110,7 @@ def schema() -> dict[str, dict[str, Parameter]]:
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""
-    known = _by_section(_core.waypoint_schema())["waypoint"]
-    # A run keeps the state of every node in memory, so it allows fewer nodes than movement alone would.
-    return {**known, "nodes": replace(known["nodes"], range=(1, _core.MAX_NODES))}
+    return _by_section(_core.waypoint_schema())["waypoint"]
 
 
 def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:

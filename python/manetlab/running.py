@@ -126,7 +126,9 @@ def run_many(
                 if progress is not None:
                     progress(futures[future], result)
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            _core.stop(True)
+            pool.shutdown(wait=True, cancel_futures=True)
+            _core.stop(False)
             raise
     return [future.result() for future in futures]
 

@@ -176,6 +176,8 @@ pub enum ScenarioError {
 
 /// Longest run, in s: nanoseconds stay exact in every intermediate float.
 pub const MAX_DURATION_S: f64 = 1e6;
+/// Greatest receiver window, in segments.
+pub const MAX_WINDOW: u32 = 65_536;
 /// Most nodes of a run.
 pub const MAX_NODES: usize = 100_000;
 
@@ -272,7 +274,9 @@ impl Scenario {
         }
         match flow.kind {
             FlowKind::Tcp { bytes: Some(0), .. } => wrong("bytes", "0".to_owned(), "at least 1 byte"),
-            FlowKind::Tcp { window: Some(0), .. } => wrong("window", "0".to_owned(), "at least 1 segment"),
+            FlowKind::Tcp { window: Some(window), .. } if !(1..=MAX_WINDOW).contains(&window) => {
+                wrong("window", window.to_string(), "from 1 to 65536 segments")
+            }
             FlowKind::Tcp { segment_bytes: Some(size), .. } if !(1..=65_495).contains(&size) => {
                 wrong("segment_bytes", size.to_string(), "from 1 to 65495 bytes")
             }
@@ -335,6 +339,8 @@ mod tests {
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
+        let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
+        assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));
         assert!(complaint(|s| s.warmup_s = 10.0 - 1e-10).starts_with("warmup_s"));
         assert!(complaint(|s| s.flows[0].stop_s = Some(0.5)).starts_with("flows[0].stop_s: found 0.5"));
     }

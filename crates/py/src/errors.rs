@@ -35,7 +35,9 @@ pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
     match error {
         ScenarioError::OutOfRange(out) => of_range(out, place),
         ScenarioError::Unusable { field, found, wanted } => {
-            input_error(&format!("{field} cannot be used"), place, found, wanted, hint_on(field))
+            let hint =
+                if wanted.starts_with("another node") { "a flow needs two ends" } else { hint_on(field) };
+            input_error(&format!("{field} cannot be used"), place, found, wanted, hint)
         }
     }
 }

@@ -74,7 +74,7 @@ params! {
     /// Random waypoint.
     pub struct WaypointParams in "waypoint" {
         /// Number of nodes.
-        nodes: u32 = 50, "", "Broch et al. 1998 §3", [1.0, 1e6];
+        nodes: u32 = 50, "", "Broch et al. 1998 §3", [1.0, 1e5];
         /// Width of the field.
         width_m: f64 = 1000.0, "m", "Dyer 2002 §3.4.1", [1.0, 1e6];
         /// Height of the field.

@@ -60,7 +60,8 @@ pub(super) fn bytes(value: &str) -> Parsed<u32> {
 }
 
 pub(super) fn window(value: &str) -> Parsed<u32> {
-    number::integer(value, "window_", 1, 1_000_000).map(|segments| segments as u32)
+    number::integer(value, "window_", 1, manetlab_core::scenario::MAX_WINDOW.into())
+        .map(|segments| segments as u32)
 }
 
 pub(super) fn label(value: &str) -> Parsed<()> {
