@@ -210,7 +210,7 @@ impl Dcf {
     pub fn handle_arrival(
         &mut self,
         now: Time,
-        signal: Signal,
+        signal: &Signal,
         timing: &Timing,
         rules: &ReceiverRules,
     ) -> bool {
@@ -225,6 +225,14 @@ impl Dcf {
         self.medium.arrive(now, signal, timing, rules);
         self.forecast_backoff(now);
         true
+    }
+
+    /// The first bit of a frame that is no business of the station's, in the state in which most stations are most
+    /// of the time: idle and with nothing to send. Does what [`Dcf::handle_arrival`] does; false, and nothing done,
+    /// in every other case.
+    #[inline(always)]
+    pub fn overhear(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) -> bool {
+        !signal.wanted && self.backoff.is_none() && self.medium.overhear(now, signal, timing, rules)
     }
 
     /// The frame named by [`Dcf::received`] has arrived intact.

@@ -25,10 +25,14 @@ pub struct Signal {
     pub transmission: u32,
 }
 
-/// The frame that occupies the receiver.
+/// The frame that occupies the receiver; small, because every frame on the air writes one at every node in range.
 #[derive(Clone, Copy, Debug)]
 struct Reception {
-    signal: Signal,
+    end: Time,
+    power_w: f64,
+    transmission: u32,
+    receivable: bool,
+    wanted: bool,
     /// Did another frame destroy it?
     collided: bool,
     /// Was the station transmitting while it arrived?
@@ -40,32 +44,37 @@ struct Reception {
 
 impl Reception {
     fn intact(&self) -> bool {
-        self.signal.receivable && !self.collided && !self.deaf
+        self.receivable & !self.collided & !self.deaf
     }
 
-    /// NAV and EIFS as they will be when the frame has ended, from what they are before.
-    #[inline]
-    fn after(&self, nav: Time, eifs_until: Time, on_air_until: Time, timing: &Timing) -> (Time, Time) {
-        let end = self.signal.end;
-        if on_air_until > end {
+    /// NAV and EIFS as they will be when the frame has ended, from what they are before; `reserved` is until when
+    /// the frame itself reserves the medium if it is intact.
+    #[inline(always)]
+    fn after(&self, reserved: Time, medium: &Before, timing: &Timing) -> (Time, Time) {
+        if medium.on_air_until > self.end {
             // Still transmitting: the station does not notice the frame at all.
-            return (nav, eifs_until);
+            return (medium.nav, medium.eifs_until);
         }
         if self.intact() {
-            // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
-            let nav = if self.signal.wanted { nav } else { nav.max(end + self.signal.reserves) };
-            return (nav, Time::ZERO);
+            return (medium.nav.max(reserved), Time::ZERO);
         }
         let params = timing.params();
-        if !self.signal.receivable && !params.eifs_after_weak_frames {
-            (nav, eifs_until)
+        if !self.receivable && !params.eifs_after_weak_frames {
+            (medium.nav, medium.eifs_until)
         } else if params.eifs_as_nav {
-            (nav.max(end + timing.eifs), eifs_until)
+            (medium.nav.max(self.end + timing.eifs), medium.eifs_until)
         } else {
             // DIFS is added by the backoff.
-            (nav, end + timing.eifs.saturating_sub(timing.difs))
+            (medium.nav, self.end + timing.eifs.saturating_sub(timing.difs))
         }
     }
+}
+
+/// What a frame finds.
+struct Before {
+    nav: Time,
+    eifs_until: Time,
+    on_air_until: Time,
 }
 
 /// How the receiver judges overlapping frames; the same for all stations.
@@ -128,8 +137,8 @@ impl Medium {
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {
         if let Some(reception) = &self.reception
-            && reception.signal.end <= now
-            && !(reception.signal.wanted && reception.intact())
+            && reception.end <= now
+            && !(reception.wanted && reception.intact())
         {
             self.release();
         }
@@ -140,8 +149,7 @@ impl Medium {
     #[inline]
     pub(super) fn received(&self, now: Time) -> Option<u32> {
         let reception = self.reception.as_ref()?;
-        (reception.signal.wanted && reception.signal.end <= now && reception.intact())
-            .then_some(reception.signal.transmission)
+        (reception.wanted && reception.end <= now && reception.intact()).then_some(reception.transmission)
     }
 
     /// The frame that occupied the receiver has ended and been dealt with.
@@ -149,67 +157,119 @@ impl Medium {
         if let Some(reception) = self.reception.take() {
             self.nav = reception.nav_after;
             self.eifs_until = reception.eifs_after;
-            self.energy_until = self.energy_until.max(reception.signal.end);
+            self.energy_until = self.energy_until.max(reception.end);
         }
     }
 
-    /// Forecasts NAV and EIFS at the end of the reception.
+    fn before(&self) -> Before {
+        Before { nav: self.nav, eifs_until: self.eifs_until, on_air_until: self.on_air_until }
+    }
+
+    /// Forecasts NAV and EIFS at the end of the reception anew.
     fn forecast(&mut self, timing: &Timing) {
-        let (nav, eifs_until, on_air_until) = (self.nav, self.eifs_until, self.on_air_until);
+        let before = self.before();
         if let Some(reception) = &mut self.reception {
             (reception.nav_after, reception.eifs_after) =
-                reception.after(nav, eifs_until, on_air_until, timing);
+                reception.after(reception.nav_after, &before, timing);
         }
     }
 
     /// The first bit of a frame arrives.
     #[inline]
-    pub(super) fn arrive(&mut self, now: Time, signal: Signal, timing: &Timing, rules: &ReceiverRules) {
+    pub(super) fn arrive(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now);
         self.counts.receivable += u64::from(signal.receivable);
-        let deaf = now < self.on_air_until;
-        let mut arriving =
-            Reception { signal, collided: false, deaf, nav_after: Time::ZERO, eifs_after: Time::ZERO };
+        let mut arriving = Reception {
+            end: signal.end,
+            nav_after: Time::ZERO,
+            eifs_after: Time::ZERO,
+            power_w: signal.power_w,
+            transmission: signal.transmission,
+            receivable: signal.receivable,
+            wanted: signal.wanted,
+            collided: false,
+            deaf: now < self.on_air_until,
+        };
         if self.reception.is_some() {
-            self.overlap(now, &arriving, timing, rules);
-            self.forecast(timing);
+            self.overlap(now, arriving, timing, rules);
             return;
         }
         if rules.capture == Capture::Sinr {
             self.others.retain(|other| other.1 > now);
-            arriving.collided = !survives(&signal, &self.others, rules);
+            arriving.collided = !survives(signal.power_w, &self.others, rules);
             self.counts.collided += u64::from(signal.receivable && arriving.collided);
         }
-        (arriving.nav_after, arriving.eifs_after) =
-            arriving.after(self.nav, self.eifs_until, self.on_air_until, timing);
+        // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
+        let reserved = if signal.wanted { Time::ZERO } else { signal.end + signal.reserves };
+        (arriving.nav_after, arriving.eifs_after) = arriving.after(reserved, &self.before(), timing);
         self.reception = Some(arriving);
     }
 
+    /// The first bit of a frame to somebody else reaches an idle receiver: what most frames are to most stations.
+    /// Does what [`Medium::arrive`] does; false, and nothing done, in every other case.
+    #[inline(always)]
+    pub(super) fn overhear(
+        &mut self,
+        now: Time,
+        signal: &Signal,
+        timing: &Timing,
+        rules: &ReceiverRules,
+    ) -> bool {
+        if rules.capture == Capture::Sinr {
+            return false;
+        }
+        if let Some(last) = &self.reception {
+            if last.end > now || last.wanted {
+                return false;
+            }
+            self.nav = last.nav_after;
+            self.eifs_until = last.eifs_after;
+            self.energy_until = self.energy_until.max(last.end);
+        }
+        self.counts.receivable += u64::from(signal.receivable);
+        let mut reception = Reception {
+            end: signal.end,
+            nav_after: Time::ZERO,
+            eifs_after: Time::ZERO,
+            power_w: signal.power_w,
+            transmission: signal.transmission,
+            receivable: signal.receivable,
+            wanted: false,
+            collided: false,
+            deaf: now < self.on_air_until,
+        };
+        let before = Before { nav: self.nav, eifs_until: self.eifs_until, on_air_until: self.on_air_until };
+        (reception.nav_after, reception.eifs_after) =
+            reception.after(signal.end + signal.reserves, &before, timing);
+        self.reception = Some(reception);
+        true
+    }
+
     /// A frame arrives while another occupies the receiver.
-    fn overlap(&mut self, now: Time, arriving: &Reception, timing: &Timing, rules: &ReceiverRules) {
+    fn overlap(&mut self, now: Time, arriving: Reception, timing: &Timing, rules: &ReceiverRules) {
         let Some(current) = &mut self.reception else { return };
-        let signal = arriving.signal;
         let survives = match rules.capture {
-            Capture::Pairwise => current.signal.power_w >= rules.ratio * signal.power_w,
+            Capture::Pairwise => current.power_w >= rules.ratio * arriving.power_w,
             Capture::Sinr => {
                 self.others.retain(|other| other.1 > now);
-                self.others.push((signal.power_w, signal.end));
-                survives(&current.signal, &self.others, rules)
+                self.others.push((arriving.power_w, arriving.end));
+                survives(current.power_w, &self.others, rules)
             }
         };
         if !survives {
-            self.counts.collided += u64::from(signal.receivable);
-            self.counts.collided += u64::from(current.signal.receivable && !current.collided);
+            self.counts.collided += u64::from(arriving.receivable);
+            self.counts.collided += u64::from(current.receivable && !current.collided);
             current.collided = true;
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
-            if signal.end > current.signal.end {
-                *current = Reception { collided: true, ..*arriving };
+            if arriving.end > current.end {
+                *current = Reception { collided: true, ..arriving };
             }
         } else if timing.params().captured_frames_set_nav {
-            self.nav = self.nav.max(signal.end + timing.eifs);
+            self.nav = self.nav.max(arriving.end + timing.eifs);
         } else {
-            self.energy_until = self.energy_until.max(signal.end);
+            self.energy_until = self.energy_until.max(arriving.end);
         }
+        self.forecast(timing);
     }
 
     /// The station begins to transmit and hears nothing until `until`.
@@ -227,10 +287,10 @@ impl Medium {
         let quiet = self.energy_until.max(self.on_air_until);
         match &self.reception {
             None => self.nav.max(self.eifs_until).max(quiet),
-            Some(reception) if reception.signal.wanted && reception.intact() => Time::NEVER,
+            Some(reception) if reception.wanted && reception.intact() => Time::NEVER,
             Some(reception) => {
                 let virtually = reception.nav_after.max(reception.eifs_after);
-                reception.signal.end.max(virtually).max(quiet)
+                reception.end.max(virtually).max(quiet)
             }
         }
     }
@@ -246,7 +306,7 @@ impl Medium {
     }
 }
 
-fn survives(signal: &Signal, others: &[(f64, Time)], rules: &ReceiverRules) -> bool {
+fn survives(power_w: f64, others: &[(f64, Time)], rules: &ReceiverRules) -> bool {
     let disturbance: f64 = rules.noise_w + others.iter().map(|other| other.0).sum::<f64>();
-    signal.power_w >= rules.ratio * disturbance
+    power_w >= rules.ratio * disturbance
 }

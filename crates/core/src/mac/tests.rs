@@ -24,6 +24,8 @@ struct Bench {
     heard: Vec<Frame>,
     /// When the last bits of frames still on the air arrive, in order.
     last_bits: Vec<Time>,
+    /// Is [`Dcf::overhear`] tried first, as the network does?
+    takes_short_way: bool,
     /// What the station did, with times in µs.
     log: Vec<(f64, MacAction)>,
 }
@@ -51,6 +53,7 @@ impl Bench {
             timing,
             heard: Vec::new(),
             last_bits: Vec::new(),
+            takes_short_way: true,
             log: Vec::new(),
         }
     }
@@ -103,7 +106,10 @@ impl Bench {
         self.heard.push(frame);
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
-        self.mac.handle_arrival(at(us), signal, &self.timing, &self.rules);
+        let short_way = self.takes_short_way && self.mac.overhear(at(us), &signal, &self.timing, &self.rules);
+        if !short_way {
+            self.mac.handle_arrival(at(us), &signal, &self.timing, &self.rules);
+        }
         self
     }
 
@@ -473,6 +479,35 @@ fn any_params() -> impl Strategy<Value = MacParams> {
 }
 
 proptest! {
+    /// The short way for frames of others changes nothing.
+    #[test]
+    fn overhearing_is_arriving(
+        params in any_params(),
+        sinr in any::<bool>(),
+        steps in prop::collection::vec((0u64..1500, 0u32..4, 100u64..1500, any::<bool>()), 1..40),
+    ) {
+        let radio = RadioParams { capture: if sinr { Capture::Sinr } else { Capture::Pairwise }, ..RadioParams::default() };
+        let act = |takes_short_way: bool| {
+            let mut bench = Bench { takes_short_way, ..Bench::with_radio(&params, &radio) };
+            let mut us = 0.0;
+            for &(wait, kind, airtime, weak) in &steps {
+                us += wait as f64;
+                bench.until(us);
+                let to = if kind == 1 { ME } else { PEER };
+                match kind {
+                    0 if bench.mac.is_ready() => { bench.send(us, PEER); }
+                    _ => {
+                        let power = if weak { STRONG / 1e3 } else { STRONG };
+                        bench.hear_at(us, frame(FrameKind::Data, OTHER, to, airtime, 2 * airtime), power);
+                    }
+                }
+            }
+            bench.until(us + 1e6);
+            (bench.mac.counts().receivable, bench.mac.counts().collided, bench.log)
+        };
+        prop_assert_eq!(act(true), act(false));
+    }
+
     /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame that could be sensed.
     #[test]
     fn no_exchange_begins_within_difs_of_a_frame(

@@ -105,8 +105,13 @@ impl Network {
         let arrivals = std::mem::take(&mut transmission.arrivals);
         let start = transmission.start;
         for arrival in &arrivals {
-            self.now = start + Span(arrival.delay_ns.into());
-            self.arrive(arrival.node, template.at(self.now, arrival));
+            let now = start + Span(arrival.delay_ns.into());
+            let signal = template.at(now, arrival);
+            let mac = &mut self.stations[arrival.node as usize].mac;
+            if !mac.overhear(now, &signal, &self.timing, &self.rules) {
+                self.now = now;
+                self.arrive(arrival.node, signal);
+            }
         }
         self.air.arrivals += arrivals.len() as u64;
         self.air.transmissions[at as usize].arrivals = arrivals;
@@ -190,7 +195,7 @@ impl Network {
             self.receive(node, ended);
         }
         let mac = &mut self.stations[node as usize].mac;
-        if mac.handle_arrival(self.now, signal, &self.timing, &self.rules) {
+        if mac.handle_arrival(self.now, &signal, &self.timing, &self.rules) {
             self.set_mac_deadline(node);
         }
     }
