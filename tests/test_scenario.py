@@ -100,6 +100,30 @@ def test_random_traffic_has_distinct_tcp_ends_and_no_flow_to_itself() -> None:
     assert all(0 <= flow["start_s"] < 20 for flow in cbr)
 
 
+def test_traffic_within_hops_goes_no_farther_and_everywhere_else() -> None:
+    # Ten nodes in a line, 200 m apart: hops are differences of numbers.
+    line = {"nodes": 10, "spacing_m": 200.0}
+    for hops in (1, 3):
+        random = {"cbr": 500, "cbr_within_hops": hops}
+        flows = chain(movement={"chain": line}, traffic={"random": random}).resolve().flows
+        drawn = {(flow["src"], flow["dst"]) for flow in flows}
+        assert drawn == {(a, b) for a in range(10) for b in range(10) if 0 < abs(a - b) <= hops}
+
+
+def test_traffic_within_hops_takes_the_range_from_the_radio_and_leaves_lone_nodes_out() -> None:
+    places = [[0.0, 0.0], [200.0, 0.0], [300.0, 0.0], [900.0, 0.0]]
+    fields = {"movement": {"positions": places}, "traffic": {"random": {"cbr": 50, "cbr_within_hops": 1}}}
+    flows = chain(**fields).resolve().flows
+    assert {(flow["src"], flow["dst"]) for flow in flows} == {(0, 1), (1, 0), (1, 2), (2, 1)}
+    # A sixteenth of the power, received in proportion to d⁻⁴, reaches half as far: 125 m.
+    weak = chain(**fields, radio={"transmit_power_w": 0.28183815 / 16}).resolve().flows
+    assert {(flow["src"], flow["dst"]) for flow in weak} == {(1, 2), (2, 1)}
+    with pytest.raises(InputError, match="no node has a neighbour"):
+        chain(**fields, radio={"transmit_power_w": 1e-6}).resolve()
+    with pytest.raises(InputError, match="cbr_within_hops"):
+        chain(traffic={"random": {"cbr": 1, "cbr_within_hops": 0}})
+
+
 @pytest.mark.parametrize("duration_s", [1e-6, 3.0, 10.0])
 def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
     random = {"cbr": 50, "tcp": 0}

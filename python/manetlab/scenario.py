@@ -174,6 +174,8 @@ class RandomTraffic(_Model):
         cbr_interval_s: Time between the packets of a CBR flow, in s.
         cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s,
             or the run's duration where that is shorter.
+        cbr_within_hops: CBR flows go to a node that is at most so many hops away when the run begins, by a
+            shortest path over links that the radio can receive over; if not given, to any node.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
@@ -182,6 +184,7 @@ class RandomTraffic(_Model):
     cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512
     cbr_interval_s: Annotated[float, Field(ge=1e-6, le=1e6)] = 0.25
     cbr_start_within_s: Seconds | None = None
+    cbr_within_hops: Annotated[int, Field(ge=1, le=255)] | None = None
 
 
 class TrafficSource(_OneOf):
@@ -345,7 +348,7 @@ class Scenario(_Model):
             "replication": self.replication,
             "routing": self.routing.partition(":")[0],
             "params": params,
-            "flows": self._flows(movement.nodes),
+            "flows": self._flows(movement, params["radio"]),
         }
         place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
         return Resolved(self, movement, json.loads(_core.normalize(_canonical(asked), movement, place)))
@@ -403,7 +406,7 @@ class Scenario(_Model):
         assert source.positions is not None
         return _core.Movement.fixed(source.positions)
 
-    def _flows(self, nodes: int) -> list[dict[str, Any]]:
+    def _flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
         source = self.traffic
         if source.file is not None:
             path = self._folder / source.file
@@ -414,7 +417,8 @@ class Scenario(_Model):
         if source.random is not None:
             drawn = traffic.Pattern(**source.random.model_dump())
             times = (self.warmup_s, self.duration_s)
-            return traffic.draw(drawn, nodes, times, self.seed, self.replication, self._where)
+            streams = (self.seed, self.replication)
+            return traffic.draw(drawn, movement, radio, times, streams, self._where)
         assert source.flows is not None
         return [flow.model_dump() for flow in source.flows]
 

@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Path, Trajectory};
+use manetlab_core::packet::NodeId;
+use manetlab_core::radio::{Propagation, RadioParams};
+use manetlab_core::routing::graph::{neighbours, within_hops};
 use manetlab_formats::{Limits, read_movement, write_movement};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -116,6 +119,34 @@ impl Movement {
             (place.x, place.y)
         };
         self.trajectories().iter().map(at).collect()
+    }
+
+    /// As many pairs of different nodes as there are `draws` (two each, uniform on [0, 1)): the first any node
+    /// that has others within `hops` links when the movement begins, the second any of these. A link is a distance
+    /// that the radio, `radio_json`, can receive over. Nobody has others within so many links: no pairs.
+    fn pairs_within_hops(
+        &self,
+        py: Python<'_>,
+        radio_json: &str,
+        hops: u32,
+        draws: Vec<(f64, f64)>,
+    ) -> PyResult<Vec<(u32, u32)>> {
+        let radio: RadioParams =
+            serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(py.detach(|| {
+            let starts: Vec<_> = self.trajectories().iter().map(|trajectory| trajectory.start).collect();
+            let neighbours = neighbours(&starts, Propagation::new(&radio).receive_range_m());
+            let sources: Vec<NodeId> = (0..starts.len())
+                .filter(|&node| !neighbours[node].is_empty())
+                .map(|node| NodeId(node as u32))
+                .collect();
+            let drawn = |from: &[NodeId], unit: f64| from[(unit * from.len() as f64) as usize];
+            let pair = |(first, second)| {
+                let src = drawn(&sources, first);
+                (src.0, drawn(&within_hops(&neighbours, src, hops), second).0)
+            };
+            if sources.is_empty() { Vec::new() } else { draws.into_iter().map(pair).collect() }
+        }))
     }
 
     /// SHA-256 of the movement's ns-2 form, 64 hexadecimal digits.

@@ -84,6 +84,9 @@ def generate(
     cbr_flows: Annotated[int, typer.Option(help="Number of CBR flows.")] = 10,
     cbr_bytes: Annotated[int, typer.Option(help="Payload of a CBR packet, bytes.")] = 512,
     cbr_interval: Annotated[float, typer.Option(help="Time between a CBR flow's packets, s.")] = 0.25,
+    cbr_within_hops: Annotated[
+        int | None, typer.Option(help="CBR goes at most so many hops, as the nodes start. [any]")
+    ] = None,
     tcp_start: Annotated[
         float | None, typer.Option(help="When TCP begins, s. [with the measurement]")
     ] = None,
@@ -112,6 +115,8 @@ def generate(
         "cbr_bytes": cbr_bytes,
         "cbr_interval_s": cbr_interval,
     }
+    if cbr_within_hops is not None:
+        pattern["cbr_within_hops"] = cbr_within_hops
     if tcp_start is not None:
         pattern["tcp_start_s"] = tcp_start
     fields = {

@@ -14,6 +14,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::mobility::Point;
 use crate::packet::{NodeId, Packet};
+use crate::routing::graph::neighbours;
 use crate::routing::{Action, Routing};
 
 /// Next hops to some destinations, shared by all nodes of a run. Its size is nodes times destinations.
@@ -37,30 +38,6 @@ pub fn shortest_hops(positions: &[Point], range_m: f64, destinations: &[NodeId])
     let neighbours = neighbours(positions, range_m);
     let known = destinations.iter().filter(|dst| dst.index() < positions.len());
     RouteTable { trees: known.map(|&dst| (dst, tree(&neighbours, dst))).collect() }
-}
-
-/// The nodes within range of each node, in order of their numbers.
-fn neighbours(positions: &[Point], range_m: f64) -> Vec<Vec<NodeId>> {
-    // A grid of cells as wide as the range: neighbours are in the same cell or in one that touches it.
-    let cell_m = range_m.max(1.0);
-    let cell = |point: &Point| ((point.x / cell_m).floor() as i64, (point.y / cell_m).floor() as i64);
-    let mut grid: BTreeMap<(i64, i64), Vec<u32>> = BTreeMap::new();
-    for (node, point) in positions.iter().enumerate() {
-        grid.entry(cell(point)).or_default().push(node as u32);
-    }
-    let near = |node: usize| {
-        let (column, row) = cell(&positions[node]);
-        let cells = (column - 1..=column + 1).flat_map(|x| (row - 1..=row + 1).map(move |y| (x, y)));
-        let candidates = cells.filter_map(|key| grid.get(&key)).flatten();
-        let mut near: Vec<NodeId> = candidates
-            .filter(|&&other| other as usize != node)
-            .filter(|&&other| positions[node].distance2(positions[other as usize]) <= range_m * range_m)
-            .map(|&other| NodeId(other))
-            .collect();
-        near.sort_unstable();
-        near
-    };
-    (0..positions.len()).map(near).collect()
 }
 
 /// Every node's next hop to `dst`.
