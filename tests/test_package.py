@@ -17,11 +17,45 @@ def test_everything_offered_is_there() -> None:
         _ = manetlab.nothing
 
 
-@pytest.mark.parametrize("module", ["manetlab", "manetlab.cli"])
-def test_heavy_modules_are_not_imported_before_they_are_needed(module: str) -> None:
-    program = f"import sys, {module}; print([m for m in ('numpy', 'scipy', 'pydantic') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+FOR_STUDIES = {
+    "dask", "distributed", "jinja2", "matplotlib", "numpy", "pandas", "plotly", "pyarrow", "scipy", "xarray"
+}  # fmt: skip
+"""What takes long to import and no single run needs."""
+RUN = ["run", "--movement", "chain1.tcl", "--traffic", "chain1.traffic.tcl", "--duration", "11"]
+
+
+@pytest.mark.parametrize(
+    ("words", "unwanted"),
+    [
+        (None, {*FOR_STUDIES, "pydantic", "rich", "typer", "tomllib", "json", "concurrent.futures"}),
+        (["--help"], {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "manetlab._core"}),
+        (
+            ["--version"],
+            {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "manetlab._core"},
+        ),
+        ([*RUN, "--json"], {*FOR_STUDIES, "rich", "concurrent.futures"}),
+        (RUN, FOR_STUDIES),
+    ],
+)
+def test_heavy_modules_are_not_imported_before_they_are_needed(
+    words: list[str] | None, unwanted: set[str]
+) -> None:
+    program = f"""
+import sys
+import manetlab
+try:
+    if {words} is not None:
+        from manetlab.cli import main
+        sys.argv = ["manetlab", *{words}]
+        main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+print(sorted({unwanted} & set(sys.modules)))
+"""
+    here = Path(__file__).parent / "data" / "ns2"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import hashlib
 import inspect
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +39,8 @@ Section = dict[str, Any]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    # Deferred: of a nested model only the schema within the scenario's is ever used.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class Chain(_Model):
@@ -296,6 +296,8 @@ class Scenario(_Model):
         Raises:
             InputError: The file cannot be read or does not hold a scenario.
         """
+        import tomllib
+
         path = Path(path)
         content = read_bytes(path, "scenario file")
         try:

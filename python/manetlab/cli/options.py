@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,6 +73,8 @@ def scenario_from(
 
 def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
     """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
+    import tomllib
+
     from manetlab import parameters
     from manetlab.errors import shown
 
