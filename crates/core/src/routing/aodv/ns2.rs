@@ -39,6 +39,7 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use self::table::{Link, Table};
@@ -64,8 +65,8 @@ pub(super) struct Ns2 {
     next_request_id: u32,
     table: Table,
     buffer: PacketBuffer,
-    /// Requests seen, and until when they are remembered.
-    seen: BTreeMap<(NodeId, u32), Time>,
+    /// Requests seen, and until when they are remembered. Nothing depends on its order.
+    seen: FxHashMap<(NodeId, u32), Time>,
     /// Neighbours heard by hello, and when they count as lost.
     neighbours: BTreeMap<NodeId, Time>,
     seen_purge_at: Time,
@@ -87,7 +88,7 @@ impl Ns2 {
             next_request_id: 1,
             table: Table::default(),
             buffer,
-            seen: BTreeMap::new(),
+            seen: FxHashMap::default(),
             neighbours: BTreeMap::new(),
             seen_purge_at: Time::NEVER,
             hello_at: Time::NEVER,

@@ -36,11 +36,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
-use self::discovery::{Discovery, RateLimit};
+use self::discovery::{Discovery, RateLimit, SeenRequests};
 use self::table::{Nodes, Table, newer};
 use super::buffer::PacketBuffer;
 use super::{AodvParams, Hello, Message, Unreachable, control};
@@ -105,9 +105,7 @@ pub(super) struct Rfc3561 {
     table: Table,
     discoveries: BTreeMap<NodeId, Discovery>,
     buffer: PacketBuffer,
-    /// Requests seen, remembered for PATH_DISCOVERY_TIME; the list has them in order of time.
-    seen: BTreeMap<(NodeId, u32), Time>,
-    seen_order: VecDeque<(Time, (NodeId, u32))>,
+    seen: SeenRequests,
     rreq_rate: RateLimit,
     rerr_rate: RateLimit,
     /// Neighbours whose requests are ignored, and until when (§6.8).
@@ -132,8 +130,7 @@ impl Rfc3561 {
             table: Table::new(params.delete_period(), params.sequence_numbers),
             discoveries: BTreeMap::new(),
             buffer: PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s),
-            seen: BTreeMap::new(),
-            seen_order: VecDeque::new(),
+            seen: SeenRequests::default(),
             rreq_rate: RateLimit::default(),
             rerr_rate: RateLimit::default(),
             blacklist: BTreeMap::new(),

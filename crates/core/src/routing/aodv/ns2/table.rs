@@ -1,7 +1,6 @@
 //! The routing table of the ns-2 model. It also holds what is known of searches for each destination.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
@@ -105,13 +104,14 @@ impl Route {
 pub(super) struct Table {
     /// In order of creation.
     pub(super) routes: Vec<Route>,
-    index: BTreeMap<NodeId, usize>,
+    /// Places in `routes`. Never iterated: its order is nobody's.
+    index: FxHashMap<NodeId, u32>,
 }
 
 impl Table {
     /// The place of the route to `dst` in [`Table::routes`].
     pub(super) fn find(&self, dst: NodeId) -> Option<usize> {
-        self.index.get(&dst).copied()
+        self.index.get(&dst).map(|&at| at as usize)
     }
 
     /// The place of the route to `dst`, which is made if need be.
@@ -120,7 +120,7 @@ impl Table {
             return at;
         }
         self.routes.push(Route::new(dst));
-        self.index.insert(dst, self.routes.len() - 1);
+        self.index.insert(dst, self.routes.len() as u32 - 1);
         self.routes.len() - 1
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
+
 use super::{RREQ_BYTES, Rfc3561};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
@@ -61,6 +63,39 @@ impl RateLimit {
 
     pub(super) fn count(&mut self, now: Time) {
         self.sent.push_back(now);
+    }
+}
+
+/// Requests by origin and ID, each remembered for the same time (§6.3: PATH_DISCOVERY_TIME).
+#[derive(Default)]
+pub(super) struct SeenRequests {
+    /// Never iterated: its order is nobody's.
+    names: FxHashSet<(NodeId, u32)>,
+    /// The same in order of time, with the time at which each is forgotten.
+    order: VecDeque<(Time, (NodeId, u32))>,
+}
+
+impl SeenRequests {
+    /// Is this request remembered? What is to be forgotten by now is.
+    pub(super) fn holds(&mut self, now: Time, name: (NodeId, u32)) -> bool {
+        while let Some(&(expires, old)) = self.order.front()
+            && expires <= now
+        {
+            self.order.pop_front();
+            self.names.remove(&old);
+        }
+        self.names.contains(&name)
+    }
+
+    /// Remembers a request that is not held.
+    pub(super) fn add(&mut self, name: (NodeId, u32), expires: Time) {
+        debug_assert!(
+            self.order.back().is_none_or(|(last, _)| *last <= expires),
+            "the order is that of time"
+        );
+        if self.names.insert(name) {
+            self.order.push_back((expires, name));
+        }
     }
 }
 
@@ -171,17 +206,7 @@ impl Rfc3561 {
 
     /// §6.3: the request named so is not processed again within PATH_DISCOVERY_TIME.
     pub(super) fn remember(&mut self, now: Time, name: (NodeId, u32)) {
-        while let Some(&(expires, old)) = self.seen_order.front()
-            && expires <= now
-        {
-            self.seen_order.pop_front();
-            if self.seen.get(&old) == Some(&expires) {
-                self.seen.remove(&old);
-            }
-        }
-        let expires = now + self.params.path_discovery();
-        self.seen.insert(name, expires);
-        self.seen_order.push_back((expires, name));
+        self.seen.add(name, now + self.params.path_discovery());
     }
 
     /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of several

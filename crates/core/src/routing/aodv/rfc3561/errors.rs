@@ -21,9 +21,8 @@ impl Rfc3561 {
         actions: &mut Vec<Action>,
     ) {
         self.neighbours.remove(&neighbour);
-        self.table.remove_precursor(neighbour);
+        let lost = self.table.lose(now, neighbour);
         let forget_at = now + self.params.delete_period();
-        let lost: SmallVec<[NodeId; 8]> = self.table.over(now, neighbour).collect();
         let mut failed: SmallVec<[NodeId; 8]> = SmallVec::new();
         for dst in lost {
             let Some(route) = self.table.valid(now, dst) else { continue };
@@ -113,17 +112,17 @@ impl Rfc3561 {
         let mut to = Nodes::new();
         for &dst in dsts {
             let Some(route) = self.table.get(now, dst) else { continue };
-            if self.params.precursors && route.precursors.is_empty() {
+            if self.params.precursors && route.precursors().is_empty() {
                 continue;
             }
             unreachable.push(Unreachable { dst, seqno: route.seqno.unwrap_or(0) });
-            for precursor in &route.precursors {
+            for precursor in route.precursors() {
                 if !to.contains(precursor) {
                     to.push(*precursor);
                 }
             }
             if !no_delete {
-                route.precursors.clear();
+                route.forget_precursors();
             }
         }
         if !self.params.precursors {

@@ -59,7 +59,7 @@ impl Rfc3561 {
         }
         self.hear_neighbour(now, from, actions);
         let name = (rreq.origin, rreq.id);
-        if rreq.origin == self.node || self.seen.get(&name).is_some_and(|expires| *expires > now) {
+        if rreq.origin == self.node || self.seen.holds(now, name) {
             actions.push(Action::Consume(packet));
             return;
         }

@@ -1,7 +1,6 @@
 //! The routing table (RFC 3561 §6.1, §6.2).
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
@@ -10,19 +9,20 @@ use crate::packet::NodeId;
 /// A set of neighbours.
 pub(super) type Nodes = SmallVec<[NodeId; 4]>;
 
-/// One destination.
+/// One destination. Small, because in a large network every flood leaves a route to its origin at every node.
 pub(super) struct Route {
+    pub(super) dst: NodeId,
+    pub(super) next_hop: NodeId,
     /// `None` while no valid sequence number is known.
     pub(super) seqno: Option<u32>,
     /// Hops to the destination; of an invalid route, when it was last valid.
     pub(super) hops: u8,
-    pub(super) next_hop: NodeId,
     /// Is the route valid, as far as it has been looked at? See [`Route::is_valid`].
     valid: bool,
     /// Of a valid route its end of life, of an invalid one when its hop count is forgotten (§6.11).
     pub(super) expires: Time,
-    /// Neighbours that were given this route.
-    pub(super) precursors: Nodes,
+    /// Neighbours that were given this route; most routes are given to nobody.
+    precursors: Option<Box<Nodes>>,
     /// The route broke and may be repaired here until this time (§6.12).
     pub(super) repairable_until: Time,
     /// The route was reported as failed, and not yet as found again.
@@ -30,6 +30,31 @@ pub(super) struct Route {
 }
 
 impl Route {
+    fn fresh(now: Time, offer: &Offer, seqno: Option<u32>) -> Route {
+        Route {
+            dst: offer.dst,
+            next_hop: offer.next_hop,
+            seqno,
+            hops: offer.hops,
+            valid: true,
+            expires: now,
+            precursors: None,
+            repairable_until: Time::ZERO,
+            reported: false,
+        }
+    }
+
+    /// The route leads another way, or is valid again.
+    fn renew(&mut self, now: Time, hops: u8, next_hop: NodeId) {
+        if !self.valid {
+            self.expires = now;
+        }
+        self.valid = true;
+        self.hops = hops;
+        self.next_hop = next_hop;
+        self.repairable_until = Time::ZERO;
+    }
+
     /// Can the route be used now?
     pub(super) fn is_valid(&self, now: Time) -> bool {
         self.valid && self.expires > now
@@ -54,10 +79,19 @@ impl Route {
         (!self.valid && self.expires > now).then_some(self.hops)
     }
 
+    /// The neighbours that were given this route.
+    pub(super) fn precursors(&self) -> &[NodeId] {
+        self.precursors.as_deref().map_or(&[], |nodes| nodes.as_slice())
+    }
+
     pub(super) fn add_precursor(&mut self, node: NodeId) {
-        if !self.precursors.contains(&node) {
-            self.precursors.push(node);
+        if !self.precursors().contains(&node) {
+            self.precursors.get_or_insert_default().push(node);
         }
+    }
+
+    pub(super) fn forget_precursors(&mut self) {
+        self.precursors = None;
     }
 }
 
@@ -83,7 +117,10 @@ pub(super) fn newer(a: u32, b: u32) -> bool {
 ///
 /// Expiry needs no timer: every look at an entry first makes it what time has made of it.
 pub(super) struct Table {
-    routes: BTreeMap<NodeId, Route>,
+    /// In order of creation.
+    routes: Vec<Route>,
+    /// Places in `routes`. Never iterated: its order is nobody's.
+    index: FxHashMap<NodeId, u32>,
     delete_period: Span,
     /// Compare sequence numbers; otherwise every offer is taken.
     compare: bool,
@@ -91,15 +128,15 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(delete_period: Span, compare: bool) -> Table {
-        Table { routes: BTreeMap::new(), delete_period, compare }
+        Table { routes: Vec::new(), index: FxHashMap::default(), delete_period, compare }
     }
 
     /// The entry for `dst`.
     pub(super) fn get(&mut self, now: Time, dst: NodeId) -> Option<&mut Route> {
-        let route = self.routes.get_mut(&dst)?;
+        let route = &mut self.routes[*self.index.get(&dst)? as usize];
         if route.valid && route.expires <= now {
             route.invalidate(route.expires + self.delete_period);
-            route.precursors.clear();
+            route.forget_precursors();
         }
         Some(route)
     }
@@ -111,21 +148,29 @@ impl Table {
 
     /// The next hop of a valid route, without a change to the table.
     pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        self.routes.get(&dst).filter(|route| route.is_valid(now)).map(|route| route.next_hop)
+        let route = &self.routes[*self.index.get(&dst)? as usize];
+        route.is_valid(now).then_some(route.next_hop)
     }
 
-    /// All valid routes over a neighbour.
-    pub(super) fn over(&self, now: Time, neighbour: NodeId) -> impl Iterator<Item = NodeId> {
-        let routes = self.routes.iter();
-        let over = routes.filter(move |(_, route)| route.next_hop == neighbour && route.is_valid(now));
-        over.map(|(dst, _)| *dst)
-    }
-
-    /// The neighbour is nobody's precursor any more.
-    pub(super) fn remove_precursor(&mut self, neighbour: NodeId) {
-        for route in self.routes.values_mut() {
-            route.precursors.retain(|precursor| *precursor != neighbour);
+    /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes over
+    /// it, in order of their numbers.
+    pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) -> SmallVec<[NodeId; 8]> {
+        let mut over = SmallVec::new();
+        for route in &mut self.routes {
+            if let Some(precursors) = &mut route.precursors {
+                precursors.retain(|precursor| *precursor != neighbour);
+            }
+            if route.next_hop == neighbour && route.is_valid(now) {
+                over.push(route.dst);
+            }
         }
+        over.sort_unstable();
+        over
+    }
+
+    fn add(&mut self, route: Route) {
+        self.index.insert(route.dst, self.routes.len() as u32);
+        self.routes.push(route);
     }
 
     /// Takes the route if it is newer, or as new and shorter or the only one, or if nothing was known (§6.2,
@@ -134,8 +179,7 @@ impl Table {
     pub(super) fn offer(&mut self, now: Time, offer: Offer) -> bool {
         let compare = self.compare;
         let Some(route) = self.get(now, offer.dst) else {
-            let route = Table::fresh(now, Some(offer.seqno), offer.hops, offer.next_hop);
-            self.routes.insert(offer.dst, route);
+            self.add(Route::fresh(now, &offer, Some(offer.seqno)));
             return true;
         };
         let taken = !compare
@@ -145,7 +189,7 @@ impl Table {
             });
         if taken {
             route.seqno = Some(offer.seqno);
-            Table::renew(route, now, offer.hops, offer.next_hop);
+            route.renew(now, offer.hops, offer.next_hop);
         }
         taken
     }
@@ -154,14 +198,13 @@ impl Table {
     /// the message does not tell (§6.5, §6.7). A number that is known stays. Returns whether the route is new.
     pub(super) fn hear(&mut self, now: Time, neighbour: NodeId, life: Span) -> bool {
         let Some(route) = self.get(now, neighbour) else {
-            let mut route = Table::fresh(now, None, 1, neighbour);
-            route.expires = now + life;
-            self.routes.insert(neighbour, route);
+            let offer = Offer { dst: neighbour, seqno: 0, hops: 1, next_hop: neighbour };
+            self.add(Route { expires: now + life, ..Route::fresh(now, &offer, None) });
             return true;
         };
         let new = !(route.valid && route.hops == 1);
         if new {
-            Table::renew(route, now, 1, neighbour);
+            route.renew(now, 1, neighbour);
         }
         route.expires = route.expires.max(now + life);
         new
@@ -169,39 +212,17 @@ impl Table {
 
     /// A route that was just taken lives at least until `time`.
     pub(super) fn give_life(&mut self, dst: NodeId, time: Time) {
-        if let Some(route) = self.routes.get_mut(&dst) {
+        if let Some(&at) = self.index.get(&dst) {
+            let route = &mut self.routes[at as usize];
             route.expires = route.expires.max(time);
         }
     }
 
     /// A route that was just taken lives until `time`.
     pub(super) fn set_life(&mut self, dst: NodeId, time: Time) {
-        if let Some(route) = self.routes.get_mut(&dst) {
-            route.expires = time;
+        if let Some(&at) = self.index.get(&dst) {
+            self.routes[at as usize].expires = time;
         }
-    }
-
-    fn fresh(now: Time, seqno: Option<u32>, hops: u8, next_hop: NodeId) -> Route {
-        Route {
-            seqno,
-            hops,
-            next_hop,
-            valid: true,
-            expires: now,
-            precursors: Nodes::new(),
-            repairable_until: Time::ZERO,
-            reported: false,
-        }
-    }
-
-    fn renew(route: &mut Route, now: Time, hops: u8, next_hop: NodeId) {
-        if !route.valid {
-            route.expires = now;
-        }
-        route.valid = true;
-        route.hops = hops;
-        route.next_hop = next_hop;
-        route.repairable_until = Time::ZERO;
     }
 }
 
@@ -223,7 +244,7 @@ mod tests {
     /// Offers a route and lets it live for 3 s.
     fn take(table: &mut Table, now: Time, offered: Offer) -> bool {
         let taken = table.offer(now, offered);
-        if taken && let Some(route) = table.routes.get_mut(&D) {
+        if taken && let Some(route) = table.get(now, D) {
             route.expires = now + Span::from_millis(3000);
         }
         taken
