@@ -1,6 +1,8 @@
 """Scenarios: from what a user writes to every value written out."""
 
+import hashlib
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -136,6 +138,34 @@ def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
 def test_starts_asked_for_after_the_end_are_refused() -> None:
     with pytest.raises(InputError, match="might begin after the run"):
         mobile(traffic={"random": {"cbr": 1, "cbr_start_within_s": 20.5}}).resolve()
+
+
+def test_a_seed_whose_draw_cannot_be_used_is_told_before_the_first_run() -> None:
+    field = {"nodes": 2, "width_m": 500.0, "height_m": 500.0}
+    random = {"cbr": 1, "cbr_start_within_s": 1.0}
+    free = mobile(movement={"waypoint": field}, traffic={"random": random}, duration_s=1.0)
+    bound = free.changed(traffic={"random": {**random, "cbr_within_hops": 1}})
+
+    def distance(seed: int) -> float:
+        return math.dist(*free.changed(seed=seed).resolve().movement.positions(0.0))
+
+    near = next(seed for seed in range(100) if distance(seed) < 249)
+    apart = next(seed for seed in range(100) if distance(seed) > 251)
+    done: list[int] = []
+    drawn = [bound.changed(seed=near), bound.changed(seed=apart)]
+    with pytest.raises(InputError, match="no node has a neighbour"):
+        run_many(drawn, jobs=1, progress=lambda at, _: done.append(at))
+    assert not done
+
+
+def test_texts_and_hash_are_those_of_the_canonical_json_of_everything() -> None:
+    resolved = mobile().resolve()
+
+    def canonical(value: object) -> str:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+    assert resolved.core_json() == canonical(resolved.core)
+    assert resolved.hash == hashlib.sha256(canonical(resolved.to_dict()).encode()).hexdigest()
 
 
 def test_what_cannot_be_used_is_told_before_the_first_run() -> None:

@@ -144,7 +144,7 @@ def _check(scenarios: Sequence[Scenario | Resolved]) -> None:
     """Finds what cannot be used before the first run, not after hours of others.
 
     Resolves each scenario and forgets it again: all of them at once may not fit in memory. Of neighbours
-    that differ only in seeds from which nothing is drawn before the run, the first stands for all.
+    that differ only in their seeds, the first stands for all.
     """
     before: Scenario | None = None
     for number, scenario in enumerate(scenarios):
@@ -152,8 +152,8 @@ def _check(scenarios: Sequence[Scenario | Resolved]) -> None:
             continue
         if not isinstance(scenario, Scenario):
             raise _no_scenario(f"run_many: number {number}", scenario)
-        alike = scenario if scenario.is_drawn else scenario.changed(seed=0, replication=0)
-        if alike != before:
+        alike = scenario.model_copy(update={"seed": 0, "replication": 0})
+        if alike != before or scenario.can_be_drawn_badly:
             scenario.resolve()
         before = alike
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -325,6 +326,12 @@ class Scenario(_Model):
         return Scenario.build(merged(data, changes), self._where, self._folder)
 
     @property
+    def can_be_drawn_badly(self) -> bool:
+        """Whether a seed can draw what cannot be used although another seed's draw can."""
+        hops = self.traffic.random and self.traffic.random.cbr_within_hops
+        return self.movement.waypoint is not None and hops is not None
+
+    @property
     def is_drawn(self) -> bool:
         """Whether movement or traffic depend on the seed, so that each replication has its own."""
         return self.movement.waypoint is not None or self.traffic.random is not None
@@ -451,23 +458,34 @@ class Resolved:
         flows: list[dict[str, Any]] = self.core["flows"]
         return flows
 
+    @cached_property
+    def _core_parts(self) -> dict[str, str]:
+        """The canonical JSON of each of the core's fields: they are part of two texts, and long."""
+        return {key: _canonical(value) for key, value in self.core.items()}
+
     def core_json(self) -> str:
         """The scenario as the simulator takes it; the movement goes beside it."""
-        return _canonical(self.core)
+        return _joined(self._core_parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the run depends on; the movement by the SHA-256 hash of its ns-2 form."""
         movement = {"nodes": self.movement.nodes, "sha256": self.movement.digest}
         return {**self.core, "movement": movement}
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
-        return hashlib.sha256(_canonical(self.to_dict()).encode()).hexdigest()
+        movement = _canonical(self.to_dict()["movement"])
+        return hashlib.sha256(_joined({**self._core_parts, "movement": movement}).encode()).hexdigest()
 
 
 def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _joined(parts: Mapping[str, str]) -> str:
+    """What `_canonical` makes of a mapping, of its values' canonical JSON."""
+    return "{" + ",".join(f'"{key}":{parts[key]}' for key in sorted(parts)) + "}"
 
 
 def _plain(value: Any) -> Any:
