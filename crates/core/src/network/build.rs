@@ -132,7 +132,8 @@ fn routing_maker<'a>(
 ) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
     match scenario.routing {
         RoutingKind::Aodv => {
-            Box::new(|node| aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing)))
+            let params = Arc::new(scenario.params.aodv.clone());
+            Box::new(move |node| aodv::new(node, &params, streams.stream(node.0, Purpose::Routing)))
         }
         RoutingKind::Static => {
             let range_m = Propagation::new(&scenario.params.radio).receive_range_m();

@@ -16,6 +16,8 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Stream, Time};
@@ -273,11 +275,11 @@ impl AodvParams {
     }
 }
 
-/// One node's AODV. `stream` is used for jitter only.
-pub fn new(node: NodeId, params: &AodvParams, stream: Stream) -> Box<dyn Routing> {
+/// One node's AODV. `stream` is used for jitter only; all nodes share `params`.
+pub fn new(node: NodeId, params: &Arc<AodvParams>, stream: Stream) -> Box<dyn Routing> {
     match params.behaviour {
-        Behaviour::Rfc3561 => Box::new(rfc3561::Rfc3561::new(node, params.clone(), stream)),
-        Behaviour::Ns2 => Box::new(ns2::Ns2::new(node, params.clone(), stream)),
+        Behaviour::Rfc3561 => Box::new(rfc3561::Rfc3561::new(node, Arc::clone(params), stream)),
+        Behaviour::Ns2 => Box::new(ns2::Ns2::new(node, Arc::clone(params), stream)),
     }
 }
 

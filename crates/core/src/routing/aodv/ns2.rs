@@ -38,6 +38,7 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -58,7 +59,7 @@ const PURGE_INTERVAL: Span = Span::from_millis(500);
 /// The state of one node.
 pub(super) struct Ns2 {
     node: NodeId,
-    params: AodvParams,
+    params: Arc<AodvParams>,
     stream: Stream,
     /// Always even.
     seqno: u32,
@@ -78,7 +79,7 @@ pub(super) struct Ns2 {
 }
 
 impl Ns2 {
-    pub(super) fn new(node: NodeId, params: AodvParams, stream: Stream) -> Ns2 {
+    pub(super) fn new(node: NodeId, params: Arc<AodvParams>, stream: Stream) -> Ns2 {
         let buffer = PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s);
         Ns2 {
             node,

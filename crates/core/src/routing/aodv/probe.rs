@@ -1,5 +1,7 @@
 //! One node's AODV under test: messages in by hand, actions out, time by hand.
 
+use std::sync::Arc;
+
 use super::{AodvParams, Message, Rerr, Rrep, Rreq, Unreachable, control, new};
 use crate::kernel::{Purpose, Span, Streams, Time};
 use crate::packet::{NodeId, Packet, Payload};
@@ -18,7 +20,7 @@ impl Probe {
     /// A node that starts at time zero.
     pub(super) fn new(params: &AodvParams) -> Probe {
         let stream = Streams::new(1, 0).stream(ME.0, Purpose::Routing);
-        let mut probe = Probe { machine: new(ME, params, stream), next_uid: 1 };
+        let mut probe = Probe { machine: new(ME, &Arc::new(params.clone()), stream), next_uid: 1 };
         probe.actions(|machine, actions| machine.handle_start(Time::ZERO, actions));
         probe
     }

@@ -37,6 +37,7 @@ mod table;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -98,7 +99,7 @@ impl AodvParams {
 /// The state of one node.
 pub(super) struct Rfc3561 {
     node: NodeId,
-    params: AodvParams,
+    params: Arc<AodvParams>,
     stream: Stream,
     seqno: u32,
     rreq_id: u32,
@@ -121,7 +122,7 @@ pub(super) struct Rfc3561 {
 }
 
 impl Rfc3561 {
-    pub(super) fn new(node: NodeId, params: AodvParams, stream: Stream) -> Rfc3561 {
+    pub(super) fn new(node: NodeId, params: Arc<AodvParams>, stream: Stream) -> Rfc3561 {
         Rfc3561 {
             node,
             stream,

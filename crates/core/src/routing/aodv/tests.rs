@@ -8,6 +8,7 @@ use crate::routing::testbench::{
 };
 
 fn maker(params: AodvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
+    let params = Arc::new(params);
     move |node| new(node, &params, Streams::new(1, 0).stream(node.0, Purpose::Routing))
 }
 

@@ -244,8 +244,8 @@ mod tests {
     /// Offers a route and lets it live for 3 s.
     fn take(table: &mut Table, now: Time, offered: Offer) -> bool {
         let taken = table.offer(now, offered);
-        if taken && let Some(route) = table.get(now, D) {
-            route.expires = now + Span::from_millis(3000);
+        if taken {
+            table.set_life(D, now + Span::from_millis(3000));
         }
         taken
     }
