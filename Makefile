@@ -6,7 +6,8 @@
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
 #   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
-#   make bench      time the simulator beside ns-2 (installs the Debian package ns2 if it is missing)
+#   make bench      measure speed, growth, throughput and start-up, beside ns-2 (installs the Debian package ns2 if it
+#                   is missing); writes out/performance.md
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
@@ -67,7 +68,8 @@ validate: build
 
 bench: build
 	benches/install_ns2.sh
-	$(BIN)/python benches/beside_ns2.py
+	cargo build --release --locked --quiet -p manetlab-formats --example engine
+	$(BIN)/python -m benches
 
 golden: build
 	$(BIN)/python -m tests.golden

@@ -1,6 +1,8 @@
 # Runs an ns-2.35 wireless scenario from a movement file and a traffic file of cbrgen.tcl, without traces.
-#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED
-lassign $argv movement traffic nodes stop seed
+#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE]
+# SIDE is that of the square field, in m; 1001 if not given.
+lassign $argv movement traffic nodes stop seed side
+if {$side == ""} { set side 1001 }
 
 # As the profile ns-2.35: RTS for every unicast frame, data at 2 Mb/s, all else at 1 Mb/s.
 Mac/802_11 set RTSThreshold_ 0
@@ -13,7 +15,7 @@ ns-random $seed
 set nothing [open /dev/null w]
 $ns_ trace-all $nothing
 set topo [new Topography]
-$topo load_flatgrid 1001 1001
+$topo load_flatgrid $side $side
 set god_ [create-god $nodes]
 $ns_ node-config -adhocRouting AODV -llType LL -macType Mac/802_11 \
     -ifqType Queue/DropTail/PriQueue -ifqLen 50 -antType Antenna/OmniAntenna \

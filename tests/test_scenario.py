@@ -158,6 +158,15 @@ def test_a_seed_whose_draw_cannot_be_used_is_told_before_the_first_run() -> None
     assert not done
 
 
+def test_runs_that_share_what_was_read_are_those_that_were_made_alone() -> None:
+    seeds = [chain(seed=seed, replication=seed % 2) for seed in (3, 4, 5)]
+    asked = [*seeds, chain(seed=3, profile="rfc"), *seeds[:1]]
+    together = [result.provenance for result in run_many(asked, jobs=2)]
+    alone = [run(scenario).provenance for scenario in asked]
+    for key in ("scenario", "scenario_hash", "result_hash", "seed", "replication", "profile"):
+        assert [each[key] for each in together] == [each[key] for each in alone]
+
+
 def test_texts_and_hash_are_those_of_the_canonical_json_of_everything() -> None:
     resolved = mobile().resolve()
 

@@ -121,7 +121,11 @@ def run_many(
     _check(listed)
     # Threads suffice: a run holds no lock of the interpreter.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:
-        futures = {pool.submit(run, scenario): index for index, scenario in enumerate(listed)}
+        resolve = _Resolver()
+        futures = {
+            pool.submit(lambda each: _run(resolve(each), record=False), scenario): index
+            for index, scenario in enumerate(listed)
+        }
         try:
             for future in as_completed(futures):
                 result = future.result()
@@ -152,10 +156,28 @@ def _check(scenarios: Sequence[Scenario | Resolved]) -> None:
             continue
         if not isinstance(scenario, Scenario):
             raise _no_scenario(f"run_many: number {number}", scenario)
-        alike = scenario.model_copy(update={"seed": 0, "replication": 0})
+        alike = scenario.alike
         if alike != before or scenario.can_be_drawn_badly:
             scenario.resolve()
         before = alike
+
+
+class _Resolver:
+    """Resolves scenarios, and reads no file again for one that differs from the last only in its seeds."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Scenario, Resolved] | None = None
+
+    def __call__(self, scenario: Scenario | Resolved) -> Resolved:
+        if isinstance(scenario, Resolved):
+            return scenario
+        if scenario.is_drawn:
+            return scenario.resolve()
+        # Threads may exchange it meanwhile: looked at once, and replaced as a whole.
+        last, alike = self._last, scenario.alike
+        if last is None or last[0] != alike:
+            last = self._last = (alike, scenario.resolve())
+        return last[1].of(scenario)
 
 
 def _no_scenario(where: str, found: object) -> InputError:

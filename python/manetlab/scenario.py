@@ -337,6 +337,11 @@ class Scenario(_Model):
         return self.movement.waypoint is not None or self.traffic.random is not None
 
     @property
+    def alike(self) -> Scenario:
+        """The same for all scenarios that differ in nothing but seed and replication."""
+        return self.model_copy(update={"seed": 0, "replication": 0})
+
+    @property
     def files(self) -> list[Path]:
         """The files that the movement and the traffic are read from."""
         named = (self.movement.file, self.traffic.file)
@@ -462,6 +467,15 @@ class Resolved:
     def _core_parts(self) -> dict[str, str]:
         """The canonical JSON of each of the core's fields: they are part of two texts, and long."""
         return {key: _canonical(value) for key, value in self.core.items()}
+
+    def of(self, scenario: Scenario) -> Resolved:
+        """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
+        seeds = {"seed": scenario.seed, "replication": scenario.replication}
+        other = Resolved(scenario, self.movement, {**self.core, **seeds})
+        parts = {**self._core_parts, **{key: _canonical(value) for key, value in seeds.items()}}
+        # Where `cached_property` looks first.
+        other.__dict__["_core_parts"] = parts
+        return other
 
     def core_json(self) -> str:
         """The scenario as the simulator takes it; the movement goes beside it."""

@@ -1,0 +1,1 @@
+"""What the simulator costs. ``make bench`` measures everything; see docs/performance.md."""

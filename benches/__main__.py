@@ -1,0 +1,67 @@
+"""``python -m benches``: measures and writes out/performance.md."""
+
+import argparse
+import datetime
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from benches import growth, standard, startup, throughput
+from benches.measuring import OUT, available
+from manetlab import provenance
+from manetlab.files import write_text
+from manetlab.tables import Table, stdout_console
+
+SIZES = [100, 200, 400, 800, 1000, 3000, 10_000]
+NS2_SIZES = [100, 200, 400, 800]
+
+
+def main() -> None:
+    """Measures the parts that are named, or all."""
+    options = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
+    options.add_argument(
+        "parts", nargs="*", help="standard, growth, throughput, startup; all if none is named"
+    )
+    options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
+    options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
+    options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
+    asked = options.parse_args()
+    sizes = [size for size in SIZES if size <= asked.most]
+    parts: dict[str, Callable[[], list[Table]]] = {
+        "startup": lambda: [startup.table(asked.rounds)],
+        "throughput": lambda: [throughput.table(asked.rounds)],
+        "standard": lambda: [standard.table(asked.rounds)],
+        "growth": lambda: growth.tables(sizes, NS2_SIZES, asked.profile),
+    }
+    if unknown := set(asked.parts) - set(parts):
+        options.error(f"no such part: {', '.join(sorted(unknown))}")
+    console, texts = stdout_console(), [_head()]
+    for name in asked.parts or parts:
+        for table in parts[name]():
+            table.print(console)
+            texts.append(table.to_markdown())
+            # After each table: whoever stops a long measurement keeps what was measured.
+            write_text(OUT.parent / "performance.md", "\n".join(texts))
+
+
+def _head() -> str:
+    """When, where and what."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    load = os.getloadavg()[1]
+    commit = provenance.commit() or "no commit"
+    today = datetime.datetime.now(datetime.UTC).date()
+    return f"{today}, {_processor()}, {len(available())} cores, load {load:.1f}, commit `{commit}`.\n"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())
+
+
+if __name__ == "__main__":
+    main()
