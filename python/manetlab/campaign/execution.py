@@ -108,22 +108,19 @@ def run(
         raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
     identity = campaign.identity(campaign.check())
     code = provenance.code_identity()
-    path = None if store is None else Path(store)
-    opened = Store.open(path)
+    # A cluster that is not there is found out before anything is written.
+    backend = _backend(jobs, scheduler, slurm)
+    stop = True
     try:
-        if not allow_other_version:
-            opened.check_code(code)
-        backend = _backend(jobs, scheduler, slurm)
-        stop = True
-        try:
+        with Store.open(None if store is None else Path(store)) as opened:
+            if not allow_other_version:
+                opened.check_code(code)
             execution = _Execution(campaign, opened, identity, backend, code, progress)
             execution.run(allow_other_version, retry_failed)
             stop = False
-        finally:
-            backend.close(stop)
-        return Results.of(opened, execution.number)
+            return Results.of(opened, execution.number)
     finally:
-        opened.close()
+        backend.close(stop)
 
 
 def _backend(jobs: int | None, scheduler: str | None, slurm: Mapping[str, Any] | None) -> Backend:

@@ -299,7 +299,7 @@ class Campaign:
             self.series_s,
             sorted(contents.values()),
         ]
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
     def run(
         self,
@@ -387,6 +387,8 @@ class Campaign:
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
+            if name in fields.REPLICATED:
+                fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:
                 hint = "tables have a column of that name already: choose another"
                 raise InputError("a factor cannot have this name", place, f'"{name}"', "another name", hint)
