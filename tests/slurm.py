@@ -1,9 +1,9 @@
 """Runs a campaign as jobs of SLURM, on a SLURM of one node brought up for it: ``make slurm``.
 
-Needs Debian's packages munge and slurm-wlm, and root. All that it makes (key, sockets, state, logs) is in a folder
-of its own under /tmp, on ports of its own; the processes that it starts, and no others, are ended afterwards. It is
-not part of CI, which may not start system services. Exit status 0 if SLURM's results are those of a local run, byte
-for byte.
+Needs Debian's packages munge and slurm-wlm, and root. All that it makes (key, sockets, state, logs) is in a
+folder of its own under /tmp, on ports of its own; the processes that it starts, and no others, are ended
+afterwards. It is not part of CI, which may not start system services. Exit status 0 if SLURM's results are
+those of a local run, byte for byte.
 """
 
 from __future__ import annotations

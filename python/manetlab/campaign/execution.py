@@ -106,6 +106,10 @@ def run(
         hint = "leave it out for as many as there are cores"
         place = "the number of jobs is not allowed"
         raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
+    if campaign.series_s is not None and store is None:
+        hint = 'give the campaign one: run("name.db")'
+        wanted = "a store in a file"
+        raise InputError("time series need a store", f"{campaign.where}: series_s", "no store", wanted, hint)
     identity = campaign.identity(campaign.check())
     code = provenance.code_identity()
     # A cluster that is not there is found out before anything is written.
@@ -230,7 +234,7 @@ class _Execution:
             self.renewed = time.monotonic()
 
     def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int]]:
-        if not outcome.series:
+        if not outcome.series or self.store.path is None:
             return {}
         from manetlab.campaign.series import write
 

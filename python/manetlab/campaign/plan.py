@@ -19,6 +19,7 @@ from manetlab.campaign import fields
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import unknown
+from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario, as_plain, merged
 
 if TYPE_CHECKING:
@@ -362,8 +363,7 @@ class Campaign:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 wanted = f"a whole number from {least} to {most}"
                 raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
-        if self.series_s is not None and not _is_number(self.series_s, 1e-3, 1e6):
-            raise self._refused("series_s", self.series_s, "seconds, 0.001 or more", "1.0 is a usual step")
+        check_series_step(self.series_s, f"{self.where}: series_s")
         if self.until is None:
             return
         if not _is_number(self.until, 1e-6, 1.0):
@@ -489,8 +489,6 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
 @cache
 def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
-    from manetlab.running import run
-
     # Asking the simulator costs a millisecond and keeps the names in one place.
     smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": []}, duration_s=0.001)
     return tuple(smallest.totals)
