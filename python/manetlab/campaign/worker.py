@@ -1,0 +1,137 @@
+"""What runs a task, in a thread of this process or on a cluster's worker: it gets data and returns data."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import tempfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from manetlab import provenance
+from manetlab.campaign.plan import Campaign, Task
+from manetlab.campaign.store import Outcome, key_of
+from manetlab.errors import ManetlabError
+from manetlab.files import read_bytes
+from manetlab.running import run
+from manetlab.scenario import Resolved, Scenario, long_form
+
+FILED = ("movement", "traffic")
+"""Fields of a scenario that may name a file."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A task with all that is needed to run it.
+
+    Attributes:
+        task: The task.
+        fields: The scenario's fields.
+        where: What errors name as their place.
+        folder: Where the names of files start from.
+        series_s: The step of the time series, in s; None for none.
+        code: The code that must run it.
+        files: The contents of the scenario's files by the field that names them, compressed by zlib, for a
+            worker that may not have them; empty where they are read from the folder.
+    """
+
+    task: Task
+    fields: Mapping[str, Any]
+    where: str
+    folder: str
+    series_s: float | None
+    code: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class OtherCode(ManetlabError):
+    """A worker has another version of manetlab than the process that asks."""
+
+    exit_status = 2
+
+
+def work_of(campaign: Campaign, task: Task, code: str) -> Work:
+    """A task of a campaign as data."""
+    return Work(
+        task,
+        campaign.fields_of(task.point, task.replication),
+        campaign.place_of(task.point),
+        campaign.place,
+        campaign.series_s,
+        code,
+    )
+
+
+def resolve(work: Work) -> Resolved:
+    """The resolved scenario of a task.
+
+    Raises:
+        InputError: The scenario cannot be used.
+    """
+    fields = {**work.fields, **{key: {"file": _local(packed)} for key, packed in work.files.items()}}
+    return Scenario.build(fields, work.where, Path(work.folder)).resolve()
+
+
+def perform(work: Work) -> Outcome:
+    """Runs a task; whatever goes wrong in it is part of the outcome.
+
+    Raises:
+        OtherCode: This process has other code than was asked for.
+        KeyboardInterrupt: The run was stopped.
+    """
+    if (here := provenance.code_identity()) != work.code:
+        hint = "install the same version of manetlab on all workers"
+        raise OtherCode("a worker has other code", platform.node(), here, work.code, hint)
+    try:
+        resolved = resolve(work)
+        result = run(resolved, series_s=work.series_s)
+    except Exception as error:
+        kind = "" if isinstance(error, ManetlabError) else f"{type(error).__name__}: "
+        return Outcome(work.task, host=platform.node(), error=f"{kind}{error}")
+    return Outcome(
+        work.task,
+        key_of(resolved.hash, work.code),
+        resolved.hash,
+        result.to_dict(),
+        platform.node(),
+        series=result.series or {},
+    )
+
+
+def with_files(work: Work) -> Work:
+    """The same task with the contents of the files that its scenario names.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    named = {}
+    for key in FILED:
+        source = long_form(key, work.fields.get(key))
+        if isinstance(source, Mapping) and source.get("file") is not None:
+            named[key] = _packed(Path(work.folder) / source["file"])
+    return Work(work.task, work.fields, work.where, work.folder, work.series_s, work.code, named)
+
+
+@cache
+def _packed(path: Path) -> bytes:
+    return zlib.compress(read_bytes(path, "file"), level=6)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    # Kept, and with it its files, until the process ends.
+    return tempfile.TemporaryDirectory(prefix="manetlab-")
+
+
+def _local(packed: bytes) -> str:
+    """A file on this machine with these contents."""
+    path = Path(_folder().name) / hashlib.sha256(packed).hexdigest()
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(zlib.decompress(packed))
+        Path(file.name).replace(path)
+    return str(path)
