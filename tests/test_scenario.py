@@ -100,6 +100,28 @@ def test_random_traffic_has_distinct_tcp_ends_and_no_flow_to_itself() -> None:
     assert all(0 <= flow["start_s"] < 20 for flow in cbr)
 
 
+def ends(scenario: Scenario) -> list[tuple[int, int]]:
+    return [(flow["src"], flow["dst"]) for flow in scenario.resolve().flows]
+
+
+def test_distinct_pairs_of_cbr_take_every_pair_once() -> None:
+    every = 20 * 19
+    random = {"cbr": every, "cbr_ends": "distinct-pairs"}
+    pairs = ends(mobile(traffic={"random": random}))
+    assert sorted(pairs) == [(src, dst) for src in range(20) for dst in range(20) if src != dst]
+    with pytest.raises(InputError, match="no two CBR flows"):
+        mobile(traffic={"random": {**random, "cbr": every + 1}}).resolve()
+
+
+def test_flows_apart_share_no_node_and_stand_where_tcp_flows_would() -> None:
+    both = ends(mobile(traffic={"random": {"tcp": 3, "cbr": 7, "cbr_ends": "apart"}}))
+    assert sorted(node for pair in both for node in pair) == list(range(20))
+    assert both == ends(mobile(traffic={"random": {"tcp": 10}}))
+    assert both == ends(mobile(traffic={"random": {"cbr": 10, "cbr_ends": "apart"}}))
+    with pytest.raises(InputError, match="at least 22 nodes"):
+        mobile(traffic={"random": {"tcp": 4, "cbr": 7, "cbr_ends": "apart"}}).resolve()
+
+
 @pytest.mark.parametrize("duration_s", [1e-6, 3.0, 10.0])
 def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
     random = {"cbr": 50, "tcp": 0}

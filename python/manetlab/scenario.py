@@ -164,7 +164,7 @@ class CbrFlow(_Flow):
 class RandomTraffic(_Model):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
-    The TCP flows have all different end points; a CBR flow goes from any node to any other.
+    The TCP flows have all different end points; those of the CBR flows are as ``cbr_ends`` says.
 
     Attributes:
         tcp: Number of endless TCP flows.
@@ -174,6 +174,9 @@ class RandomTraffic(_Model):
         cbr_interval_s: Time between the packets of a CBR flow, in s.
         cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s,
             or the run's duration where that is shorter.
+        cbr_ends: ``any``: a CBR flow goes from any node to any other. ``distinct-pairs``: and no two of them
+            have the same source and destination. ``apart``: all flows, TCP included, have all different end
+            points; with no TCP flow, the CBR flows then have those that as many TCP flows would have.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
@@ -182,6 +185,7 @@ class RandomTraffic(_Model):
     cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512
     cbr_interval_s: Annotated[float, Field(ge=1e-6, le=1e6)] = 0.25
     cbr_start_within_s: Seconds | None = None
+    cbr_ends: Literal["any", "distinct-pairs", "apart"] = "any"
 
 
 class TrafficSource(_OneOf):
