@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from manetlab.stats import Interval, mean_interval
+from manetlab.stats import Interval, paired_ratio
 
 Values = Sequence[float]
 """One value a scenario; of two sequences, equal places are the same scenario."""
@@ -69,10 +69,12 @@ class Single(_Evidence):
     Attributes:
         chosen: The chosen scenario's value, by the claim's labels.
         ensemble: Every scenario's value, by the same labels.
+        overall: Of a claim on a change, the paired change over the ensemble.
     """
 
     chosen: Mapping[str, float]
     ensemble: Mapping[str, Values]
+    overall: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -129,26 +131,9 @@ class Untested:
     also: Sequence[Also] = field(default=(), init=False)
 
 
-def ratio(a: Values, b: Values) -> Interval:
-    """The ratio of the means of paired values with its 95 % interval, by linearisation (delta method).
-
-    Raises:
-        ValueError: There are no values, not as many of one as of the other, or b's are zero in the mean.
-    """
-    of_a, of_b = math.fsum(a) / len(a), math.fsum(b) / len(b)
-    if of_b == 0:
-        raise ValueError("a ratio to nothing")
-    quotient = of_a / of_b
-    return mean_interval([quotient + (x - quotient * y) / of_b for x, y in zip(a, b, strict=True)])
-
-
 def percent(a: Values, b: Values) -> Interval:
-    """The change of the mean from b to a in percent of b, for paired values, with its 95 % interval.
-
-    Raises:
-        ValueError: As for `ratio`.
-    """
-    quotient = ratio(a, b)
+    """The change of the mean from b to a in percent of b, for paired values, with its 95 % interval."""
+    quotient = paired_ratio(a, b)
     return Interval(100 * (quotient.mean - 1), 100 * quotient.half_width, quotient.n)
 
 

@@ -124,6 +124,9 @@ def _found(claim: Claim, evidence: Evidence, tie_percent: float) -> Finding:
                 for name, interval in evidence.of.items()
             )
         case Single():
+            if evidence.overall is not None:
+                [value] = evidence.chosen.values()
+                return single_change(value, evidence.overall, *claim.band())
             return together(
                 (name, single(value, evidence.ensemble[name], *claim.band(_place(claim, name))))
                 for name, value in evidence.chosen.items()
@@ -210,6 +213,18 @@ def single(value: float, ensemble: Sequence[float], low: float, high: float) -> 
     return Outcome.CONTRADICTED, f"none of {len(ensemble)} scenarios lies in the band"
 
 
+def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:
+    """The paired change in a chosen scenario against a band, with that over the ensemble behind it."""
+    inside, ensemble = low <= value <= high, level(overall, low, high)[0]
+    if inside and ensemble is not Outcome.CONTRADICTED:
+        return Outcome.REPRODUCED, "the chosen scenario lies in the band"
+    if inside:
+        return Outcome.INCONCLUSIVE, "the chosen scenario lies in the band, that of the ensemble does not"
+    if ensemble is Outcome.CONTRADICTED:
+        return Outcome.CONTRADICTED, "the chosen scenario and the ensemble's interval lie outside the band"
+    return Outcome.INCONCLUSIVE, "the chosen scenario lies outside the band, the ensemble's interval meets it"
+
+
 def ordering(systems: Sequence[tuple[str, Sequence[float]]], tie_percent: float) -> Finding:
     """Systems that are said to come from greatest to least, pair by neighbouring pair."""
     return together(
@@ -285,7 +300,7 @@ def ours(evidence: Evidence) -> str:
         case Single():
             texts = []
             for name, value in evidence.chosen.items():
-                of_all = mean_interval(evidence.ensemble[name])
+                of_all = evidence.overall or mean_interval(evidence.ensemble[name])
                 texts.append((name, f"{value:.4g} (all: {shown(of_all)})"))
             return _listed(texts)
         case Order():

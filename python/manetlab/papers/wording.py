@@ -66,6 +66,28 @@ def says(text: object, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", str(text)) is not None
 
 
+def require(text: object, words: str) -> None:
+    """Checks that the text has these words, on which the code that follows relies.
+
+    Raises:
+        InputError: It has not.
+    """
+    if not says(text, words):
+        raise _unread(text, f"“{words}”")
+
+
+def span(text: object) -> tuple[int, int]:
+    """A range of whole numbers as in ``1..8``.
+
+    Raises:
+        InputError: There is none.
+    """
+    found = re.search(r"(\d+)\.\.(\d+)", str(text))
+    if found is None:
+        raise _unread(text, "a range such as 1..8")
+    return int(found[1]), int(found[2])
+
+
 def _value(digits: str) -> float:
     return float(digits.rstrip(".,").replace(",", ""))
 
