@@ -7,6 +7,7 @@ other is a further condition, which the evidence must answer. A tolerance that o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -203,14 +204,19 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
 
 
 def single(value: float, ensemble: Sequence[float], low: float, high: float) -> Finding:
-    """A chosen scenario's value against a band, with the ensemble that it was chosen from behind it."""
+    """A chosen scenario's value against a band, with the ensemble that it was chosen from behind it.
+
+    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, and their
+    mean with its interval does not either, the paper is contradicted.
+    """
     if low <= value <= high:
         return Outcome.REPRODUCED, "the chosen scenario lies in the band"
-    if any(low <= each <= high for each in ensemble):
-        share = sum(low <= each <= high for each in ensemble)
-        reason = f"the chosen scenario lies outside the band, {share} of {len(ensemble)} scenarios in it"
-        return Outcome.INCONCLUSIVE, reason
-    return Outcome.CONTRADICTED, f"none of {len(ensemble)} scenarios lies in the band"
+    if math.isnan(value) or not ensemble:
+        return Outcome.INCONCLUSIVE, "the chosen scenario has no value"
+    share = sum(low <= each <= high for each in ensemble)
+    reason = f"the chosen scenario lies outside the band, {share} of {len(ensemble)} scenarios in it"
+    excluded = share == 0 and level(mean_interval(ensemble), low, high)[0] is Outcome.CONTRADICTED
+    return (Outcome.CONTRADICTED if excluded else Outcome.INCONCLUSIVE), reason
 
 
 def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:
@@ -300,8 +306,7 @@ def ours(evidence: Evidence) -> str:
         case Single():
             texts = []
             for name, value in evidence.chosen.items():
-                of_all = evidence.overall or mean_interval(evidence.ensemble[name])
-                texts.append((name, f"{value:.4g} (all: {shown(of_all)})"))
+                texts.append((name, f"{value:.4g} ({_of_all(evidence, name)})"))
             return _listed(texts)
         case Order():
             return _listed((name, shown(mean_interval(values))) for name, values in evidence.of.items())
@@ -310,6 +315,12 @@ def ours(evidence: Evidence) -> str:
             return ", ".join(f"{mean:.4g}" for mean in means)
         case Ruled():
             return evidence.found
+
+
+def _of_all(evidence: Single, name: str) -> str:
+    if not evidence.ensemble[name]:
+        return "none has a value"
+    return f"all: {shown(evidence.overall or mean_interval(evidence.ensemble[name]))}"
 
 
 def _listed(texts: Iterable[tuple[str, str]]) -> str:

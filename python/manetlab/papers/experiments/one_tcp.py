@@ -95,7 +95,7 @@ def _untested(id: str) -> dict[str, str]:
 
     loaded = ledger.load()
     return {
-        claim.id: NO_HOLD_DOWN if AODV in claim.systems[:1] else NO_PROTOCOL
+        claim.id: NO_HOLD_DOWN if claim.systems[0] == AODV and "hold-down" in claim.statement else NO_PROTOCOL
         for claim in loaded.claims_of(loaded.experiments[id])
     }
 

@@ -6,7 +6,8 @@ ledger's rule among the scenarios that are run, and the ensemble is shown beside
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -107,9 +108,14 @@ def worst(values: Values) -> int:
     return min(range(len(values)), key=lambda index: values[index])
 
 
-def single(chosen: int, ensemble: dict[str, Values], remark: str = "") -> Single:
-    """One scenario's values with all of them."""
-    return Single({name: values[chosen] for name, values in ensemble.items()}, ensemble, remark=remark)
+def single(chosen: int, ensemble: Mapping[str, Sequence[float | None]], remark: str = "") -> Single:
+    """One scenario's values with all of them; NaN where it has none."""
+    of_chosen = {name: values[chosen] for name, values in ensemble.items()}
+    return Single(
+        {name: math.nan if value is None else value for name, value in of_chosen.items()},
+        {name: present(values) for name, values in ensemble.items()},
+        remark=remark,
+    )
 
 
 def present(values: Sequence[float | None]) -> list[float]:
@@ -125,7 +131,7 @@ def pairs(values: dict[str, list[float | None]]) -> tuple[list[float], list[floa
     return [f for f, _ in listed], [r for _, r in listed]
 
 
-def capacities(ledger: Ledger, count: int) -> list[float]:
+def capacities(count: int) -> list[float]:
     """The mean capacity between the TCP end points in each of the scenarios, in Mb/s."""
     return [_capacity(number) for number in range(count)]
 
@@ -143,12 +149,12 @@ def _capacity(replication: int) -> float:
     return sum(series) / len(series)
 
 
-def of_figure(ledger: Ledger, samples: Samples, level_claim: str, change_claim: str) -> Found:
+def of_figure(samples: Samples, level_claim: str, change_claim: str) -> Found:
     """Levels in the average scenario, and the change from Reno to Reno-F there."""
     values = throughput(samples)
     chosen = average(values[RENO])
     count = len(values[RENO])
-    levels = {"capacity": capacities(ledger, count), "Reno": values[RENO], "Reno-F": values[RENO_F]}
+    levels = {"capacity": capacities(count), "Reno": values[RENO], "Reno-F": values[RENO_F]}
     changes = [100 * (f / r - 1) if r else float("inf") for f, r in zip(values[RENO_F], values[RENO], strict=True)]
     number = samples.replications(technique=RENO)[chosen]
     remark = f"The average scenario is replication {number}"
@@ -169,24 +175,28 @@ def alone_evidence(ledger: Ledger, runs: Runs) -> Found:
         label: mean_interval([each / 1e3 for each in runs[FIXED_PATH].values(METRIC, path=label)])
         for label in ledger.claim("D4-53").at
     }
-    return {**of_figure(ledger, runs[ALONE], "D4-47", "D4-48"), "D4-53": Level(path)}
+    return {**of_figure(runs[ALONE], "D4-47", "D4-48"), "D4-53": Level(path)}
 
 
 def reno_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. 4.11."""
     repairs, gaps = both(runs[ALONE], REPAIR)[RENO], both(runs[ALONE], GAP)
     return {
-        "D4-49": _repair(runs[ALONE], repairs),
+        "D4-49": _repair(runs[ALONE], {"": repairs}),
         "D4-52": stalls(ledger.claim("D4-52"), present(gaps[RENO]), present(gaps[RENO_F])),
     }
 
 
-def _repair(samples: Samples, repairs: list[float | None], name: str = "") -> Single:
-    chosen = average(throughput(samples)[RENO])
-    value = repairs[chosen]
-    if value is None:
-        value = float("nan")
-    return Single({name: value}, {name: present(repairs)})
+def _repair(samples: Samples, repairs: Mapping[str, list[float | None]]) -> Single:
+    return single(average(throughput(samples)[RENO]), repairs)
+
+
+def repair_change(values: dict[str, list[float | None]], *also: Also) -> Change | Ruled:
+    """The paired change of repair times from Reno to Reno-F, in percent."""
+    of = pairs(values)
+    if len(of[0]) < 2:
+        return Ruled("fewer than two scenarios in which the route broke with both", satisfied=None, broken=False)
+    return Change({"": percent(*of)}, also=also)
 
 
 def stalls(claim: Claim, reno: Values, reno_f: Values) -> Ruled:
@@ -205,27 +215,30 @@ def reno_f_evidence(_ledger: Ledger, runs: Runs) -> Found:
     """Fig. 4.12."""
     repairs = both(runs[ALONE], REPAIR)
     return {
-        "D4-50": _repair(runs[ALONE], repairs[RENO_F]),
-        "D4-51": Change({"": percent(*pairs(repairs))}),
+        "D4-50": _repair(runs[ALONE], {"": repairs[RENO_F]}),
+        "D4-51": repair_change(repairs),
     }
 
 
-def load_evidence(ledger: Ledger, runs: Runs) -> Found:
+def load_evidence(_ledger: Ledger, runs: Runs) -> Found:
     """Fig. 4.13."""
-    repairs, alone = both(runs[WITH_LOAD], REPAIR), percent(*pairs(both(runs[ALONE], REPAIR)))
-    chosen = average(throughput(runs[WITH_LOAD])[RENO])
-    change = percent(*pairs(repairs))
-    of_chosen = {"Reno": repairs[RENO][chosen], "Reno-F": repairs[RENO_F][chosen]}
-    levels = Single(
-        {name: value for name, value in of_chosen.items() if value is not None},
-        {"Reno": present(repairs[RENO]), "Reno-F": present(repairs[RENO_F])},
-    )
-    smaller = Also(f"smaller in size than without background, {shown(alone)}", abs(change.mean) < abs(alone.mean))
+    repairs = both(runs[WITH_LOAD], REPAIR)
+    levels = {"Reno": repairs[RENO], "Reno-F": repairs[RENO_F]}
     return {
-        **of_figure(ledger, runs[WITH_LOAD], "D4-54", "D4-55"),
-        "D4-56": levels,
-        "D4-57": Change({"": change}, also=[smaller]),
+        **of_figure(runs[WITH_LOAD], "D4-54", "D4-55"),
+        "D4-56": _repair(runs[WITH_LOAD], levels),
+        "D4-57": repair_change(repairs, _smaller(repairs, both(runs[ALONE], REPAIR))),
     }
+
+
+def _smaller(repairs: dict[str, list[float | None]], alone: dict[str, list[float | None]]) -> Also:
+    """Is the change of repair times smaller in size than without background?"""
+    listed = [pairs(repairs), pairs(alone)]
+    if min(len(each[0]) for each in listed) < 2:
+        return Also("smaller in size than without background", None)
+    with_load, without = (percent(*each) for each in listed)
+    text = f"smaller in size than without background, {shown(without)}"
+    return Also(text, abs(with_load.mean) < abs(without.mean))
 
 
 def _worst_levels(runs: Runs, label: str) -> Single:
@@ -233,12 +246,8 @@ def _worst_levels(runs: Runs, label: str) -> Single:
     values, repairs = throughput(samples), both(samples, REPAIR)
     chosen = worst(values[RENO])
     number = samples.replications(technique=RENO)[chosen]
-    repair = repairs[label][chosen]
-    of_chosen = {"throughput (Mbps)": values[label][chosen]}
-    if repair is not None:
-        of_chosen["repair (s)"] = repair
-    ensemble = {"repair (s)": present(repairs[label]), "throughput (Mbps)": values[label]}
-    return Single(of_chosen, ensemble, remark=f"The worst scenario is replication {number}")
+    ensemble = {"repair (s)": repairs[label], "throughput (Mbps)": values[label]}
+    return single(chosen, ensemble, f"The worst scenario is replication {number}")
 
 
 def worst_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
@@ -266,26 +275,32 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
     values = throughput(samples)
     lowest = decile(values[RENO])
     mean, longest = both(samples, REPAIR), both(samples, LONGEST_REPAIR)
-    changes = [percent(*pairs(_only(each, lowest))) for each in (mean, longest)]
+    of = [pairs(_only(each, lowest)) for each in (mean, longest)]
+    if min(len(each[0]) for each in of) < 2:
+        return {"D4-59": _worst_levels(runs, RENO_F), **dict.fromkeys(("D4-62", "D4-63"), _NO_REPAIRS)}
+    changes = [percent(*each) for each in of]
     low, high = ledger.claim("D4-62").band()
     outcomes = [level(change, low, high)[0] for change in changes]
     inside = all(low <= change.mean <= high for change in changes)
     ratio = paired_ratio([values[RENO_F][i] for i in lowest], [values[RENO][i] for i in lowest])
     outcome = level(ratio, *ledger.claim("D4-63").band())[0]
-    of = f"{len(lowest)} scenarios of the lowest throughput"
+    text = f"{len(lowest)} scenarios of the lowest throughput"
     return {
         "D4-59": _worst_levels(runs, RENO_F),
         "D4-62": Ruled(
-            f"mean {shown(changes[0], ' %')}, maximum {shown(changes[1], ' %')}, {of}",
+            f"mean {shown(changes[0], ' %')}, maximum {shown(changes[1], ' %')}, {text}",
             satisfied=inside,
             broken=Outcome.CONTRADICTED in outcomes,
         ),
         "D4-63": Ruled(
-            f"{shown(ratio)}, {of}",
+            f"{shown(ratio)}, {text}",
             satisfied=outcome is Outcome.REPRODUCED,
             broken=outcome is Outcome.CONTRADICTED,
         ),
     }
+
+
+_NO_REPAIRS = Ruled("fewer than two of the scenarios had repairs with both", satisfied=None, broken=False)
 
 
 def _only(values: dict[str, list[float | None]], places: list[int]) -> dict[str, list[float | None]]:
@@ -299,7 +314,8 @@ def table(title: str, samples: Samples) -> Table:
     for label in (RENO, RENO_F):
         cells = [shown(mean_interval(samples.values(METRIC, technique=label)).scaled(1e-3))]
         for measure in ("route_repairs", REPAIR, LONGEST_REPAIR, GAP):
-            cells.append(shown(mean_interval(present(samples.flow(measure, technique=label)))))
+            values = present(samples.flow(measure, technique=label))
+            cells.append(shown(mean_interval(values)) if values else "–")
         made.add("Reno" if label == RENO else "Reno-F", *cells)
     return made
 
