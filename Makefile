@@ -5,6 +5,7 @@
 #   make build      what .venv/bin/manetlab needs
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
+#   make reproduce-quick  run the papers' experiments in small, judge their claims, renew docs/papers.md
 #   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 (installs the Debian package ns2 if it
 #                   is missing); writes out/performance.md
@@ -23,7 +24,7 @@ BUILT := $(VENV)/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate golden docs lock slurm fuzz clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm fuzz clean
 
 build: $(BUILT)
 
@@ -66,6 +67,9 @@ fmt: $(DEPENDENCIES)
 validate: build
 	@mkdir -p out
 	$(BIN)/manetlab validate --markdown out/validation.md
+
+reproduce-quick: build
+	$(BIN)/manetlab papers reproduce all --quick --markdown docs/papers.md
 
 bench: build
 	benches/install_ns2.sh

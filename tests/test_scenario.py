@@ -124,6 +124,26 @@ def test_traffic_within_hops_takes_the_range_from_the_radio_and_leaves_lone_node
         chain(**fields, radio={"transmit_power_w": 1e-6}).resolve()
     with pytest.raises(InputError, match="cbr_within_hops"):
         chain(traffic={"random": {"cbr": 1, "cbr_within_hops": 0}})
+def ends(scenario: Scenario) -> list[tuple[int, int]]:
+    return [(flow["src"], flow["dst"]) for flow in scenario.resolve().flows]
+
+
+def test_distinct_pairs_of_cbr_take_every_pair_once() -> None:
+    every = 20 * 19
+    random = {"cbr": every, "cbr_ends": "distinct-pairs"}
+    pairs = ends(mobile(traffic={"random": random}))
+    assert sorted(pairs) == [(src, dst) for src in range(20) for dst in range(20) if src != dst]
+    with pytest.raises(InputError, match="no two CBR flows"):
+        mobile(traffic={"random": {**random, "cbr": every + 1}}).resolve()
+
+
+def test_flows_apart_share_no_node_and_stand_where_tcp_flows_would() -> None:
+    both = ends(mobile(traffic={"random": {"tcp": 3, "cbr": 7, "cbr_ends": "apart"}}))
+    assert sorted(node for pair in both for node in pair) == list(range(20))
+    assert both == ends(mobile(traffic={"random": {"tcp": 10}}))
+    assert both == ends(mobile(traffic={"random": {"cbr": 10, "cbr_ends": "apart"}}))
+    with pytest.raises(InputError, match="at least 22 nodes"):
+        mobile(traffic={"random": {"tcp": 4, "cbr": 7, "cbr_ends": "apart"}}).resolve()
 
 
 @pytest.mark.parametrize("duration_s", [1e-6, 3.0, 10.0])

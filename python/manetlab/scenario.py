@@ -165,7 +165,7 @@ class CbrFlow(_Flow):
 class RandomTraffic(_Model):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
-    The TCP flows have all different end points; a CBR flow goes from any node to any other.
+    The TCP flows have all different end points; those of the CBR flows are as ``cbr_ends`` says.
 
     Attributes:
         tcp: Number of endless TCP flows.
@@ -177,6 +177,9 @@ class RandomTraffic(_Model):
             or the run's duration where that is shorter.
         cbr_within_hops: CBR flows go to a node that is at most so many hops away when the run begins, by a
             shortest path over links that the radio can receive over; if not given, to any node.
+        cbr_ends: ``any``: a CBR flow goes from any node to any other. ``distinct-pairs``: and no two of them
+            have the same source and destination. ``apart``: all flows, TCP included, have all different end
+            points; with no TCP flow, the CBR flows then have those that as many TCP flows would have.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
@@ -186,6 +189,13 @@ class RandomTraffic(_Model):
     cbr_interval_s: Annotated[float, Field(ge=1e-6, le=1e6)] = 0.25
     cbr_start_within_s: Seconds | None = None
     cbr_within_hops: Annotated[int, Field(ge=1, le=255)] | None = None
+    cbr_ends: Literal["any", "distinct-pairs", "apart"] = "any"
+
+    @model_validator(mode="after")
+    def _one_rule_for_ends(self) -> Self:
+        if self.cbr_within_hops is not None and self.cbr_ends != "any":
+            raise ValueError('cbr_within_hops goes with cbr_ends = "any" only')
+        return self
 
 
 class TrafficSource(_OneOf):

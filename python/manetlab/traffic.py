@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -26,6 +26,7 @@ class Pattern:
     cbr_interval_s: float
     cbr_start_within_s: float | None
     cbr_within_hops: int | None
+    cbr_ends: str
 
 
 def draw(
@@ -52,11 +53,7 @@ def draw(
             two nodes are in range of each other.
     """
     nodes = movement.nodes
-    needed = max(2 * pattern.tcp, 2 if pattern.cbr else 0)
-    if nodes < needed:
-        hint = "the TCP flows have all different end points"
-        found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
-        raise InputError("too few nodes for the traffic", f"{where}: traffic.random", found, wanted, hint)
+    _check_nodes(pattern, nodes, f"{where}: traffic.random")
     warmup_s, duration_s = times
     within_s = pattern.cbr_start_within_s
     if within_s is None:
@@ -66,21 +63,14 @@ def draw(
         wanted = f"at most the duration, {duration_s:g} s"
         hint = "leave it out, or make the run longer"
         raise InputError("CBR flows might begin after the run", place, f"{within_s:g} s", wanted, hint)
-    # One list of draws in a fixed order: 2 for each end point of TCP, 3 for each CBR flow.
+    # One list of draws in a fixed order: 2 for each TCP flow, at most 3 for each CBR flow.
     units = iter(_core.traffic_draws(*streams, 2 * pattern.tcp + 3 * pattern.cbr))
     start_s = warmup_s if pattern.tcp_start_s is None else pattern.tcp_start_s
-    ends = _distinct([next(units) for _ in range(2 * pattern.tcp)], nodes)
+    apart_ends = _apart(units, _flows_apart(pattern), nodes)
     flows: list[dict[str, Any]] = [
-        {"kind": "tcp", "src": src, "dst": dst, "start_s": start_s}
-        for src, dst in zip(ends[::2], ends[1::2], strict=True)
+        {"kind": "tcp", "src": src, "dst": dst, "start_s": start_s} for src, dst in apart_ends[: pattern.tcp]
     ]
-    drawn = [(next(units), next(units), next(units)) for _ in range(pattern.cbr)]
-    pairs = _pairs([(first, second) for first, second, _ in drawn], pattern.cbr_within_hops, movement, radio)
-    if len(pairs) < pattern.cbr:
-        place, found = f"{where}: traffic.random.cbr_within_hops", "no two nodes in range when the run begins"
-        hint = "put the nodes nearer to each other, or leave it out"
-        raise InputError("no node has a neighbour", place, found, "two nodes in range of each other", hint)
-    for (src, dst), (_, _, unit) in zip(pairs, drawn, strict=True):
+    for src, dst, unit in _cbr_draws(pattern, units, apart_ends[pattern.tcp :], movement, radio, where):
         drawn_s = unit * within_s
         # Whole microseconds: a time that every file format keeps. The nearest may be the end of the run.
         begins_s = round(drawn_s, 6)
@@ -97,26 +87,74 @@ def draw(
     return flows
 
 
-def _pairs(
-    draws: list[tuple[float, float]], hops: int | None, movement: _core.Movement, radio: Mapping[str, Any]
-) -> list[tuple[int, int]]:
-    """Two different nodes for each pair of draws; none at all if no node has others within so many hops."""
-    if hops is not None:
-        return movement.pairs_within_hops(json.dumps(radio), hops, draws)
-    pairs = []
-    for first, second in draws:
-        src, other = int(first * movement.nodes), int(second * (movement.nodes - 1))
-        # One of the others: those from the source on count one higher.
-        pairs.append((src, other + (other >= src)))
-    return pairs
+def _flows_apart(pattern: Pattern) -> int:
+    """How many flows share no end point with any of each other."""
+    return pattern.tcp + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
 
 
-def _distinct(units: list[float], nodes: int) -> list[int]:
-    """As many different nodes as there are draws, by the shuffle of Fisher and Yates."""
+def _check_nodes(pattern: Pattern, nodes: int, where: str) -> None:
+    """Are there nodes enough for the pattern?"""
+    needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
+    if nodes < needed:
+        hint = "flows that are apart, and the TCP flows always, have all different end points"
+        found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
+        raise InputError("too few nodes for the traffic", where, found, wanted, hint)
+    pairs = nodes * (nodes - 1)
+    if pattern.cbr_ends == "distinct-pairs" and pattern.cbr > pairs:
+        hint = "no two CBR flows have the same source and destination"
+        found, wanted = f"{pattern.cbr} flows", f"at most {pairs}, the pairs of {nodes} nodes"
+        raise InputError("too few nodes for the traffic", where, found, wanted, hint)
+
+
+def _apart(units: Iterator[float], flows: int, nodes: int) -> list[tuple[int, int]]:
+    """The ends of flows that share no node; a flow's do not depend on how many follow it."""
+    ends = _distinct([next(units) for _ in range(2 * flows)], nodes)
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def _cbr_draws(
+    pattern: Pattern,
+    units: Iterator[float],
+    apart_ends: list[tuple[int, int]],
+    movement: _core.Movement,
+    radio: Mapping[str, Any],
+    where: str,
+) -> list[tuple[int, int, float]]:
+    """Source, destination and draw of the beginning of each CBR flow."""
+    nodes = movement.nodes
+    if pattern.cbr_ends == "apart":
+        return [(src, dst, next(units)) for src, dst in apart_ends]
+    if pattern.cbr_ends == "distinct-pairs":
+        numbers = _distinct([next(units) for _ in range(pattern.cbr)], nodes * (nodes - 1))
+        split = [divmod(number, nodes - 1) for number in numbers]
+        return [(src, _other(src, rest), next(units)) for src, rest in split]
+    drawn = [(next(units), next(units), next(units)) for _ in range(pattern.cbr)]
+    starts = [start for _, _, start in drawn]
+    if pattern.cbr_within_hops is None:
+        split = [(int(first * nodes), int(second * (nodes - 1))) for first, second, _ in drawn]
+        pairs = [(src, _other(src, rest)) for src, rest in split]
+    else:
+        ends = [(first, second) for first, second, _ in drawn]
+        pairs = movement.pairs_within_hops(json.dumps(radio), pattern.cbr_within_hops, ends)
+        if len(pairs) < pattern.cbr:
+            place = f"{where}: traffic.random.cbr_within_hops"
+            found, wanted = "no two nodes in range when the run begins", "two nodes in range of each other"
+            hint = "put the nodes nearer to each other, or leave it out"
+            raise InputError("no node has a neighbour", place, found, wanted, hint)
+    return [(src, dst, start) for (src, dst), start in zip(pairs, starts, strict=True)]
+
+
+def _other(node: int, number: int) -> int:
+    """The node of this number among all but ``node``: those from it on count one higher."""
+    return number + (number >= node)
+
+
+def _distinct(units: list[float], count: int) -> list[int]:
+    """As many different numbers below ``count`` as there are draws, by the shuffle of Fisher and Yates."""
     places: dict[int, int] = {}
     chosen = []
     for index, unit in enumerate(units):
-        other = index + int(unit * (nodes - index))
+        other = index + int(unit * (count - index))
         chosen.append(places.get(other, other))
         places[other] = places.get(index, index)
     return chosen

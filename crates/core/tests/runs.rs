@@ -221,3 +221,34 @@ fn series_change_nothing_and_sum_to_the_result() {
         assert_eq!(series.steps(), 20_000 / 7);
     }
 }
+
+/// The middle of a chain goes out of reach for a while: 600 m to the side at 100 m/s, and back.
+#[test]
+fn an_outage_shows_in_repairs_gap_and_timeouts() {
+    use manetlab_core::kernel::Time;
+    use manetlab_core::mobility::{Command, Point};
+
+    let mut scenario = chain(2, vec![tcp(0, 2, 1.0)], 60.0);
+    scenario.routing = RoutingKind::Aodv;
+    let go = |at_s: f64, y: f64| Command::GoTo {
+        at: Time::from_secs(at_s),
+        to: Point { x: 200.0, y },
+        speed: 100.0,
+    };
+    scenario.movement[1].commands = vec![go(20.0, 600.0), go(30.0, 0.0)];
+    let tcp_measures = |scenario: &Scenario| match outcome(scenario).result.flows[0].measures.clone() {
+        FlowMeasures::Tcp(measures) => measures,
+        FlowMeasures::Cbr(_) => unreachable!("the flow is TCP"),
+    };
+    let broken = tcp_measures(&scenario);
+    // Out of reach from 21.5 s (150 m, 250 m away) to 34.5 s.
+    assert!(broken.longest_gap_s > 12.9 && broken.longest_gap_s < 25.0, "{broken:?}");
+    assert!(broken.route_repairs >= 1, "{broken:?}");
+    let longest = broken.route_repair_max_s.expect("the route was repaired");
+    assert!(longest > 12.0 && longest <= broken.longest_gap_s, "{broken:?}");
+    assert!(broken.timeouts_in_row >= 3, "{broken:?}");
+    scenario.movement[1].commands.clear();
+    let whole = tcp_measures(&scenario);
+    assert!(whole.longest_gap_s < 2.0, "{whole:?}");
+    assert_eq!((whole.route_repairs, whole.route_repair_mean_s), (0, None));
+}

@@ -9,7 +9,7 @@ use crate::kernel::{EventQueue, Purpose, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
-use crate::packet::NodeId;
+use crate::packet::{FlowId, NodeId};
 use crate::radio::{Index, Propagation};
 use crate::routing::{Routing, StaticRoutes, aodv, shortest_hops};
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
@@ -123,6 +123,9 @@ impl Network {
             }
         };
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
+        if matches!(transport, Transport::Tcp(_)) {
+            self.meter.outages.add(FlowId(id), src, dst, start);
+        }
         self.flows.push(Flow { src, dst, start, stop, source_slot, transport });
     }
 }

@@ -87,7 +87,14 @@ impl Network {
         let flow = &mut self.flows[id as usize];
         let Transport::Tcp(tcp) = &mut flow.transport else { return };
         let mut outputs = Vec::new();
+        let (timeouts, acked) = (tcp.sender.counters().timeouts, tcp.sender.counters().segments_acked);
         call(&mut tcp.sender, &mut outputs);
+        if tcp.sender.counters().timeouts > timeouts {
+            self.meter.outages.timed_out(FlowId(id));
+        }
+        if tcp.sender.counters().segments_acked > acked {
+            self.meter.outages.acknowledged(FlowId(id));
+        }
         self.agenda.set(tcp.sender_slot, tcp.sender.next_timeout());
         if outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none() {
             tcp.completed = Some(self.now);
@@ -105,7 +112,11 @@ impl Network {
         let flow = &mut self.flows[id as usize];
         let Transport::Tcp(tcp) = &mut flow.transport else { return };
         let mut outputs = Vec::new();
+        let in_order = tcp.receiver.counters().bytes_in_order;
         call(&mut tcp.receiver, &mut outputs);
+        if tcp.receiver.counters().bytes_in_order > in_order {
+            self.meter.outages.progressed(self.now, FlowId(id));
+        }
         self.agenda.set(tcp.receiver_slot, tcp.receiver.next_timeout());
         // ACKs go the other way.
         let (src, dst) = (flow.dst, flow.src);

@@ -328,7 +328,10 @@ impl Network {
             }
             Action::Consume(packet) => self.audit.consume(&packet),
             Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
-            Action::Notify(notice) => self.record(node, || RecordKind::Notice(notice)),
+            Action::Notify(notice) => {
+                self.meter.outages.noticed(self.now, NodeId(node), notice);
+                self.record(node, || RecordKind::Notice(notice));
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{CbrMeasures, DropCount, FlowMeasures, RunningCounts, TcpMeasures, Totals};
+use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
 
 /// Kinds of packets in the table of drops, in its order.
 const PACKET_KINDS: [&str; 5] = ["tcp", "ack", "cbr", "routing", "arp"];
@@ -44,6 +44,9 @@ pub struct Meter {
     /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP are kept by
     /// its endpoints.
     running: Option<Box<RunningCounts>>,
+    /// The outages of the TCP flows.
+    pub outages: Outages,
+    end: Time,
 }
 
 impl Meter {
@@ -60,6 +63,8 @@ impl Meter {
             air_routing: AirCounts::default(),
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
+            outages: Outages::default(),
+            end,
         }
     }
 
@@ -203,6 +208,7 @@ impl Meter {
         completed: Option<Time>,
     ) -> TcpMeasures {
         let counts = &self.flows[flow.index()];
+        let outage = self.outages.of(flow);
         let delivered_bytes = receiver.0.bytes_in_order - receiver.1.bytes_in_order;
         TcpMeasures {
             throughput_bps: delivered_bytes as f64 * 8.0 / self.window_s,
@@ -216,6 +222,11 @@ impl Meter {
             completed_s: completed.map(Time::as_secs),
             hops_mean: ratio(counts.hops, counts.received),
             latency_mean_s: (counts.received > 0).then(|| counts.latency_sum_s / counts.received as f64),
+            route_repairs: outage.map_or(0, Outage::repairs),
+            route_repair_mean_s: outage.and_then(Outage::repair_mean_s),
+            route_repair_max_s: outage.and_then(Outage::repair_max_s),
+            longest_gap_s: outage.map_or(0.0, |outage| outage.longest_gap_s(self.end, completed.is_some())),
+            timeouts_in_row: outage.map_or(0, Outage::timeouts_in_row),
         }
     }
 

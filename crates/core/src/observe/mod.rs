@@ -6,12 +6,14 @@
 mod audit;
 mod hash;
 mod meter;
+mod outages;
 mod recording;
 mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
 pub use meter::Meter;
+pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
 pub use series::{FlowSample, RunningCounts, Series};
 
@@ -70,6 +72,16 @@ pub struct TcpMeasures {
     pub hops_mean: Option<f64>,
     /// One-way delay of data segments delivered: mean, s.
     pub latency_mean_s: Option<f64>,
+    /// Times that the route to the destination broke and routing at the source had one again (whole run).
+    pub route_repairs: u64,
+    /// Mean time from the one to the other, s; none if there was no repair.
+    pub route_repair_mean_s: Option<f64>,
+    /// The longest of these times, s.
+    pub route_repair_max_s: Option<f64>,
+    /// The longest time without new data at the receiver, s (whole run).
+    pub longest_gap_s: f64,
+    /// Most time-outs without an acknowledgement of new data in between (whole run).
+    pub timeouts_in_row: u64,
 }
 
 /// Measures of a CBR flow. All but `throughput_bps` count packets that were made in the window.

@@ -1,0 +1,189 @@
+"""``manetlab papers``: what five papers claim, and what of it is reproduced here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from manetlab.papers.ledger import Claim, Experiment, Ledger
+    from manetlab.papers.study import Study
+
+app = typer.Typer(help="Reproduce experiments of five papers and judge their claims.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option(help="Folder that keeps runs and verdicts.")]
+OUT = Path("out/papers")
+
+
+@app.command("list")
+def list_all(
+    paper: Annotated[str | None, typer.Option(help="Only this paper's, by its key.")] = None,
+    runnable: Annotated[bool, typer.Option("--runnable", help="Only those that can be run.")] = False,
+) -> None:
+    """List the papers' experiments."""
+    from manetlab.papers import ledger
+    from manetlab.papers.experiments import studies
+    from manetlab.parameters import unknown
+    from manetlab.tables import Table, stdout_console
+
+    loaded = ledger.load()
+    if paper is not None and paper not in loaded.papers:
+        raise unknown("paper", paper, loaded.papers, "--paper")
+    table = Table("Experiments", ("experiment", "title", "claims", "priority", "can be run"), text_columns=2)
+    for each in loaded.experiments.values():
+        can = each.id in studies()
+        if paper in (None, each.paper) and (can or not runnable):
+            count = len(loaded.claims_of(each))
+            table.add(each.id, each.title, str(count), str(each.priority), "yes" if can else "–")
+    table.print(stdout_console())
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(metavar="ID", help="An experiment or a claim.")]) -> None:
+    """Show an experiment with its set-up, assumptions and claims, or one claim."""
+    from manetlab.papers import ledger
+    from manetlab.tables import stdout_console
+
+    loaded, console = ledger.load(), stdout_console()
+    if name in loaded.claims:
+        _claim_table(loaded.claims[name]).print(console)
+        return
+    experiment = loaded.experiment(name)
+    for table in _experiment_tables(loaded, experiment):
+        table.print(console)
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str], typer.Argument(metavar="ID…", help="Experiments, a paper's key for all of its, or all.")
+    ],
+    full: Annotated[bool, typer.Option("--full/--quick", help="As many runs as the paper, or fewer.")] = False,
+    out: Out = OUT,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the page of all verdicts so far here, in Markdown.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
+) -> None:
+    """Run experiments, print what came out beside the paper, and judge the claims."""
+    from manetlab.files import check_apart, check_writable, write_text
+    from manetlab.papers import ledger, record
+    from manetlab.papers.experiments import studies
+    from manetlab.papers.reproduce import Reproduction, chosen
+    from manetlab.papers.study import Scale
+    from manetlab.tables import stdout_console
+
+    if markdown is not None:
+        check_writable(markdown)
+        check_apart({"--markdown": markdown}, [out / record.FILE])
+    loaded, console = ledger.load(), stdout_console()
+    wanted = chosen(loaded, names)
+    scale = Scale(full=full)
+    with _Bar() as bar:
+        reproduction = Reproduction(loaded, scale, out, jobs, bar.tell)
+        made = {study.id: reproduction.make(study) for study in wanted}
+    for study in wanted:
+        title = study.experiment(loaded).title
+        for table in study.tables(loaded, reproduction.runs):
+            table.print(console)
+        table = record.verdict_table(loaded, f"{study.id}: {title}", made[study.id])
+        table.notes.append(f"Runs: {scale.name}" + ("." if full else f" ({study.quick})."))
+        table.notes.append(record.assumed(loaded, study.experiment(loaded)))
+        table.print(console)
+    kept = record.load(out)
+    record.status(loaded, kept).print(console)
+    if markdown is not None:
+        write_text(markdown, record.page(loaded, kept, {id: each.quick for id, each in studies().items()}))
+
+
+@app.command()
+def status(out: Out = OUT) -> None:
+    """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
+    from manetlab.papers import ledger, record
+    from manetlab.tables import stdout_console
+
+    record.status(ledger.load(), record.load(out)).print(stdout_console())
+
+
+class _Bar:
+    """A bar for each campaign, on standard error."""
+
+    def __enter__(self) -> _Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def tell(self, name: str, report: Any) -> None:
+        """How far a campaign is."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name)
+        self._progress.update(self._tasks[name], completed=report.done + report.failed, total=report.total)
+
+
+def _claim_table(claim: Claim) -> Any:
+    from manetlab.papers.record import accepted
+    from manetlab.tables import Table
+
+    table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
+    rows = {
+        "experiment": claim.experiment,
+        "also needs": ", ".join(claim.also),
+        "where": f"{claim.paper}, {claim.where}",
+        "kind": claim.kind,
+        "quantity": claim.quantity,
+        "systems": ", ".join(claim.systems),
+        "printed": claim.expected,
+        "at": ", ".join(claim.at),
+        "order": " > ".join(claim.order),
+        "accepted": accepted(claim),
+        "rule": claim.tolerance,
+        "strength": claim.strength,
+        "priority": str(claim.priority),
+        "note": claim.note,
+    }
+    for name, text in rows.items():
+        if text:
+            table.add(name, text)
+    return table
+
+
+def _experiment_tables(loaded: Ledger, experiment: Experiment) -> list[Any]:
+    from manetlab.papers.experiments import studies
+    from manetlab.papers.record import accepted
+    from manetlab.tables import Table
+
+    study = studies().get(experiment.id)
+    setup = Table(f"{experiment.id}: {experiment.title}", ("", ""), text_columns=2)
+    setup.add("where", experiment.where)
+    setup.add("systems", ", ".join(experiment.systems))
+    for name, text in experiment.setup.items():
+        setup.add(name, str(text))
+    for metric in experiment.metrics:
+        setup.add("measures", metric)
+    setup.add("can be run", f"yes; --quick: {study.quick}" if study else "not yet")
+    claims = Table("Claims", ("claim", "statement", "printed", "accepted"), text_columns=4)
+    for claim in loaded.claims_of(experiment):
+        claims.add(claim.id, claim.statement, claim.expected, accepted(claim))
+    return [setup, _assumptions(loaded, experiment, study), claims]
+
+
+def _assumptions(loaded: Ledger, experiment: Experiment, study: Study | None) -> Any:
+    from manetlab.tables import Table
+
+    if study is not None:
+        return study.assumption_table(loaded)
+    table = Table(f"{experiment.id}: what the paper does not say", ("parameter", "taken", "why"), text_columns=3)
+    for name in experiment.unstated:
+        each = loaded.assumptions[name]
+        table.add(each.parameter, each.text, each.why)
+    return table

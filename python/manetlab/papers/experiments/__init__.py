@@ -1,0 +1,28 @@
+"""The experiments of the ledger that can be run here, by id.
+
+A module makes one experiment or a family. docs/papers-how-to.md says how to add one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from manetlab.papers.study import Study
+
+
+@cache
+def studies() -> dict[str, Study]:
+    """Every experiment that can be run, in the ledger's order."""
+    from manetlab.papers import ledger
+    from manetlab.papers.experiments import (
+        fixed_topologies,
+        one_tcp,
+        one_udp,
+        outages,
+        table_1_1,
+        table_5_1,
+    )
+
+    modules = (table_1_1, one_tcp, outages, table_5_1, one_udp, fixed_topologies)
+    known = {study.id: study for module in modules for study in module.STUDIES}
+    return {id: known[id] for id in ledger.load().experiments if id in known}

@@ -1,0 +1,66 @@
+"""What a campaign measured, as experiments ask for it: one value a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Results
+
+Row = Mapping[str, Any]
+
+
+class Samples:
+    """The finished runs of a campaign, by its factors' labels and replication.
+
+    Args:
+        runs: One mapping a run: the factors' labels, ``replication``, and the totals by name.
+        flows: One mapping a flow: the same places, then the flow's measures.
+    """
+
+    def __init__(self, runs: Sequence[Row], flows: Sequence[Row]) -> None:
+        self._runs = sorted(runs, key=lambda row: row["replication"])
+        self._flows = sorted(flows, key=lambda row: (row["replication"], row["flow"]))
+
+    @classmethod
+    def of(cls, results: Results) -> Samples:
+        """Those of a campaign's results."""
+        return cls(_rows(results.runs), _rows(results.flows))
+
+    def values(self, metric: str, **levels: object) -> list[float]:
+        """A total of every scenario at these levels, in order of replications.
+
+        Runs that lack the metric, which is then that of nothing, are left out.
+        """
+        return [float(row[metric]) for row in self._at(self._runs, levels) if _there(row[metric])]
+
+    def replications(self, **levels: object) -> list[int]:
+        """The replications that have finished at these levels."""
+        return [int(row["replication"]) for row in self._at(self._runs, levels)]
+
+    def flow(self, metric: str, number: int = 0, **levels: object) -> list[float | None]:
+        """A measure of one flow in every scenario; None where it is that of nothing."""
+        rows = (row for row in self._at(self._flows, levels) if row["flow"] == number)
+        return [float(row[metric]) if _there(row[metric]) else None for row in rows]
+
+    def of_flows(self, metric: str, **levels: object) -> list[list[float]]:
+        """A measure of all flows in every scenario, in order of flows."""
+        found: dict[int, list[float]] = {}
+        for row in self._at(self._flows, levels):
+            found.setdefault(int(row["replication"]), []).append(float(row[metric]))
+        return list(found.values())
+
+    @staticmethod
+    def _at(rows: Sequence[Row], levels: Mapping[str, object]) -> list[Row]:
+        return [row for row in rows if all(row[name] == label for name, label in levels.items())]
+
+
+def _there(value: Any) -> bool:
+    """Whether a table has a value here; pandas has NaN where there is none."""
+    return value is not None and value == value
+
+
+def _rows(table: Any) -> list[Row]:
+    rows: list[Row] = table.to_dict("records")
+    return rows
