@@ -21,6 +21,8 @@ from manetlab.errors import InputError
 
 CONNECT_S = 10.0
 """How long to wait for a scheduler to answer, in s."""
+LEAVE_S = 2.0
+"""How long to wait for a scheduler that is told that its client leaves, in s."""
 WORKERS_S = 60.0
 """How long to wait for the first worker of a scheduler that answers, in s."""
 TRIES = 5
@@ -86,7 +88,7 @@ class Cluster:
         if stop:
             with contextlib.suppress(Exception):
                 self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
-        self._client.close(timeout=CONNECT_S)
+        self._client.close(timeout=LEAVE_S)
 
     def _take(self, timeout_s: float) -> list[Any]:
         futures = []
@@ -98,21 +100,22 @@ class Cluster:
             return futures
 
     def _outcome(self, future: Any) -> Outcome | None:
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
         _, work, tries = self._tasks.pop(future.key)
-        if future.status == "cancelled":
-            self._check_alive()
-            if tries < TRIES:
-                self._send(work, tries + 1)
-                return None
-            return Outcome(work.task, error=f"Dask lost this run {tries} times")
         try:
             outcome = future.result(timeout=CONNECT_S)
         except KilledWorker as error:
             return Outcome(work.task, error=f"the worker's process died each time that it was tried: {error}")
         except OtherCode:
             raise
+        except (CancelledError, OSError, TimeoutError) as error:
+            # What the run itself meets is part of its outcome: this is the cluster's.
+            self._check_alive()
+            if tries == TRIES:
+                return Outcome(work.task, error=f"Dask lost this run {tries} times: {error}")
+            self._send(work, tries + 1)
+            return None
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
             hint = "is manetlab installed there, in the same version?"
