@@ -1,0 +1,162 @@
+"""The answer in words, computed from the comparisons in pairs, and what to be careful about."""
+
+from __future__ import annotations
+
+from manetlab.metrics import Metric
+from manetlab.report.outcomes import capital, confidence
+from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
+from manetlab.report.study import Comparison, Study
+
+LEAST_REPLICATIONS = 10
+"""Fewer are told about: the intervals are wide and lean on the values being normal."""
+OTHER_VERDICTS = {"not decided": "not decided", "equal": "the same to the last bit"}
+
+
+def answer(study: Study) -> list[str]:
+    """Sentences that answer the campaign's question, the first wanted metric first."""
+    if study.compared is None:
+        return [_state(study, metric) for metric in study.wanted]
+    return [
+        _compare(study, metric, name)
+        for metric in study.wanted
+        for name in study.compared.levels
+        if name != study.baseline
+    ]
+
+
+def _state(study: Study, metric: Metric) -> str:
+    """What is known of a metric where nothing is compared."""
+    found = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
+    ends = with_unit(span(found.low, found.high, metric), metric)
+    mean = with_unit(number(found.mean, metric), metric)
+    return f"{capital(metric.label)} is {mean} in the mean ({confidence(study)} interval {ends}, n = {found.n})."
+
+
+def _compare(study: Study, metric: Metric, name: str) -> str:
+    """One level beside the baseline: where the metric is higher, where lower, where nothing is decided."""
+    found = [each for each in study.comparisons if each.metric == metric and each.level == name]
+    subject = capital(metric.label)
+    if not found:
+        return f"{subject}: {name} and {study.baseline} have no replication in common, so nothing can be said."
+    if len(found) == 1:
+        return f"{_single(subject, found[0])} ({_evidence(study, found[0])})."
+    parts = []
+    for verdict in ("higher", "lower", "not decided", "equal"):
+        those = [each for each in found if each.verdict == verdict]
+        if not those:
+            continue
+        where = listed([_where(study, each) for each in those])
+        phrase = _phrase(verdict, name, study.baseline)
+        count = f"in all {len(found)} settings" if len(those) == len(found) else f"in {len(those)} of {len(found)} settings"
+        parts.append(f"{phrase} {count} ({where})")
+    return f"{subject} is {'; '.join(parts)}."
+
+
+def _phrase(verdict: str, name: str, baseline: str) -> str:
+    if verdict in ("higher", "lower"):
+        return f"{verdict} with {name} than with {baseline}"
+    return OTHER_VERDICTS[verdict]
+
+
+def _single(subject: str, each: Comparison) -> str:
+    match each.verdict:
+        case "higher" | "lower":
+            step = with_unit(number(abs(each.difference[0]), each.metric), each.metric)
+            return f"{subject} is {each.verdict} with {each.level} than with {each.baseline}, by {step} in the mean"
+        case "equal":
+            return f"{subject} is the same with {each.level} and {each.baseline} in every pair"
+    return f"These runs do not show whether {subject} is higher with {each.level} or with {each.baseline}"
+
+
+def _where(study: Study, each: Comparison) -> str:
+    setting = study.in_words(each.others)
+    if each.verdict == "equal":
+        return setting
+    step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
+    return f"{setting}: {step}"
+
+
+def _evidence(study: Study, each: Comparison) -> str:
+    ends = with_unit(span(each.difference[1], each.difference[2], each.metric, signed=True), each.metric)
+    relative = percent(each.ratio[0])
+    share = f"{relative}; " if relative != "–" else ""
+    p = p_value(each.adjusted_p)
+    p = p if p.startswith("<") else f"= {p}"
+    return f"{share}{confidence(study)} interval of the difference {ends}; p {p} after Holm; n = {each.n} pairs"
+
+
+def cautions(study: Study) -> list[str]:
+    """What makes the results less sure than they look."""
+    return [*_about_runs(study), *_about_code(study), *_about_scenarios(study), *_about_values(study)]
+
+
+def _about_runs(study: Study) -> list[str]:
+    found = []
+    counts = study.runs.groupby("point").size().reindex([point.number for point in study.points], fill_value=0)
+    if (least := int(counts.min())) < LEAST_REPLICATIONS:
+        few = int((counts < LEAST_REPLICATIONS).sum())
+        found.append(
+            f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (the least: {least}). Their "
+            "intervals are wide, and lean on the values being normally distributed."
+        )
+    if failed := len(study.failed):
+        found.append(
+            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all figures. If they failed "
+            "because of what they measure, the means are biased; each is listed below with the command that repeats it."
+        )
+    if missing := study.results.missing:
+        found.append(f"{missing} wanted runs have not been made yet: the campaign is not finished.")
+    return found
+
+
+def _about_code(study: Study) -> list[str]:
+    codes = list(study.results.provenance["code"])
+    found = []
+    if len(codes) > 1:
+        found.append(f"The runs were made by {len(codes)} versions of the code: {listed(codes)}.")
+    if any("dirty" in code for code in codes):
+        found.append("Some runs were made with code that differs from the commit named: nobody else can repeat them.")
+    return found
+
+
+def _about_scenarios(study: Study) -> list[str]:
+    from manetlab.report.methods import waypoint
+
+    scenarios = list(study.scenarios.values())
+    drawn = [scenario.movement.waypoint for scenario in scenarios if scenario.movement.waypoint is not None]
+    found = []
+    if any(waypoint(each)["start"] == "uniform" for each in drawn):
+        found.append(
+            "Random waypoint starts from places drawn uniformly, the classic way: speeds fall and nodes gather in the "
+            "middle while the run goes on (Yoon, Liu and Noble 2003), so figures depend on when they are taken."
+        )
+    if not all(scenario.is_drawn for scenario in scenarios):
+        found.append(
+            "Movement and traffic are the same in all replications: the intervals speak for these networks, not "
+            "for others of their kind."
+        )
+    if drawn and any(scenario.warmup_s == 0.0 for scenario in scenarios):
+        found.append(
+            "There is no warm-up: the figures include the time in which routes are found for the first time."
+        )
+    return found
+
+
+def _about_values(study: Study) -> list[str]:
+    from manetlab.stats import heavy_tail_warning
+
+    found = []
+    for metric in study.wanted:
+        skewed = [
+            point
+            for point in study.points
+            if (values := [float(each) for each in study.runs.loc[study.runs["point"] == point.number, metric.key].dropna()])
+            and heavy_tail_warning(values)
+        ]
+        if skewed:
+            where = listed([", ".join(point.levels) or "the only one" for point in skewed])
+            found.append(
+                f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points ({where}): the interval "
+                "of a mean needs more replications there; look at the median and the percentiles too."
+            )
+    return found
