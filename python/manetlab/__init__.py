@@ -5,7 +5,7 @@
     >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
 
 `run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
-they return. The command line, ``manetlab``, does the same.
+they return. `Campaign` asks a question of many runs, `Results` is what came out. The command line, ``manetlab``, does the same.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from manetlab.campaign.plan import Campaign
+    from manetlab.campaign.results import Results
     from manetlab.errors import InputError, ManetlabError, RunFailed
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
@@ -22,16 +24,29 @@ if TYPE_CHECKING:
 # What needs pydantic or the compiled core is imported when it is first used: `import manetlab` and
 # `manetlab --help` stay fast.
 _HOMES = {
+    "Campaign": "manetlab.campaign.plan",
     "InputError": "manetlab.errors",
     "ManetlabError": "manetlab.errors",
     "Result": "manetlab.running",
+    "Results": "manetlab.campaign.results",
     "RunFailed": "manetlab.errors",
     "Scenario": "manetlab.scenario",
     "run": "manetlab.running",
     "run_many": "manetlab.running",
 }
 
-__all__ = ["InputError", "ManetlabError", "Result", "RunFailed", "Scenario", "__version__", "run", "run_many"]
+__all__ = [
+    "Campaign",
+    "InputError",
+    "ManetlabError",
+    "Result",
+    "Results",
+    "RunFailed",
+    "Scenario",
+    "__version__",
+    "run",
+    "run_many",
+]
 
 
 def __getattr__(name: str) -> Any:

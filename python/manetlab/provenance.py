@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import manetlab
+
+DECIDING = ("parameters", "scenario", "traffic")
+"""Python modules that have a part in what a run is; the rest is the compiled core."""
 
 
 @cache
@@ -40,6 +44,25 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
+
+
+@cache
+def code_identity() -> str:
+    """What must be equal for two results to be of the same code: the version and the commit.
+
+    Of a checkout whose files differ from the commit, a digest of the files that decide a run is added, because
+    there the commit says too little.
+    """
+    made_by = commit()
+    text = f"{manetlab.__version__} {made_by or 'without commit'}"
+    if made_by is None or not made_by.endswith("-dirty"):
+        return text
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    deciding = [*folder.glob("_core*.so"), *(folder / f"{name}.py" for name in DECIDING)]
+    for path in sorted(deciding):
+        digest.update(path.read_bytes())
+    return f"{text} {digest.hexdigest()[:12]}"
 
 
 def repository() -> Path | None:

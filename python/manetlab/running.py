@@ -28,6 +28,8 @@ class Result:
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
         recording: The recording as JSON lines, if it was asked for.
+        series: The time series, if they were asked for: the columns, each a list, of ``totals`` and of
+            ``tcp_flows``, see docs/metrics.md.
     """
 
     flows: list[dict[str, Any]]
@@ -36,6 +38,7 @@ class Result:
     audit: dict[str, Any]
     provenance: dict[str, Any]
     recording: str | None = None
+    series: dict[str, dict[str, list[Any]]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one mapping, without the recording."""

@@ -270,7 +270,7 @@ class Scenario(_Model):
             wanted = "a mapping from fields to values"
             raise InputError("this is no scenario", where, shown(data), wanted, "see the fields of Scenario")
         try:
-            scenario = cls.model_validate(_plain(data))
+            scenario = cls.model_validate(as_plain(data))
         except ValidationError as error:
             raise _clear(error, where) from None
         if scenario.warmup_s >= scenario.duration_s:
@@ -464,12 +464,12 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """The same value in Python's own types: NumPy's arrays and scalars, tuples and mappings converted."""
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: as_plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [as_plain(each) for each in value]
     # NumPy is not imported for this: whoever has such a value has it.
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
 
@@ -479,7 +479,7 @@ def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     merged = dict(data)
     for key, value in changes.items():
         if key in parameters.schema():
-            section, change = _long_form(key, merged.get(key)), _long_form(key, value)
+            section, change = long_form(key, merged.get(key)), long_form(key, value)
             if isinstance(section, Mapping) and isinstance(change, Mapping):
                 merged[key] = {**section, **change}
                 continue
@@ -487,7 +487,8 @@ def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     return merged
 
 
-def _long_form(key: str, value: object) -> object:
+def long_form(key: str, value: object) -> object:
+    """A field's value with its short form, a string alone, written out as a table."""
     return {_SHORT_FORMS[key]: value} if key in _SHORT_FORMS and isinstance(value, str) else value
 
 

@@ -1,0 +1,276 @@
+"""Runs what is missing of a campaign, and keeps each result as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from manetlab import provenance
+from manetlab.campaign.plan import Campaign, Task
+from manetlab.campaign.store import LEASE_S, Outcome, Store
+from manetlab.campaign.worker import Work, check_input
+from manetlab.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from manetlab.campaign.results import Results
+
+DEPENDENCIES = ("distributed", "numpy", "pandas", "pyarrow", "pydantic", "scipy")
+"""Packages whose versions are kept with the results; a run itself needs none but pydantic."""
+POLL_S = 0.2
+"""How often a process looks whether another one has finished its tasks, in s."""
+CONFIDENCE = 0.95
+"""Of the intervals that `Campaign.until` bounds."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a campaign is.
+
+    Attributes:
+        done: Runs that are in the store, earlier ones included.
+        failed: Runs that failed.
+        total: Runs that are wanted as far as is known; more replications may follow with ``until``.
+        ran: Runs that this process has made.
+        elapsed_s: Real time since this process began, in s.
+        replications: Replications of each point that are being made.
+    """
+
+    done: int
+    failed: int
+    total: int
+    ran: int
+    elapsed_s: float
+    replications: int
+
+    @property
+    def rate(self) -> float:
+        """Runs of this process in a second."""
+        return self.ran / self.elapsed_s if self.elapsed_s > 0 else 0.0
+
+    @property
+    def left_s(self) -> float | None:
+        """Real time until all is done, in s, if it goes on as before; None if that is not known."""
+        left = self.total - self.done - self.failed
+        return left / self.rate if self.rate > 0 else None
+
+
+class Backend(Protocol):
+    """What runs tasks."""
+
+    name: str
+
+    def capacity(self) -> int:
+        """How many tasks should be under way, waiting ones included."""
+        ...
+
+    def submit(self, work: Work) -> None:
+        """Takes a task."""
+        ...
+
+    def finished(self, timeout_s: float) -> list[Outcome]:
+        """What has ended since the last call; waits for the first, but no longer than ``timeout_s``."""
+        ...
+
+    def close(self, stop: bool) -> None:
+        """Ends; what is under way is stopped, or else is not there any more."""
+        ...
+
+
+Progress = Callable[[Report], None]
+
+
+def run(
+    campaign: Campaign,
+    store: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    slurm: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    allow_other_version: bool = False,
+    retry_failed: bool = False,
+) -> Results:
+    """Runs what is missing and returns all results; see [`Campaign.run`][manetlab.Campaign.run].
+
+    Raises:
+        InputError: The campaign, the store or the scheduler cannot be used.
+    """
+    from manetlab.campaign.results import Results
+
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        hint = "leave it out for as many as there are cores"
+        place = "the number of jobs is not allowed"
+        raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
+    files = campaign.check()
+    identity = campaign.identity(files)
+    code = provenance.code_identity()
+    path = None if store is None else Path(store)
+    opened = Store.open(path)
+    try:
+        if not allow_other_version:
+            opened.check_code(code)
+        backend = _backend(campaign, files, jobs, scheduler, slurm)
+        stopped = True
+        try:
+            _Execution(campaign, opened, identity, backend, code, progress).run(
+                allow_other_version, retry_failed
+            )
+            stopped = False
+        finally:
+            backend.close(stopped)
+        return Results.of(opened)
+    finally:
+        if path is not None:
+            opened.close()
+
+
+def _backend(
+    campaign: Campaign,
+    files: list[Path],
+    jobs: int | None,
+    scheduler: str | None,
+    slurm: Mapping[str, Any] | None,
+) -> Backend:
+    from manetlab.campaign.local import Threads
+
+    if scheduler is None and slurm is None:
+        return Threads(jobs)
+    raise NotImplementedError
+
+
+class _Execution:
+    """One process's work at a campaign."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        store: Store,
+        identity: str,
+        backend: Backend,
+        code: str,
+        progress: Progress | None,
+    ) -> None:
+        self.campaign, self.store, self.backend, self.code = campaign, store, backend, code
+        self.progress = progress
+        self.number = store.begin(campaign, identity)
+        self.under_way: set[Task] = set()
+        self.began = self.renewed = time.monotonic()
+        self.ran = 0
+        self.waits = False
+        self.any_code = False
+
+    def run(self, any_code: bool, retry_failed: bool) -> None:
+        self.any_code = any_code
+        session = self.store.open_session(self.number, self.code, self.backend.name, dependencies())
+        try:
+            if retry_failed:
+                self.store.forget_failures(self.number)
+            for replications in self._rounds():
+                self.store.reach(self.number, replications)
+                self._run_round(replications)
+        except KeyboardInterrupt:
+            # What has ended in the meantime is kept.
+            self._exchange(self.backend.finished(0.0), deque())
+            raise
+        finally:
+            self.store.close_session(session)
+
+    def _rounds(self) -> Iterator[int]:
+        """How many replications to have, round after round."""
+        campaign = self.campaign
+        replications = campaign.replications
+        yield replications
+        if campaign.until is None:
+            return
+        from manetlab.campaign.stopping import wants_more
+
+        while replications < campaign.max_replications and wants_more(self.store, campaign, replications):
+            # A quarter more at a time overshoots by at most that, and needs few looks at the data.
+            replications = min(campaign.max_replications, replications + -(-replications // 4))
+            yield replications
+
+    def _run_round(self, replications: int) -> None:
+        settled = self.store.settled(self.number)
+        pending = deque(task for task in self.campaign.tasks(replications) if task not in settled)
+        if pending and self.store.has_foreign_runs(self.number):
+            self._adopt(pending)
+        self._tell(pending, replications)
+        while pending or self.under_way:
+            self._exchange(self._wait(pending), pending)
+            self._tell(pending, replications)
+
+    def _work(self, task: Task) -> Work:
+        campaign = self.campaign
+        scenario = campaign.scenario(task.point, task.replication)
+        fields = scenario.model_dump(exclude_unset=True)
+        return Work(
+            task, fields, scenario._where, str(campaign.folder.absolute()), campaign.series, self.code
+        )
+
+    def _adopt(self, pending: deque[Task]) -> None:
+        """Lets tasks refer to runs that the store has already, of another campaign or another version."""
+        for _ in range(len(pending)):
+            task = pending.popleft()
+            try:
+                key = self.store.key_for(check_input(self._work(task)), self.code, self.any_code)
+            except InputError:
+                # The run will find the same and put it on record.
+                key = None
+            if key is None:
+                pending.append(task)
+                continue
+            with self.store.transaction():
+                self.store.record(self.number, Outcome(task, key), self.code, {})
+
+    def _wait(self, pending: deque[Task]) -> list[Outcome]:
+        if self.under_way:
+            # With room left, what is pending is claimed by another process, which may free it at any time.
+            others = pending and len(self.under_way) < self.backend.capacity()
+            return self.backend.finished(POLL_S if others else LEASE_S / 4)
+        if pending and self.waits:
+            time.sleep(POLL_S)
+        return []
+
+    def _exchange(self, outcomes: list[Outcome], pending: deque[Task]) -> None:
+        """Puts results into the store and takes new tasks, in one transaction."""
+        files = {outcome.task: self._write_series(outcome) for outcome in outcomes}
+        room = max(0, self.backend.capacity() - len(self.under_way) + len(outcomes))
+        with self.store.transaction():
+            for outcome in outcomes:
+                self.store.record(self.number, outcome, self.code, files[outcome.task])
+            ours = self.store.claim(self.number, pending, room)
+        self.ran += len(outcomes)
+        self.under_way.difference_update(outcome.task for outcome in outcomes)
+        self.under_way.update(ours)
+        self.waits = not ours
+        for task in ours:
+            self.backend.submit(self._work(task))
+        if time.monotonic() - self.renewed > LEASE_S / 4:
+            self.store.renew()
+            self.renewed = time.monotonic()
+
+    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int]]:
+        if not outcome.series:
+            return {}
+        from manetlab.campaign.series import write
+
+        return write(self.store.path, outcome.key, outcome.series)
+
+    def _tell(self, pending: deque[Task], replications: int) -> None:
+        if self.progress is None:
+            return
+        total = self.campaign.point_count * replications
+        failed = self.store.failure_count(self.number, replications)
+        done = total - failed - len(pending) - len(self.under_way)
+        elapsed_s = time.monotonic() - self.began
+        self.progress(Report(done, failed, total, self.ran, elapsed_s, replications))
+
+
+def dependencies() -> dict[str, str]:
+    """The installed versions of the packages that have a part in runs and tables."""
+    return {name: metadata.version(name) for name in DEPENDENCIES}

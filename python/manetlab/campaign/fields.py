@@ -1,0 +1,108 @@
+"""The fields of a scenario by dotted names: which there are, and how one is set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from manetlab import parameters
+from manetlab.errors import InputError, shown
+from manetlab.scenario import CbrFlow, Chain, Grid, RandomTraffic, Scenario, TcpFlow, long_form, merged
+
+REPLICATED = ("seed", "replication")
+"""Fields that the campaign sets itself."""
+LABEL_LENGTH = 60
+"""Most characters of a label that is made from a value."""
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """Every field of a scenario, nested ones with dots. Flows have ``*`` for their number."""
+    nested: dict[str, Sequence[str]] = {
+        "movement": ("file", "positions", "waypoint", "chain", "grid"),
+        "movement.waypoint": tuple(parameters.waypoint_schema()),
+        "movement.chain": tuple(Chain.model_fields),
+        "movement.grid": tuple(Grid.model_fields),
+        "traffic": ("file", "flows", "random"),
+        "traffic.random": tuple(RandomTraffic.model_fields),
+        "traffic.flows.*": tuple(dict.fromkeys((*TcpFlow.model_fields, *CbrFlow.model_fields))),
+        **{section: tuple(names) for section, names in parameters.schema().items()},
+    }
+    nested["tcp"] = ("sender", *nested["tcp"])
+    top = tuple(name for name in Scenario.model_fields if name not in REPLICATED)
+    return (*top, *(f"{parent}.{name}" for parent, names in nested.items() for name in names))
+
+
+def check(path: str, where: str) -> None:
+    """Checks that a scenario has a field of this dotted name.
+
+    Raises:
+        InputError: It has none; the error names the nearest.
+    """
+    if path in REPLICATED:
+        hint = "give first_seed; replication r of every point has the seed first_seed + r"
+        wanted = "a field that makes a difference"
+        raise InputError("the seed is the campaign's", where, f'"{path}"', wanted, hint)
+    general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
+    if general in known():
+        return
+    # A parameter's own name without its section is the usual slip.
+    same = [name for name in known() if name.rpartition(".")[2] == path]
+    error = parameters.unknown("field of a scenario", path, known(), where)
+    if same:
+        error.hint = f'did you mean "{same[0]}"?'
+    if not error.wanted.removeprefix("one of ").strip():
+        error.wanted = "a field of a scenario, dotted where it is nested: tcp.window"
+    raise error
+
+
+def assign(data: Mapping[str, Any], path: str, value: object, where: str) -> dict[str, Any]:
+    """``data`` with one field set; what it holds otherwise stays.
+
+    A section of parameters that is set to a table changes only the parameters that the table names.
+
+    Raises:
+        InputError: The path leads through something that has no fields.
+    """
+    head, *rest = path.split(".")
+    if not rest:
+        return merged(data, {head: value})
+    return {**data, head: _assigned(long_form(head, data.get(head, {})), rest, value, f"{where}: {path}")}
+
+
+def _assigned(node: object, path: list[str], value: object, where: str) -> object:
+    key, *rest = path
+    if isinstance(node, Mapping):
+        inner = _assigned(node.get(key, {}), rest, value, where) if rest else value
+        return {**node, key: inner}
+    if isinstance(node, list | tuple) and key.isdecimal() and int(key) < len(node):
+        items = list(node)
+        items[int(key)] = _assigned(items[int(key)], rest, value, where) if rest else value
+        return items
+    wanted = f"a table or list that has {key}"
+    raise InputError("there is nothing to set here", where, shown(node), wanted, "see the base scenario")
+
+
+def leaves(path: str, value: object) -> list[tuple[str, ...]]:
+    """The fields that setting ``path`` to ``value`` decides, as parts of their names."""
+    parts = path.split(".")
+    value = long_form(path, value)
+    if len(parts) == 1 and parts[0] in parameters.schema() and isinstance(value, Mapping):
+        return [(*parts, str(name)) for name in value]
+    return [tuple(parts)]
+
+
+def label(value: object) -> str | int | float | bool:
+    """What names a level: the value itself, or its content in a line."""
+    if isinstance(value, str | int | float | bool):
+        return value
+    text = _line(value)
+    return text if len(text) <= LABEL_LENGTH else text[: LABEL_LENGTH - 1] + "…"
+
+
+def _line(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={_line(inner)}" for key, inner in value.items())
+    return value if isinstance(value, str) else json.dumps(value, default=str)

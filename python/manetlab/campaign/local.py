@@ -1,0 +1,51 @@
+"""Runs tasks with threads of this process, one a core: a run holds no lock of the interpreter."""
+
+from __future__ import annotations
+
+import queue
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from manetlab import _core
+from manetlab.campaign.store import Outcome
+from manetlab.campaign.worker import Work, perform
+from manetlab.running import available_cores
+
+
+class Threads:
+    """Threads of this process.
+
+    Args:
+        jobs: How many; as many as there are cores if not given.
+    """
+
+    def __init__(self, jobs: int | None) -> None:
+        self.jobs = jobs or available_cores()
+        self.name = f"{self.jobs} threads"
+        self._pool = ThreadPoolExecutor(self.jobs)
+        self._ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+
+    def capacity(self) -> int:
+        """Some tasks wait, so that no thread is idle while results are stored."""
+        return 4 * self.jobs
+
+    def submit(self, work: Work) -> None:
+        """Takes a task."""
+        self._pool.submit(perform, work).add_done_callback(self._ended.put)
+
+    def finished(self, timeout_s: float) -> list[Outcome]:
+        """What has ended since the last call."""
+        futures = []
+        try:
+            futures.append(self._ended.get(timeout=timeout_s) if timeout_s else self._ended.get_nowait())
+            while True:
+                futures.append(self._ended.get_nowait())
+        except queue.Empty:
+            return [future.result() for future in futures]
+
+    def close(self, stop: bool) -> None:
+        """Ends the threads; the runs of all of them stop if there are any."""
+        if stop:
+            _core.stop(True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if stop:
+            _core.stop(False)

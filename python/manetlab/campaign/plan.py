@@ -1,0 +1,465 @@
+"""What a campaign is to run: a base scenario, factors and their levels, replications."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, fields as fields_of
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manetlab.campaign import fields
+from manetlab.errors import InputError, shown
+from manetlab.files import read_bytes
+from manetlab.parameters import unknown
+from manetlab.scenario import Scenario, as_plain, merged
+
+if TYPE_CHECKING:
+    from manetlab.campaign.execution import Report
+    from manetlab.campaign.results import Results
+
+MAX_RUNS = 1_000_000
+"""Most runs that a campaign may ask for."""
+MAX_LEVELS = 10_000
+"""Most levels of one factor."""
+SERIES = ("made", "sent", "delivered", "dropped", "frame", "route-failed", "route-found", "window")
+"""Events of the recording that can be kept as time series; docs/recording.md says what they hold."""
+COLUMNS = (
+    *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
+    *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "t", "node", "event"),
+)
+"""Columns of the tables of results, after which no factor can be named."""
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor.
+
+    Attributes:
+        label: What tables call it.
+        fields: The fields of the scenario that it sets, by dotted name.
+    """
+
+    label: Label
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run that the campaign asks for.
+
+    Attributes:
+        point: The number of its point.
+        replication: The number of its replication, from 0.
+    """
+
+    point: int
+    replication: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of levels.
+
+    Attributes:
+        number: Its place in the campaign, from 0.
+        levels: The label of each factor's level.
+        campaign: The campaign.
+    """
+
+    number: int
+    levels: dict[str, Label]
+    campaign: Campaign = field(repr=False, compare=False)
+
+    def scenario(self, replication: int) -> Scenario:
+        """The scenario of a replication; its seed is the campaign's first plus ``replication``.
+
+        Raises:
+            InputError: Base and levels make no scenario.
+        """
+        return self.campaign.scenario(self.number, replication)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign:
+    """A question, and the runs that answer it.
+
+    Replication *r* of every point has the seed ``first_seed`` + *r*, so movement and traffic are the same at
+    all levels of a factor that does not change them, and differences can be taken in pairs.
+
+    Attributes:
+        base: The fields of the scenario that all points share.
+        factors: What varies. A key is a field of the scenario, dotted for a nested one (``tcp.window``), with
+            a list of its values; or any name, with a list of ``{"label": …, "fields": {field: value, …}}``.
+        name: What the campaign is called.
+        question: What it asks, in a sentence.
+        replications: How many of each point; with ``until``, the least.
+        first_seed: The seed of replication 0.
+        metrics: The totals that are wanted: what tables show and ``until`` looks at.
+        until: Replicate until the half width of each wanted metric's 95 % interval, at every point, is at most
+            this share of its mean.
+        max_replications: How many of each point at most, with ``until``.
+        series: Events of the recording that are kept of every run, as time series.
+        folder: Where the names of files start from.
+        where: What errors name as the campaign's place.
+
+    Raises:
+        InputError: Something is unknown, missing or not allowed, or too much is asked for.
+    """
+
+    base: Mapping[str, Any]
+    factors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    name: str = "campaign"
+    question: str = ""
+    replications: int = 10
+    first_seed: int = 1
+    metrics: Sequence[str] = ()
+    until: float | None = None
+    max_replications: int = 200
+    series: Sequence[str] = ()
+    folder: Path = Path()
+    where: str = "campaign"
+
+    def __post_init__(self) -> None:
+        # Lists and mappings are copied: what the caller does with theirs later is no matter.
+        for name in ("base", "factors"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping):
+                raise self._refused(name, value, "a table", "see docs/campaigns.md")
+        object.__setattr__(self, "base", as_plain(self.base))
+        for name in ("metrics", "series"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, Sequence):
+                raise self._refused(name, value, "a list of names", f'for example ["{(*value, "…")[0]}"]')
+            object.__setattr__(self, name, tuple(map(str, value)))
+        self._check_numbers()
+        object.__setattr__(self, "factors", {str(key): _listed(self, key) for key in self.factors})
+        self._check_size()
+        self._check_names()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Campaign:
+        """A campaign from a TOML file. Names of files within it start from its folder.
+
+        Raises:
+            InputError: The file cannot be read or does not hold a campaign.
+        """
+        path = Path(path)
+        content = read_bytes(path, "campaign file")
+        try:
+            data = tomllib.loads(content.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            hint = "see docs/campaigns.md for an example"
+            raise InputError("the campaign file is not TOML", str(path), str(error), "TOML", hint) from None
+        return cls.build(data, str(path), path.parent, path.stem)
+
+    @classmethod
+    def build(
+        cls, data: Mapping[str, Any], where: str = "campaign", folder: Path = Path(), name: str = "campaign"
+    ) -> Campaign:
+        """A campaign from a mapping with the keys of a TOML file.
+
+        Args:
+            data: The keys and values.
+            where: What errors name as their place.
+            folder: Where the names of files start from.
+            name: What the campaign is called if it does not say so.
+
+        Raises:
+            InputError: A key is unknown or missing, or a value is not allowed.
+        """
+        keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
+        for key in data:
+            if key not in keys:
+                raise unknown("key of a campaign", str(key), keys, where)
+        if "base" not in data:
+            wanted = "a table [base] with the fields of a scenario, or the name of a scenario's file"
+            hint = "see docs/campaigns.md for an example"
+            raise InputError("the base scenario is missing", f"{where}: base", "nothing", wanted, hint)
+        given = {"name": name, **data}
+        if isinstance(given["base"], str):
+            given["base"] = _base_of_file(given["base"], folder)
+        return cls(**given, where=where, folder=folder)
+
+    def changed(self, **changes: Any) -> Campaign:
+        """The same campaign with other values for some of its attributes."""
+        data = {each.name: getattr(self, each.name) for each in fields_of(self)}
+        for key in changes:
+            if key not in data:
+                raise unknown("attribute of a campaign", key, data, self.where)
+        return Campaign(**{**data, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The campaign as a mapping that `build` takes; absent values are left out."""
+        data: dict[str, Any] = {"name": self.name, "question": self.question, "base": dict(self.base)}
+        data["factors"] = {key: list(values) for key, values in self.factors.items()}
+        data |= {"replications": self.replications, "first_seed": self.first_seed}
+        data["metrics"] = list(self.metrics)
+        if self.until is not None:
+            data |= {"until": self.until, "max_replications": self.max_replications}
+        if self.series:
+            data["series"] = list(self.series)
+        return data
+
+    @cached_property
+    def levels(self) -> dict[str, list[Level]]:
+        """The levels of each factor."""
+        return {name: [_level(name, value) for value in values] for name, values in self.factors.items()}
+
+    @property
+    def point_count(self) -> int:
+        """The number of combinations."""
+        return math.prod(len(levels) for levels in self.factors.values())
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Every combination of levels; the last factor varies fastest."""
+        labels = [[level.label for level in levels] for levels in self.levels.values()]
+        return [
+            Point(number, dict(zip(self.factors, chosen, strict=True)), self)
+            for number, chosen in enumerate(product(*labels))
+        ]
+
+    def scenario(self, point: int, replication: int) -> Scenario:
+        """The scenario of a point and replication.
+
+        Raises:
+            InputError: Base and levels make no scenario.
+        """
+        data: dict[str, Any] = dict(self.base)
+        chosen = self._chosen(point)
+        for level in chosen:
+            for path, value in level.fields.items():
+                data = fields.assign(data, path, value, self.where)
+        data["seed"] = self.first_seed + replication
+        names = ", ".join(f"{name} = {level.label}" for name, level in zip(self.factors, chosen, strict=True))
+        return Scenario.build(data, f"{self.where}, {names}" if names else self.where, self.folder)
+
+    def tasks(self, replications: int) -> Iterator[Task]:
+        """The runs of that many replications: all points of a replication, then those of the next."""
+        for replication in range(replications):
+            for point in range(self.point_count):
+                yield Task(point, replication)
+
+    def check(self) -> list[Path]:
+        """Checks the scenario of every point, as far as that can be done quickly, and returns their files.
+
+        Each level is resolved once, in the first point that has it; the scenarios of all points are built.
+
+        Raises:
+            InputError: A point's scenario cannot be used.
+        """
+        seen: set[tuple[str, Label]] = set()
+        files: dict[Path, None] = {}
+        for point in self.points:
+            scenario = point.scenario(0)
+            if new := set(point.levels.items()) - seen:
+                seen |= new
+                scenario.resolve()
+            files.update(dict.fromkeys(scenario.files))
+        return list(files)
+
+    def identity(self, files: Sequence[Path]) -> str:
+        """SHA-256 over what decides the runs: base, factors, first seed, series, and the content of files."""
+        contents = {str(path): hashlib.sha256(read_bytes(path, "file")).hexdigest() for path in files}
+        levels = {
+            name: [[level.label, level.fields] for level in levels] for name, levels in self.levels.items()
+        }
+        asked = [self.base, list(levels.items()), self.first_seed, list(self.series), sorted(contents.values())]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+    def run(
+        self,
+        store: str | Path | None = None,
+        *,
+        jobs: int | None = None,
+        scheduler: str | None = None,
+        slurm: Mapping[str, Any] | None = None,
+        progress: Any = None,
+        allow_other_version: bool = False,
+        retry_failed: bool = False,
+    ) -> Results:
+        """Runs what is missing and returns all results.
+
+        Args:
+            store: The file that keeps the results; without it they are kept in memory.
+            jobs: Runs at a time; as many as there are cores if not given.
+            scheduler: The address of a Dask scheduler that runs them, ``tcp://host:port``.
+            slurm: Options of `dask_jobqueue.SLURMCluster`, to run them as jobs of SLURM.
+            progress: Called in this thread with a [`Report`][manetlab.campaign.execution.Report], now and then.
+            allow_other_version: Use results that another version or commit left in the store.
+            retry_failed: Run again what failed before.
+
+        Raises:
+            InputError: The campaign, the store or the scheduler cannot be used.
+        """
+        from manetlab.campaign.execution import run
+
+        return run(
+            self,
+            store,
+            jobs=jobs,
+            scheduler=scheduler,
+            slurm=slurm,
+            progress=progress,
+            allow_other_version=allow_other_version,
+            retry_failed=retry_failed,
+        )
+
+    def _chosen(self, point: int) -> list[Level]:
+        chosen = []
+        for levels in reversed(self.levels.values()):
+            point, index = divmod(point, len(levels))
+            chosen.append(levels[index])
+        return chosen[::-1]
+
+    def _refused(self, key: str, found: object, wanted: str, hint: str) -> InputError:
+        return InputError("the value is not allowed", f"{self.where}: {key}", shown(found), wanted, hint)
+
+    def _check_numbers(self) -> None:
+        for name in ("name", "question"):
+            if not isinstance(getattr(self, name), str):
+                raise self._refused(name, getattr(self, name), "text", "put it in quotation marks")
+        for name, least, most in (
+            ("replications", 1, MAX_RUNS),
+            ("max_replications", 1, MAX_RUNS),
+            ("first_seed", 0, 2**64 - 1),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                wanted = f"a whole number from {least} to {most}"
+                raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
+        if self.until is None:
+            return
+        if isinstance(self.until, bool) or not isinstance(self.until, int | float) or not 0 < self.until < 1:
+            raise self._refused("until", self.until, "a share of the mean, 0 to 1", "0.05 stands for 5 %")
+        if self.max_replications < max(self.replications, 2):
+            wanted = f"at least {max(self.replications, 2)}, the replications that are always made"
+            hint = "raise max_replications, or leave out until"
+            raise self._refused("max_replications", self.max_replications, wanted, hint)
+        if not self.metrics:
+            hint = 'name them: metrics = ["tcp_throughput_bps"]'
+            wanted = "the metrics whose intervals shall be that narrow"
+            raise self._refused("metrics", [], wanted, hint)
+
+    def _check_names(self) -> None:
+        for metric in self.metrics:
+            if metric not in known_metrics():
+                raise unknown("metric", metric, known_metrics(), f"{self.where}: metrics")
+        for event in self.series:
+            if event not in SERIES:
+                raise unknown("event of the recording", event, SERIES, f"{self.where}: series")
+        decided: dict[tuple[str, ...], str] = {}
+        for name, levels in self.levels.items():
+            place = f"{self.where}: factors.{name}"
+            if name in COLUMNS or name in known_metrics() or not name:
+                hint = "tables have a column of that name already: choose another"
+                raise InputError("a factor cannot have this name", place, f'"{name}"', "another name", hint)
+            [(label, count)] = Counter(str(level.label) for level in levels).most_common(1)
+            if count > 1:
+                hint = "take one of them out"
+                raise InputError("a level is given twice", place, label, "levels with different labels", hint)
+            set_here = set()
+            for level in levels:
+                for path, value in level.fields.items():
+                    fields.check(path, place)
+                    set_here.update(fields.leaves(path, value))
+            _check_apart(set_here, decided, place)
+            decided.update(dict.fromkeys(set_here, name))
+        for name in fields.REPLICATED:
+            if name in self.base:
+                fields.check(name, f"{self.where}: base")
+
+    def _check_size(self) -> None:
+        for key, values in self.factors.items():
+            if not values:
+                hint = "give it values, or leave the factor out"
+                raise InputError(
+                    "a factor has no levels", f"{self.where}: factors.{key}", "none", "a level or more", hint
+                )
+        if (runs := self.point_count * self.replications) > MAX_RUNS:
+            sizes = " × ".join(str(len(values)) for values in self.factors.values())
+            found = f"{sizes} combinations × {self.replications} replications = {runs:.4g} runs"
+            hint = "vary fewer factors at a time, or take fewer levels of each"
+            raise InputError("the campaign is too large", self.where, found, f"at most {MAX_RUNS} runs", hint)
+        last = self.first_seed + max(self.replications, self.max_replications if self.until else 0) - 1
+        if last >= 2**64:
+            raise self._refused("first_seed", self.first_seed, "seeds below 2⁶⁴", "choose a smaller one")
+
+
+def _listed(campaign: Campaign, name: object) -> list[Any]:
+    """A factor's values as a list, not before it is known to be short enough."""
+    values = campaign.factors[name]  # type: ignore[index]
+    place = f"{campaign.where}: factors.{name}"
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sized):
+        hint = f"for example {name} = [1, 2]"
+        raise InputError("a factor needs a list of values", place, shown(values), "a list", hint)
+    if len(values) > MAX_LEVELS:
+        hint = "take fewer levels"
+        raise InputError("a factor has too many levels", place, str(len(values)), f"{MAX_LEVELS}", hint)
+    listed = as_plain(list(values))
+    for value in listed:
+        if isinstance(value, Mapping) and "fields" in value and not _is_labelled(value):
+            wanted = '{ label = "…", fields = { "field" = value, … } }'
+            hint = "a label is text or a number, fields is a table that is not empty"
+            raise InputError("this is no level", place, shown(value), wanted, hint)
+    assert isinstance(listed, list)
+    return listed
+
+
+def _is_labelled(value: object) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and set(value) == {"label", "fields"}
+        and isinstance(value["label"], str | int | float)
+        and isinstance(value["fields"], Mapping)
+        and bool(value["fields"])
+    )
+
+
+def _level(factor: str, value: Any) -> Level:
+    if _is_labelled(value):
+        return Level(value["label"], dict(value["fields"]))
+    return Level(fields.label(value), {factor: value})
+
+
+def _check_apart(
+    ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str
+) -> None:
+    """Checks that no field is set by two factors, of which the later would quietly win."""
+    for mine in sorted(ours):
+        for other, factor in decided.items():
+            shorter = min(len(mine), len(other))
+            if mine[:shorter] == other[:shorter]:
+                found = f'"{".".join(mine)}", which factor {factor} sets too'
+                hint = "put both into one factor, with levels of { label, fields }"
+                raise InputError("two factors set the same field", place, found, "fields of its own", hint)
+
+
+def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
+    """The fields of a scenario's file, whose own file names are made to start from the campaign's folder."""
+    path = folder / name
+    scenario = Scenario.load(path)
+    data = scenario.model_dump(exclude_unset=True, exclude=set(fields.REPLICATED))
+    for key in ("movement", "traffic"):
+        if (file := data[key].get("file")) is not None:
+            data = merged(data, {key: {"file": str(Path(name).parent / file)}})
+    return data
+
+
+@cache
+def known_metrics() -> tuple[str, ...]:
+    """The names of all totals, as the simulator gives them."""
+    from manetlab.running import run
+
+    # Asking the simulator costs a millisecond and keeps the names in one place.
+    smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": []}, duration_s=0.001)
+    return tuple(smallest.totals)

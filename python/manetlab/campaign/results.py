@@ -1,0 +1,279 @@
+"""What came out of a campaign, as tables."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manetlab import provenance
+from manetlab.campaign.plan import Campaign, Label, known_metrics
+from manetlab.campaign.store import Store
+from manetlab.errors import InputError
+from manetlab.parameters import unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray
+
+Row = dict[str, Any]
+
+
+class Results:
+    """The results of a campaign: of the finished runs, and of those that failed.
+
+    Tables are tidy: one row an observation, one column a factor with the labels of its levels. Rows are ordered by
+    point and replication, whatever order the runs ended in. A metric that a run does not have is NaN.
+
+    Attributes:
+        campaign: The campaign.
+        replications: Replications of each point.
+        store: The file that they come from; None if they were kept in memory.
+    """
+
+    def __init__(self, campaign: Campaign, replications: int, store: Path | None, tables: _Raw) -> None:
+        self.campaign = campaign
+        self.replications = replications
+        self.store = store
+        self._raw = tables
+
+    @classmethod
+    def load(cls, path: str | Path) -> Results:
+        """The results of the campaign that was run last with this store.
+
+        Raises:
+            InputError: There is no such store, or it has no campaign.
+        """
+        with Store.read(Path(path)) as store:
+            return cls.of(store)
+
+    @classmethod
+    def of(cls, store: Store) -> Results:
+        """The results of the campaign that was run last with an open store."""
+        number, campaign, replications = store.latest()
+        return cls(campaign, replications, store.path, _Raw(store, number, replications))
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """One row a finished run.
+
+        Columns: ``point``, the factors, ``replication``, ``seed``, ``key``, the metrics of `Result.totals`
+        (docs/metrics.md), ``events``, ``cpu_time_s``, ``result_hash``.
+        """
+        rows = []
+        for run in self._raw.runs:
+            rows.append(
+                {
+                    **self._place(run.point, run.replication),
+                    "seed": self.campaign.first_seed + run.replication,
+                    "key": run.key,
+                    **json.loads(run.totals),
+                    "events": run.events,
+                    "cpu_time_s": run.cpu_time_s,
+                    "result_hash": run.result_hash,
+                }
+            )
+        columns = (*self._places, "seed", "key", *known_metrics(), "events", "cpu_time_s", "result_hash")
+        table = _table(rows, columns)
+        # A metric that no run has would be a column of None.
+        return table.astype(dict.fromkeys(known_metrics(), float))
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """One row a flow of a finished run.
+
+        Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``, then
+        the metrics of a flow (docs/metrics.md).
+        """
+        rows = [
+            {**self._place(run.point, run.replication), "flow": flow.pop("id"), **flow}
+            for run in self._raw.runs
+            for flow in json.loads(run.flows)
+        ]
+        table = _table(rows, (*self._places, "flow", "kind", "src", "dst"))
+        metrics = [name for name in table.columns[len(self._places) + 4 :] if table[name].dtype == object]
+        return table.astype(dict.fromkeys(metrics, float))
+
+    @cached_property
+    def drops(self) -> pd.DataFrame:
+        """One row a kind of dropped packet of a finished run.
+
+        Columns: ``point``, the factors, ``replication``, ``layer``, ``reason``, ``packets``, ``count``.
+        """
+        rows = [
+            {**self._place(run.point, run.replication), **drop}
+            for run in self._raw.runs
+            for drop in json.loads(run.drops)
+        ]
+        return _table(rows, (*self._places, "layer", "reason", "packets", "count"))
+
+    @cached_property
+    def failed(self) -> pd.DataFrame:
+        """One row a run that failed.
+
+        Columns: ``point``, the factors, ``replication``, ``seed``, ``error``, ``command`` (which repeats it).
+        """
+        rows = [
+            {
+                **self._place(point, replication),
+                "seed": self.campaign.first_seed + replication,
+                "error": error,
+                "command": self.command(point, replication),
+            }
+            for point, replication, error in self._raw.failures
+        ]
+        return _table(rows, (*self._places, "seed", "error", "command"))
+
+    @property
+    def missing(self) -> int:
+        """How many of the wanted runs have neither finished nor failed."""
+        wanted = self.campaign.point_count * self.replications
+        return wanted - len(self._raw.runs) - len(self._raw.failures)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Where the results come from: code, machines, dependencies, times, the hash of each scenario.
+
+        ``code`` lists the versions and commits of all runs; more than one were mixed because somebody asked for
+        it. ``version``, ``commit``, ``platform`` and ``python`` are those of this process.
+        """
+        runs, sessions = self._raw.runs, self._raw.sessions
+        return {
+            **provenance.of_code(),
+            "store": None if self.store is None else str(self.store),
+            "code": sorted({run.code for run in runs}),
+            "hosts": sorted({run.host for run in runs}),
+            "platforms": sorted({run.platform for run in runs}),
+            "dependencies": sessions[-1]["dependencies"] if sessions else {},
+            "dependencies_hash": sessions[-1]["dependencies_hash"] if sessions else None,
+            "sessions": sessions,
+            "started": min((session["began"] for session in sessions), default=None),
+            "ended": max((run.ended for run in runs), default=None),
+            "events": sum(run.events for run in runs),
+            "cpu_time_s": sum(run.cpu_time_s for run in runs),
+            "scenario_hashes": {f"{run.point}/{run.replication}": run.scenario_hash for run in runs},
+        }
+
+    def command(self, point: int, replication: int) -> str:
+        """The command that makes a run again and shows what comes out."""
+        if self.store is None:
+            return f"manetlab.run(campaign.points[{point}].scenario({replication}))"
+        what = ["manetlab", "campaign", "repeat", str(self.store)]
+        return shlex.join([*what, "--point", str(point), "--replication", str(replication)])
+
+    def series(self, name: str) -> pd.DataFrame:
+        """A time series of all runs that recorded it.
+
+        Args:
+            name: The event, one of `Campaign.series`; docs/recording.md says what it holds.
+
+        Returns:
+            Columns: ``point``, the factors, ``replication``, then the event's own.
+
+        Raises:
+            InputError: It was not recorded, or its file is not there any more.
+        """
+        from manetlab.campaign.series import read
+
+        if name not in self.campaign.series:
+            raise unknown("time series in the results", name, self.campaign.series, str(self.store))
+        keys = {run.key: (run.point, run.replication) for run in self._raw.runs}
+        files = {key: file for key, kept, file in self._raw.series if kept == name and key in keys}
+        assert self.store is not None
+        places = [(file, self._place(*keys[key])) for key, file in files.items()]
+        return read(self.store, places, self._places)
+
+    def xarray(self) -> xarray.Dataset:
+        """The metrics as arrays whose dimensions are the factors and ``replication``."""
+        table = self.runs.drop(columns=["point", "seed", "key", "result_hash"])
+        arrays = table.set_index([*self.campaign.factors, "replication"]).to_xarray()
+        # pandas sorts labels; the campaign's order says more.
+        orders = {
+            name: [level.label for level in levels if level.label in arrays[name]]
+            for name, levels in self.campaign.levels.items()
+        }
+        return arrays.reindex(orders)
+
+    def summary(self, metrics: Sequence[str] | None = None, confidence: float = 0.95) -> pd.DataFrame:
+        """Mean, interval and percentiles of metrics over the replications of each point.
+
+        Args:
+            metrics: Names of totals; the campaign's own if not given.
+            confidence: Of Student's t interval of the mean.
+
+        Returns:
+            Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``, ``p95``,
+            ``n``. Points without a value of a metric have no row for it.
+        """
+        from manetlab.stats import mean_interval
+
+        rows = []
+        for point in self.campaign.points:
+            at_point = self.runs[self.runs["point"] == point.number]
+            for metric in self.wanted(metrics):
+                values = at_point[metric].dropna()
+                if values.empty:
+                    continue
+                interval = mean_interval([float(value) for value in values], confidence)
+                row: Row = {"point": point.number, **point.levels, "metric": metric}
+                row |= {"mean": interval.mean, "low": interval.low, "high": interval.high}
+                row |= {"median": values.median(), "p5": values.quantile(0.05), "p95": values.quantile(0.95)}
+                rows.append({**row, "n": interval.n})
+        columns = ("point", *self.campaign.factors, "metric", "mean", "low", "high", "median", "p5", "p95", "n")
+        return _table(rows, columns)
+
+    def wanted(self, metrics: Sequence[str] | None = None) -> list[str]:
+        """The metrics that are asked for, the campaign's own, or else all that some run has.
+
+        Raises:
+            InputError: There is no such metric.
+        """
+        for metric in metrics or ():
+            if metric not in known_metrics():
+                raise unknown("metric", metric, known_metrics(), "metrics")
+        if chosen := list(metrics or self.campaign.metrics):
+            return chosen
+        return [name for name in known_metrics() if self.runs[name].notna().any()]
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        return ("point", *self.campaign.factors, "replication")
+
+    def _place(self, point: int, replication: int) -> Row:
+        levels: dict[str, Label] = self.campaign.points[point].levels
+        return {"point": point, **levels, "replication": replication}
+
+
+class _Run:
+    """A row of the store."""
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        self.point, self.replication, self.key, self.scenario_hash, self.code = row[:5]
+        self.result_hash, self.events, self.totals, self.flows, self.drops = row[5:10]
+        self.cpu_time_s, self.wall_time_s, self.platform, self.host, self.ended = row[10:]
+
+
+class _Raw:
+    """What the store has of a campaign, read at one instant."""
+
+    def __init__(self, store: Store, campaign: int, replications: int) -> None:
+        self.runs = [_Run(row) for row in store.finished(campaign, replications)]
+        self.failures = store.failures(campaign, replications)
+        self.series = store.series_files(campaign)
+        self.sessions = store.sessions(campaign)
+
+
+def _table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    """A table that has at least these columns, in this order."""
+    import pandas as pd
+
+    names = dict.fromkeys((*columns, *(name for row in rows for name in row)))
+    return pd.DataFrame.from_records(rows, columns=list(names))
+
+
+def no_factor(campaign: Campaign, name: str) -> InputError:
+    """The error for a name that is none of the campaign's factors."""
+    return unknown("factor in this campaign", name, campaign.factors, campaign.where)

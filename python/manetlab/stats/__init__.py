@@ -1,0 +1,45 @@
+"""Statistics over replications: intervals, comparisons, fairness, when to stop, what to discard.
+
+Which method stands where, and why, is told in docs/statistics.md. scipy and numpy are imported by the
+functions that need them, when they are called: most commands do without.
+"""
+
+from manetlab.stats.comparisons import Paired, holm, paired_difference, paired_interval, paired_ratio
+from manetlab.stats.fairness import jain, max_min, unfairness
+from manetlab.stats.intervals import (
+    Interval,
+    bootstrap_interval,
+    heavy_tail_warning,
+    mean_interval,
+    median_interval,
+    percentile_interval,
+    percentiles,
+    t_quantile,
+)
+from manetlab.stats.stopping import Sequential, replications_needed
+from manetlab.stats.warmup import Truncation, mser5, warmup_check, warmup_warning
+
+__all__ = [
+    "Interval",
+    "Paired",
+    "Sequential",
+    "Truncation",
+    "bootstrap_interval",
+    "heavy_tail_warning",
+    "holm",
+    "jain",
+    "max_min",
+    "mean_interval",
+    "median_interval",
+    "mser5",
+    "paired_difference",
+    "paired_interval",
+    "paired_ratio",
+    "percentile_interval",
+    "percentiles",
+    "replications_needed",
+    "t_quantile",
+    "unfairness",
+    "warmup_check",
+    "warmup_warning",
+]
