@@ -100,6 +100,15 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Writes a file of text in UTF-8 whole or not at all; a device or pipe is written to as it is.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all; a device or pipe is written to as it is.
 
     Raises:
@@ -110,13 +119,13 @@ def write_text(path: Path, text: str) -> None:
     check_writable(path)
     try:
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             return
         handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         temporary = Path(name)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
             mask = os.umask(0)
             os.umask(mask)
             temporary.chmod(0o666 & ~mask)

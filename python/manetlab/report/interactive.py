@@ -43,7 +43,7 @@ def _drawn(figure: AnyFigure) -> tuple[list[Spec], Spec]:
     raise TypeError(f"{type(figure).__name__} is no figure")
 
 
-@_drawn.register
+@_drawn.register(Lines)
 def _(figure: Lines) -> tuple[list[Spec], Spec]:
     traces = [
         {
@@ -61,7 +61,7 @@ def _(figure: Lines) -> tuple[list[Spec], Spec]:
     return traces, {"yaxis": _from_zero(figure.series)}
 
 
-@_drawn.register
+@_drawn.register(Bars)
 def _(figure: Bars) -> tuple[list[Spec], Spec]:
     traces = [
         {
@@ -77,7 +77,7 @@ def _(figure: Bars) -> tuple[list[Spec], Spec]:
     return traces, {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero"}}
 
 
-@_drawn.register
+@_drawn.register(Forest)
 def _(figure: Forest) -> tuple[list[Spec], Spec]:
     traces = [
         {
@@ -97,7 +97,7 @@ def _(figure: Forest) -> tuple[list[Spec], Spec]:
     }
 
 
-@_drawn.register
+@_drawn.register(Boxes)
 def _(figure: Boxes) -> tuple[list[Spec], Spec]:
     traces = [
         {
@@ -114,7 +114,7 @@ def _(figure: Boxes) -> tuple[list[Spec], Spec]:
     return traces, {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero"}}
 
 
-@_drawn.register
+@_drawn.register(Cumulative)
 def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
     traces = []
     for index, sample in enumerate(figure.samples):

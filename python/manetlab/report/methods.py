@@ -51,7 +51,6 @@ def table(study: Study) -> DataTable:
 
 def _of_campaign(study: Study) -> list[tuple[str, str]]:
     known = study.results.provenance
-    commit = f", commit {known['commit']}" if known.get("commit") else ""
     counts = sorted({int(n) for n in study.runs.groupby("point").size()})
     each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     seeds = study.runs["seed"]
@@ -62,8 +61,8 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
     )
     varied = [f"{factor.heading}: {', '.join(factor.levels)}" for factor in study.factors]
     return [
-        ("simulator", f"manetlab {known['version']}{commit} (packet level, discrete events)"),
-        ("platform", "; ".join(str(known[key]) for key in ("platform", "python") if known.get(key))),
+        ("simulator", f"manetlab {listed(known['code'])} (packet level, discrete events)"),
+        ("platform", listed(known["platforms"])),
         ("varied", "; ".join(varied) or "nothing"),
         ("replications", f"{each} independent ones of each of {len(study.points)} points{until}"),
         ("failed runs", str(len(study.failed))),

@@ -108,7 +108,7 @@ def _draw(figure: AnyFigure, axes: Axes) -> None:
     raise TypeError(f"{type(figure).__name__} is no figure")
 
 
-@_draw.register
+@_draw.register(Lines)
 def _(figure: Lines, axes: Axes) -> None:
     for index, series in enumerate(figure.series):
         axes.errorbar(series.x, _floats(series.y), yerr=_lengths(series), label=series.name, **_style(index))
@@ -117,7 +117,7 @@ def _(figure: Lines, axes: Axes) -> None:
         axes.set_ylim(bottom=0)
 
 
-@_draw.register
+@_draw.register(Bars)
 def _(figure: Bars, axes: Axes) -> None:
     names = list(dict.fromkeys(str(name) for series in figure.series for name in series.x))
     places = {name: index for index, name in enumerate(names)}
@@ -141,7 +141,7 @@ def _(figure: Bars, axes: Axes) -> None:
     _slant(axes, names)
 
 
-@_draw.register
+@_draw.register(Forest)
 def _(figure: Forest, axes: Axes) -> None:
     names = list(dict.fromkeys(str(name) for series in figure.series for name in series.x))
     axes.axvline(0.0, color="#222222", linewidth=0.8)
@@ -155,7 +155,7 @@ def _(figure: Forest, axes: Axes) -> None:
     axes.grid(False, axis="y")
 
 
-@_draw.register
+@_draw.register(Boxes)
 def _(figure: Boxes, axes: Axes) -> None:
     names = list(dict.fromkeys(name for sample in figure.samples for name in sample.x))
     width = 0.8 / len(figure.samples)
@@ -187,7 +187,7 @@ def _(figure: Boxes, axes: Axes) -> None:
     _slant(axes, names)
 
 
-@_draw.register
+@_draw.register(Cumulative)
 def _(figure: Cumulative, axes: Axes) -> None:
     for index, sample in enumerate(figure.samples):
         x, y = steps(sample.values)

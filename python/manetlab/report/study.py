@@ -262,31 +262,38 @@ class Study:
     def _compared(self) -> Iterator[Comparison]:
         if self.compared is None:
             return
-        key = self.compared.key
         for metric in self.wanted:
             for name in self.compared.levels:
                 if name == self.baseline:
                     continue
-                frame = self.results.compare(key, self._label(name), self._label(self.baseline), metric.key)
-                for row in frame.to_dict("records"):
-                    yield Comparison(
-                        metric=metric,
-                        level=name,
-                        baseline=self.baseline,
-                        others=tuple(level(row[factor.key]) for factor in self.others),
-                        difference=(row["difference"], row["difference_low"], row["difference_high"]),
-                        ratio=(row["ratio"], row["ratio_low"], row["ratio_high"]),
-                        t_p=row["t_p"],
-                        wilcoxon_p=row["wilcoxon_p"],
-                        adjusted_p=math.nan,
-                        n=int(row["n"]),
-                        alpha=self.alpha,
-                    )
+                for setting in self.settings:
+                    if (found := self._pairs(metric, name, setting)) is not None:
+                        yield found
 
-    def _label(self, name: str) -> object:
-        """The label of a level of the compared factor, as the campaign has it."""
-        assert self.compared is not None
-        return self.labels[self.compared.key][self.compared.levels.index(name)]
+    def _pairs(self, metric: Metric, name: str, setting: Levels) -> Comparison | None:
+        """The comparison at one setting; None if no replication has a value at both levels."""
+        from manetlab.stats import paired_difference, paired_ratio
+
+        points = self.point_at(setting, name), self.point_at(setting, self.baseline)
+        at = [self.runs[self.runs["point"] == point.number].set_index("replication")[metric.key] for point in points if point]
+        both = at[0].dropna().index.intersection(at[1].dropna().index)
+        if both.empty:
+            return None
+        a, b = at[0][both].tolist(), at[1][both].tolist()
+        paired, ratio = paired_difference(a, b, self.confidence), paired_ratio(a, b, self.confidence)
+        return Comparison(
+            metric=metric,
+            level=name,
+            baseline=self.baseline,
+            others=setting,
+            difference=(paired.difference.mean, paired.difference.low, paired.difference.high),
+            ratio=(ratio.mean, ratio.low, ratio.high),
+            t_p=paired.t_p,
+            wilcoxon_p=paired.wilcoxon_p,
+            adjusted_p=math.nan,
+            n=paired.n,
+            alpha=self.alpha,
+        )
 
 
 def _nothing_to_report(failed: int) -> InputError:
