@@ -54,7 +54,7 @@ def definition(study: Study) -> str:
 def table(study: Study) -> DataTable:
     """What made the results: code, machines, dependencies, scenarios, times."""
     known = study.results.provenance
-    columns = (Column("what", "what", is_text=True), Column("value", "value", is_text=True))
+    columns = (Column("what", "what", is_text=True), Column("value", "value", is_text=True, is_long=True))
     made = DataTable("provenance", "Provenance", columns)
     hashes = known["scenario_hashes"]
     rows = [

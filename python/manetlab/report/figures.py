@@ -6,6 +6,7 @@ The page draws them interactively ([`interactive`][manetlab.report.interactive])
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Number = float | None
@@ -46,6 +47,41 @@ class Sample:
     name: str
     x: tuple[str, ...]
     values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A distribution in five numbers, and what lies outside (Tukey, Exploratory Data Analysis, 1977).
+
+    Attributes:
+        x: The category.
+        low: The least value within 1.5 times the box's length from the box.
+        q1: The first quartile.
+        median: The median.
+        q3: The third quartile.
+        high: The greatest value within 1.5 times the box's length from the box.
+        outliers: The values beyond ``low`` and ``high``.
+    """
+
+    x: str
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    outliers: tuple[float, ...]
+
+    @classmethod
+    def of(cls, x: str, values: Sequence[float]) -> Box:
+        """The box of these values."""
+        from manetlab.stats import percentiles
+
+        q1, median, q3 = percentiles(values, (25.0, 50.0, 75.0))
+        reach = 1.5 * (q3 - q1)
+        # A quartile lies between two values: its box may reach beyond the last value on its side.
+        low = min(q1, *(value for value in values if value >= q1 - reach))
+        high = max(q3, *(value for value in values if value <= q3 + reach))
+        return cls(x, low, q1, median, q3, high, tuple(value for value in values if not low <= value <= high))
 
 
 @dataclass(frozen=True)
@@ -95,9 +131,17 @@ class Forest(Figure):
 
 @dataclass(frozen=True)
 class Boxes(Figure):
-    """Distributions by categories: box from the first to the third quartile, whiskers to 1.5 times its length."""
+    """Distributions by categories: a box from quartile to quartile, whiskers as Tukey drew them."""
 
     samples: tuple[Sample, ...]
+
+    def boxes(self, sample: Sample) -> list[Box]:
+        """The boxes of a sample, one a category that it has values in, in the order of the values."""
+        names = dict.fromkeys(sample.x)
+        return [
+            Box.of(name, [value for at, value in zip(sample.x, sample.values, strict=True) if at == name])
+            for name in names
+        ]
 
 
 @dataclass(frozen=True)

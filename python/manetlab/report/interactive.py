@@ -22,6 +22,8 @@ def plotly(figure: AnyFigure) -> Spec:
     traces, axes = _drawn(figure)
     shared = {"automargin": True, "zeroline": False}
     return {
+        # Forests grow with their lines, the others do not.
+        "height_rem": 8 + 2.6 * rows(figure) if isinstance(figure, Forest) else 22,
         "data": traces,
         "layout": {
             "xaxis": {"title": {"text": figure.x_title}, **shared, **axes.get("xaxis", {})},
@@ -93,24 +95,32 @@ def _(figure: Forest) -> tuple[list[Spec], Spec]:
     ]
     return traces, {
         "xaxis": {"zeroline": True, "zerolinewidth": 2, "rangemode": "tozero"},
-        "yaxis": {"type": "category", "autorange": "reversed"},
+        "yaxis": {"type": "category", "range": [rows(figure) - 0.5, -0.5]},
     }
 
 
 @_drawn.register(Boxes)
 def _(figure: Boxes) -> tuple[list[Spec], Spec]:
-    traces = [
-        {
-            "type": "box",
-            "name": sample.name,
-            "x": list(sample.x),
-            "y": list(sample.values),
-            "boxpoints": "outliers",
-            "quartilemethod": "linear",
-            "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 4},
-        }
-        for index, sample in enumerate(figure.samples)
-    ]
+    traces: list[Spec] = []
+    for index, sample in enumerate(figure.samples):
+        boxes = figure.boxes(sample)
+        traces.append(
+            {
+                "type": "box",
+                "name": sample.name,
+                "x": [box.x for box in boxes],
+                "q1": [box.q1 for box in boxes],
+                "median": [box.median for box in boxes],
+                "q3": [box.q3 for box in boxes],
+                "lowerfence": [box.low for box in boxes],
+                "upperfence": [box.high for box in boxes],
+                "y": [list(box.outliers) for box in boxes],
+                "boxpoints": "all",
+                "jitter": 0,
+                "pointpos": 0,
+                "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 4},
+            }
+        )
     return traces, {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero"}}
 
 
@@ -130,7 +140,8 @@ def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
                 "hovertemplate": "%{y:.0%} have at most %{x:.4g}",
             }
         )
-    return traces, {"xaxis": {"rangemode": "tozero"}, "yaxis": {"range": [0, 1.02]}}
+    widest = max((value for sample in figure.samples for value in sample.values), default=0.0)
+    return traces, {"xaxis": {"range": [0, 1.03 * widest or 1.0]}, "yaxis": {"range": [0, 1.02]}}
 
 
 def steps(values: tuple[float, ...]) -> tuple[list[float], list[float]]:
@@ -138,6 +149,11 @@ def steps(values: tuple[float, ...]) -> tuple[list[float], list[float]]:
     ordered = sorted(values)
     count = len(ordered)
     return [ordered[0], *ordered], [index / count for index in range(count + 1)]
+
+
+def rows(figure: Forest) -> int:
+    """The number of lines of a forest."""
+    return len({name for series in figure.series for name in series.x})
 
 
 def _named(series: Series, template: str) -> Spec:

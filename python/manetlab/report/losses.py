@@ -36,8 +36,8 @@ def failure_table(study: Study) -> DataTable:
         *factor_columns(study.factors),
         Column("replication", "replication"),
         Column("seed", "seed"),
-        Column("error", "error", is_text=True),
-        Column("command", "command", is_text=True),
+        Column("error", "error", is_text=True, is_long=True),
+        Column("command", "command", is_text=True, is_long=True),
     ]
     made = DataTable("failed", "Runs that failed", columns, heads=1 + len(study.factors))
     for row in study.failed.to_dict("records"):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters
+from manetlab import _core, parameters, traffic
 from manetlab.report.quantities import listed
 from manetlab.report.study import Study
 from manetlab.report.tables import Column, DataTable
@@ -36,7 +36,7 @@ class Item:
 
 def table(study: Study) -> DataTable:
     """The methods table of a campaign."""
-    columns = (Column("item", "item", is_text=True), Column("value", "value", is_text=True))
+    columns = (Column("item", "item", is_text=True), Column("value", "value", is_text=True, is_long=True))
     made = DataTable("methods", "How the results were made", columns)
     for name, text in _of_campaign(study):
         made.add(name, text)
@@ -74,7 +74,7 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("seeds", f"{seeds.min()} to {seeds.max()}"),
         (
             "statistics",
-            f"mean over replications with Student’s t interval at {study.confidence:.4g} confidence; differences in pairs, "
+            f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; differences in pairs, "
             "paired t test with Holm’s correction, Wilcoxon’s signed rank test beside it",
         ),
     ]
@@ -93,8 +93,8 @@ def _over_points(study: Study, texts: dict[int, str]) -> str:
             grouped: dict[str, list[str]] = {}
             for name, found in by_level.items():
                 grouped.setdefault(next(iter(found)), []).append(name)
-            return "; ".join(f"{text} ({factor.label}: {', '.join(names)})" for text, names in grouped.items())
-    return "; ".join(f"{text} ({_points_with(study, texts, text)})" for text in distinct)
+            return "\n".join(f"{factor.label} {', '.join(names)}: {text}" for text, names in grouped.items())
+    return "\n".join(f"{_points_with(study, texts, text)}: {text}" for text in distinct)
 
 
 def _points_with(study: Study, texts: dict[int, str], text: str) -> str:
@@ -157,15 +157,29 @@ def _traffic(resolved: Resolved) -> str:
     kinds: dict[str, list[dict[str, Any]]] = {}
     for flow in resolved.flows:
         kinds.setdefault(flow["kind"], []).append(flow)
+    if resolved.scenario.traffic.random is not None:
+        return _drawn_traffic(resolved, kinds)
     parts = []
     for kind, flows in kinds.items():
         what = _transfers(flows) if kind == "tcp" else _streams(flows)
         starts = sorted(flow["start_s"] for flow in flows)
         when = f"from {starts[0]:.4g} s on" if starts[0] == starts[-1] else f"from {starts[0]:.4g} to {starts[-1]:.4g} s on"
         parts.append(f"{len(flows)} {what}, {when}")
-    source = resolved.scenario.traffic
-    ends = "; end points drawn from the seed" if source.random else f"; file {source.file}" if source.file else ""
-    return f"{'; '.join(parts)}{ends}" if parts else "none"
+    file = resolved.scenario.traffic.file
+    return ("; ".join(parts) or "none") + (f"; file {file}" if file else "")
+
+
+def _drawn_traffic(resolved: Resolved, kinds: dict[str, list[dict[str, Any]]]) -> str:
+    """Traffic between random nodes; its times are drawn anew in each replication."""
+    pattern = resolved.scenario.traffic.random
+    assert pattern is not None
+    parts = []
+    if flows := kinds.get("tcp"):
+        parts.append(f"{len(flows)} {_transfers(flows)} from {flows[0]['start_s']:g} s on")
+    if flows := kinds.get("cbr"):
+        within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
+        parts.append(f"{len(flows)} {_streams(flows)}, each from a time uniform below {within_s:g} s on")
+    return "; ".join([*parts, "end points drawn from the seed"]) if parts else "none"
 
 
 def _transfers(flows: list[dict[str, Any]]) -> str:

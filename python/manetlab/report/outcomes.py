@@ -145,7 +145,7 @@ def comparison_table(study: Study) -> DataTable | None:
         Column("metric", "metric", is_text=True),
         *factor_columns(study.others),
         Column(study.compared.label, "level", is_text=True),
-        Column("beside", "baseline", is_text=True),
+        Column("baseline", "baseline", is_text=True, is_shown=False),
         Column("difference", "difference"),
         Column(f"{sure} from", "difference_low"),
         Column("to", "difference_high"),
@@ -157,12 +157,13 @@ def comparison_table(study: Study) -> DataTable | None:
         Column("verdict", "verdict", is_text=True),
     ]
     caption = f"Differences to {study.compared.setting(study.baseline)}, in pairs over the replications"
-    made = DataTable("comparisons", caption, columns, heads=3 + len(study.others))
+    made = DataTable("comparisons", caption, columns, heads=2 + len(study.others))
     for each in study.comparisons:
         made.add(*_comparison_cells(each))
     made.notes.append(
-        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this table. A "
-        f"difference is decided where it is at most {study.alpha:g}."
+        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this table, so that "
+        f"the chance of even one false finding stays at {study.alpha:g}. A difference is decided where it is at most that. "
+        "The intervals are not adjusted."
     )
     return made
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.report import palette
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
-from manetlab.report.interactive import steps
+from manetlab.report.interactive import rows, steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +77,7 @@ def _saved(drawing: Drawing, form: str, metadata: dict[str, None]) -> bytes:
 def _height_in(figure: AnyFigure) -> float:
     """Forests grow with their lines, the others do not."""
     if isinstance(figure, Forest):
-        rows = len({name for series in figure.series for name in series.x})
-        return max(1.4, 0.8 + 0.28 * rows)
+        return max(1.4, 0.8 + 0.28 * rows(figure))
     return HEIGHT_IN
 
 
@@ -147,9 +146,9 @@ def _(figure: Forest, axes: Axes) -> None:
     axes.axvline(0.0, color="#222222", linewidth=0.8)
     for index, series in enumerate(figure.series):
         shift = (index - (len(figure.series) - 1) / 2) * 0.18
-        rows = [names.index(str(name)) + shift for name in series.x]
+        places = [names.index(str(name)) + shift for name in series.x]
         style = {**_style(index), "linestyle": "none"}
-        axes.errorbar(_floats(series.y), rows, xerr=_lengths(series), label=series.name, **style)
+        axes.errorbar(_floats(series.y), places, xerr=_lengths(series), label=series.name, **style)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(False, axis="y")
@@ -161,20 +160,25 @@ def _(figure: Boxes, axes: Axes) -> None:
     width = 0.8 / len(figure.samples)
     for index, sample in enumerate(figure.samples):
         shift = (index - (len(figure.samples) - 1) / 2) * width
-        groups = {
-            place: [value for name, value in zip(sample.x, sample.values, strict=True) if name == wanted]
-            for place, wanted in enumerate(names)
-        }
-        filled = {place + shift: values for place, values in groups.items() if values}
+        boxes = figure.boxes(sample)
         colour = palette.ON_LIGHT[index % len(palette.ON_LIGHT)]
-        axes.boxplot(
-            list(filled.values()),
-            positions=list(filled),
+        axes.bxp(
+            [
+                {"whislo": box.low, "q1": box.q1, "med": box.median, "q3": box.q3, "whishi": box.high}
+                | {"fliers": list(box.outliers)}
+                for box in boxes
+            ],
+            positions=[names.index(box.x) + shift for box in boxes],
             widths=width * 0.8,
             manage_ticks=False,
             patch_artist=True,
             label=sample.name,
-            boxprops={"facecolor": colour, "hatch": HATCHES[index % len(HATCHES)], "edgecolor": "white", "linewidth": 0.3},
+            boxprops={
+                "facecolor": (colour, 0.3),
+                "hatch": HATCHES[index % len(HATCHES)],
+                "edgecolor": colour,
+                "linewidth": 0.8,
+            },
             medianprops={"color": "#111111", "linewidth": 1.2},
             whiskerprops={"color": colour, "linewidth": 0.8},
             capprops={"color": colour, "linewidth": 0.8},

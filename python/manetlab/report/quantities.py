@@ -17,6 +17,8 @@ NAMES = {
     "profile": "profile",
     "movement": "movement",
     "traffic": "traffic",
+    "traffic.random.tcp": "TCP flows",
+    "traffic.random.cbr": "CBR flows",
     "duration_s": "duration",
     "warmup_s": "warm-up",
 }
@@ -75,12 +77,17 @@ def _name(key: str) -> tuple[str, str]:
         else:
             known = parameters.schema().get(section, {}).get(name)
         if known is not None:
-            return (name if section == "movement.waypoint" else known.key), known.unit
+            return (_spoken(known.meaning) if section == "movement.waypoint" else known.key), known.unit
         label, unit = name or key, ""
     for ending, found in UNITS.items():
         if key.endswith(ending):
             return label.removesuffix(ending), found
     return label, unit
+
+
+def _spoken(meaning: str) -> str:
+    """The first sentence of a parameter's meaning, as a name: ``Greatest speed.`` as ``greatest speed``."""
+    return (meaning[:1].lower() + meaning[1:]).partition(".")[0]
 
 
 def level(value: object) -> str:

@@ -29,25 +29,33 @@ class Kind:
         key: Its name in the results.
         label: Its name in words.
         metric: The metric.
+        what: The metric in words.
     """
 
     key: str
     label: str
     metric: Metric
+    what: str
 
     @property
     def heading(self) -> str:
         """Kind, metric and unit."""
-        return f"{self.metric.heading} of a {self.label} flow"
+        unit = f" ({self.metric.unit})" if self.metric.unit else ""
+        return f"{self.what}{unit} of a {self.label} flow"
+
+    @property
+    def title(self) -> str:
+        """Kind and metric."""
+        return f"{self.what} of a {self.label} flow"
 
 
 def kinds(study: Study) -> list[Kind]:
     """The kinds of flows that the campaign has."""
-    known = (("tcp", "TCP", TCP_FLOW, "throughput_bps"), ("cbr", "CBR", CBR_FLOW, "delivery_fraction"))
+    known = (("tcp", "TCP", TCP_FLOW, "throughput_bps", "throughput"), ("cbr", "CBR", CBR_FLOW, "delivery_fraction", "delivery"))
     present = set(study.flows["kind"])
     return [
-        Kind(key, label, next(metric for metric in metrics if metric.key == name))
-        for key, label, metrics, name in known
+        Kind(key, label, next(metric for metric in metrics if metric.key == name), what)
+        for key, label, metrics, name, what in known
         if key in present and study.flows.loc[study.flows["kind"] == key, name].notna().any()
     ]
 
@@ -132,9 +140,9 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
     heading = ", ".join(factor.heading for factor in study.others)
     return Boxes(
         name=f"flows-{kind.key}-boxes",
-        title=capital(kind.heading),
+        title=capital(kind.title),
         x_title=heading or (study.compared.heading if study.compared else ""),
-        y_title=kind.metric.heading,
+        y_title=kind.heading,
         caption="Boxes hold the middle half of the flows of all replications, with their median; whiskers reach to "
         "the last flow within 1.5 times the box’s length; flows beyond are marked one by one.",
         table=f"flows-{kind.key}",
@@ -150,8 +158,8 @@ def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
             samples.append(Sample(f"{name or kind.label} (n = {len(values)})", (), tuple(values)))
     return Cumulative(
         name=slug(f"flows-{kind.key}-ecdf {where}"),
-        title=f"Distribution of the {kind.heading}" + (f", {where}" if where else ""),
-        x_title=capital(kind.metric.heading),
+        title=f"Distribution of the {kind.title}" + (f", {where}" if where else ""),
+        x_title=kind.heading,
         y_title="share of flows with at most this",
         caption="Empirical distribution over the n flows of all replications.",
         table=f"flows-{kind.key}",

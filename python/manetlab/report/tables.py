@@ -52,11 +52,15 @@ class Column:
         heading: Its heading, with the unit.
         key: Its name in CSV files.
         is_text: Whether it holds text, which is set flush left, or numbers.
+        is_long: Whether its text goes over several lines.
+        is_shown: Whether people see it; programs do in any case.
     """
 
     heading: str
     key: str
     is_text: bool = False
+    is_long: bool = False
+    is_shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,18 @@ class DataTable:
         """Adds a row; a string stands for a cell that shows what it holds."""
         self.rows.append([Cell(each, each) if isinstance(each, str) else each for each in cells])
 
+    @property
+    def shown_columns(self) -> list[Column]:
+        """The columns that people see."""
+        return [column for column in self.columns if column.is_shown]
+
+    @property
+    def shown_rows(self) -> list[list[Cell]]:
+        """The cells that people see."""
+        return [
+            [cell for cell, column in zip(row, self.columns, strict=True) if column.is_shown] for row in self.rows
+        ]
+
     def to_csv(self) -> str:
         """The table as CSV (RFC 4180) with a line of column names; no value is an empty field."""
         text = io.StringIO()
@@ -108,18 +124,21 @@ class DataTable:
 
     def to_latex(self) -> str:
         """The table as a LaTeX float that needs the package booktabs."""
-        letters = "".join("l" if column.is_text else "r" for column in self.columns)
+        columns = self.shown_columns
+        share = 0.7 / max(1, sum(column.is_long for column in columns))
+        long = rf"p{{{share:.2f}\linewidth}}"
+        letters = "".join(long if each.is_long else "l" if each.is_text else "r" for each in columns)
         lines = [
             "% Needs \\usepackage{booktabs}.",
             r"\begin{table}",
-            r"  \centering",
+            r"  \centering\small",
             rf"  \caption{{{latex(self.caption)}}}",
             rf"  \label{{tab:{self.name}}}",
             rf"  \begin{{tabular}}{{{letters}}}",
             r"    \toprule",
-            _latex_row([column.heading for column in self.columns]),
+            _latex_row([column.heading for column in columns]),
             r"    \midrule",
-            *(_latex_row([cell.shown for cell in row]) for row in self.rows),
+            *(_latex_row([cell.shown for cell in row]) for row in self.shown_rows),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"\end{table}",
@@ -128,8 +147,8 @@ class DataTable:
 
 
 def latex(text: str) -> str:
-    """The text as LaTeX sets it letter by letter; line breaks become spaces."""
-    return " ".join(text.split("\n")).translate(_TO_LATEX)
+    """The text as LaTeX sets it letter by letter; lines are joined by semicolons."""
+    return "; ".join(text.splitlines()).translate(_TO_LATEX)
 
 
 def slug(text: str) -> str:

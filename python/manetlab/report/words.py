@@ -9,19 +9,24 @@ from manetlab.report.study import Comparison, Study
 
 LEAST_REPLICATIONS = 10
 """Fewer are told about: the intervals are wide and lean on the values being normal."""
-OTHER_VERDICTS = {"not decided": "not decided", "equal": "the same to the last bit"}
 
 
 def answer(study: Study) -> list[str]:
     """Sentences that answer the campaign's question, the first wanted metric first."""
     if study.compared is None:
         return [_state(study, metric) for metric in study.wanted]
-    return [
+    sentences = [
         _compare(study, metric, name)
         for metric in study.wanted
         for name in study.compared.levels
         if name != study.baseline
     ]
+    if len(study.comparisons) > 1:
+        sentences.append(
+            f"In brackets: the mean difference, {study.compared.label} less {study.baseline}, with its {confidence(study)} "
+            f"interval. Decided is what remains after Holm’s correction for all {len(study.comparisons)} comparisons."
+        )
+    return sentences
 
 
 def _state(study: Study, metric: Metric) -> str:
@@ -35,54 +40,50 @@ def _state(study: Study, metric: Metric) -> str:
 def _compare(study: Study, metric: Metric, name: str) -> str:
     """One level beside the baseline: where the metric is higher, where lower, where nothing is decided."""
     found = [each for each in study.comparisons if each.metric == metric and each.level == name]
-    subject = capital(metric.label)
     if not found:
+        subject = capital(metric.label)
         return f"{subject}: {name} and {study.baseline} have no replication in common, so nothing can be said."
     if len(found) == 1:
-        return f"{_single(subject, found[0])} ({_evidence(study, found[0])})."
-    parts = []
+        return f"{_claim(found[0])} ({_evidence(study, found[0])})."
+    sentences = []
     for verdict in ("higher", "lower", "not decided", "equal"):
         those = [each for each in found if each.verdict == verdict]
-        if not those:
-            continue
-        where = listed([_where(study, each) for each in those])
-        phrase = _phrase(verdict, name, study.baseline)
-        count = f"in all {len(found)} settings" if len(those) == len(found) else f"in {len(those)} of {len(found)} settings"
-        parts.append(f"{phrase} {count} ({where})")
-    return f"{subject} is {'; '.join(parts)}."
+        if those:
+            extent = "all" if len(those) == len(found) else f"{len(those)} of"
+            where = "; ".join(_where(study, each) for each in those)
+            sentences.append(f"{_claim(those[0])} in {extent} {len(found)} settings ({where}).")
+    return " ".join(sentences)
 
 
-def _phrase(verdict: str, name: str, baseline: str) -> str:
-    if verdict in ("higher", "lower"):
-        return f"{verdict} with {name} than with {baseline}"
-    return OTHER_VERDICTS[verdict]
-
-
-def _single(subject: str, each: Comparison) -> str:
+def _claim(each: Comparison) -> str:
+    """What a verdict says, up to where it holds."""
+    subject = each.metric.label
     match each.verdict:
         case "higher" | "lower":
-            step = with_unit(number(abs(each.difference[0]), each.metric), each.metric)
-            return f"{subject} is {each.verdict} with {each.level} than with {each.baseline}, by {step} in the mean"
+            return f"{capital(subject)} is {each.verdict} with {each.level} than with {each.baseline}"
         case "equal":
-            return f"{subject} is the same with {each.level} and {each.baseline} in every pair"
-    return f"These runs do not show whether {subject} is higher with {each.level} or with {each.baseline}"
+            return f"{capital(subject)} is the same with {each.level} and {each.baseline} in every pair"
+    return f"Whether {subject} is higher with {each.level} or with {each.baseline} is not decided"
 
 
 def _where(study: Study, each: Comparison) -> str:
+    """A setting with the difference there."""
     setting = study.in_words(each.others)
     if each.verdict == "equal":
         return setting
+    ends = span(each.difference[1], each.difference[2], each.metric, signed=True)
     step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
-    return f"{setting}: {step}"
+    return f"{setting}: {step}, {ends}"
 
 
 def _evidence(study: Study, each: Comparison) -> str:
     ends = with_unit(span(each.difference[1], each.difference[2], each.metric, signed=True), each.metric)
     relative = percent(each.ratio[0])
-    share = f"{relative}; " if relative != "–" else ""
+    share = f", {relative}" if relative != "–" else ""
     p = p_value(each.adjusted_p)
     p = p if p.startswith("<") else f"= {p}"
-    return f"{share}{confidence(study)} interval of the difference {ends}; p {p} after Holm; n = {each.n} pairs"
+    step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
+    return f"difference {step}{share}; {confidence(study)} interval {ends}; p {p} after Holm; n = {each.n} pairs"
 
 
 def cautions(study: Study) -> list[str]:

@@ -21,6 +21,7 @@
       colorway: isDark() ? specs.colours.dark : specs.colours.light,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("text") },
       font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("text") },
       hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("text") } },
       xaxis: { ...layout.xaxis, ...axis },
@@ -28,12 +29,19 @@
     };
   }
 
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  // Buttons would cover the legend where nothing hovers and room is short; there, fingers zoom.
+  const config = {
+    responsive: true,
+    displaylogo: false,
+    displayModeBar: matchMedia("(hover: hover) and (min-width: 40rem)").matches ? "hover" : false,
+    modeBarButtons: [["toImage", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
+  };
 
   function draw() {
     if (!window.Plotly) return;
     for (const place of document.querySelectorAll(".plot")) {
       const spec = structuredClone(specs.figures[place.dataset.figure]);
+      place.style.height = `${spec.height_rem}rem`;
       place.parentElement.classList.add("drawn");
       Plotly.react(place, spec.data, themed(spec.layout), config);
     }
