@@ -5,7 +5,8 @@
     >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
 
 `run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
-they return. `Campaign` asks a question of many runs, `Results` is what came out. The command line, ``manetlab``, does the same.
+they return. `Campaign` asks a question of many runs, `Results` is what came out. The command line,
+``manetlab``, does the same.
 """
 
 from __future__ import annotations

@@ -83,3 +83,8 @@ TOTALS = (
     Metric("hops_mean", "hops of a delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )
+
+
+def by_key(key: str) -> Metric:
+    """How a total is shown; one that single runs do not show is shown as it is, under its own name."""
+    return next((metric for metric in TOTALS if metric.key == key), Metric(key, key, digits=4))

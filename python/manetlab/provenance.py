@@ -50,8 +50,8 @@ def commit() -> str | None:
 def code_identity() -> str:
     """What must be equal for two results to be of the same code: the version and the commit.
 
-    Of a checkout whose files differ from the commit, a digest of the files that decide a run is added, because
-    there the commit says too little.
+    Of a checkout whose files differ from the commit, a digest of the files that decide a run is added,
+    because there the commit says too little.
     """
     made_by = commit()
     text = f"{manetlab.__version__} {made_by or 'without commit'}"

@@ -1,8 +1,8 @@
 """Campaigns: a question asked of many runs, from one file or a few lines of Python to an answer.
 
 `plan` says what is to be run: a base scenario, factors, replications. `store` keeps what was asked, run and
-measured. `execution` runs what is missing, with threads of this process or on a cluster. `results` makes tables of
-what came out.
+measured. `execution` runs what is missing, with threads of this process or on a cluster. `results` makes
+tables of what came out.
 """
 
 from __future__ import annotations

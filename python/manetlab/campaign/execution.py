@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from manetlab import provenance
 from manetlab.campaign.plan import Campaign, Task
+from manetlab.campaign.stopping import rounds
 from manetlab.campaign.store import LEASE_S, Outcome, Store
-from manetlab.campaign.worker import Work, check_input
+from manetlab.campaign.worker import Work, resolve, work_of
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ DEPENDENCIES = ("distributed", "numpy", "pandas", "pyarrow", "pydantic", "scipy"
 """Packages whose versions are kept with the results; a run itself needs none but pydantic."""
 POLL_S = 0.2
 """How often a process looks whether another one has finished its tasks, in s."""
-CONFIDENCE = 0.95
-"""Of the intervals that `Campaign.until` bounds."""
 
 
 @dataclass(frozen=True)
@@ -106,41 +105,39 @@ def run(
         hint = "leave it out for as many as there are cores"
         place = "the number of jobs is not allowed"
         raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
-    files = campaign.check()
-    identity = campaign.identity(files)
+    identity = campaign.identity(campaign.check())
     code = provenance.code_identity()
     path = None if store is None else Path(store)
     opened = Store.open(path)
     try:
         if not allow_other_version:
             opened.check_code(code)
-        backend = _backend(campaign, files, jobs, scheduler, slurm)
-        stopped = True
+        backend = _backend(jobs, scheduler, slurm)
+        stop = True
         try:
-            _Execution(campaign, opened, identity, backend, code, progress).run(
-                allow_other_version, retry_failed
-            )
-            stopped = False
+            execution = _Execution(campaign, opened, identity, backend, code, progress)
+            execution.run(allow_other_version, retry_failed)
+            stop = False
         finally:
-            backend.close(stopped)
-        return Results.of(opened)
+            backend.close(stop)
+        return Results.of(opened, execution.number)
     finally:
-        if path is not None:
-            opened.close()
+        opened.close()
 
 
-def _backend(
-    campaign: Campaign,
-    files: list[Path],
-    jobs: int | None,
-    scheduler: str | None,
-    slurm: Mapping[str, Any] | None,
-) -> Backend:
+def _backend(jobs: int | None, scheduler: str | None, slurm: Mapping[str, Any] | None) -> Backend:
     from manetlab.campaign.local import Threads
 
     if scheduler is None and slurm is None:
         return Threads(jobs)
-    raise NotImplementedError
+    where = "scheduler" if scheduler is not None else "slurm"
+    if jobs is not None or (scheduler is not None and slurm is not None):
+        found = "jobs" if jobs is not None else "slurm"
+        hint = "a cluster has the workers that it has"
+        raise InputError("these do not go together", where, f"{where} and {found}", "one of them", hint)
+    from manetlab.campaign import dask_cluster
+
+    return dask_cluster.Cluster(scheduler) if scheduler is not None else dask_cluster.Slurm(slurm or {})
 
 
 class _Execution:
@@ -170,7 +167,7 @@ class _Execution:
         try:
             if retry_failed:
                 self.store.forget_failures(self.number)
-            for replications in self._rounds():
+            for replications in rounds(self.store, self.number, self.campaign):
                 self.store.reach(self.number, replications)
                 self._run_round(replications)
         except KeyboardInterrupt:
@@ -179,20 +176,6 @@ class _Execution:
             raise
         finally:
             self.store.close_session(session)
-
-    def _rounds(self) -> Iterator[int]:
-        """How many replications to have, round after round."""
-        campaign = self.campaign
-        replications = campaign.replications
-        yield replications
-        if campaign.until is None:
-            return
-        from manetlab.campaign.stopping import wants_more
-
-        while replications < campaign.max_replications and wants_more(self.store, campaign, replications):
-            # A quarter more at a time overshoots by at most that, and needs few looks at the data.
-            replications = min(campaign.max_replications, replications + -(-replications // 4))
-            yield replications
 
     def _run_round(self, replications: int) -> None:
         settled = self.store.settled(self.number)
@@ -204,20 +187,14 @@ class _Execution:
             self._exchange(self._wait(pending), pending)
             self._tell(pending, replications)
 
-    def _work(self, task: Task) -> Work:
-        campaign = self.campaign
-        scenario = campaign.scenario(task.point, task.replication)
-        fields = scenario.model_dump(exclude_unset=True)
-        return Work(
-            task, fields, scenario._where, str(campaign.folder.absolute()), campaign.series, self.code
-        )
-
     def _adopt(self, pending: deque[Task]) -> None:
         """Lets tasks refer to runs that the store has already, of another campaign or another version."""
+        has_series = self.campaign.series_s is not None
         for _ in range(len(pending)):
             task = pending.popleft()
             try:
-                key = self.store.key_for(check_input(self._work(task)), self.code, self.any_code)
+                found = resolve(work_of(self.campaign, task, self.code)).hash
+                key = self.store.key_for(found, self.code, self.any_code, has_series)
             except InputError:
                 # The run will find the same and put it on record.
                 key = None
@@ -249,7 +226,7 @@ class _Execution:
         self.under_way.update(ours)
         self.waits = not ours
         for task in ours:
-            self.backend.submit(self._work(task))
+            self.backend.submit(work_of(self.campaign, task, self.code))
         if time.monotonic() - self.renewed > LEASE_S / 4:
             self.store.renew()
             self.renewed = time.monotonic()

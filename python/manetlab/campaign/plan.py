@@ -8,7 +8,8 @@ import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, fields as fields_of
+from dataclasses import dataclass, field
+from dataclasses import fields as fields_of
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -21,18 +22,18 @@ from manetlab.parameters import unknown
 from manetlab.scenario import Scenario, as_plain, merged
 
 if TYPE_CHECKING:
-    from manetlab.campaign.execution import Report
+    from manetlab.campaign.execution import Progress
     from manetlab.campaign.results import Results
 
 MAX_RUNS = 1_000_000
 """Most runs that a campaign may ask for."""
 MAX_LEVELS = 10_000
 """Most levels of one factor."""
-SERIES = ("made", "sent", "delivered", "dropped", "frame", "route-failed", "route-found", "window")
-"""Events of the recording that can be kept as time series; docs/recording.md says what they hold."""
+MAX_CHECKED = 10_000
+"""Up to so many points, every one's scenario is built before the first run."""
 COLUMNS = (
     *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
-    *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "t", "node", "event"),
+    *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "time_s"),
 )
 """Columns of the tables of results, after which no factor can be named."""
 
@@ -104,10 +105,10 @@ class Campaign:
         replications: How many of each point; with ``until``, the least.
         first_seed: The seed of replication 0.
         metrics: The totals that are wanted: what tables show and ``until`` looks at.
-        until: Replicate until the half width of each wanted metric's 95 % interval, at every point, is at most
-            this share of its mean.
+        until: Replicate until the half width of each wanted metric's 95 % interval is, at every point, at
+            most this share of its mean.
         max_replications: How many of each point at most, with ``until``.
-        series: Events of the recording that are kept of every run, as time series.
+        series_s: Keep time series of every run, with a value each so many seconds of simulated time.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
 
@@ -124,7 +125,7 @@ class Campaign:
     metrics: Sequence[str] = ()
     until: float | None = None
     max_replications: int = 200
-    series: Sequence[str] = ()
+    series_s: float | None = None
     folder: Path = Path()
     where: str = "campaign"
 
@@ -135,11 +136,9 @@ class Campaign:
             if not isinstance(value, Mapping):
                 raise self._refused(name, value, "a table", "see docs/campaigns.md")
         object.__setattr__(self, "base", as_plain(self.base))
-        for name in ("metrics", "series"):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, Sequence):
-                raise self._refused(name, value, "a list of names", f'for example ["{(*value, "…")[0]}"]')
-            object.__setattr__(self, name, tuple(map(str, value)))
+        if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
+            raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
+        object.__setattr__(self, "metrics", tuple(map(str, self.metrics)))
         self._check_numbers()
         object.__setattr__(self, "factors", {str(key): _listed(self, key) for key in self.factors})
         self._check_size()
@@ -205,8 +204,8 @@ class Campaign:
         data["metrics"] = list(self.metrics)
         if self.until is not None:
             data |= {"until": self.until, "max_replications": self.max_replications}
-        if self.series:
-            data["series"] = list(self.series)
+        if self.series_s is not None:
+            data["series_s"] = self.series_s
         return data
 
     @cached_property
@@ -216,7 +215,7 @@ class Campaign:
 
     @property
     def point_count(self) -> int:
-        """The number of combinations."""
+        """The number of points, each a combination of levels."""
         return math.prod(len(levels) for levels in self.factors.values())
 
     @cached_property
@@ -228,20 +227,26 @@ class Campaign:
             for number, chosen in enumerate(product(*labels))
         ]
 
+    def fields_of(self, point: int, replication: int) -> dict[str, Any]:
+        """The fields of the scenario of a point and replication, not yet checked."""
+        data: dict[str, Any] = dict(self.base)
+        for level in self._chosen(point):
+            for path, value in level.fields.items():
+                data = fields.assign(data, path, value, self.where)
+        return {**data, "seed": self.first_seed + replication}
+
+    def place_of(self, point: int) -> str:
+        """What errors name as a point's place: the campaign, and the levels."""
+        levels = zip(self.factors, self._chosen(point), strict=True)
+        return ", ".join([self.where, *(f"{name} = {level.label}" for name, level in levels)])
+
     def scenario(self, point: int, replication: int) -> Scenario:
         """The scenario of a point and replication.
 
         Raises:
             InputError: Base and levels make no scenario.
         """
-        data: dict[str, Any] = dict(self.base)
-        chosen = self._chosen(point)
-        for level in chosen:
-            for path, value in level.fields.items():
-                data = fields.assign(data, path, value, self.where)
-        data["seed"] = self.first_seed + replication
-        names = ", ".join(f"{name} = {level.label}" for name, level in zip(self.factors, chosen, strict=True))
-        return Scenario.build(data, f"{self.where}, {names}" if names else self.where, self.folder)
+        return Scenario.build(self.fields_of(point, replication), self.place_of(point), self.folder)
 
     def tasks(self, replications: int) -> Iterator[Task]:
         """The runs of that many replications: all points of a replication, then those of the next."""
@@ -250,30 +255,45 @@ class Campaign:
                 yield Task(point, replication)
 
     def check(self) -> list[Path]:
-        """Checks the scenario of every point, as far as that can be done quickly, and returns their files.
+        """Checks the scenarios of the points, as far as that can be done quickly, and returns their files.
 
-        Each level is resolved once, in the first point that has it; the scenarios of all points are built.
+        Each level is resolved once, with the first level of all other factors. The scenarios of the other
+        points are built if they are not too many; what is wrong with one beyond that becomes a failed run.
 
         Raises:
             InputError: A point's scenario cannot be used.
         """
-        seen: set[tuple[str, Label]] = set()
         files: dict[Path, None] = {}
-        for point in self.points:
-            scenario = point.scenario(0)
-            if new := set(point.levels.items()) - seen:
-                seen |= new
-                scenario.resolve()
+        for point in self._first_points():
+            scenario = self.scenario(point, 0)
+            scenario.resolve()
             files.update(dict.fromkeys(scenario.files))
+        if self.point_count <= MAX_CHECKED:
+            for point in range(self.point_count):
+                self.scenario(point, 0)
         return list(files)
 
+    def _first_points(self) -> Iterator[int]:
+        """The first point, and of every other level the first point that has it."""
+        yield 0
+        step = 1
+        for levels in reversed(self.levels.values()):
+            yield from (step * index for index in range(1, len(levels)))
+            step *= len(levels)
+
     def identity(self, files: Sequence[Path]) -> str:
-        """SHA-256 over what decides the runs: base, factors, first seed, series, and the content of files."""
+        """SHA-256 over what decides what is kept: base, factors, first seed, series, the files' content."""
         contents = {str(path): hashlib.sha256(read_bytes(path, "file")).hexdigest() for path in files}
         levels = {
             name: [[level.label, level.fields] for level in levels] for name, levels in self.levels.items()
         }
-        asked = [self.base, list(levels.items()), self.first_seed, list(self.series), sorted(contents.values())]
+        asked = [
+            self.base,
+            list(levels.items()),
+            self.first_seed,
+            self.series_s,
+            sorted(contents.values()),
+        ]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def run(
@@ -283,7 +303,7 @@ class Campaign:
         jobs: int | None = None,
         scheduler: str | None = None,
         slurm: Mapping[str, Any] | None = None,
-        progress: Any = None,
+        progress: Progress | None = None,
         allow_other_version: bool = False,
         retry_failed: bool = False,
     ) -> Results:
@@ -294,7 +314,7 @@ class Campaign:
             jobs: Runs at a time; as many as there are cores if not given.
             scheduler: The address of a Dask scheduler that runs them, ``tcp://host:port``.
             slurm: Options of `dask_jobqueue.SLURMCluster`, to run them as jobs of SLURM.
-            progress: Called in this thread with a [`Report`][manetlab.campaign.execution.Report], now and then.
+            progress: Called in this thread with a `manetlab.campaign.execution.Report`, now and then.
             allow_other_version: Use results that another version or commit left in the store.
             retry_failed: Run again what failed before.
 
@@ -337,12 +357,17 @@ class Campaign:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 wanted = f"a whole number from {least} to {most}"
                 raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
+        if self.series_s is not None and not _is_number(self.series_s, 1e-3, 1e6):
+            raise self._refused("series_s", self.series_s, "seconds, 0.001 or more", "1.0 is a usual step")
         if self.until is None:
             return
-        if isinstance(self.until, bool) or not isinstance(self.until, int | float) or not 0 < self.until < 1:
-            raise self._refused("until", self.until, "a share of the mean, 0 to 1", "0.05 stands for 5 %")
-        if self.max_replications < max(self.replications, 2):
-            wanted = f"at least {max(self.replications, 2)}, the replications that are always made"
+        if not _is_number(self.until, 1e-6, 1.0):
+            raise self._refused("until", self.until, "a share of the mean, up to 1", "0.05 stands for 5 %")
+        if self.replications < 2:
+            hint = "an interval needs two replications, a trustworthy one ten"
+            raise self._refused("replications", self.replications, "2 or more, with until", hint)
+        if self.max_replications < self.replications:
+            wanted = f"at least {self.replications}, the replications that are always made"
             hint = "raise max_replications, or leave out until"
             raise self._refused("max_replications", self.max_replications, wanted, hint)
         if not self.metrics:
@@ -354,9 +379,6 @@ class Campaign:
         for metric in self.metrics:
             if metric not in known_metrics():
                 raise unknown("metric", metric, known_metrics(), f"{self.where}: metrics")
-        for event in self.series:
-            if event not in SERIES:
-                raise unknown("event of the recording", event, SERIES, f"{self.where}: series")
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
@@ -395,6 +417,10 @@ class Campaign:
             raise self._refused("first_seed", self.first_seed, "seeds below 2⁶⁴", "choose a smaller one")
 
 
+def _is_number(value: object, least: float, most: float) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and least <= value <= most
+
+
 def _listed(campaign: Campaign, name: object) -> list[Any]:
     """A factor's values as a list, not before it is known to be short enough."""
     values = campaign.factors[name]  # type: ignore[index]
@@ -431,9 +457,7 @@ def _level(factor: str, value: Any) -> Level:
     return Level(fields.label(value), {factor: value})
 
 
-def _check_apart(
-    ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str
-) -> None:
+def _check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str) -> None:
     """Checks that no field is set by two factors, of which the later would quietly win."""
     for mine in sorted(ours):
         for other, factor in decided.items():

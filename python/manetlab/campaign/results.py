@@ -25,8 +25,9 @@ Row = dict[str, Any]
 class Results:
     """The results of a campaign: of the finished runs, and of those that failed.
 
-    Tables are tidy: one row an observation, one column a factor with the labels of its levels. Rows are ordered by
-    point and replication, whatever order the runs ended in. A metric that a run does not have is NaN.
+    Tables are tidy: one row an observation, one column a factor with the labels of its levels. Rows are
+    ordered by point and replication, whatever order the runs ended in. A metric that a run does not have is
+    NaN.
 
     Attributes:
         campaign: The campaign.
@@ -51,10 +52,10 @@ class Results:
             return cls.of(store)
 
     @classmethod
-    def of(cls, store: Store) -> Results:
-        """The results of the campaign that was run last with an open store."""
-        number, campaign, replications = store.latest()
-        return cls(campaign, replications, store.path, _Raw(store, number, replications))
+    def of(cls, store: Store, number: int | None = None) -> Results:
+        """The results of a campaign in an open store, of the one that was run last if none is named."""
+        this, campaign, replications = store.definition(number)
+        return cls(campaign, replications, store.path, _Raw(store, this, replications))
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -63,19 +64,18 @@ class Results:
         Columns: ``point``, the factors, ``replication``, ``seed``, ``key``, the metrics of `Result.totals`
         (docs/metrics.md), ``events``, ``cpu_time_s``, ``result_hash``.
         """
-        rows = []
-        for run in self._raw.runs:
-            rows.append(
-                {
-                    **self._place(run.point, run.replication),
-                    "seed": self.campaign.first_seed + run.replication,
-                    "key": run.key,
-                    **json.loads(run.totals),
-                    "events": run.events,
-                    "cpu_time_s": run.cpu_time_s,
-                    "result_hash": run.result_hash,
-                }
-            )
+        rows = [
+            {
+                **self._place(run.point, run.replication),
+                "seed": self.campaign.first_seed + run.replication,
+                "key": run.key,
+                **json.loads(run.totals),
+                "events": run.events,
+                "cpu_time_s": run.cpu_time_s,
+                "result_hash": run.result_hash,
+            }
+            for run in self._raw.runs
+        ]
         columns = (*self._places, "seed", "key", *known_metrics(), "events", "cpu_time_s", "result_hash")
         table = _table(rows, columns)
         # A metric that no run has would be a column of None.
@@ -85,8 +85,8 @@ class Results:
     def flows(self) -> pd.DataFrame:
         """One row a flow of a finished run.
 
-        Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``, then
-        the metrics of a flow (docs/metrics.md).
+        Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``,
+        then the metrics of a flow (docs/metrics.md).
         """
         rows = [
             {**self._place(run.point, run.replication), "flow": flow.pop("id"), **flow}
@@ -127,6 +127,25 @@ class Results:
         ]
         return _table(rows, (*self._places, "seed", "error", "command"))
 
+    @cached_property
+    def machines(self) -> pd.DataFrame:
+        """One row a finished run: what made it, where, and how long that took.
+
+        Columns: ``point``, the factors, ``replication``, ``key``, ``scenario_hash``, ``code``, ``platform``,
+        ``host``, ``ended``, ``cpu_time_s``, ``wall_time_s``.
+        """
+        names = ("key", "scenario_hash", "code", "platform", "host", "ended", "cpu_time_s", "wall_time_s")
+        rows = [
+            {**self._place(run.point, run.replication), **{name: getattr(run, name) for name in names}}
+            for run in self._raw.runs
+        ]
+        return _table(rows, (*self._places, *names))
+
+    @property
+    def series_names(self) -> list[str]:
+        """The time series that runs have kept."""
+        return sorted({name for _, name, _ in self._raw.series})
+
     @property
     def missing(self) -> int:
         """How many of the wanted runs have neither finished nor failed."""
@@ -137,8 +156,8 @@ class Results:
     def provenance(self) -> dict[str, Any]:
         """Where the results come from: code, machines, dependencies, times, the hash of each scenario.
 
-        ``code`` lists the versions and commits of all runs; more than one were mixed because somebody asked for
-        it. ``version``, ``commit``, ``platform`` and ``python`` are those of this process.
+        ``code`` lists the versions and commits of all runs; more than one were mixed because somebody asked
+        for it. ``version``, ``commit``, ``platform`` and ``python`` are those of this process.
         """
         runs, sessions = self._raw.runs, self._raw.sessions
         return {
@@ -168,23 +187,25 @@ class Results:
         """A time series of all runs that recorded it.
 
         Args:
-            name: The event, one of `Campaign.series`; docs/recording.md says what it holds.
+            name: ``totals`` or ``tcp_flows``; docs/metrics.md says what they hold.
 
         Returns:
-            Columns: ``point``, the factors, ``replication``, then the event's own.
+            Columns: ``point``, the factors, ``replication``, then the series' own.
 
         Raises:
-            InputError: It was not recorded, or its file is not there any more.
+            InputError: The runs kept none, or a file is not there any more.
         """
-        from manetlab.campaign.series import read
+        from manetlab.campaign.series import NAMES, read
 
-        if name not in self.campaign.series:
-            raise unknown("time series in the results", name, self.campaign.series, str(self.store))
-        keys = {run.key: (run.point, run.replication) for run in self._raw.runs}
-        files = {key: file for key, kept, file in self._raw.series if kept == name and key in keys}
-        assert self.store is not None
-        places = [(file, self._place(*keys[key])) for key, file in files.items()]
-        return read(self.store, places, self._places)
+        if name not in NAMES:
+            raise unknown("time series", name, NAMES, str(self.store))
+        place_of = {run.key: self._place(run.point, run.replication) for run in self._raw.runs}
+        files = [(file, place_of[key]) for key, kept, file in self._raw.series if kept == name]
+        if self.store is None or not files:
+            hint = "series_s = 1.0 in the campaign keeps them, with a value each second"
+            wanted = "runs that kept time series"
+            raise InputError("there are no time series", str(self.store), "none", wanted, hint)
+        return read(self.store, files)
 
     def xarray(self) -> xarray.Dataset:
         """The metrics as arrays whose dimensions are the factors and ``replication``."""
@@ -205,25 +226,71 @@ class Results:
             confidence: Of Student's t interval of the mean.
 
         Returns:
-            Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``, ``p95``,
-            ``n``. Points without a value of a metric have no row for it.
+            Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``,
+            ``p95``, ``n``. Points without a value of a metric have no row for it.
         """
-        from manetlab.stats import mean_interval
+        from manetlab.stats import mean_interval, percentiles
 
         rows = []
+        at_point = dict(iter(self.runs.groupby("point")))
         for point in self.campaign.points:
-            at_point = self.runs[self.runs["point"] == point.number]
             for metric in self.wanted(metrics):
-                values = at_point[metric].dropna()
-                if values.empty:
+                values = at_point[point.number][metric].dropna().tolist() if point.number in at_point else []
+                if not values:
                     continue
-                interval = mean_interval([float(value) for value in values], confidence)
+                interval = mean_interval(values, confidence)
+                low, median, high = percentiles(values, (5.0, 50.0, 95.0))
                 row: Row = {"point": point.number, **point.levels, "metric": metric}
                 row |= {"mean": interval.mean, "low": interval.low, "high": interval.high}
-                row |= {"median": values.median(), "p5": values.quantile(0.05), "p95": values.quantile(0.95)}
-                rows.append({**row, "n": interval.n})
-        columns = ("point", *self.campaign.factors, "metric", "mean", "low", "high", "median", "p5", "p95", "n")
+                rows.append({**row, "median": median, "p5": low, "p95": high, "n": interval.n})
+        columns = (
+            "point",
+            *self.campaign.factors,
+            "metric",
+            "mean",
+            "low",
+            "high",
+            "median",
+            "p5",
+            "p95",
+            "n",
+        )
         return _table(rows, columns)
+
+    def compare(
+        self,
+        factor: str,
+        a: Label,
+        b: Label,
+        metric: str | Sequence[str] | None = None,
+        confidence: float = 0.95,
+    ) -> pd.DataFrame:
+        """Level ``a`` of a factor against level ``b``, in pairs of the same replication.
+
+        Replications have the same movement and traffic at both levels, so a difference within a pair is the
+        factor's. Every combination of the other factors and every metric is a comparison of its own;
+        ``p_holm`` is adjusted for their number.
+
+        Args:
+            factor: The factor.
+            a: The label of a level.
+            b: The label of the level that it is compared with.
+            metric: The total, or several; the campaign's own if not given.
+            confidence: Of the intervals.
+
+        Returns:
+            Columns: the other factors, ``metric``, ``a`` and ``b`` (the means over the pairs), ``difference``
+            (a - b) with ``low`` and ``high``, ``ratio`` (of the means, a / b) with ``ratio_low`` and
+            ``ratio_high``, ``p_t`` (paired t test), ``p_wilcoxon``, ``p_holm`` (of ``p_t``), ``n`` (pairs).
+            Combinations without a pair have no row.
+
+        Raises:
+            InputError: There is no such factor, level or metric.
+        """
+        from manetlab.campaign.comparison import compare
+
+        metrics = self.wanted([metric] if isinstance(metric, str) else metric)
+        return compare(self, factor, (a, b), metrics, confidence)
 
     def wanted(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The metrics that are asked for, the campaign's own, or else all that some run has.
@@ -237,6 +304,12 @@ class Results:
         if chosen := list(metrics or self.campaign.metrics):
             return chosen
         return [name for name in known_metrics() if self.runs[name].notna().any()]
+
+    def export(self, folder: str | Path, formats: Sequence[str] = ("csv", "parquet")) -> list[Path]:
+        """Writes all tables into a folder; see [`export`][manetlab.campaign.export.export]."""
+        from manetlab.campaign.export import export
+
+        return export(self, folder, formats)
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -262,7 +335,7 @@ class _Raw:
     def __init__(self, store: Store, campaign: int, replications: int) -> None:
         self.runs = [_Run(row) for row in store.finished(campaign, replications)]
         self.failures = store.failures(campaign, replications)
-        self.series = store.series_files(campaign)
+        self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)
 
 
@@ -272,8 +345,3 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
 
     names = dict.fromkeys((*columns, *(name for row in rows for name in row)))
     return pd.DataFrame.from_records(rows, columns=list(names))
-
-
-def no_factor(campaign: Campaign, name: str) -> InputError:
-    """The error for a name that is none of the campaign's factors."""
-    return unknown("factor in this campaign", name, campaign.factors, campaign.where)

@@ -12,6 +12,10 @@ from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow
+
+NAMES = ("totals", "tcp_flows")
+"""The time series of a run that was asked for any."""
 
 
 def folder_of(store: Path) -> Path:
@@ -20,59 +24,65 @@ def folder_of(store: Path) -> Path:
 
 
 def write(
-    store: Path | None, key: str, series: Mapping[str, Sequence[Mapping[str, Any]]]
+    store: Path | None, key: str, series: Mapping[str, Mapping[str, Sequence[Any]]]
 ) -> dict[str, tuple[str, int]]:
     """Writes the time series of a run; returns file and number of rows of each, by its name.
 
-    Each is written under another name, forced to the disk and renamed: a file of this name is whole. It counts when
-    the store refers to it, which it does from the transaction that keeps its run.
+    A series counts when the store refers to its file, which it does from the transaction that keeps the run.
 
     Raises:
         InputError: The disk is full or cannot be written.
     """
     import pyarrow
-    from pyarrow import parquet
 
     if store is None:
-        hint = "give the campaign a store: run(\"name.db\")"
-        raise InputError("time series need a store", "series", ", ".join(series), "a store in a file", hint)
+        hint = 'give the campaign a store: run("name.db")'
+        raise InputError("time series need a store", "series_s", "no store", "a store in a file", hint)
     written = {}
-    for name, rows in series.items():
+    for name, columns in series.items():
         file = f"{name}/{key}.parquet"
-        path = folder_of(store) / file
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
-            try:
-                with os.fdopen(handle, "wb") as sink:
-                    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), sink)
-                    sink.flush()
-                    os.fsync(sink.fileno())
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-            _sync_folder(path.parent)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            hint = "what was stored before is safe; free some room, then run the same again"
-            wanted = "a place to write"
-            raise InputError("a time series cannot be written", str(path), reason, wanted, hint) from None
-        written[name] = (file, len(rows))
+        table = pyarrow.table({column: list(values) for column, values in columns.items()})
+        write_parquet(folder_of(store) / file, table)
+        written[name] = (file, table.num_rows)
     return written
 
 
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def write_parquet(path: Path, table: pyarrow.Table) -> None:
+    """Writes a Parquet file whole or not at all: under another name, forced to the disk, then renamed.
+
+    Raises:
+        InputError: The disk is full or cannot be written.
+    """
+    from pyarrow import parquet
+
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
+        try:
+            with os.fdopen(handle, "wb") as sink:
+                parquet.write_table(table, sink)
+                sink.flush()
+                os.fsync(sink.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "what was written before is safe; free some room, then do the same again"
+        wanted = "a place to write, with room"
+        raise InputError("a table cannot be written", str(path), reason, wanted, hint) from None
 
 
-def read(
-    store: Path, places: Sequence[tuple[str, Mapping[str, Any]]], columns: Sequence[str]
-) -> pd.DataFrame:
+def read(store: Path, places: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:
     """The rows of all these files, each with the columns of its place before its own.
 
     Raises:
@@ -82,7 +92,7 @@ def read(
     import pyarrow
     from pyarrow import parquet
 
-    tables = []
+    tables: list[pd.DataFrame] = []
     for file, place in places:
         path = folder_of(store) / file
         try:
@@ -93,4 +103,4 @@ def read(
         for index, (name, value) in enumerate(place.items()):
             table.insert(index, name, value)
         tables.append(table)
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
+    return pd.concat(tables, ignore_index=True)

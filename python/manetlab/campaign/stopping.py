@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Iterator
 
 from manetlab.campaign.plan import Campaign
 from manetlab.campaign.store import Store
+from manetlab.stats import Sequential
 
 
-def wants_more(store: Store, campaign: Campaign, replications: int) -> bool:
-    """Is an interval of a wanted metric, at any point, still wider than `Campaign.until` says?
+def rounds(store: Store, number: int, campaign: Campaign) -> Iterator[int]:
+    """How many replications of every point to have, round after round, until they are enough.
 
-    The answer depends on the first ``replications`` replications of the store and on nothing else, so that it is
-    the same however many cores ran them and however often the campaign was interrupted.
+    All points are replicated alike, so that every difference can be taken in pairs. The answer after a round
+    depends on its replications in the store and on nothing else: it is the same however many cores ran them,
+    however often they were interrupted, and whatever further replications the store has.
+
+    Args:
+        store: The store; the round before is finished in it when the next is asked for.
+        number: The campaign's number in the store.
+        campaign: The campaign.
     """
-    from manetlab import stats
-
-    assert campaign.until is not None
-    rule = stats.Sequential(
-        relative=campaign.until,
-        least=campaign.replications,
-        most=campaign.max_replications,
-        confidence=0.95,
-    )
-    return any(rule.wants_more(values) for values in _values(store, campaign, replications))
+    replications = campaign.replications
+    yield replications
+    if campaign.until is None:
+        return
+    rule = Sequential(campaign.until, campaign.replications, campaign.max_replications)
+    while any(rule.wants_more(at, replications) for at in _values(store, number, campaign, replications)):
+        replications = rule.round_after(replications)
+        yield replications
 
 
-def _values(store: Store, campaign: Campaign, replications: int) -> list[dict[str, list[float]]]:
+def _values(store: Store, number: int, campaign: Campaign, replications: int) -> list[dict[str, list[float]]]:
+    """The values of the wanted metrics at each point."""
     points: list[dict[str, list[float]]] = [
         {metric: [] for metric in campaign.metrics} for _ in range(campaign.point_count)
     ]
-    query = (
-        "SELECT point, totals FROM task JOIN run USING (key) "
-        "WHERE campaign = (SELECT number FROM campaign ORDER BY used DESC LIMIT 1) AND replication < ? "
-        "ORDER BY point, replication"
-    )
-    for point, totals in store.rows(query, (replications,)):
+    for point, totals in store.totals(number, replications):
         measured = json.loads(totals)
         for metric, values in points[point].items():
-            value = measured[metric]
-            if value is not None and math.isfinite(value):
-                values.append(float(value))
+            if measured[metric] is not None:
+                values.append(float(measured[metric]))
     return points

@@ -1,9 +1,9 @@
 """The store: one SQLite file that keeps what was asked, what was run, and what was measured.
 
-A run is stored once, under a key that hashes its resolved scenario (with the seed) and the code that made it. A
-*task* says which run answers a point and replication of a campaign. A run counts if and only if its task is in the
-table `task`, which is written in the same transaction as the run itself. Processes that work at the same store
-*claim* tasks, so that none is run twice; the claims of a process that is gone are void.
+A run is stored once, under a key that hashes its resolved scenario (with the seed) and the code that made it.
+A *task* says which run answers a point and replication of a campaign. A run counts if and only if its task is
+in the table `task`, which is written in the same transaction as the run itself. Processes that work at the
+same store *claim* tasks, so that none is run twice; the claims of a process that is gone are void.
 
 SQLite's write-ahead log with ``synchronous = FULL`` keeps every committed run through a kill or a power cut.
 """
@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from manetlab import provenance
 from manetlab.campaign.plan import Campaign, Task
@@ -122,7 +122,7 @@ class Outcome:
         measured: Flows, totals, drops, audit and provenance of the result; None if it failed or was known.
         host: Where it ran.
         error: Why it failed; empty if it did not.
-        series: The rows of each kept event, by its name.
+        series: The columns of each time series, by its name.
     """
 
     task: Task
@@ -131,7 +131,7 @@ class Outcome:
     measured: Mapping[str, Any] | None = None
     host: str = ""
     error: str = ""
-    series: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    series: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
 
 def key_of(scenario_hash: str, code: str) -> str:
@@ -208,7 +208,7 @@ class Store:
         """Closes the store; the last to do so folds the log into the file."""
         self._db.close()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -293,20 +293,24 @@ class Store:
             hint = "run that version, or name another --store, or mix them with --allow-other-version"
             raise InputError(what, str(self.path), found, f"runs of {code}", hint)
 
-    def latest(self) -> tuple[int, Campaign, int]:
-        """Number and definition of the campaign that was run last, and the replications of its results.
+    def definition(self, number: int | None = None) -> tuple[int, Campaign, int]:
+        """Number, definition and replications of a campaign, of the one that was run last if none is named.
 
         Raises:
             InputError: The store has none.
         """
-        query = "SELECT number, definition, folder, reached FROM campaign ORDER BY used DESC LIMIT 1"
-        found = self.rows(query)
+        query = (
+            "SELECT number, definition, folder, reached FROM campaign "
+            "WHERE number = coalesce(?, number) ORDER BY used DESC LIMIT 1"
+        )
+        found = self.rows(query, (number,))
         if not found:
             hint = "`manetlab campaign run` fills it"
             raise InputError("the store is empty", str(self.path), "no campaign", "a campaign", hint)
-        number, definition, folder, reached = found[0]
-        campaign = Campaign.build(json.loads(definition), str(self.path), Path(folder))
-        return int(number), campaign, int(reached)
+        this, definition, folder, reached = found[0]
+        where = "campaign" if self.path is None else str(self.path)
+        campaign = Campaign.build(json.loads(definition), where, Path(folder))
+        return int(this), campaign, int(reached)
 
     # Tasks
 
@@ -344,19 +348,28 @@ class Store:
         )
         return bool(self.rows(query, (campaign,))[0][0])
 
-    def key_for(self, scenario_hash: str, code: str, any_code: bool) -> str | None:
-        """The key of the stored run of a scenario, if there is one; this code's before another's."""
+    def key_for(self, scenario_hash: str, code: str, any_code: bool, has_series: bool) -> str | None:
+        """The key of the stored run of a scenario, if there is one; this code's before another's.
+
+        Args:
+            scenario_hash: The hash of the resolved scenario.
+            code: The code that shall have run it.
+            any_code: Another one's run will do.
+            has_series: A run without time series will not do.
+        """
         found = self.rows(
-            "SELECT key FROM run WHERE scenario_hash = ? AND (code = ? OR ?) ORDER BY code != ?, code",
-            (scenario_hash, code, any_code, code),
+            "SELECT key FROM run WHERE scenario_hash = ?1 AND (code = ?2 OR ?3) "
+            "AND (NOT ?4 OR EXISTS (SELECT 1 FROM series WHERE series.key = run.key)) "
+            "ORDER BY code != ?2, code",
+            (scenario_hash, code, any_code, has_series),
         )
         return str(found[0][0]) if found else None
 
     def claim(self, campaign: int, wanted: deque[Task], count: int) -> list[Task]:
         """Claims up to ``count`` of the wanted tasks, in order; must be called within a transaction.
 
-        Claimed and settled tasks are taken out of ``wanted``; those that another process has claimed go to its
-        end.
+        Claimed and settled tasks are taken out of ``wanted``; those that another process has claimed go to
+        its end.
         """
         ours: list[Task] = []
         expires = time.time() + LEASE_S
@@ -380,7 +393,9 @@ class Store:
             values = (time.time() + LEASE_S, self._owner)
             self._db.execute("UPDATE claim SET expires = ? WHERE owner = ?", values)
 
-    def record(self, campaign: int, outcome: Outcome, code: str, files: Mapping[str, tuple[str, int]]) -> None:
+    def record(
+        self, campaign: int, outcome: Outcome, code: str, files: Mapping[str, tuple[str, int]]
+    ) -> None:
         """Keeps what became of a task; must be called within a transaction.
 
         A task that is settled already keeps what it has.
@@ -395,14 +410,13 @@ class Store:
         self._db.execute("DELETE FROM claim WHERE campaign = ? AND point = ? AND replication = ?", place)
         if outcome.error:
             if not self._is_settled(place):
-                values = (*place, code, outcome.error, now())
-                self._db.execute("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)", values)
+                failure = (*place, code, outcome.error, now())
+                self._db.execute("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)", failure)
             return
         if outcome.measured is not None:
             self._insert_run(outcome, code)
-            for name, (file, rows) in files.items():
-                values = (outcome.key, name, file, rows)
-                self._db.execute("INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?)", values)
+            rows = [(outcome.key, name, file, count) for name, (file, count) in files.items()]
+            self._db.executemany("INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?)", rows)
         self._db.execute("DELETE FROM failure WHERE campaign = ? AND point = ? AND replication = ?", place)
         self._db.execute("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?)", (*place, outcome.key))
 
@@ -443,13 +457,22 @@ class Store:
             (campaign, replications),
         )
 
-    def series_files(self, campaign: int) -> list[tuple[str, str, str]]:
+    def totals(self, campaign: int, replications: int) -> list[tuple[int, str]]:
+        """Point and totals of the finished runs, ordered by point and replication."""
+        query = (
+            "SELECT point, totals FROM task JOIN run USING (key) "
+            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
+        )
+        return [(int(point), str(totals)) for point, totals in self.rows(query, (campaign, replications))]
+
+    def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str]]:
         """Key, name and file of each time series."""
         query = (
-            "SELECT DISTINCT series.key, name, file FROM series JOIN task USING (key) "
-            "WHERE campaign = ? ORDER BY point, replication"
+            "SELECT series.key, name, file FROM series JOIN task USING (key) "
+            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
         )
-        return [(str(key), str(name), str(file)) for key, name, file in self.rows(query, (campaign,))]
+        found = self.rows(query, (campaign, replications))
+        return [(str(key), str(name), str(file)) for key, name, file in found]
 
     def sessions(self, campaign: int) -> list[dict[str, Any]]:
         """The processes that ran the campaign, in order."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from manetlab import provenance
-from manetlab.campaign.store import Outcome, Task, key_of
-from manetlab.errors import InputError, ManetlabError
+from manetlab.campaign.plan import Campaign, Task
+from manetlab.campaign.store import Outcome, key_of
+from manetlab.errors import ManetlabError
+from manetlab.files import read_bytes
 from manetlab.running import run
-from manetlab.scenario import Scenario
+from manetlab.scenario import Resolved, Scenario, long_form
+
+FILED = ("movement", "traffic")
+"""Fields of a scenario that may name a file."""
 
 
 @dataclass(frozen=True)
@@ -28,112 +33,105 @@ class Work:
         fields: The scenario's fields.
         where: What errors name as their place.
         folder: Where the names of files start from.
-        series: Events of the recording to keep.
+        series_s: The step of the time series, in s; None for none.
         code: The code that must run it.
+        files: The contents of the scenario's files by the field that names them, compressed by zlib, for a
+            worker that may not have them; empty where they are read from the folder.
     """
 
     task: Task
     fields: Mapping[str, Any]
     where: str
     folder: str
-    series: Sequence[str]
+    series_s: float | None
     code: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class OtherCode(ManetlabError):
     """A worker has another version of manetlab than the process that asks."""
 
-
-def check_code(code: str) -> None:
-    """Checks that this process has the wanted code.
-
-    Raises:
-        OtherCode: It has another.
-    """
-    if (here := provenance.code_identity()) != code:
-        hint = "install the same version on all workers, or run without --scheduler"
-        raise OtherCode("a worker has other code", platform.node(), here, code, hint)
+    exit_status = 2
 
 
-def perform(work: Work, files: Mapping[str, bytes] | None = None) -> Outcome:
-    """Runs a task; whatever goes wrong in it is part of the outcome.
-
-    Args:
-        work: The task and its scenario.
-        files: The content of the scenario's files by their names, where they are not on this machine.
-
-    Raises:
-        OtherCode: This process must not run it.
-        KeyboardInterrupt: The run was stopped.
-    """
-    check_code(work.code)
-    try:
-        folder = Path(work.folder) if files is None else _folder_with(files)
-        scenario = Scenario.build(work.fields, work.where, folder)
-        resolved = scenario.resolve()
-        result = run(resolved, record=bool(work.series))
-        return Outcome(
-            task=work.task,
-            key=key_of(resolved.hash, work.code),
-            scenario_hash=resolved.hash,
-            measured=result.to_dict(),
-            host=platform.node(),
-            series=_events(result.recording, work.series),
-        )
-    except Exception as error:
-        kind = "" if isinstance(error, ManetlabError) else f"{type(error).__name__}: "
-        return Outcome(work.task, error=f"{kind}{error}")
+def work_of(campaign: Campaign, task: Task, code: str) -> Work:
+    """A task of a campaign as data."""
+    return Work(
+        task,
+        campaign.fields_of(task.point, task.replication),
+        campaign.place_of(task.point),
+        str(campaign.folder.absolute()),
+        campaign.series_s,
+        code,
+    )
 
 
-def packed(names: Mapping[str, Path]) -> dict[str, bytes]:
-    """The contents of files by the names that scenarios have for them."""
-    return {name: path.read_bytes() for name, path in names.items()}
-
-
-def _events(recording: str | None, wanted: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in wanted}
-    for line in (recording or "").splitlines()[1:]:
-        event = json.loads(line)
-        if (name := event.pop("event")) in rows:
-            rows[name].append(event)
-    return rows
-
-
-def _folder_with(files: Mapping[str, bytes]) -> Path:
-    """A folder in which the files have these names."""
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{len(files[name])}\0".encode() + files[name])
-    return _unpacked(digest.hexdigest(), _Files(files))
-
-
-class _Files:
-    """Files that are all the same to a cache, which knows them by their digest."""
-
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
-        self.contents = contents
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Files)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@cache
-def _unpacked(digest: str, files: _Files) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix=f"manetlab-{digest[:12]}-"))
-    for name, content in files.contents.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
-def check_input(work: Work) -> str:
-    """The hash of the resolved scenario of a task.
+def resolve(work: Work) -> Resolved:
+    """The resolved scenario of a task.
 
     Raises:
         InputError: The scenario cannot be used.
     """
-    if not isinstance(work.fields, Mapping):
-        raise InputError("this is no scenario", work.where)
-    return Scenario.build(work.fields, work.where, Path(work.folder)).resolve().hash
+    fields = {**work.fields, **{key: {"file": _local(packed)} for key, packed in work.files.items()}}
+    return Scenario.build(fields, work.where, Path(work.folder)).resolve()
+
+
+def perform(work: Work) -> Outcome:
+    """Runs a task; whatever goes wrong in it is part of the outcome.
+
+    Raises:
+        OtherCode: This process has other code than was asked for.
+        KeyboardInterrupt: The run was stopped.
+    """
+    if (here := provenance.code_identity()) != work.code:
+        hint = "install the same version of manetlab on all workers"
+        raise OtherCode("a worker has other code", platform.node(), here, work.code, hint)
+    try:
+        resolved = resolve(work)
+        result = run(resolved) if work.series_s is None else run(resolved, series_s=work.series_s)
+    except Exception as error:
+        kind = "" if isinstance(error, ManetlabError) else f"{type(error).__name__}: "
+        return Outcome(work.task, host=platform.node(), error=f"{kind}{error}")
+    return Outcome(
+        work.task,
+        key_of(resolved.hash, work.code),
+        resolved.hash,
+        result.to_dict(),
+        platform.node(),
+        series=result.series or {},
+    )
+
+
+def with_files(work: Work) -> Work:
+    """The same task with the contents of the files that its scenario names.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    named = {}
+    for key in FILED:
+        source = long_form(key, work.fields.get(key))
+        if isinstance(source, Mapping) and source.get("file") is not None:
+            named[key] = _packed(Path(work.folder) / source["file"])
+    return Work(work.task, work.fields, work.where, work.folder, work.series_s, work.code, named)
+
+
+@cache
+def _packed(path: Path) -> bytes:
+    return zlib.compress(read_bytes(path, "file"), level=6)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    # Kept, and with it its files, until the process ends.
+    return tempfile.TemporaryDirectory(prefix="manetlab-")
+
+
+def _local(packed: bytes) -> str:
+    """A file on this machine with these contents."""
+    path = Path(_folder().name) / hashlib.sha256(packed).hexdigest()
+    if not path.exists():
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(zlib.decompress(packed))
+        Path(file.name).replace(path)
+    return str(path)

@@ -12,7 +12,7 @@ import sys
 import typer
 
 import manetlab
-from manetlab.cli import experiments, profiles, reports, runs, scenarios
+from manetlab.cli import campaigns, experiments, profiles, reports, runs, scenarios
 from manetlab.errors import InputError, ManetlabError, RunFailed
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("run")(runs.run)
 app.add_typer(scenarios.app, name="scenario")
 app.add_typer(profiles.app, name="profile")
 app.command("report")(reports.report)
+app.add_typer(campaigns.app, name="campaign")
 app.command("demo")(experiments.demo)
 app.command("validate")(experiments.validate)
 

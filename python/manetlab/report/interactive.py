@@ -114,8 +114,9 @@ def _(figure: Boxes) -> tuple[list[Spec], Spec]:
                 "q3": [box.q3 for box in boxes],
                 "lowerfence": [box.low for box in boxes],
                 "upperfence": [box.high for box in boxes],
-                "y": [list(box.outliers) for box in boxes],
-                "boxpoints": "all",
+                # Plotly draws no box that comes without points; the median is none that it would show.
+                "y": [[box.median, *box.outliers] for box in boxes],
+                "boxpoints": "outliers",
                 "jitter": 0,
                 "pointpos": 0,
                 "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 4},

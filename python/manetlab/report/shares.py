@@ -142,7 +142,7 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
         name=f"flows-{kind.key}-boxes",
         title=capital(kind.title),
         x_title=heading or (study.compared.heading if study.compared else ""),
-        y_title=kind.heading,
+        y_title=kind.metric.heading,
         caption="Boxes hold the middle half of the flows of all replications, with their median; whiskers reach to "
         "the last flow within 1.5 times the box’s length; flows beyond are marked one by one.",
         table=f"flows-{kind.key}",

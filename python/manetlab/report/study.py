@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric
@@ -262,36 +262,28 @@ class Study:
     def _compared(self) -> Iterator[Comparison]:
         if self.compared is None:
             return
+        labels = dict(zip(self.compared.levels, self.labels[self.compared.key], strict=True))
         for metric in self.wanted:
             for name in self.compared.levels:
-                if name == self.baseline:
-                    continue
-                for setting in self.settings:
-                    if (found := self._pairs(metric, name, setting)) is not None:
-                        yield found
+                if name != self.baseline:
+                    sides = labels[name], labels[self.baseline]
+                    frame = self.results.compare(self.compared.key, *sides, metric.key, self.confidence)
+                    for row in frame.to_dict("records"):
+                        yield self._comparison(metric, name, row)
 
-    def _pairs(self, metric: Metric, name: str, setting: Levels) -> Comparison | None:
-        """The comparison at one setting; None if no replication has a value at both levels."""
-        from manetlab.stats import paired_difference, paired_ratio
-
-        points = self.point_at(setting, name), self.point_at(setting, self.baseline)
-        at = [self.runs[self.runs["point"] == point.number].set_index("replication")[metric.key] for point in points if point]
-        both = at[0].dropna().index.intersection(at[1].dropna().index)
-        if both.empty:
-            return None
-        a, b = at[0][both].tolist(), at[1][both].tolist()
-        paired, ratio = paired_difference(a, b, self.confidence), paired_ratio(a, b, self.confidence)
+    def _comparison(self, metric: Metric, name: str, row: Mapping[Hashable, Any]) -> Comparison:
+        """A row of `Results.compare`; its own adjustment is for fewer comparisons than the report makes."""
         return Comparison(
             metric=metric,
             level=name,
             baseline=self.baseline,
-            others=setting,
-            difference=(paired.difference.mean, paired.difference.low, paired.difference.high),
-            ratio=(ratio.mean, ratio.low, ratio.high),
-            t_p=paired.t_p,
-            wilcoxon_p=paired.wilcoxon_p,
+            others=tuple(level(row[factor.key]) for factor in self.others),
+            difference=(row["difference"], row["low"], row["high"]),
+            ratio=(row["ratio"], row["ratio_low"], row["ratio_high"]),
+            t_p=row["p_t"],
+            wilcoxon_p=row["p_wilcoxon"],
             adjusted_p=math.nan,
-            n=paired.n,
+            n=int(row["n"]),
             alpha=self.alpha,
         )
 

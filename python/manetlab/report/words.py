@@ -23,8 +23,8 @@ def answer(study: Study) -> list[str]:
     ]
     if len(study.comparisons) > 1:
         sentences.append(
-            f"In brackets: the mean difference, {study.compared.label} less {study.baseline}, with its {confidence(study)} "
-            f"interval. Decided is what remains after Holm’s correction for all {len(study.comparisons)} comparisons."
+            f"Figures are mean differences to {study.baseline}, in brackets their {confidence(study)} intervals. Decided is "
+            f"what remains so after Holm’s correction for all {len(study.comparisons)} comparisons."
         )
     return sentences
 
@@ -49,9 +49,10 @@ def _compare(study: Study, metric: Metric, name: str) -> str:
     for verdict in ("higher", "lower", "not decided", "equal"):
         those = [each for each in found if each.verdict == verdict]
         if those:
-            extent = "all" if len(those) == len(found) else f"{len(those)} of"
+            every = "any of the" if verdict == "not decided" else "all"
+            extent = every if len(those) == len(found) else f"{len(those)} of"
             where = "; ".join(_where(study, each) for each in those)
-            sentences.append(f"{_claim(those[0])} in {extent} {len(found)} settings ({where}).")
+            sentences.append(f"{_claim(those[0])} in {extent} {len(found)} settings: {where}.")
     return " ".join(sentences)
 
 
@@ -73,7 +74,7 @@ def _where(study: Study, each: Comparison) -> str:
         return setting
     ends = span(each.difference[1], each.difference[2], each.metric, signed=True)
     step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
-    return f"{setting}: {step}, {ends}"
+    return f"{step} ({ends}) at {setting}"
 
 
 def _evidence(study: Study, each: Comparison) -> str:

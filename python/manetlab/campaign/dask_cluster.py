@@ -1,0 +1,199 @@
+"""Runs tasks on a Dask cluster: one that is there, or one made of SLURM's jobs.
+
+A task goes out as data, with the contents of the files that its scenario names; what comes back is data too.
+The tasks of a worker that goes away are given to another by Dask. A task that takes down several workers one
+after the other is a failed run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from manetlab.campaign.store import Outcome
+from manetlab.campaign.worker import OtherCode, Work, perform, with_files
+from manetlab.errors import InputError
+
+CONNECT_S = 10.0
+"""How long to wait for a scheduler to answer, in s."""
+WORKERS_S = 60.0
+"""How long to wait for the first worker of a scheduler that answers, in s."""
+TRIES = 5
+"""How often a task is handed out again after Dask has lost it, with all workers that knew of it."""
+
+
+class Cluster:
+    """The workers of a Dask scheduler.
+
+    Args:
+        address: The scheduler's, ``tcp://host:port``.
+
+    Raises:
+        InputError: It does not answer.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.name = f"Dask scheduler {address}"
+        self._where = address
+        self._client = _client(address)
+        self._patience_s: float | None = WORKERS_S
+        self._begin()
+
+    def _begin(self) -> None:
+        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._tasks: dict[str, tuple[Any, Work, int]] = {}
+        self._alone_since: float | None = None
+
+    def capacity(self) -> int:
+        """Each thread of a worker has one task and another one waiting."""
+        workers = self._client.scheduler_info()["workers"].values()
+        return max(2, 2 * sum(int(worker["nthreads"]) for worker in workers))
+
+    def submit(self, work: Work) -> None:
+        """Takes a task."""
+        self._send(with_files(work), 1)
+
+    def _send(self, work: Work, tries: int) -> None:
+        # Not pure: Dask would take two runs with the same data for one.
+        future = self._client.submit(perform, work, pure=False)
+        self._tasks[future.key] = (future, work, tries)
+        future.add_done_callback(self._ended.put)
+
+    def finished(self, timeout_s: float) -> list[Outcome]:
+        """What has ended since the last call.
+
+        Raises:
+            InputError: The scheduler is gone, has no workers, or has workers that cannot run a task.
+        """
+        outcomes: list[Outcome] = []
+        deadline = time.monotonic() + timeout_s
+        while not outcomes:
+            futures = self._take(min(1.0, max(0.0, deadline - time.monotonic())))
+            outcomes = [each for each in map(self._outcome, futures) if each is not None]
+            if not futures:
+                self._check_alive()
+            if time.monotonic() >= deadline:
+                break
+        return outcomes
+
+    def close(self, stop: bool) -> None:
+        """Leaves the cluster; what it has not done yet it need not do."""
+        if stop:
+            with contextlib.suppress(Exception):
+                self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
+        self._client.close(timeout=CONNECT_S)
+
+    def _take(self, timeout_s: float) -> list[Any]:
+        futures = []
+        try:
+            futures.append(self._ended.get(timeout=timeout_s) if timeout_s else self._ended.get_nowait())
+            while True:
+                futures.append(self._ended.get_nowait())
+        except queue.Empty:
+            return futures
+
+    def _outcome(self, future: Any) -> Outcome | None:
+        from distributed import KilledWorker
+
+        _, work, tries = self._tasks.pop(future.key)
+        if future.status == "cancelled":
+            self._check_alive()
+            if tries < TRIES:
+                self._send(work, tries + 1)
+                return None
+            return Outcome(work.task, error=f"Dask lost this run {tries} times")
+        try:
+            outcome = future.result(timeout=CONNECT_S)
+        except KilledWorker as error:
+            return Outcome(work.task, error=f"the worker's process died each time that it was tried: {error}")
+        except OtherCode:
+            raise
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+            hint = "is manetlab installed there, in the same version?"
+            wanted = "workers that run tasks"
+            raise InputError("a worker cannot run a task", self._where, found, wanted, hint) from None
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def _check_alive(self) -> None:
+        if self._client.status != "running":
+            hint = "the results that came before are in the store; start a scheduler and run the same again"
+            found = f"the connection is {self._client.status}"
+            raise InputError("the scheduler has gone", self._where, found, "a running scheduler", hint)
+        if self._patience_s is None or self._client.scheduler_info()["workers"]:
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        self._alone_since = self._alone_since or now
+        if now - self._alone_since > self._patience_s:
+            found = f"no worker for {self._patience_s:g} s"
+            hint = f"start some: dask worker {self._where}"
+            raise InputError("the scheduler has no workers", self._where, found, "a worker or more", hint)
+
+
+class Slurm(Cluster):
+    """Dask workers that are jobs of SLURM.
+
+    Args:
+        options: Of `dask_jobqueue.SLURMCluster` (``queue``, ``cores``, ``memory``, ``walltime``, …), and
+            ``jobs``, the number of jobs.
+
+    Raises:
+        InputError: An option is not allowed, or SLURM does not take the jobs.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.name = self._where = "SLURM"
+        # Jobs may wait in SLURM's queue for as long as they like.
+        self._patience_s = None
+        self._cluster = _slurm_cluster(options)
+        self._client = _client(self._cluster)
+        self._begin()
+
+    def close(self, stop: bool) -> None:
+        """Ends the jobs."""
+        super().close(stop)
+        self._cluster.close()
+
+
+def _slurm_cluster(options: Mapping[str, Any]) -> Any:
+    import shutil
+
+    import dask_jobqueue
+
+    hint = "for example --slurm cores=4 --slurm memory=8GB --slurm jobs=10 --slurm queue=short"
+    if shutil.which("sbatch") is None:
+        raise InputError("SLURM is not there", "slurm", "no sbatch on the path", "SLURM's commands", hint)
+    given = dict(options)
+    jobs = given.pop("jobs", 1)
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise InputError(
+            "the number of jobs is not allowed", "slurm: jobs", repr(jobs), "a whole number", hint
+        )
+    given = {"cores": 1, "memory": "2GB", **given}
+    make: Any = vars(dask_jobqueue)["SLURMCluster"]
+    try:
+        cluster = make(**given)
+        cluster.scale(jobs=jobs)
+    except (TypeError, ValueError, RuntimeError, OSError) as error:
+        wanted = "options of dask_jobqueue.SLURMCluster"
+        raise InputError("SLURM cannot be used so", "slurm", str(error), wanted, hint) from None
+    return cluster
+
+
+def _client(address: Any) -> Any:
+    import distributed
+
+    # Untyped where mypy is strict.
+    connect: Any = distributed.Client
+    try:
+        return connect(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        found = str(error).splitlines()[0] if str(error) else "no answer"
+        hint = "start one with `dask scheduler`, or leave --scheduler out to run on this machine"
+        wanted = "the address of a running Dask scheduler, tcp://host:port"
+        raise InputError("the scheduler cannot be reached", str(address), found, wanted, hint) from None

@@ -1,0 +1,316 @@
+"""``manetlab campaign``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manetlab.cli import options
+from manetlab.errors import InputError
+
+if TYPE_CHECKING:
+    from manetlab.campaign.results import Results
+    from manetlab.tables import Table
+
+app = typer.Typer(
+    help="Questions asked of many runs: run what is missing, show and export what came out.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+File = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="A campaign in TOML.")]
+Source = Annotated[
+    Path, typer.Argument(metavar="CAMPAIGN", help="A campaign's TOML file or its store, CAMPAIGN.db.")
+]
+StoreFile = Annotated[
+    Path | None, typer.Option("--store", help="The store. [beside the campaign's file, NAME.db]")
+]
+Metrics = Annotated[
+    list[str] | None, typer.Option("--metric", help="A metric to show; may be repeated. [the campaign's]")
+]
+SHOWN_FAILURES = 5
+"""How many failed runs are shown one by one."""
+
+
+@app.command()
+def run(
+    file: File,
+    store: StoreFile = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Replicate until the wanted metrics' intervals are ± this, 5%.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run on this Dask cluster.")
+    ] = None,
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Run as SLURM's jobs; options of SLURMCluster, and jobs=N."),
+    ] = None,
+    allow_other_version: Annotated[
+        bool, typer.Option("--allow-other-version", help="Use results of another version or commit too.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run again what has failed before.")
+    ] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Run what is missing of a campaign, and show the results. Stop it whenever you like and go on later."""
+    from manetlab.campaign.plan import Campaign
+    from manetlab.cli.progress import shown_progress
+
+    campaign = Campaign.load(file)
+    if until is not None:
+        campaign = campaign.changed(until=share(until))
+    place = store or file.with_suffix(".db")
+    try:
+        with shown_progress(campaign.name) as progress:
+            results = campaign.run(
+                place,
+                jobs=jobs,
+                scheduler=scheduler,
+                slurm=None if slurm is None else pairs(slurm),
+                progress=progress,
+                allow_other_version=allow_other_version,
+                retry_failed=retry_failed,
+            )
+    except KeyboardInterrupt:
+        print(f"stopped; finished runs are kept in {place}, the same command goes on", file=sys.stderr)
+        raise typer.Exit(130) from None
+    _show(results, None, as_json)
+    _tell_failures(results)
+
+
+@app.command()
+def status(source: Source, store: StoreFile = None, as_json: options.Json = False) -> None:
+    """Print how far a campaign is, and what failed."""
+    from manetlab.tables import Table, stdout_console
+
+    results = _results(source, store)
+    campaign, origin = results.campaign, results.provenance
+    shown: dict[str, Any] = {
+        "store": origin["store"],
+        "name": campaign.name,
+        "question": campaign.question,
+        "points": campaign.point_count,
+        "replications": results.replications,
+        "done": len(results.runs),
+        "failed": len(results.failed),
+        "missing": results.missing,
+        "code": origin["code"],
+        "started": origin["started"],
+        "ended": origin["ended"],
+        "cpu_time_s": round(origin["cpu_time_s"], 3),
+    }
+    if as_json:
+        print(json.dumps(shown))
+        return
+    table = Table(f"Campaign {campaign.name}", ("what", "value"), text_columns=2)
+    for key, value in shown.items():
+        table.add(key, "; ".join(value) if isinstance(value, list) else str(value))
+    table.print(stdout_console())
+    _tell_failures(results, strict=False)
+
+
+@app.command("results")
+def results_(
+    source: Source,
+    store: StoreFile = None,
+    metrics: Metrics = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Compare two levels of a factor in pairs: reno-f,reno.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print what came out: mean and interval at every point, or a comparison in pairs."""
+    results = _results(source, store)
+    if compare is None:
+        _show(results, metrics, as_json)
+    else:
+        _compare(results, compare, metrics, as_json)
+    _tell_failures(results, strict=False)
+
+
+@app.command()
+def export(
+    source: Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write into.")],
+    store: StoreFile = None,
+    formats: Annotated[str, typer.Option("--format", help="csv, parquet or both.")] = "csv,parquet",
+) -> None:
+    """Write runs, flows, drops, failures and provenance as CSV and Parquet."""
+    for path in _results(source, store).export(output, [name.strip() for name in formats.split(",")]):
+        print(path)
+
+
+@app.command()
+def repeat(
+    source: Source,
+    point: Annotated[int, typer.Option(help="Number of the point.", min=0)],
+    replication: Annotated[int, typer.Option(help="Number of the replication.", min=0)],
+    store: StoreFile = None,
+    as_json: options.Json = False,
+    record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
+) -> None:
+    """Make one run of a campaign again and show it; nothing is stored."""
+    from manetlab.cli.runs import show
+    from manetlab.files import check_writable, write_text
+    from manetlab.running import run as run_one
+
+    if record is not None:
+        check_writable(record)
+    results = _results(source, store)
+    campaign = results.campaign
+    if point >= campaign.point_count:
+        wanted = f"0 to {campaign.point_count - 1}"
+        raise InputError(
+            "there is no such point", "--point", str(point), wanted, "see the tables' first column"
+        )
+    result = run_one(campaign.scenario(point, replication), record=record is not None)
+    if record is not None and result.recording is not None:
+        write_text(record, result.recording)
+    if as_json:
+        print(result.to_json())
+    else:
+        show(result)
+    runs = results.runs
+    kept = runs[(runs["point"] == point) & (runs["replication"] == replication)]["result_hash"]
+    for stored in kept:
+        same = stored == result.hash
+        print("the same as in the store" if same else "NOT the same as in the store", file=sys.stderr)
+
+
+def share(text: str) -> float:
+    """A share written as ``5%`` or ``0.05``.
+
+    Raises:
+        InputError: It is neither.
+    """
+    number, percent, rest = text.partition("%")
+    try:
+        if rest.strip():
+            raise ValueError
+        return float(number) / (100 if percent else 1)
+    except ValueError:
+        hint = "the half width of the interval, as a share of the mean"
+        raise InputError("this is no share", "--until", repr(text), "for example 5% or 0.05", hint) from None
+
+
+def pairs(texts: list[str]) -> dict[str, Any]:
+    """``KEY=VALUE`` options as a mapping; what looks like a whole number is one.
+
+    Raises:
+        InputError: One has no key or no value.
+    """
+    made: dict[str, Any] = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        if not key or not value:
+            hint = "for example --slurm cores=4 --slurm memory=8GB --slurm jobs=10"
+            raise InputError("this is no option", "--slurm", repr(text), "KEY=VALUE", hint)
+        made[key.strip()] = int(value) if value.strip().isdecimal() else value.strip()
+    return made
+
+
+def _results(source: Path, store: Path | None) -> Results:
+    from manetlab.campaign.results import Results
+
+    place = store or (source.with_suffix(".db") if source.suffix == ".toml" else source)
+    return Results.load(place)
+
+
+def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
+    from manetlab.metrics import by_key
+    from manetlab.stats import Interval
+    from manetlab.tables import Table, stdout_console
+
+    summary = results.summary(metrics)
+    if as_json:
+        print(summary.to_json(orient="records"))
+        return
+    factors = list(results.campaign.factors)
+    headings = ("metric", "mean ± 95 %", "median", "5 % – 95 %", "n")
+    table = Table(
+        results.campaign.question or f"Campaign {results.campaign.name}",
+        ("point", *factors, *headings),
+        text_columns=len(factors) + 2,
+    )
+    for row in summary.to_dict("records"):
+        metric = by_key(str(row["metric"]))
+        interval = Interval(row["mean"], row["high"] - row["mean"], row["n"])
+        spread = " – ".join(metric.show({metric.key: row[end]}) for end in ("p5", "p95"))
+        cells = (
+            metric.show_interval(interval),
+            metric.show({metric.key: row["median"]}),
+            spread,
+            str(row["n"]),
+        )
+        table.add(str(row["point"]), *(str(row[name]) for name in factors), metric.heading, *cells)
+    _note(table, results)
+    table.print(stdout_console())
+
+
+def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bool) -> None:
+    from manetlab.campaign.comparison import factor_with
+    from manetlab.metrics import by_key
+    from manetlab.tables import Table, stdout_console
+
+    a, comma, b = (part.strip() for part in pair.partition(","))
+    if not (a and comma and b):
+        hint = "for example --compare reno-f,reno"
+        raise InputError("two levels are wanted", "--compare", repr(pair), "A,B", hint)
+    factor = factor_with(results.campaign, a, b)
+    compared = results.compare(factor, a, b, metrics)
+    if as_json:
+        print(compared.to_json(orient="records"))
+        return
+    others = [name for name in results.campaign.factors if name != factor]
+    headings = (a, b, "difference", "95 %", "ratio", "95 %", "p (t)", "p (Wilcoxon)", "p (Holm)", "n")
+    table = Table(f"{factor}: {a} against {b}", (*others, "metric", *headings), text_columns=len(others) + 1)
+    for row in compared.to_dict("records"):
+        metric = by_key(str(row["metric"]))
+        values = [metric.show({metric.key: row[key]}) for key in ("a", "b", "difference", "low", "high")]
+        ratios = [f"{row[key]:.3f}" for key in ("ratio", "ratio_low", "ratio_high")]
+        chances = [f"{row[key]:.2g}" for key in ("p_t", "p_wilcoxon", "p_holm")]
+        cells = (
+            *values[:3],
+            " – ".join(values[3:]),
+            ratios[0],
+            " – ".join(ratios[1:]),
+            *chances,
+            str(row["n"]),
+        )
+        table.add(*(str(row[name]) for name in others), metric.heading, *cells)
+    table.notes.append(
+        "In pairs of replications with the same movement and traffic. p (Holm): of the t test, adjusted for "
+        f"{len(compared)} comparisons."
+    )
+    _note(table, results)
+    table.print(stdout_console())
+
+
+def _note(table: Table, results: Results) -> None:
+    codes = results.provenance["code"]
+    if results.missing:
+        table.notes.append(f"{results.missing} of the wanted runs are not made yet.")
+    if len(codes) > 1:
+        table.notes.append(f"RESULTS OF DIFFERENT VERSIONS ARE MIXED: {'; '.join(codes)}.")
+
+
+def _tell_failures(results: Results, strict: bool = True) -> None:
+    """Tells what failed on standard error; it is the command's exit status if ``strict``."""
+    failed = results.failed
+    if failed.empty:
+        return
+    print(f"{len(failed)} runs failed:", file=sys.stderr)
+    for row in failed.head(SHOWN_FAILURES).to_dict("records"):
+        print(f"point {row['point']}, replication {row['replication']}: {row['error']}", file=sys.stderr)
+        print(f"  repeat: {row['command']}", file=sys.stderr)
+    if len(failed) > SHOWN_FAILURES:
+        print("all of them: manetlab campaign export, failed.csv", file=sys.stderr)
+    if strict:
+        raise typer.Exit(1)

@@ -1,0 +1,76 @@
+"""How a campaign goes, on standard error: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from manetlab.campaign.execution import Report
+
+LINE_S = 10.0
+"""Real time between plain lines, in s."""
+
+
+@contextlib.contextmanager
+def shown_progress(name: str) -> Iterator[Callable[[Report], None]]:
+    """What a campaign is to call as it goes on."""
+    if not sys.stderr.isatty():
+        with _lines(name) as tell:
+            yield tell
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rest]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=None, rest="")
+        yield lambda report: bar.update(
+            task, total=report.total, completed=report.done + report.failed, rest=_rest(report)
+        )
+
+
+@contextlib.contextmanager
+def _lines(name: str) -> Iterator[Callable[[Report], None]]:
+    last: Report | None = None
+    told_at = -LINE_S
+
+    def tell(report: Report) -> None:
+        nonlocal last, told_at
+        last = report
+        if time.monotonic() - told_at >= LINE_S:
+            told_at = time.monotonic()
+            write(report)
+            last = None
+
+    def write(report: Report) -> None:
+        done = f"{report.done + report.failed} of {report.total} runs"
+        print(f"{name}: {done}, {_rest(report)}", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        if last is not None:
+            write(last)
+
+
+def _rest(report: Report) -> str:
+    parts = [f"{report.failed} failed"] if report.failed else []
+    parts.append(f"{report.rate:.1f} runs/s")
+    if report.left_s is not None:
+        parts.append(f"{_clock(report.left_s)} left")
+    return ", ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}"
