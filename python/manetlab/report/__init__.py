@@ -4,9 +4,9 @@
     >>> from manetlab.report import write                       # doctest: +SKIP
     >>> write(Results.load("reno-f.db"), "reno-f-report")       # doctest: +SKIP
 
-`study` decides what is compared with what; `outcomes`, `shares`, `losses`, `methods` and `words` turn it into figures,
-tables and sentences; `interactive` and `printed` draw the figures, `tables` and `page` write the rest. The same results
-give the same bytes.
+`study` decides what is compared with what; `outcomes`, `shares`, `losses`, `methods`, `again` and `words`
+turn it into figures, tables and sentences; `interactive` and `printed` draw the figures, `tables` and `page`
+write the rest. The same results give the same bytes.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from manetlab.report.tables import Cell, Column, DataTable
 def section(study: Study) -> Section:
     """Provenance, the campaign as a file, and the commands that run it and write this report."""
     text = (
-        "Save the campaign below under the name in the command, beside the files that it names, check out the commit, "
-        "and run these. The results are the same to the last bit on every machine."
+        "Save the campaign below under the name in the command, beside the files that it names, check out "
+        "the "
+        "commit, and run these. The results are the same to the last bit on every machine."
     )
     parts = [
         Part(commands=commands(study)),
@@ -65,7 +66,7 @@ def table(study: Study) -> DataTable:
         ("to", str(known["ended"] or "–")),
         ("events simulated", str(known["events"])),
         ("processor time of the runs", f"{known['cpu_time_s']:.1f} s"),
-        ("scenarios", f"{len(set(hashes.values()))} resolved scenarios; the hash of each result is in the table of runs"),
+        ("scenarios", f"{len(set(hashes.values()))} different ones, resolved"),
     ]
     for what, value in rows:
         made.add(what, Cell(value, value, is_code="SHA" in what))

@@ -1,7 +1,7 @@
 """Figures as data: what is drawn, without saying with which library.
 
-The page draws them interactively ([`interactive`][manetlab.report.interactive]), papers take them as SVG and PDF
-([`printed`][manetlab.report.printed]). All values are in the units that the axes' titles name.
+The page draws them interactively ([`interactive`][manetlab.report.interactive]), papers take them as SVG and
+PDF ([`printed`][manetlab.report.printed]). All values are in the units that the axes' titles name.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ Spec = dict[str, Any]
 def plotly(figure: AnyFigure) -> Spec:
     """The figure as traces and layout of Plotly, without colours: those are the theme's.
 
-    Traces take the theme's colours in their order, so series of the same place have the same colour in all figures.
+    Traces take the theme's colours in their order, so series of the same place have the same colour in all
+    figures.
     """
     traces, axes = _drawn(figure)
     shared = {"automargin": True, "zeroline": False}
@@ -146,7 +147,7 @@ def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
 
 
 def steps(values: tuple[float, ...]) -> tuple[list[float], list[float]]:
-    """The corners of an empirical cumulative distribution: where it rises, and to what share of the values."""
+    """The corners of an empirical cumulative distribution: where it rises, and to what share."""
     ordered = sorted(values)
     count = len(ordered)
     return [ordered[0], *ordered], [index / count for index in range(count + 1)]
@@ -159,7 +160,8 @@ def rows(figure: Forest) -> int:
 
 def _named(series: Series, template: str) -> Spec:
     ends = [
-        f"{_end(low)} to {_end(high)}, n = {n}" for low, high, n in zip(series.low, series.high, series.n, strict=True)
+        f"{_end(low)} to {_end(high)}, n = {n}"
+        for low, high, n in zip(series.low, series.high, series.n, strict=True)
     ]
     return {
         "name": series.name,
@@ -176,7 +178,9 @@ def _bars(series: Series) -> Spec:
     """The intervals as error bars; none where an interval is boundless."""
 
     def lengths(ends: tuple[Number, ...]) -> list[float]:
-        return [0.0 if end is None or y is None else abs(end - y) for end, y in zip(ends, series.y, strict=True)]
+        return [
+            0.0 if end is None or y is None else abs(end - y) for end, y in zip(ends, series.y, strict=True)
+        ]
 
     return {
         "type": "data",

@@ -17,7 +17,9 @@ def drop_table(study: Study) -> DataTable:
         Column("packets", "packets", is_text=True),
         *(Column(", ".join(point.levels) or "packets of a run", f"point_{point.number}") for point in points),
     ]
-    made = DataTable("drops", "Packets dropped in a run’s window, mean over the replications", columns, heads=3)
+    made = DataTable(
+        "drops", "Packets dropped in a run’s window, mean over the replications", columns, heads=3
+    )
     runs = {point.number: int((study.runs["point"] == point.number).sum()) for point in points}
     counts: dict[tuple[str, str, str], dict[int, int]] = {}
     for row in study.drops.to_dict("records"):

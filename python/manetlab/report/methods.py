@@ -55,9 +55,13 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
     each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     seeds = study.runs["seed"]
     stopping = study.campaign.until
-    until = "" if stopping is None else (
-        f"; replicated until each metric's interval is within ±{stopping:.3g} of its mean "
-        f"(at least {study.campaign.replications}, at most {study.campaign.max_replications})"
+    until = (
+        ""
+        if stopping is None
+        else (
+            f"; replicated until each metric's interval is within ±{stopping:.3g} of its mean "
+            f"(at least {study.campaign.replications}, at most {study.campaign.max_replications})"
+        )
     )
     varied = [f"{factor.heading}: {', '.join(factor.levels)}" for factor in study.factors]
     return [
@@ -68,14 +72,16 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("failed runs", str(len(study.failed))),
         (
             "random numbers",
-            "ChaCha8, with a stream of its own for each node, flow and purpose, keyed by the seed; replications with "
-            "the same number have the same seed at every point (common random numbers)",
+            "ChaCha8, with a stream of its own for each node, flow and purpose, keyed by the seed; "
+            "replications "
+            "with the same number have the same seed at every point (common random numbers)",
         ),
         ("seeds", f"{seeds.min()} to {seeds.max()}"),
         (
             "statistics",
-            f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; differences in pairs, "
-            "paired t test with Holm’s correction, Wilcoxon’s signed rank test beside it",
+            f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; "
+            "differences in pairs, paired t test with Holm’s correction, Wilcoxon’s signed rank test "
+            "beside it",
         ),
     ]
 
@@ -163,7 +169,11 @@ def _traffic(resolved: Resolved) -> str:
     for kind, flows in kinds.items():
         what = _transfers(flows) if kind == "tcp" else _streams(flows)
         starts = sorted(flow["start_s"] for flow in flows)
-        when = f"from {starts[0]:.4g} s on" if starts[0] == starts[-1] else f"from {starts[0]:.4g} to {starts[-1]:.4g} s on"
+        when = (
+            f"from {starts[0]:.4g} s on"
+            if starts[0] == starts[-1]
+            else f"from {starts[0]:.4g} to {starts[-1]:.4g} s on"
+        )
         parts.append(f"{len(flows)} {what}, {when}")
     file = resolved.scenario.traffic.file
     return ("; ".join(parts) or "none") + (f"; file {file}" if file else "")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
-from manetlab.report.quantities import Factor, number, p_value, percent, span
+from manetlab.report.quantities import Factor, number, p_value, percent
 from manetlab.report.study import Comparison, Levels, Point, Study
 from manetlab.report.tables import Cell, Column, DataTable, slug
 
@@ -44,9 +45,15 @@ def _estimate_cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
 
 def all_metrics_table(study: Study) -> DataTable:
     """Every metric at every point, one a line, for programs and for looking up."""
-    columns = [Column("metric", "metric", is_text=True), *factor_columns(study.factors), *_estimate_columns(study)]
+    columns = [
+        Column("metric", "metric", is_text=True),
+        *factor_columns(study.factors),
+        *_estimate_columns(study),
+    ]
     made = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
-    made.notes.append("In CSV values are in the base units of docs/metrics.md, in which the metrics’ names end.")
+    made.notes.append(
+        "In CSV values are in the base units of docs/metrics.md, in which the metrics’ names end."
+    )
     for metric in study.measured:
         for point in study.points:
             name = Cell(metric.heading, metric.key)
@@ -55,7 +62,7 @@ def all_metrics_table(study: Study) -> DataTable:
 
 
 def metric_figures(study: Study, metric: Metric) -> list[AnyFigure]:
-    """One metric over a factor: lines over the first numeric one, bars over another, one figure a remaining setting."""
+    """One metric over a factor, lines if it is numeric and bars if not; one figure a setting of the rest."""
     across = _across(study)
     rest = [factor for factor in study.others if factor is not across]
     settings = list(dict.fromkeys(_levels_of(study, point, rest) for point in study.points))
@@ -87,7 +94,9 @@ def _metric_figure(
     series = []
     for name in compared.levels if compared is not None else ("",):
         chosen = [point for point in points if study.compared_level(point) == name]
-        places = [_place(axis, _levels_of(study, point, [axis])[0]) if axis else metric.label for point in chosen]
+        places = [
+            _place(axis, _levels_of(study, point, [axis])[0]) if axis else metric.label for point in chosen
+        ]
         series.append(_series(study, metric, name or metric.label, places, chosen))
     is_numeric = axis is not None and axis.numbers is not None
     if is_numeric and across is None:
@@ -96,7 +105,7 @@ def _metric_figure(
     caption = (
         f"Means over {_counts(counts)} replications; bars are {confidence(study)} intervals (Student’s t)."
     )
-    common = {
+    common: dict[str, Any] = {
         "name": slug(f"{metric.key} {where}"),
         "title": capital(metric.label) + (f", {where}" if where else ""),
         "x_title": axis.heading if axis is not None else "",
@@ -110,7 +119,10 @@ def _metric_figure(
 
 def _joined(name: str, many: list[Series]) -> Series:
     """Series of single points as one line."""
-    parts = {key: tuple(value for each in many for value in getattr(each, key)) for key in ("x", "y", "low", "high", "n")}
+    parts = {
+        key: tuple(value for each in many for value in getattr(each, key))
+        for key in ("x", "y", "low", "high", "n")
+    }
     return Series(name, **parts)
 
 
@@ -118,7 +130,9 @@ def _place(factor: Factor, name: str) -> float | str:
     return name if factor.numbers is None else factor.numbers[factor.levels.index(name)]
 
 
-def _series(study: Study, metric: Metric, name: str, places: list[float | str], points: list[Point]) -> Series:
+def _series(
+    study: Study, metric: Metric, name: str, places: list[float | str], points: list[Point]
+) -> Series:
     found = [
         (place, estimate)
         for place, point in zip(places, points, strict=True)
@@ -161,9 +175,11 @@ def comparison_table(study: Study) -> DataTable | None:
     for each in study.comparisons:
         made.add(*_comparison_cells(each))
     made.notes.append(
-        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this table, so that "
-        f"the chance of even one false finding stays at {study.alpha:g}. A difference is decided where it is at most that. "
-        "The intervals are not adjusted."
+        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this "
+        "table, "
+        f"so that the chance of even one false finding stays at {study.alpha:g}. A difference is decided "
+        "where it "
+        "is at most that. The intervals are not adjusted."
     )
     return made
 
@@ -194,6 +210,7 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
     figures: list[AnyFigure] = []
     for metric in study.wanted:
         series = [_differences(study, metric, name) for name in compared.levels if name != study.baseline]
+        counts = _counts([n for each in series for n in each.n])
         title = f"{metric.label}: difference to {compared.setting(study.baseline)}"
         figures.append(
             Forest(
@@ -201,8 +218,9 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
                 title=capital(title),
                 x_title=f"difference in {metric.heading}",
                 y_title=", ".join(factor.heading for factor in study.others),
-                caption=f"Mean differences over {_counts([n for each in series for n in each.n])} pairs; bars are "
-                f"{confidence(study)} intervals (Student’s t), one by one: the table adjusts for their number.",
+                caption=f"Mean differences over {counts} pairs; bars are {confidence(study)} intervals "
+                "(Student’s "
+                "t), one by one: the table adjusts for their number.",
                 table="comparisons",
                 series=tuple(series),
             )
@@ -212,12 +230,10 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
 
 def _differences(study: Study, metric: Metric, name: str) -> Series:
     found = [each for each in study.comparisons if each.metric == metric and each.level == name]
-    return Series(
-        f"{name} − {study.baseline}",
-        tuple(", ".join(each.others) or f"{name} − {study.baseline}" for each in found),
-        *(tuple(scaled(each.difference[part], metric) for each in found) for part in range(3)),
-        tuple(each.n for each in found),
-    )
+    mean, low, high = (tuple(scaled(each.difference[part], metric) for each in found) for part in range(3))
+    step = f"{name} − {study.baseline}"
+    places = tuple(", ".join(each.others) or step for each in found)
+    return Series(step, places, mean, low, high, tuple(each.n for each in found))
 
 
 def factor_columns(factors: list[Factor]) -> list[Column]:

@@ -133,7 +133,7 @@ def _plotly() -> str:
 
 
 def _variables() -> str:
-    """The themes as variables of the style sheet: light, dark if the system or the reader wants it, light on paper."""
+    """The themes as variables of the style sheet; paper is always light."""
     light = f"{{ color-scheme: light; {_declared(palette.LIGHT)} }}"
     dark = f"{{ color-scheme: dark; {_declared(palette.DARK)} }}"
     return (

@@ -1,9 +1,9 @@
 """Colours of figures and page.
 
-The hues are those of Okabe and Ito (2008), which people with any of the common colour deficiencies can tell apart,
-darkened for white paper and lightened for a dark screen until each stands out by a contrast of 3 : 1 (WCAG 2.2,
-1.4.11). What has a colour always has a marker, a dash or a hatch of its own too, so that figures survive a printer
-without colours.
+The hues are those of Okabe and Ito (2008), which people with any of the common colour deficiencies can tell
+apart, darkened for white paper and lightened for a dark screen until each stands out by a contrast of 3 : 1
+(WCAG 2.2, 1.4.11). What has a colour always has a marker, a dash or a hatch of its own too, so that figures
+survive a printer without colours.
 """
 
 ON_LIGHT = ("#0072b2", "#c98500", "#00855f", "#b03a00", "#a8508a", "#3287b8", "#404040")

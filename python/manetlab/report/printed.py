@@ -21,7 +21,15 @@ WIDTH_IN = 3.5
 """The width of a column of IEEE and ACM papers, inches."""
 HEIGHT_IN = 2.4
 MARKERS = ("o", "s", "D", "^", "X", "P", "*")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), "-")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.2)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    "-",
+)
 HATCHES = ("", "////", "xxxx", "....", "\\\\\\\\", "----", "++++")
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -59,7 +67,8 @@ def draw(figure: AnyFigure) -> tuple[bytes, bytes]:
     # What a user's own matplotlibrc says has no influence.
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
+        settings: Any = mpl.rcParams
+        settings.update(STYLE)
         drawing = Drawing(figsize=(WIDTH_IN, _height_in(figure)))
         axes = drawing.add_subplot()
         _draw(figure, axes)
@@ -90,7 +99,9 @@ def _legend(drawing: Drawing, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if len(handles) > 1:
         widest = max(map(len, labels))
-        drawing.legend(handles, labels, loc="outside upper center", ncols=max(1, min(4, len(labels), 48 // (widest + 6))))
+        drawing.legend(
+            handles, labels, loc="outside upper center", ncols=max(1, min(4, len(labels), 48 // (widest + 6)))
+        )
 
 
 def _style(index: int) -> dict[str, Any]:
@@ -104,7 +115,7 @@ def _style(index: int) -> dict[str, Any]:
 
 @singledispatch
 def _draw(figure: AnyFigure, axes: Axes) -> None:
-    raise TypeError(f"{type(figure).__name__} is no figure")
+    raise TypeError(f"{type(figure).__name__} is no figure for {type(axes).__name__}")
 
 
 @_draw.register(Lines)
@@ -217,6 +228,8 @@ def _lengths(series: Series) -> list[list[float]]:
     """The lengths of the error bars to either side; zero where an interval is boundless."""
 
     def lengths(ends: tuple[Number, ...]) -> list[float]:
-        return [0.0 if end is None or y is None else abs(end - y) for end, y in zip(ends, series.y, strict=True)]
+        return [
+            0.0 if end is None or y is None else abs(end - y) for end, y in zip(ends, series.y, strict=True)
+        ]
 
     return [lengths(series.low), lengths(series.high)]

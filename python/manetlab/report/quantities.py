@@ -22,9 +22,23 @@ NAMES = {
     "duration_s": "duration",
     "warmup_s": "warm-up",
 }
-UNITS = {"_m_s": "m/s", "_per_s": "1/s", "_bps": "bit/s", "_bytes": "B", "_ms": "ms", "_us": "µs", "_s": "s", "_m": "m"}
+UNITS = {
+    "_m_s": "m/s",
+    "_per_s": "1/s",
+    "_bps": "bit/s",
+    "_bytes": "B",
+    "_ms": "ms",
+    "_us": "µs",
+    "_s": "s",
+    "_m": "m",
+}
 """Endings of names that carry a unit; the first that fits is the unit."""
-SHOWN = {"bps": ("kb/s", 1e-3, 1), "bytes_per_s": ("B/s", 1.0, 0), "per_s": ("1/s", 1.0, 1), "s": ("ms", 1e3, 1)}
+SHOWN = {
+    "bps": ("kb/s", 1e-3, 1),
+    "bytes_per_s": ("B/s", 1.0, 0),
+    "per_s": ("1/s", 1.0, 1),
+    "s": ("ms", 1e3, 1),
+}
 """How totals that have no entry in `manetlab.metrics` are shown, by the end of their name."""
 
 

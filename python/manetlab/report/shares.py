@@ -51,7 +51,10 @@ class Kind:
 
 def kinds(study: Study) -> list[Kind]:
     """The kinds of flows that the campaign has."""
-    known = (("tcp", "TCP", TCP_FLOW, "throughput_bps", "throughput"), ("cbr", "CBR", CBR_FLOW, "delivery_fraction", "delivery"))
+    known = (
+        ("tcp", "TCP", TCP_FLOW, "throughput_bps", "throughput"),
+        ("cbr", "CBR", CBR_FLOW, "delivery_fraction", "delivery"),
+    )
     present = set(study.flows["kind"])
     return [
         Kind(key, label, next(metric for metric in metrics if metric.key == name), what)
@@ -80,7 +83,8 @@ def flow_table(study: Study, kind: Kind) -> DataTable:
     made = DataTable(f"flows-{kind.key}", caption, columns, heads=len(study.factors))
     made.notes.append(
         "Percentiles are over all flows of all replications of a point. Jain’s index is taken over the "
-        "flows of each run (1: all have the same, 1/flows: one has all), its mean and interval over the n runs."
+        "flows of "
+        "each run (1: all have the same, 1/flows: one has all), its mean and interval over the n runs."
     )
     for point in study.points:
         made.add(*levels_cells(point.levels), *_flow_cells(study, kind, point))
@@ -94,13 +98,20 @@ def _flow_cells(study: Study, kind: Kind, point: Point) -> list[Cell]:
     if flows.empty:
         return [Cell("0", 0), *(Cell("–") for _ in range(8)), Cell("0", 0)]
     spread = percentiles([float(value) for value in flows[kind.metric.key]], (0.0, 5.0, 50.0, 95.0, 100.0))
-    cells = [Cell(str(len(flows)), len(flows)), *(Cell(number(value, kind.metric), value) for value in spread)]
+    cells = [
+        Cell(str(len(flows)), len(flows)),
+        *(Cell(number(value, kind.metric), value) for value in spread),
+    ]
     indices = _jain_indices(flows, kind.metric.key)
     if not indices:
         return [*cells, *(Cell("–") for _ in range(3)), Cell("0", 0)]
     found = mean_interval(indices, study.confidence)
     ends = (found.mean, found.low, found.high)
-    return [*cells, *(Cell(number(value, JAIN), finite(value)) for value in ends), Cell(str(found.n), found.n)]
+    return [
+        *cells,
+        *(Cell(number(value, JAIN), finite(value)) for value in ends),
+        Cell(str(found.n), found.n),
+    ]
 
 
 def _jain_indices(flows: pd.DataFrame, key: str) -> list[float]:
@@ -143,8 +154,9 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
         title=capital(kind.title),
         x_title=heading or (study.compared.heading if study.compared else ""),
         y_title=kind.metric.heading,
-        caption="Boxes hold the middle half of the flows of all replications, with their median; whiskers reach to "
-        "the last flow within 1.5 times the box’s length; flows beyond are marked one by one.",
+        caption="Boxes hold the middle half of the flows of all replications, with their median; whiskers "
+        "reach "
+        "to the last flow within 1.5 times the box’s length; flows beyond are marked one by one.",
         table=f"flows-{kind.key}",
         samples=tuple(samples),
     )
@@ -152,10 +164,11 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
 
 def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
     where = study.in_words(setting)
-    samples = []
-    for name in study.compared.levels if study.compared else ("",):
-        if values := _values(study, kind, setting, name):
-            samples.append(Sample(f"{name or kind.label} (n = {len(values)})", (), tuple(values)))
+    samples = [
+        Sample(f"{name or kind.label} (n = {len(values)})", (), tuple(values))
+        for name in (study.compared.levels if study.compared else ("",))
+        if (values := _values(study, kind, setting, name))
+    ]
     return Cumulative(
         name=slug(f"flows-{kind.key}-ecdf {where}"),
         title=f"Distribution of the {kind.title}" + (f", {where}" if where else ""),

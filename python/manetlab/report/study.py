@@ -1,10 +1,10 @@
-"""A campaign's results as the report needs them: which factor is compared, at which settings, with what outcome."""
+"""A campaign's results as the report needs them: what is compared with what, where, with what outcome."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -106,8 +106,8 @@ class Study:
 
     Args:
         results: The results.
-        compare: The factor whose levels are compared; a protocol if one is varied, or else the first factor that
-            is no number, or else the first.
+        compare: The factor whose levels are compared; a protocol if one is varied, or else the first factor
+            that is no number, or else the first.
         baseline: The level that the others are compared with; the first if not given.
         confidence: The confidence of all intervals.
 
@@ -116,7 +116,11 @@ class Study:
     """
 
     def __init__(
-        self, results: Results, compare: str | None = None, baseline: str | None = None, confidence: float = 0.95
+        self,
+        results: Results,
+        compare: str | None = None,
+        baseline: str | None = None,
+        confidence: float = 0.95,
     ) -> None:
         if not 0.5 <= confidence < 1.0:
             hint = "95 % is written 0.95"
@@ -151,7 +155,11 @@ class Study:
             for factor in varied:
                 if factor.key == compare:
                     return factor
-            wanted = "one of " + ", ".join(factor.key for factor in varied) if varied else "a campaign that varies one"
+            wanted = (
+                "one of " + ", ".join(factor.key for factor in varied)
+                if varied
+                else "a campaign that varies one"
+            )
             raise InputError("this factor cannot be compared", "--compare", f'"{compare}"', wanted)
         protocols = [factor for key in PROTOCOLS for factor in varied if factor.key == key]
         named = [factor for factor in varied if factor.numbers is None]
@@ -185,7 +193,7 @@ class Study:
 
     @property
     def unresolved(self) -> InputError | None:
-        """Why scenarios cannot be resolved here, as when files of movement are elsewhere; None if they can."""
+        """Why scenarios cannot be resolved here, as when files are elsewhere; None if they can."""
         return self._resolving[1]
 
     @cached_property
@@ -198,24 +206,32 @@ class Study:
     @cached_property
     def measured(self) -> list[Metric]:
         """All metrics that have a value in some run."""
-        return [metric for metric in TOTALS if metric.key in self.runs and self.runs[metric.key].notna().any()]
+        return [
+            metric for metric in TOTALS if metric.key in self.runs and self.runs[metric.key].notna().any()
+        ]
 
     @cached_property
     def estimates(self) -> dict[tuple[int, str], Estimate]:
         """What is known of each metric at each point, by the point's number and the metric's key."""
         keys = list(dict.fromkeys(metric.key for metric in [*self.wanted, *self.measured]))
         summary = self.results.summary(keys, self.confidence)
+        names = [each.name for each in fields(Estimate)]
         return {
-            (int(row.point), str(row.metric)): Estimate(
-                row.mean, row.low, row.high, row.median, row.p5, row.p95, int(row.n)
-            )
-            for row in summary[summary["n"] > 0].itertuples()
+            (row["point"], row["metric"]): Estimate(**{name: row[name] for name in names})
+            for row in summary.to_dict("records")
         }
+
+    def named(self, name: str) -> str:
+        """A level of the compared factor in a sentence: alone if it is a name, with the factor if not."""
+        assert self.compared is not None
+        return name if self.compared.numbers is None else self.compared.setting(name)
 
     def other_levels(self, point: Point) -> Levels:
         """The levels of the factors that are not compared."""
         return tuple(
-            name for factor, name in zip(self.factors, point.levels, strict=True) if factor is not self.compared
+            name
+            for factor, name in zip(self.factors, point.levels, strict=True)
+            if factor is not self.compared
         )
 
     def compared_level(self, point: Point) -> str:
@@ -237,7 +253,7 @@ class Study:
         return None
 
     def in_words(self, others: Levels) -> str:
-        """A setting of the factors that are not compared: ``load = high, speed = 5 m/s``; empty without such."""
+        """A setting of the factors that are not compared, as in ``load = high, speed = 5 m/s``."""
         return ", ".join(factor.setting(name) for factor, name in zip(self.others, others, strict=True))
 
     @property
@@ -255,7 +271,9 @@ class Study:
         tested = [each for each in found if math.isfinite(each.t_p)]
         adjusted = iter(holm([each.t_p for each in tested]))
         return [
-            Comparison(**{**vars(each), "adjusted_p": next(adjusted) if math.isfinite(each.t_p) else math.nan})
+            Comparison(
+                **{**vars(each), "adjusted_p": next(adjusted) if math.isfinite(each.t_p) else math.nan}
+            )
             for each in found
         ]
 
@@ -290,5 +308,5 @@ class Study:
 
 def _nothing_to_report(failed: int) -> InputError:
     found = f"{failed} failed runs and no other" if failed else "no run"
-    hint = "`manetlab campaign run FILE` makes the runs that are missing; `manetlab campaign status` shows failures"
+    hint = "`manetlab campaign run` makes the missing runs; `manetlab campaign status` shows failures"
     return InputError("there is nothing to report", "report", found, "at least one finished run", hint)

@@ -111,7 +111,8 @@ class DataTable:
     def shown_rows(self) -> list[list[Cell]]:
         """The cells that people see."""
         return [
-            [cell for cell, column in zip(row, self.columns, strict=True) if column.is_shown] for row in self.rows
+            [cell for cell, column in zip(row, self.columns, strict=True) if column.is_shown]
+            for row in self.rows
         ]
 
     def to_csv(self) -> str:

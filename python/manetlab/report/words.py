@@ -9,6 +9,8 @@ from manetlab.report.study import Comparison, Study
 
 LEAST_REPLICATIONS = 10
 """Fewer are told about: the intervals are wide and lean on the values being normal."""
+MOST_TOLD = 4
+"""With more settings sentences name the range only."""
 
 
 def answer(study: Study) -> list[str]:
@@ -23,8 +25,10 @@ def answer(study: Study) -> list[str]:
     ]
     if len(study.comparisons) > 1:
         sentences.append(
-            f"Figures are mean differences to {study.baseline}, in brackets their {confidence(study)} intervals. Decided is "
-            f"what remains so after Holm’s correction for all {len(study.comparisons)} comparisons."
+            f"Figures are mean differences to {study.named(study.baseline)}, with their {confidence(study)} "
+            "intervals. "
+            f"Decided is what remains so after Holm’s correction for all {len(study.comparisons)} "
+            "comparisons."
         )
     return sentences
 
@@ -34,7 +38,9 @@ def _state(study: Study, metric: Metric) -> str:
     found = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
     ends = with_unit(span(found.low, found.high, metric), metric)
     mean = with_unit(number(found.mean, metric), metric)
-    return f"{capital(metric.label)} is {mean} in the mean ({confidence(study)} interval {ends}, n = {found.n})."
+    return (
+        f"{capital(metric.label)} is {mean} in the mean ({confidence(study)} interval {ends}, n = {found.n})."
+    )
 
 
 def _compare(study: Study, metric: Metric, name: str) -> str:
@@ -42,39 +48,56 @@ def _compare(study: Study, metric: Metric, name: str) -> str:
     found = [each for each in study.comparisons if each.metric == metric and each.level == name]
     if not found:
         subject = capital(metric.label)
-        return f"{subject}: {name} and {study.baseline} have no replication in common, so nothing can be said."
+        return (
+            f"{subject}: {name} and {study.baseline} have no replication in common, so nothing can be said."
+        )
     if len(found) == 1:
-        return f"{_claim(found[0])} ({_evidence(study, found[0])})."
+        return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
     sentences = []
     for verdict in ("higher", "lower", "not decided", "equal"):
         those = [each for each in found if each.verdict == verdict]
         if those:
-            every = "any of the" if verdict == "not decided" else "all"
-            extent = every if len(those) == len(found) else f"{len(those)} of"
-            where = "; ".join(_where(study, each) for each in those)
-            sentences.append(f"{_claim(those[0])} in {extent} {len(found)} settings: {where}.")
+            where = _extent(verdict, len(those), len(found))
+            sentences.append(f"{_claim(study, those[0])} in {where}: {_where(study, those)}.")
     return " ".join(sentences)
 
 
-def _claim(each: Comparison) -> str:
+def _extent(verdict: str, those: int, of_all: int) -> str:
+    """In how many settings a verdict holds, in words that fit it."""
+    if those < of_all:
+        return f"{those} of {of_all} settings"
+    if verdict == "not decided":
+        return "either of the two settings" if of_all == 2 else f"any of the {of_all} settings"
+    return "both settings" if of_all == 2 else f"all {of_all} settings"
+
+
+def _claim(study: Study, each: Comparison) -> str:
     """What a verdict says, up to where it holds."""
-    subject = each.metric.label
+    subject, this, that = each.metric.label, study.named(each.level), study.named(each.baseline)
     match each.verdict:
         case "higher" | "lower":
-            return f"{capital(subject)} is {each.verdict} with {each.level} than with {each.baseline}"
+            return f"{capital(subject)} is {each.verdict} with {this} than with {that}"
         case "equal":
-            return f"{capital(subject)} is the same with {each.level} and {each.baseline} in every pair"
-    return f"Whether {subject} is higher with {each.level} or with {each.baseline} is not decided"
+            return f"{capital(subject)} is the same with {this} and {that} in every pair"
+    return f"Whether {subject} is higher with {this} or with {that} is not decided"
 
 
-def _where(study: Study, each: Comparison) -> str:
-    """A setting with the difference there."""
-    setting = study.in_words(each.others)
-    if each.verdict == "equal":
-        return setting
-    ends = span(each.difference[1], each.difference[2], each.metric, signed=True)
-    step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
-    return f"{step} ({ends}) at {setting}"
+def _where(study: Study, those: list[Comparison]) -> str:
+    """The settings, each with the difference there; of many, how far the differences go."""
+    metric = those[0].metric
+    if those[0].verdict == "equal":
+        named = [study.in_words(each.others) for each in those]
+        return "; ".join(named) if len(named) <= MOST_TOLD else "see the table of comparisons"
+    if len(those) > MOST_TOLD:
+        means = sorted(each.difference[0] for each in those)
+        ends = with_unit(span(means[0], means[-1], metric, signed=True), metric)
+        return f"mean differences from {ends}, one by one in the table of comparisons"
+    return "; ".join(
+        f"{with_unit(number(each.difference[0], metric, signed=True), metric)} "
+        f"({span(each.difference[1], each.difference[2], metric, signed=True)}) at "
+        f"{study.in_words(each.others)}"
+        for each in those
+    )
 
 
 def _evidence(study: Study, each: Comparison) -> str:
@@ -84,7 +107,8 @@ def _evidence(study: Study, each: Comparison) -> str:
     p = p_value(each.adjusted_p)
     p = p if p.startswith("<") else f"= {p}"
     step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
-    return f"difference {step}{share}; {confidence(study)} interval {ends}; p {p} after Holm; n = {each.n} pairs"
+    pairs = f"{each.n} pair{'s' if each.n != 1 else ''}"
+    return f"difference {step}{share}; {confidence(study)} interval {ends}; p {p} after Holm; {pairs}"
 
 
 def cautions(study: Study) -> list[str]:
@@ -94,17 +118,22 @@ def cautions(study: Study) -> list[str]:
 
 def _about_runs(study: Study) -> list[str]:
     found = []
-    counts = study.runs.groupby("point").size().reindex([point.number for point in study.points], fill_value=0)
+    counts = (
+        study.runs.groupby("point").size().reindex([point.number for point in study.points], fill_value=0)
+    )
     if (least := int(counts.min())) < LEAST_REPLICATIONS:
         few = int((counts < LEAST_REPLICATIONS).sum())
         found.append(
-            f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (the least: {least}). Their "
+            f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (the least: "
+            f"{least}). Their "
             "intervals are wide, and lean on the values being normally distributed."
         )
     if failed := len(study.failed):
         found.append(
-            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all figures. If they failed "
-            "because of what they measure, the means are biased; each is listed below with the command that repeats it."
+            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all figures. If they "
+            "failed "
+            "because of what they measure, the means are biased; each is listed below with the command "
+            "that repeats it."
         )
     if missing := study.results.missing:
         found.append(f"{missing} wanted runs have not been made yet: the campaign is not finished.")
@@ -117,7 +146,9 @@ def _about_code(study: Study) -> list[str]:
     if len(codes) > 1:
         found.append(f"The runs were made by {len(codes)} versions of the code: {listed(codes)}.")
     if any("dirty" in code for code in codes):
-        found.append("Some runs were made with code that differs from the commit named: nobody else can repeat them.")
+        found.append(
+            "Some runs were made with code that differs from the commit named: nobody else can repeat them."
+        )
     return found
 
 
@@ -129,12 +160,15 @@ def _about_scenarios(study: Study) -> list[str]:
     found = []
     if any(waypoint(each)["start"] == "uniform" for each in drawn):
         found.append(
-            "Random waypoint starts from places drawn uniformly, the classic way: speeds fall and nodes gather in the "
-            "middle while the run goes on (Yoon, Liu and Noble 2003), so figures depend on when they are taken."
+            "Random waypoint starts from places drawn uniformly, the classic way: speeds fall and nodes "
+            "gather in the "
+            "middle while the run goes on (Yoon, Liu and Noble 2003), so figures depend on when they are "
+            "taken."
         )
     if not all(scenario.is_drawn for scenario in scenarios):
         found.append(
-            "Movement and traffic are the same in all replications: the intervals speak for these networks, not "
+            "Movement and traffic are the same in all replications: the intervals speak for these "
+            "networks, not "
             "for others of their kind."
         )
     if drawn and any(scenario.warmup_s == 0.0 for scenario in scenarios):
@@ -152,13 +186,19 @@ def _about_values(study: Study) -> list[str]:
         skewed = [
             point
             for point in study.points
-            if (values := [float(each) for each in study.runs.loc[study.runs["point"] == point.number, metric.key].dropna()])
+            if (
+                values := [
+                    float(each)
+                    for each in study.runs.loc[study.runs["point"] == point.number, metric.key].dropna()
+                ]
+            )
             and heavy_tail_warning(values)
         ]
         if skewed:
             where = listed([", ".join(point.levels) or "the only one" for point in skewed])
             found.append(
-                f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points ({where}): the interval "
+                f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points "
+                f"({where}): the interval "
                 "of a mean needs more replications there; look at the median and the percentiles too."
             )
     return found

@@ -14,6 +14,7 @@ from manetlab.report import again, losses, methods, outcomes, page, shares, word
 from manetlab.report.figures import AnyFigure
 from manetlab.report.page import Drawn, Part, Section
 from manetlab.report.study import Study
+from manetlab.report.tables import DataTable
 
 if TYPE_CHECKING:
     from manetlab.campaign import Results
@@ -33,20 +34,20 @@ def write(
 ) -> list[Path]:
     """Writes the report of a campaign and returns the files, the page first.
 
-    A report in the same folder is replaced: files of it that the new one does not have are removed unless somebody
-    changed them.
+    A report in the same folder is replaced: files of it that the new one does not have are removed unless
+    somebody changed them.
 
     Args:
         results: The results.
         out: The folder: new, empty, or one with a report.
-        compare: The factor whose levels are compared; by default a protocol if one is varied, or else the first
-            factor that is no number, or else the first.
+        compare: The factor whose levels are compared; by default a protocol if one is varied, or else the
+            first factor that is no number, or else the first.
         baseline: The level that the others are compared with; by default the first.
         confidence: The confidence of all intervals.
 
     Raises:
-        InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or holds
-            something else. Nothing was written.
+        InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or
+            holds something else. Nothing was written.
     """
     folder = Path(out)
     before = _manifest_of(folder)
@@ -98,23 +99,35 @@ def _sections(study: Study) -> list[Section]:
 
 def _results(study: Study) -> Section:
     parts = [
-        Part(outcomes.capital(metric.label), _drawn(outcomes.metric_figures(study, metric)), [outcomes.metric_table(study, metric)])
+        Part(
+            outcomes.capital(metric.label),
+            _drawn(outcomes.metric_figures(study, metric)),
+            [outcomes.metric_table(study, metric)],
+        )
         for metric in study.wanted
     ]
     return Section("results", "Results", parts)
 
 
-def _comparisons(study: Study, table: outcomes.DataTable) -> Section:
+def _comparisons(study: Study, table: DataTable) -> Section:
     text = (
-        "The same replication has the same movement and traffic at every level, so differences are taken in pairs: what "
+        "The same replication has the same movement and traffic at every level, so differences are taken "
+        "in pairs: what "
         "is common to both cancels."
     )
-    return Section("compared", "Comparison in pairs", [Part("", _drawn(outcomes.comparison_figures(study)), [table])], [text])
+    return Section(
+        "compared",
+        "Comparison in pairs",
+        [Part("", _drawn(outcomes.comparison_figures(study)), [table])],
+        [text],
+    )
 
 
 def _flows(study: Study) -> Section:
     parts = [
-        Part(f"{kind.label} flows", _drawn(shares.flow_figures(study, kind)), [shares.flow_table(study, kind)])
+        Part(
+            f"{kind.label} flows", _drawn(shares.flow_figures(study, kind)), [shares.flow_table(study, kind)]
+        )
         for kind in shares.kinds(study)
     ]
     return Section("flows", "Flow by flow", parts)
@@ -144,7 +157,11 @@ def _manifest_of(folder: Path) -> dict[str, str]:
         if any(folder.iterdir()):
             found = "a folder with other things in it"
             raise InputError(
-                "the report cannot be written", str(folder), found, "a folder that is new, empty or a report", hint
+                "the report cannot be written",
+                str(folder),
+                found,
+                "a folder that is new, empty or a report",
+                hint,
             ) from None
         return {}
 
