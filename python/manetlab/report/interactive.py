@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import textwrap
 from functools import singledispatch
 from typing import Any
 
@@ -10,6 +12,9 @@ from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px 1px")
 PATTERNS = ("", "/", "x", ".", "\\", "-", "+")
+
+TITLE_LETTERS = 36
+"""Longest line of an axis title."""
 
 Spec = dict[str, Any]
 
@@ -27,8 +32,8 @@ def plotly(figure: AnyFigure) -> Spec:
         "height_rem": 8 + 2.6 * rows(figure) if isinstance(figure, Forest) else 22,
         "data": traces,
         "layout": {
-            "xaxis": {"title": {"text": figure.x_title}, **shared, **axes.get("xaxis", {})},
-            "yaxis": {"title": {"text": figure.y_title}, **shared, **axes.get("yaxis", {})},
+            "xaxis": {"title": {"text": title(figure.x_title)}, **shared, **axes.get("xaxis", {})},
+            "yaxis": {"title": {"text": title(figure.y_title)}, **shared, **axes.get("yaxis", {})},
             # Above the axes, where it can grow to several lines on a phone without covering a title.
             "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
             "showlegend": len(traces) > 1,
@@ -52,7 +57,7 @@ def _(figure: Lines) -> tuple[list[Spec], Spec]:
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "x": list(series.x),
+            "x": list(map(plain, series.x)),
             "y": list(series.y),
             "error_y": _bars(series),
             "line": {"dash": DASHES[index % len(DASHES)], "width": 2},
@@ -69,15 +74,17 @@ def _(figure: Bars) -> tuple[list[Spec], Spec]:
     traces = [
         {
             "type": "bar",
-            "x": list(series.x),
+            "x": list(map(plain, series.x)),
             "y": list(series.y),
             "error_y": _bars(series),
-            "marker": {"pattern": {"shape": PATTERNS[index % len(PATTERNS)], "solidity": 0.2}},
+            "marker": {
+                "pattern": {"shape": PATTERNS[index % len(PATTERNS)], "solidity": 0.15, "fillmode": "overlay"}
+            },
             **_named(series, "%{x}: %{y:.4g}"),
         }
         for index, series in enumerate(figure.series)
     ]
-    return traces, {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero"}}
+    return traces, {"xaxis": {"type": "category", "showgrid": False}, "yaxis": {"rangemode": "tozero"}}
 
 
 @_drawn.register(Forest)
@@ -87,7 +94,7 @@ def _(figure: Forest) -> tuple[list[Spec], Spec]:
             "type": "scatter",
             "mode": "markers",
             "x": list(series.y),
-            "y": list(series.x),
+            "y": list(map(plain, series.x)),
             "error_x": _bars(series),
             "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9},
             **_named(series, "%{y}: %{x:.4g}"),
@@ -96,7 +103,7 @@ def _(figure: Forest) -> tuple[list[Spec], Spec]:
     ]
     return traces, {
         "xaxis": {"zeroline": True, "zerolinewidth": 2, "rangemode": "tozero"},
-        "yaxis": {"type": "category", "range": [rows(figure) - 0.5, -0.5]},
+        "yaxis": {"type": "category", "showgrid": False, "range": [rows(figure) - 0.5, -0.5]},
     }
 
 
@@ -108,8 +115,8 @@ def _(figure: Boxes) -> tuple[list[Spec], Spec]:
         traces.append(
             {
                 "type": "box",
-                "name": sample.name,
-                "x": [box.x for box in boxes],
+                "name": plain(sample.name),
+                "x": [plain(box.x) for box in boxes],
                 "q1": [box.q1 for box in boxes],
                 "median": [box.median for box in boxes],
                 "q3": [box.q3 for box in boxes],
@@ -123,7 +130,7 @@ def _(figure: Boxes) -> tuple[list[Spec], Spec]:
                 "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 4},
             }
         )
-    return traces, {"xaxis": {"type": "category"}, "yaxis": {"rangemode": "tozero"}}
+    return traces, {"xaxis": {"type": "category", "showgrid": False}, "yaxis": {"rangemode": "tozero"}}
 
 
 @_drawn.register(Cumulative)
@@ -135,7 +142,7 @@ def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
             {
                 "type": "scatter",
                 "mode": "lines",
-                "name": sample.name,
+                "name": plain(sample.name),
                 "x": x,
                 "y": y,
                 "line": {"shape": "hv", "dash": DASHES[index % len(DASHES)], "width": 2},
@@ -144,6 +151,16 @@ def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
         )
     widest = max((value for sample in figure.samples for value in sample.values), default=0.0)
     return traces, {"xaxis": {"range": [0, 1.03 * widest or 1.0]}, "yaxis": {"range": [0, 1.02]}}
+
+
+def plain(text: float | str) -> float | str:
+    """The text for Plotly, which would take parts of it for HTML."""
+    return html.escape(text, quote=False) if isinstance(text, str) else text
+
+
+def title(text: str) -> str:
+    """An axis title in lines that fit on a phone."""
+    return "<br>".join(str(plain(line)) for line in textwrap.wrap(text, TITLE_LETTERS))
 
 
 def steps(values: tuple[float, ...]) -> tuple[list[float], list[float]]:
@@ -164,7 +181,7 @@ def _named(series: Series, template: str) -> Spec:
         for low, high, n in zip(series.low, series.high, series.n, strict=True)
     ]
     return {
-        "name": series.name,
+        "name": plain(series.name),
         "customdata": ends,
         "hovertemplate": template + " (%{customdata})",
     }

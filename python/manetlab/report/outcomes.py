@@ -7,7 +7,7 @@ from typing import Any
 
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
-from manetlab.report.quantities import Factor, number, p_value, percent
+from manetlab.report.quantities import Factor, listed, number, p_value, percent
 from manetlab.report.study import Comparison, Levels, Point, Study
 from manetlab.report.tables import Cell, Column, DataTable, slug
 
@@ -208,6 +208,8 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
     if compared is None:
         return []
     figures: list[AnyFigure] = []
+    order = listed([factor.heading for factor in study.others])
+    lines = f" Lines are settings of {order}." if len(study.others) > 1 else ""
     for metric in study.wanted:
         series = [_differences(study, metric, name) for name in compared.levels if name != study.baseline]
         counts = _counts([n for each in series for n in each.n])
@@ -217,10 +219,10 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
                 name=f"difference-{slug(metric.key)}",
                 title=capital(title),
                 x_title=f"difference in {metric.heading}",
-                y_title=", ".join(factor.heading for factor in study.others),
+                y_title=study.others[0].heading if len(study.others) == 1 else "",
                 caption=f"Mean differences over {counts} pairs; bars are {confidence(study)} intervals "
                 "(Student’s "
-                "t), one by one: the table adjusts for their number.",
+                f"t), one by one: the table adjusts for their number.{lines}",
                 table="comparisons",
                 series=tuple(series),
             )

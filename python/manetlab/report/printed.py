@@ -6,12 +6,13 @@ The bytes depend on the figure and the versions of matplotlib and its fonts only
 from __future__ import annotations
 
 import io
+import textwrap
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from manetlab.report import palette
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
-from manetlab.report.interactive import rows, steps
+from manetlab.report.interactive import TITLE_LETTERS, rows, steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,8 @@ STYLE: dict[str, Any] = {
     "hatch.linewidth": 0.5,
     "errorbar.capsize": 2,
     "figure.constrained_layout.use": True,
+    # A dollar sign in a name is no mathematics.
+    "text.parse_math": False,
     # TrueType outlines in full: publishers refuse Type 3 fonts.
     "pdf.fonttype": 42,
     # Letters as outlines: the figure looks the same where the font is missing.
@@ -91,8 +94,8 @@ def _height_in(figure: AnyFigure) -> float:
 
 
 def _axis_titles(figure: AnyFigure, axes: Axes) -> None:
-    axes.set_xlabel(figure.x_title)
-    axes.set_ylabel(figure.y_title)
+    axes.set_xlabel(textwrap.fill(figure.x_title, TITLE_LETTERS))
+    axes.set_ylabel(textwrap.fill(figure.y_title, TITLE_LETTERS))
 
 
 def _legend(drawing: Drawing, axes: Axes) -> None:

@@ -9,6 +9,10 @@ from manetlab.report.study import Comparison, Study
 
 LEAST_REPLICATIONS = 10
 """Fewer are told about: the intervals are wide and lean on the values being normal."""
+OBSERVED = {"tcp_delivered_bytes": "TCP’s progress", "cbr_received": "CBR’s arrivals"}
+"""Columns of the time series from which the end of the warm-up is judged."""
+LEAST_INSTANTS = 50
+"""Fewest values of a time series that MSER-5 takes."""
 MOST_TOLD = 4
 """With more settings sentences name the range only."""
 
@@ -113,7 +117,13 @@ def _evidence(study: Study, each: Comparison) -> str:
 
 def cautions(study: Study) -> list[str]:
     """What makes the results less sure than they look."""
-    return [*_about_runs(study), *_about_code(study), *_about_scenarios(study), *_about_values(study)]
+    return [
+        *_about_runs(study),
+        *_about_code(study),
+        *_about_scenarios(study),
+        *_about_warmup(study),
+        *_about_values(study),
+    ]
 
 
 def _about_runs(study: Study) -> list[str]:
@@ -175,6 +185,29 @@ def _about_scenarios(study: Study) -> list[str]:
         found.append(
             "There is no warm-up: the figures include the time in which routes are found for the first time."
         )
+    return found
+
+
+def _about_warmup(study: Study) -> list[str]:
+    """What MSER-5 says of the warm-up, where the runs have kept time series."""
+    from manetlab.stats import warmup_warning
+
+    if "totals" not in study.results.series_names:
+        return []
+    series = study.results.series("totals")
+    found = []
+    for point in study.points:
+        at = series[series["point"] == point.number]
+        for column, what in OBSERVED.items():
+            # Averaged over the replications, instant by instant, as noise hides a transient.
+            averaged = at.groupby("time_s")[column].mean()
+            if len(averaged) < LEAST_INSTANTS or not averaged.any():
+                continue
+            step_s = float(averaged.index[1] - averaged.index[0])
+            warning = warmup_warning(averaged.tolist(), step_s, study.scenarios[point.number].warmup_s)
+            if warning is not None:
+                where = f" at {', '.join(point.levels)}" if point.levels else ""
+                found.append(f"{what}{where}: {warning}.")
     return found
 
 
