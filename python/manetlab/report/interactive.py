@@ -13,7 +13,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px 1px")
 PATTERNS = ("", "/", "x", ".", "\\", "-", "+")
 
-TITLE_LETTERS = 36
+TITLE_LETTERS = 28
 """Longest line of an axis title."""
 
 Spec = dict[str, Any]
