@@ -114,6 +114,11 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         InputError: It cannot be written.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Like `write_text`, of bytes."""
     import tempfile
 
     check_writable(path)

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -248,6 +249,7 @@ class _Execution:
         self.progress(Report(done, failed, total, self.ran, elapsed_s, replications))
 
 
+@cache
 def dependencies() -> dict[str, str]:
     """The installed versions of the packages that have a part in runs and tables."""
     return {name: metadata.version(name) for name in DEPENDENCIES}

@@ -22,11 +22,12 @@ class Threads:
         self.jobs = jobs or available_cores()
         self.name = f"{self.jobs} threads"
         self._pool = ThreadPoolExecutor(self.jobs)
+        self._lately = 0
         self._ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
 
     def capacity(self) -> int:
-        """Some tasks wait, so that no thread is idle while results are stored."""
-        return 4 * self.jobs
+        """Some tasks wait, so that no thread is idle while results are stored; more if runs are short."""
+        return 2 * self.jobs + min(2 * self._lately, 64 * self.jobs)
 
     def submit(self, work: Work) -> None:
         """Takes a task."""
@@ -40,6 +41,7 @@ class Threads:
             while True:
                 futures.append(self._ended.get_nowait())
         except queue.Empty:
+            self._lately = len(futures)
             return [future.result() for future in futures]
 
     def close(self, stop: bool) -> None:

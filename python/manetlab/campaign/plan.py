@@ -213,6 +213,11 @@ class Campaign:
         """The levels of each factor."""
         return {name: [_level(name, value) for value in values] for name, values in self.factors.items()}
 
+    @cached_property
+    def place(self) -> str:
+        """The folder as an absolute path."""
+        return str(self.folder.absolute())
+
     @property
     def point_count(self) -> int:
         """The number of points, each a combination of levels."""

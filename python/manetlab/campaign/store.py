@@ -243,7 +243,7 @@ class Store:
     def begin(self, campaign: Campaign, identity: str) -> int:
         """The number of a campaign in this store, which from now on is the one that was used last."""
         definition = json.dumps(campaign.to_dict())
-        folder = str(campaign.folder.absolute())
+        folder = campaign.place
         with self.transaction():
             used = "(SELECT coalesce(max(used), 0) + 1 FROM campaign)"
             self._db.execute(

@@ -60,7 +60,7 @@ def work_of(campaign: Campaign, task: Task, code: str) -> Work:
         task,
         campaign.fields_of(task.point, task.replication),
         campaign.place_of(task.point),
-        str(campaign.folder.absolute()),
+        campaign.place,
         campaign.series_s,
         code,
     )

@@ -232,31 +232,27 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
     if as_json:
         print(summary.to_json(orient="records"))
         return
-    factors = list(results.campaign.factors)
-    headings = ("metric", "mean ± 95 %", "median", "5 % – 95 %", "n")
-    table = Table(
-        results.campaign.question or f"Campaign {results.campaign.name}",
-        ("point", *factors, *headings),
-        text_columns=len(factors) + 2,
-    )
-    for row in summary.to_dict("records"):
-        metric = by_key(str(row["metric"]))
-        interval = Interval(row["mean"], row["high"] - row["mean"], row["n"])
-        spread = " – ".join(metric.show({metric.key: row[end]}) for end in ("p5", "p95"))
-        cells = (
-            metric.show_interval(interval),
-            metric.show({metric.key: row["median"]}),
-            spread,
-            str(row["n"]),
-        )
-        table.add(str(row["point"]), *(str(row[name]) for name in factors), metric.heading, *cells)
-    _note(table, results)
-    table.print(stdout_console())
+    campaign = results.campaign
+    for key in results.wanted(metrics):
+        metric = by_key(key)
+        headings = ("mean ± 95 %", "median", "5 % – 95 %", "n")
+        title = f"{campaign.question or campaign.name}\n{metric.heading}"
+        columns = ("point", *_headings(list(campaign.factors)), *headings)
+        table = Table(title, columns, text_columns=len(campaign.factors) + 1)
+        for row in summary[summary["metric"] == key].to_dict("records"):
+            interval = Interval(row["mean"], row["high"] - row["mean"], row["n"])
+            median, low, high = (metric.show({key: row[name]}) for name in ("median", "p5", "p95"))
+            levels = (str(row[name]) for name in campaign.factors)
+            cells = (metric.show_interval(interval), median, f"{low} – {high}", str(row["n"]))
+            table.add(str(row["point"]), *levels, *cells)
+        _note(table, results)
+        table.print(stdout_console())
 
 
 def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bool) -> None:
     from manetlab.campaign.comparison import factor_with
     from manetlab.metrics import by_key
+    from manetlab.stats import Interval
     from manetlab.tables import Table, stdout_console
 
     a, comma, b = (part.strip() for part in pair.partition(","))
@@ -269,28 +265,30 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
         print(compared.to_json(orient="records"))
         return
     others = [name for name in results.campaign.factors if name != factor]
-    headings = (a, b, "difference", "95 %", "ratio", "95 %", "p (t)", "p (Wilcoxon)", "p (Holm)", "n")
-    table = Table(f"{factor}: {a} against {b}", (*others, "metric", *headings), text_columns=len(others) + 1)
-    for row in compared.to_dict("records"):
-        metric = by_key(str(row["metric"]))
-        values = [metric.show({metric.key: row[key]}) for key in ("a", "b", "difference", "low", "high")]
-        ratios = [f"{row[key]:.3f}" for key in ("ratio", "ratio_low", "ratio_high")]
-        chances = [f"{row[key]:.2g}" for key in ("p_t", "p_wilcoxon", "p_holm")]
-        cells = (
-            *values[:3],
-            " – ".join(values[3:]),
-            ratios[0],
-            " – ".join(ratios[1:]),
-            *chances,
-            str(row["n"]),
+    headings = (a, b, "difference ± 95 %", "ratio", "95 %", "p (t)", "p (Wilcoxon)", "p (Holm)", "n")
+    for key in results.wanted(metrics):
+        metric = by_key(key)
+        title = f"{metric.heading}, {factor}: {a} against {b}"
+        table = Table(title, (*_headings(others), *headings), text_columns=len(others))
+        for row in compared[compared["metric"] == key].to_dict("records"):
+            difference = Interval(row["difference"], row["high"] - row["difference"], row["n"])
+            means = (metric.show({key: row[side]}) for side in ("a", "b"))
+            ratios = (f"{row['ratio']:.3f}", f"{row['ratio_low']:.3f} – {row['ratio_high']:.3f}")
+            chances = (f"{row[name]:.2g}" for name in ("p_t", "p_wilcoxon", "p_holm"))
+            cells = (*means, metric.show_interval(difference), *ratios, *chances, str(row["n"]))
+            table.add(*(str(row[name]) for name in others), *cells)
+        table.notes.append(
+            "In pairs of replications with the same movement and traffic. p (Holm): of the t test, adjusted "
+            f"for {len(compared)} comparisons."
         )
-        table.add(*(str(row[name]) for name in others), metric.heading, *cells)
-    table.notes.append(
-        "In pairs of replications with the same movement and traffic. p (Holm): of the t test, adjusted for "
-        f"{len(compared)} comparisons."
-    )
-    _note(table, results)
-    table.print(stdout_console())
+        _note(table, results)
+        table.print(stdout_console())
+
+
+def _headings(factors: list[str]) -> list[str]:
+    """The factors' names, without the sections where they are clear without them."""
+    short = [name.rpartition(".")[2] for name in factors]
+    return [last if short.count(last) == 1 else name for last, name in zip(short, factors, strict=True)]
 
 
 def _note(table: Table, results: Results) -> None:

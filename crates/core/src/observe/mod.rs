@@ -7,11 +7,13 @@ mod audit;
 mod hash;
 mod meter;
 mod recording;
+mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
 pub use meter::Meter;
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
+pub use series::{FlowSample, RunningCounts, Series};
 
 use serde::Serialize;
 

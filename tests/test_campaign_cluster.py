@@ -1,0 +1,131 @@
+"""A campaign on a Dask cluster: the same results, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from manetlab import Campaign, InputError
+from manetlab.campaign.execution import Report
+from tests.campaigns import BASE, exported, small
+from tests.conftest import NS2, ROOT
+
+
+def dask(*arguments: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "dask", *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class DaskCluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{port}"
+        options = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+        self.processes = [dask("scheduler", *options)]
+
+    def add_worker(self) -> subprocess.Popen[bytes]:
+        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+        self.processes.append(dask("worker", self.address, *options))
+        return self.processes[-1]
+
+    def wait(self) -> None:
+        port = int(self.address.rpartition(":")[2])
+        for _ in range(300):
+            with socket.socket() as client:
+                if client.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise TimeoutError
+
+    def close(self) -> None:
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster() -> Iterator[DaskCluster]:
+    made = DaskCluster()
+    made.wait()
+    yield made
+    made.close()
+
+
+def campaign() -> Campaign:
+    """Runs of some ten milliseconds, with files that the workers are not given by the file system."""
+    movement = {"label": "files", "fields": {"movement": "chain2.tcl", "traffic": "chain2.traffic.tcl"}}
+    chain = {"label": "chain", "fields": {"movement.chain.nodes": 4}}
+    return small(
+        base={"duration_s": 20.0, "traffic": BASE["traffic"], "profile": "ns-2.35"},
+        factors={"tcp": ["reno", "reno-f"], "where": [movement, chain]},
+        replications=15,
+        folder=NS2,
+    )
+
+
+def test_with_a_worker_killed_the_results_are_the_same(cluster: DaskCluster, tmp_path: Path) -> None:
+    workers = [cluster.add_worker(), cluster.add_worker()]
+    killed_at: list[int] = []
+
+    def watch(report: Report) -> None:
+        if not killed_at and report.ran >= 10:
+            killed_at.append(report.ran)
+            workers[0].kill()
+
+    results = campaign().run(tmp_path / "s.db", scheduler=cluster.address, progress=watch)
+    assert 10 <= killed_at[0] < 60
+    assert (len(results.runs), len(results.failed), results.missing) == (60, 0, 0)
+    assert results.provenance["sessions"][0]["workers"] == f"Dask scheduler {cluster.address}"
+    assert exported(results, tmp_path / "a") == exported(campaign().run(), tmp_path / "b")
+
+
+def test_a_scheduler_that_goes_away_is_told_and_nothing_is_lost(cluster: DaskCluster, tmp_path: Path) -> None:
+    cluster.add_worker()
+
+    def watch(report: Report) -> None:
+        if report.ran >= 10:
+            cluster.processes[0].kill()
+
+    with pytest.raises(InputError, match="scheduler"):
+        campaign().run(tmp_path / "s.db", scheduler=cluster.address, progress=watch)
+    ran: list[Report] = []
+    assert len(campaign().run(tmp_path / "s.db", progress=ran.append).runs) == 60
+    assert ran[0].done >= 10
+
+
+def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        # A port that nobody listens at.
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        for wrong in (address, "nonsense", "tcp://no-such-host.invalid:1"):
+            with pytest.raises(InputError, match="scheduler cannot be reached"):
+                small().run(tmp_path / "s.db", scheduler=wrong)
+
+
+def test_workers_with_other_code_are_refused(
+    cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.add_worker()
+    monkeypatch.setattr("manetlab.provenance.code_identity", lambda: "9.9.9 otherwise")
+    with pytest.raises(Exception, match="a worker has other code") as refused:
+        small().run(tmp_path / "s.db", scheduler=cluster.address)
+    assert "9.9.9 otherwise" in str(refused.value)
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    for options in ({"jobs": 2}, {"slurm": {}}):
+        with pytest.raises(InputError, match="do not go together"):
+            small().run(scheduler="tcp://127.0.0.1:1", **options)
+    with pytest.raises(InputError, match="number of jobs"):
+        small().run(jobs=0)
