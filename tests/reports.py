@@ -1,4 +1,4 @@
-"""Results of campaigns that were never run: measured values are made by a function, so that tests know the answer."""
+"""Results of campaigns that were never run: a function makes what they measured, so the answer is known."""
 
 from __future__ import annotations
 

@@ -100,15 +100,6 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file of text in UTF-8 whole or not at all; a device or pipe is written to as it is.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all; a device or pipe is written to as it is.
 
     Raises:

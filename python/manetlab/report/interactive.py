@@ -77,8 +77,14 @@ def _(figure: Bars) -> tuple[list[Spec], Spec]:
             "x": list(map(plain, series.x)),
             "y": list(series.y),
             "error_y": _bars(series),
+            # Paler than the intervals, which would be lost in them otherwise.
             "marker": {
-                "pattern": {"shape": PATTERNS[index % len(PATTERNS)], "solidity": 0.15, "fillmode": "overlay"}
+                "opacity": 0.6,
+                "pattern": {
+                    "shape": PATTERNS[index % len(PATTERNS)],
+                    "solidity": 0.15,
+                    "fillmode": "overlay",
+                },
             },
             **_named(series, "%{x}: %{y:.4g}"),
         }

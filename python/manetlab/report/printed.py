@@ -77,7 +77,10 @@ def draw(figure: AnyFigure) -> tuple[bytes, bytes]:
         _draw(figure, axes)
         _axis_titles(figure, axes)
         _legend(drawing, axes)
-        return _saved(drawing, "svg", {"Date": None}), _saved(drawing, "pdf", {"CreationDate": None})
+        svg = _saved(drawing, "svg", {"Date": None})
+        # The layout is found by now; both forms are to have the same.
+        drawing.set_layout_engine("none")
+        return svg, _saved(drawing, "pdf", {"CreationDate": None})
 
 
 def _saved(drawing: Drawing, form: str, metadata: dict[str, None]) -> bytes:

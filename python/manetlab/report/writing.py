@@ -146,6 +146,9 @@ def _manifest_of(folder: Path) -> dict[str, str]:
         InputError: The folder is something else.
     """
     hint = "choose a folder of its own for the report: --out NAME"
+    if not folder.absolute().parent.is_dir():
+        found, mend = f"no directory {folder.absolute().parent}", f"mkdir -p {folder.absolute().parent}"
+        raise InputError("the report cannot be written", str(folder), found, "a directory", mend)
     if not folder.exists():
         return {}
     if not folder.is_dir():
