@@ -26,7 +26,7 @@ pub(crate) fn stop(wanted: bool) {
 
 /// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the main
 /// thread; the other threads' runs wait for [`stop`].
-fn interrupted() -> bool {
+pub(crate) fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn hold_back_panic_messages() {
     }));
 }
 
-fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
+pub(crate) fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
     let mut scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
         input_error("this is not a scenario", place, &error.to_string(), "a scenario", FROM_PYTHON)
     })?;

@@ -60,9 +60,7 @@ def compare(
     a, b = (level_of(campaign, factor, label) for label in pair)
     others = {name: [level.label for level in levels] for name, levels in campaign.levels.items()}
     del others[factor]
-    runs = results.runs.set_index([*campaign.factors, "replication"])[list(metrics)]
-    sides = [runs.xs(label, level=factor) for label in (a, b)]
-    joined = sides[0].join(sides[1], lsuffix=" a", rsuffix=" b", how="inner").reset_index()
+    joined = _joined(results.runs, [*others, "replication"], factor, (a, b), metrics)
     rows = []
     for chosen in product(*others.values()):
         here = dict(zip(others, chosen, strict=True))
@@ -78,6 +76,17 @@ def compare(
     for row, p in zip(rows, holm(row["p_t"] for row in rows), strict=True):
         row["p_holm"] = p
     return pd.DataFrame.from_records(rows, columns=[*others, *COLUMNS])
+
+
+def _joined(
+    runs: pd.DataFrame, places: list[str], factor: str, pair: tuple[Label, Label], metrics: Sequence[str]
+) -> pd.DataFrame:
+    """One row a pair, with the columns ``METRIC a`` and ``METRIC b``."""
+    sides = []
+    for name, label in zip("ab", pair, strict=True):
+        columns = {metric: f"{metric} {name}" for metric in metrics}
+        sides.append(runs[runs[factor] == label][[*places, *metrics]].rename(columns=columns))
+    return sides[0].merge(sides[1], on=places)
 
 
 def _row(a: list[float], b: list[float], confidence: float) -> dict[str, Any]:

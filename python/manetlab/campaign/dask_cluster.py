@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import socket
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
@@ -178,22 +180,34 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
     make: Any = vars(dask_jobqueue)["SLURMCluster"]
     try:
         cluster = make(**given)
-        cluster.scale(jobs=jobs)
+        # Always as many: a job that SLURM ends, be it for its time limit, is followed by another.
+        cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
     except (TypeError, ValueError, RuntimeError, OSError) as error:
         wanted = "options of dask_jobqueue.SLURMCluster"
         raise InputError("SLURM cannot be used so", "slurm", str(error), wanted, hint) from None
     return cluster
 
 
-def _client(address: Any) -> Any:
+def _client(scheduler: Any) -> Any:
+    """A client of the scheduler at an address, or of a cluster's."""
     import distributed
 
     # Untyped where mypy is strict.
     connect: Any = distributed.Client
     try:
-        return connect(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        if isinstance(scheduler, str):
+            _knock(scheduler)
+        return connect(scheduler, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
         found = str(error).splitlines()[0] if str(error) else "no answer"
         hint = "start one with `dask scheduler`, or leave --scheduler out to run on this machine"
         wanted = "the address of a running Dask scheduler, tcp://host:port"
-        raise InputError("the scheduler cannot be reached", str(address), found, wanted, hint) from None
+        raise InputError("the scheduler cannot be reached", str(scheduler), found, wanted, hint) from None
+
+
+def _knock(address: str) -> None:
+    """Finds out whether anybody listens: Dask's own client goes on trying where nobody does."""
+    place = urlsplit(address)
+    if not place.hostname or not place.port:
+        raise ValueError("no host and port")
+    socket.create_connection((place.hostname, place.port), timeout=CONNECT_S).close()

@@ -19,6 +19,7 @@ from manetlab.campaign import fields
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import unknown
+from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario, as_plain, merged
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ class Campaign:
             self.series_s,
             sorted(contents.values()),
         ]
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
     def run(
         self,
@@ -362,8 +363,7 @@ class Campaign:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 wanted = f"a whole number from {least} to {most}"
                 raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
-        if self.series_s is not None and not _is_number(self.series_s, 1e-3, 1e6):
-            raise self._refused("series_s", self.series_s, "seconds, 0.001 or more", "1.0 is a usual step")
+        check_series_step(self.series_s, f"{self.where}: series_s")
         if self.until is None:
             return
         if not _is_number(self.until, 1e-6, 1.0):
@@ -387,6 +387,8 @@ class Campaign:
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
+            if name in fields.REPLICATED:
+                fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:
                 hint = "tables have a column of that name already: choose another"
                 raise InputError("a factor cannot have this name", place, f'"{name}"', "another name", hint)
@@ -487,8 +489,6 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
 @cache
 def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
-    from manetlab.running import run
-
     # Asking the simulator costs a millisecond and keeps the names in one place.
     smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": []}, duration_s=0.001)
     return tuple(smallest.totals)
