@@ -17,6 +17,7 @@ from manetlab.report.tables import Column, DataTable
 
 if TYPE_CHECKING:
     from manetlab.scenario import Resolved
+    from manetlab.topology import TopologyReport
 
 STATIC = "none: nodes stand still"
 
@@ -43,6 +44,8 @@ def table(study: Study) -> DataTable:
     if study.unresolved is not None:
         made.add("set-up", f"cannot be told here: {study.unresolved}")
         return made
+    hops = {number: _hops(each) for number, each in study.topologies.items()}
+    made.add("topology (first replication)", _over_points(study, hops))
     for item in ITEMS:
         texts = {number: item.text(each) for number, each in study.resolved.items()}
         made.add(item.name, _over_points(study, texts))
@@ -157,6 +160,16 @@ def _speed(resolved: Resolved) -> str:
         full = waypoint(source.waypoint)
         return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
     return "as the file says" if source.file is not None else "0 m/s"
+
+
+def _hops(found: TopologyReport) -> str:
+    """The measures that Kurkowski, Navidi and Camp (2006) hold scenarios to, and the neighbours."""
+    hops = "–" if found.hops_mean is None else f"{found.hops_mean:.2f}"
+    apart = "–" if found.partitioned_pairs is None else f"{100 * found.partitioned_pairs:.1f} %"
+    return (
+        f"{hops} hops in the mean on shortest paths, {apart} of the node pairs without a path, "
+        f"{found.degree_mean:.1f} neighbours, {found.link_changes_per_s:.2f} link changes per second"
+    )
 
 
 def _traffic(resolved: Resolved) -> str:

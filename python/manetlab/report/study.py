@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from manetlab.campaign import Campaign, Results
     from manetlab.scenario import Resolved, Scenario
+    from manetlab.topology import TopologyReport
 
 PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
 """Factors that are compared before all others if a campaign has them, in this order."""
@@ -195,6 +196,22 @@ class Study:
     def unresolved(self) -> InputError | None:
         """Why scenarios cannot be resolved here, as when files are elsewhere; None if they can."""
         return self._resolving[1]
+
+    @cached_property
+    def topologies(self) -> dict[int, TopologyReport]:
+        """What the movement of each point's first replication makes of the network, at some 100 instants."""
+        from manetlab import topology
+
+        known: dict[tuple[object, ...], TopologyReport] = {}
+        found = {}
+        for number, resolved in self.resolved.items():
+            window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
+            ends = tuple((flow["src"], flow["dst"]) for flow in resolved.flows)
+            decided_by = (resolved.movement.digest, window_s, ends, str(resolved.params["radio"]))
+            if decided_by not in known:
+                known[decided_by] = topology.report(resolved, min(window_s, max(1.0, window_s / 100)))
+            found[number] = known[decided_by]
+        return found
 
     @cached_property
     def wanted(self) -> list[Metric]:

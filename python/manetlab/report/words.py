@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from manetlab.metrics import Metric
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
@@ -163,29 +165,32 @@ def _about_code(study: Study) -> list[str]:
 
 
 def _about_scenarios(study: Study) -> list[str]:
-    from manetlab.report.methods import waypoint
-
     scenarios = list(study.scenarios.values())
-    drawn = [scenario.movement.waypoint for scenario in scenarios if scenario.movement.waypoint is not None]
-    found = []
-    if any(waypoint(each)["start"] == "uniform" for each in drawn):
-        found.append(
-            "Random waypoint starts from places drawn uniformly, the classic way: speeds fall and nodes "
-            "gather in the "
-            "middle while the run goes on (Yoon, Liu and Noble 2003), so figures depend on when they are "
-            "taken."
-        )
+    found = _about_topologies(study)
     if not all(scenario.is_drawn for scenario in scenarios):
         found.append(
             "Movement and traffic are the same in all replications: the intervals speak for these "
             "networks, not "
             "for others of their kind."
         )
-    if drawn and any(scenario.warmup_s == 0.0 for scenario in scenarios):
+    if any(scenario.warmup_s == 0.0 for scenario in scenarios):
         found.append(
             "There is no warm-up: the figures include the time in which routes are found for the first time."
         )
     return found
+
+
+def _about_topologies(study: Study) -> list[str]:
+    """What speaks against the movement, each kind of warning once, as it is at the first such point."""
+    kinds: dict[str, list[str]] = {}
+    for report in study.topologies.values():
+        for warning in report.warnings:
+            kinds.setdefault(re.sub(r"[\d.]+", "#", warning), []).append(warning)
+    of_all = len(study.points)
+    return [
+        f"{capital(warnings[0])}; so it is at {len(warnings)} of {of_all} points, in the first replication."
+        for warnings in kinds.values()
+    ]
 
 
 def _about_warmup(study: Study) -> list[str]:
