@@ -1,7 +1,7 @@
 # The one way to build, test, lint, measure and validate; CI calls only these targets.
 #
 #   make demo       build all that is needed and run the first experiment (under a minute after the build)
-#   make test       build and pass all tests
+#   make test       build and pass all tests (installs the Debian package chromium if it is missing)
 #   make build      what .venv/bin/manetlab needs
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
@@ -49,6 +49,7 @@ demo: build
 	$(BIN)/manetlab demo
 
 test: build
+	tests/install_chromium.sh
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest
 

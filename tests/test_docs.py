@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 from pydantic import BaseModel
 
 import manetlab
@@ -108,21 +110,44 @@ def test_the_targets_that_pages_name_exist() -> None:
         assert set(named) <= targets, page_name(page)
 
 
-def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
+def test_the_tutorial_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = ROOT / "docs" / "tutorial.md"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    write_named_blocks(page, tmp_path)
     namespace: dict[str, Any] = {}
-    for block in blocks(ROOT / "docs" / "tutorial.md", "python"):
+    for block in blocks(page, "python"):
         exec(compile(block, "docs/tutorial.md", "exec"), namespace)
-    assert "reno-f - reno:" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert re.search(r"reno-f − reno: [+-]\d+\.\d ± \d+\.\d kb/s over 5 networks", said)
+    assert len(re.findall(r"m/s: .* decided", said)) == 3
+    assert (tmp_path / "speeds.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_the_scenarios_on_pages_can_be_run() -> None:
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    notebook = nbformat.read(ROOT / "docs" / "tutorial.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in cells), "outputs are not kept"
+    assert re.search(r"^DURATION_S = .*\nREPLICATIONS = .*$", cells[0].source, re.MULTILINE)
+    cells[0].source = "DURATION_S = 15.0\nREPLICATIONS = 2"
+    kernel = {"resources": {"metadata": {"path": str(tmp_path)}}, "kernel_name": "python3"}
+    NotebookClient(notebook, timeout=600, **kernel).execute()
+    shown = {kind for cell in cells for output in cell.outputs for kind in output.get("data", ())}
+    assert {"image/png", "text/html"} <= shown
+    assert (tmp_path / "speeds-report" / "index.html").is_file()
+
+
+def test_the_scenarios_on_pages_can_be_run(tmp_path: Path) -> None:
     shown = [block for page in PAGES for block in blocks(page, "toml")]
     assert shown
+    for page in PAGES:
+        write_named_blocks(page, tmp_path)
     for block in shown:
         data = tomllib.loads(block)
         if "base" in data:
-            manetlab.Campaign.build(data).check()
+            manetlab.Campaign.build(data, folder=tmp_path).check()
         else:
             manetlab.Scenario.build(data).resolve()
 

@@ -55,10 +55,8 @@ def draw(
     nodes = movement.nodes
     _check_nodes(pattern, nodes, f"{where}: traffic.random")
     warmup_s, duration_s = times
-    within_s = pattern.cbr_start_within_s
-    if within_s is None:
-        within_s = min(CBR_START_WITHIN_S, duration_s)
-    elif pattern.cbr and within_s > duration_s:
+    within_s = start_within_s(pattern.cbr_start_within_s, duration_s)
+    if pattern.cbr and within_s > duration_s:
         place = f"{where}: traffic.random.cbr_start_within_s"
         wanted = f"at most the duration, {duration_s:g} s"
         hint = "leave it out, or make the run longer"
@@ -85,6 +83,11 @@ def draw(
             }
         )
     return flows
+
+
+def start_within_s(asked_s: float | None, duration_s: float) -> float:
+    """Before which time CBR flows begin, in s: what was asked for, or the default, within the run."""
+    return min(CBR_START_WITHIN_S, duration_s) if asked_s is None else asked_s
 
 
 def _flows_apart(pattern: Pattern) -> int:

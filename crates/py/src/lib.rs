@@ -13,6 +13,7 @@ mod traffic;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::params::ParamValue;
 use manetlab_core::profile as of_core;
+use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::routing::aodv::AodvParams;
 use manetlab_core::scenario::{Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
@@ -93,6 +94,15 @@ fn apply_tcp_sender(name: &str, tcp_json: &str) -> PyResult<String> {
     json(&tcp)
 }
 
+/// How far frames can be received and transmissions sensed, in m, with the section `radio`, a JSON object.
+#[pyfunction]
+fn radio_ranges(radio_json: &str) -> PyResult<(f64, f64)> {
+    let radio: RadioParams =
+        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let model = Propagation::new(&radio);
+    Ok((model.receive_range_m(), model.sense_range_m()))
+}
+
 /// The compiled part of manetlab; see the package's Python modules for what users call.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -109,6 +119,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(aodv_set, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_senders, module)?)?;
     module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
+    module.add_function(wrap_pyfunction!(radio_ranges, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;

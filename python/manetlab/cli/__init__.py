@@ -12,7 +12,7 @@ import sys
 import typer
 
 import manetlab
-from manetlab.cli import campaigns, experiments, papers, profiles, runs, scenarios
+from manetlab.cli import campaigns, experiments, papers, profiles, reports, runs, scenarios
 from manetlab.errors import InputError, ManetlabError, RunFailed
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command("run")(runs.run)
 app.add_typer(scenarios.app, name="scenario")
 app.add_typer(profiles.app, name="profile")
+app.command("report")(reports.report)
 app.add_typer(campaigns.app, name="campaign")
 app.add_typer(papers.app, name="papers")
 app.command("demo")(experiments.demo)

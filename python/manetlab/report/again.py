@@ -1,0 +1,73 @@
+"""Where the results come from, and what to do to get them again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from manetlab.report.page import Part, Section
+from manetlab.report.study import Study
+from manetlab.report.tables import Cell, Column, DataTable
+
+
+def section(study: Study) -> Section:
+    """Provenance, the campaign as a file, and the commands that run it and write this report."""
+    text = (
+        "Save the campaign below under the name in the command, beside the files that it names, check out "
+        "the "
+        "commit, and run these. The results are the same to the last bit on every machine."
+    )
+    parts = [
+        Part(commands=commands(study)),
+        Part("The campaign", commands=[definition(study)]),
+        Part("Provenance", tables=[table(study)]),
+    ]
+    return Section("again", "Repeat it", parts, [text])
+
+
+def commands(study: Study) -> list[str]:
+    """The commands that make the results and this report again."""
+    name = file_name(study)
+    store = study.results.store
+    kept = Path(store).name if store is not None else f"{Path(name).stem}.db"
+    report = ["manetlab", "report", kept]
+    if study.compared is not None:
+        report += ["--compare", study.compared.key, "--baseline", study.baseline]
+    if study.confidence != 0.95:
+        report += ["--confidence", f"{study.confidence:g}"]
+    return [f"{shlex.join(['manetlab', 'campaign', 'run', name, '--store', kept])}\n{shlex.join(report)}"]
+
+
+def file_name(study: Study) -> str:
+    """A file name for the campaign."""
+    from manetlab.report.tables import slug
+
+    return f"{slug(study.campaign.name)}.toml"
+
+
+def definition(study: Study) -> str:
+    """The campaign as TOML."""
+    import tomli_w
+
+    return tomli_w.dumps(study.campaign.to_dict()).strip()
+
+
+def table(study: Study) -> DataTable:
+    """What made the results: code, machines, dependencies, scenarios, times."""
+    known = study.results.provenance
+    columns = (Column("what", "what", is_text=True), Column("value", "value", is_text=True, is_long=True))
+    made = DataTable("provenance", "Provenance", columns)
+    hashes = known["scenario_hashes"]
+    rows = [
+        ("code", "; ".join(known["code"])),
+        ("platforms", "; ".join(known["platforms"])),
+        ("dependencies, SHA-256", str(known["dependencies_hash"] or "–")),
+        ("runs from", str(known["started"] or "–")),
+        ("to", str(known["ended"] or "–")),
+        ("events simulated", str(known["events"])),
+        ("processor time of the runs", f"{known['cpu_time_s']:.1f} s"),
+        ("scenarios", f"{len(set(hashes.values()))} different ones, resolved"),
+    ]
+    for what, value in rows:
+        made.add(what, Cell(value, value, is_code="SHA" in what))
+    return made

@@ -1,0 +1,86 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const specs = JSON.parse(document.getElementById("data").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const choices = ["system", "light", "dark"];
+  const names = { system: "as the system", light: "light", dark: "dark" };
+
+  // A page from a file may be denied storage; the choice then lasts as long as the page is open.
+  const remembered = () => { try { return localStorage.getItem("manetlab-theme"); } catch { return null; } };
+  const remember = (choice) => { try { localStorage.setItem("manetlab-theme", choice); } catch { /* see above */ } };
+
+  let choice = choices.includes(remembered()) ? remembered() : "system";
+  const isDark = () => (choice === "system" ? dark.matches : choice === "dark");
+  const colour = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+
+  function themed(layout) {
+    const axis = { color: colour("text"), gridcolor: colour("line"), linecolor: colour("muted"), zerolinecolor: colour("text") };
+    return {
+      ...layout,
+      colorway: isDark() ? specs.colours.dark : specs.colours.light,
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("muted"), activecolor: colour("text") },
+      font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("text") },
+      hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("text") } },
+      xaxis: { ...layout.xaxis, ...axis },
+      yaxis: { ...layout.yaxis, ...axis },
+    };
+  }
+
+  // Buttons would cover the legend where nothing hovers and room is short; there, fingers zoom.
+  const config = {
+    responsive: true,
+    displaylogo: false,
+    displayModeBar: matchMedia("(hover: hover) and (min-width: 40rem)").matches ? "hover" : false,
+    modeBarButtons: [["toImage", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
+  };
+
+  function draw() {
+    if (!window.Plotly) return;
+    for (const place of document.querySelectorAll(".plot")) {
+      const spec = structuredClone(specs.figures[place.dataset.figure]);
+      // Plotly gives the intervals of bars a grey of its own, which a dark ground swallows.
+      for (const trace of spec.data) if (trace.type === "bar") trace.error_y.color = colour("text");
+      place.style.height = `${spec.height_rem}rem`;
+      place.parentElement.classList.add("drawn");
+      Plotly.react(place, spec.data, themed(spec.layout), config);
+    }
+  }
+
+  function apply() {
+    if (choice === "system") root.removeAttribute("data-theme");
+    else root.dataset.theme = choice;
+    button.textContent = `Theme: ${names[choice]}`;
+    draw();
+  }
+
+  const button = document.getElementById("theme");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    choice = choices[(choices.indexOf(choice) + 1) % choices.length];
+    remember(choice);
+    apply();
+  });
+  dark.addEventListener("change", apply);
+  apply();
+
+  // What is folded is printed too: paper cannot be clicked.
+  addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("details:not(#raw details)")) details.open = true;
+  });
+
+  // Plotly comes compressed, a third of its size. Where it cannot be unpacked, the static figures stay.
+  async function unpack() {
+    const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+    draw();
+    root.dataset.ready = "";
+  }
+  if (Object.keys(specs.figures).length && "DecompressionStream" in window) unpack();
+  else root.dataset.ready = "";
+})();

@@ -1,0 +1,276 @@
+"""The methods table: what Kurkowski, Camp and Colagrosso (MC2R 9(4), 2005) found missing in most studies.
+
+Every line is generated from the resolved scenarios and the provenance, so none can be forgotten or be wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from manetlab import _core, parameters, traffic
+from manetlab.report.quantities import listed
+from manetlab.report.study import Study
+from manetlab.report.tables import Column, DataTable
+
+if TYPE_CHECKING:
+    from manetlab.scenario import Resolved
+    from manetlab.topology import TopologyReport
+
+STATIC = "none: nodes stand still"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the table that the scenario decides.
+
+    Attributes:
+        name: What it is called.
+        text: What it says about one point.
+    """
+
+    name: str
+    text: Callable[[Resolved], str]
+
+
+def table(study: Study) -> DataTable:
+    """The methods table of a campaign."""
+    columns = (Column("item", "item", is_text=True), Column("value", "value", is_text=True, is_long=True))
+    made = DataTable("methods", "How the results were made", columns)
+    for name, text in _of_campaign(study):
+        made.add(name, text)
+    if study.unresolved is not None:
+        made.add("set-up", f"cannot be told here: {study.unresolved}")
+        return made
+    hops = {number: _hops(each) for number, each in study.topologies.items()}
+    made.add("topology (first replication)", _over_points(study, hops))
+    for item in ITEMS:
+        texts = {number: item.text(each) for number, each in study.resolved.items()}
+        made.add(item.name, _over_points(study, texts))
+    return made
+
+
+def _of_campaign(study: Study) -> list[tuple[str, str]]:
+    known = study.results.provenance
+    counts = sorted({int(n) for n in study.runs.groupby("point").size()})
+    each = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    seeds = study.runs["seed"]
+    stopping = study.campaign.until
+    until = (
+        ""
+        if stopping is None
+        else (
+            f"; replicated until each metric's interval is within ±{stopping:.3g} of its mean "
+            f"(at least {study.campaign.replications}, at most {study.campaign.max_replications})"
+        )
+    )
+    varied = [f"{factor.heading}: {', '.join(factor.levels)}" for factor in study.factors]
+    return [
+        ("simulator", f"manetlab {listed(known['code'])} (packet level, discrete events)"),
+        ("platform", listed(known["platforms"])),
+        ("varied", "; ".join(varied) or "nothing"),
+        ("replications", f"{each} independent ones of each of {len(study.points)} points{until}"),
+        ("failed runs", str(len(study.failed))),
+        (
+            "random numbers",
+            "ChaCha8, with a stream of its own for each node, flow and purpose, keyed by the seed; "
+            "replications "
+            "with the same number have the same seed at every point (common random numbers)",
+        ),
+        ("seeds", f"{seeds.min()} to {seeds.max()}"),
+        (
+            "statistics",
+            f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; "
+            "differences in pairs, paired t test with Holm’s correction, Wilcoxon’s signed rank test "
+            "beside it",
+        ),
+    ]
+
+
+def _over_points(study: Study, texts: dict[int, str]) -> str:
+    """One text if all points agree; else the texts by the level of the factors that decide them."""
+    distinct = list(dict.fromkeys(texts.values()))
+    if len(distinct) == 1:
+        return distinct[0]
+    for index, factor in enumerate(study.factors):
+        by_level: dict[str, set[str]] = {}
+        for point in study.points:
+            by_level.setdefault(point.levels[index], set()).add(texts[point.number])
+        if all(len(found) == 1 for found in by_level.values()):
+            grouped: dict[str, list[str]] = {}
+            for name, found in by_level.items():
+                grouped.setdefault(next(iter(found)), []).append(name)
+            return "\n".join(f"{factor.label} {', '.join(names)}: {text}" for text, names in grouped.items())
+    return "\n".join(f"{_points_with(study, texts, text)}: {text}" for text in distinct)
+
+
+def _points_with(study: Study, texts: dict[int, str], text: str) -> str:
+    named = [", ".join(point.levels) for point in study.points if texts[point.number] == text]
+    return " | ".join(named)
+
+
+def _kind(resolved: Resolved) -> str:
+    finite = [flow for flow in resolved.flows if flow.get("bytes") and flow["kind"] == "tcp"]
+    if resolved.flows and len(finite) == len(resolved.flows):
+        return "terminating: transfers of finite length"
+    if resolved.core["warmup_s"] > 0:
+        return "steady state: what happens before the warm-up’s end is not counted"
+    return "terminating: a fixed time from an empty network on, nothing is left out"
+
+
+def _times(resolved: Resolved) -> str:
+    begin, end = resolved.core["warmup_s"], resolved.core["duration_s"]
+    return f"{end:g} s, measured from {begin:g} s on ({end - begin:g} s)"
+
+
+def _field(resolved: Resolved) -> str:
+    drawn = resolved.scenario.movement.waypoint
+    if drawn is not None:
+        full = waypoint(drawn)
+        return f"{full['width_m']:g} m × {full['height_m']:g} m"
+    width, height = resolved.movement.bounds
+    return f"places and destinations up to {width:g} m × {height:g} m"
+
+
+def waypoint(given: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of random waypoint movement, with the defaults of those that are not given."""
+    return {**json.loads(_core.waypoint_defaults()), **parameters.check_waypoint(given, "movement.waypoint")}
+
+
+def _mobility(resolved: Resolved) -> str:
+    source = resolved.scenario.movement
+    if source.waypoint is not None:
+        full = waypoint(source.waypoint)
+        return f"random waypoint, boundary {full['boundary']}, {full['start']} start"
+    if source.file is not None:
+        return f"ns-2 file {source.file}, SHA-256 {resolved.movement.digest[:16]}…"
+    if source.chain is not None:
+        return f"{STATIC}, in a chain {source.chain.spacing_m:g} m apart"
+    if source.grid is not None:
+        grid = source.grid
+        return f"{STATIC}, in a grid of {grid.columns} × {grid.rows}, {grid.spacing_m:g} m apart"
+    return f"{STATIC}, at given places"
+
+
+def _speed(resolved: Resolved) -> str:
+    source = resolved.scenario.movement
+    if source.waypoint is not None:
+        full = waypoint(source.waypoint)
+        return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
+    return "as the file says" if source.file is not None else "0 m/s"
+
+
+def _hops(found: TopologyReport) -> str:
+    """The measures that Kurkowski, Navidi and Camp (2006) hold scenarios to, and the neighbours."""
+    hops = "–" if found.hops_mean is None else f"{found.hops_mean:.2f}"
+    apart = "–" if found.partitioned_pairs is None else f"{100 * found.partitioned_pairs:.1f} %"
+    return (
+        f"{hops} hops in the mean on shortest paths, {apart} of the node pairs without a path, "
+        f"{found.degree_mean:.1f} neighbours, {found.link_changes_per_s:.2f} link changes per second"
+    )
+
+
+def _traffic(resolved: Resolved) -> str:
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for flow in resolved.flows:
+        kinds.setdefault(flow["kind"], []).append(flow)
+    if resolved.scenario.traffic.random is not None:
+        return _drawn_traffic(resolved, kinds)
+    parts = []
+    for kind, flows in kinds.items():
+        what = _transfers(flows) if kind == "tcp" else _streams(flows)
+        starts = sorted(flow["start_s"] for flow in flows)
+        when = (
+            f"from {starts[0]:.4g} s on"
+            if starts[0] == starts[-1]
+            else f"from {starts[0]:.4g} to {starts[-1]:.4g} s on"
+        )
+        parts.append(f"{len(flows)} {what}, {when}")
+    file = resolved.scenario.traffic.file
+    return ("; ".join(parts) or "none") + (f"; file {file}" if file else "")
+
+
+def _drawn_traffic(resolved: Resolved, kinds: dict[str, list[dict[str, Any]]]) -> str:
+    """Traffic between random nodes; its times are drawn anew in each replication."""
+    pattern = resolved.scenario.traffic.random
+    assert pattern is not None
+    parts = []
+    if flows := kinds.get("tcp"):
+        parts.append(f"{len(flows)} {_transfers(flows)} from {flows[0]['start_s']:g} s on")
+    if flows := kinds.get("cbr"):
+        within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
+        parts.append(f"{len(flows)} {_streams(flows)}, each from a time uniform below {within_s:g} s on")
+    return "; ".join([*parts, "end points drawn from the seed"]) if parts else "none"
+
+
+def _transfers(flows: list[dict[str, Any]]) -> str:
+    sizes = sorted({flow["bytes"] for flow in flows if flow.get("bytes")})
+    size = listed([f"{size} B" for size in sizes[:4]]) if sizes else "endless"
+    return f"TCP file transfers ({size})"
+
+
+def _streams(flows: list[dict[str, Any]]) -> str:
+    forms = dict.fromkeys(f"{flow['bytes']} B every {flow['interval_s']:g} s" for flow in flows)
+    shown = list(forms)[:3]
+    return f"CBR flows over UDP ({listed(shown)}{' and others' if len(forms) > 3 else ''})"
+
+
+def _routing(resolved: Resolved) -> str:
+    name = resolved.scenario.routing
+    protocol = name.partition(":")[0]
+    behaviour = resolved.params.get(protocol, {}).get("behaviour")
+    return f"{name.upper() if ':' not in name else name}" + (f", behaviour {behaviour}" if behaviour else "")
+
+
+def _transport(resolved: Resolved) -> str:
+    tcp = resolved.params["tcp"]
+    sender = resolved.scenario.tcp.get("sender", tcp["variant"])
+    sack = " with SACK" if tcp["sack"] else ""
+    rto = f"{tcp['rto_policy']} retransmission timeout"
+    return f"sender {sender}{sack}, {rto}, window {tcp['window']} segments of {tcp['segment_bytes']} B"
+
+
+def _mac(resolved: Resolved) -> str:
+    mac = resolved.params["mac"]
+    rates = f"data {mac['data_rate_bps'] / 1e6:g} Mb/s, control {mac['control_rate_bps'] / 1e6:g} Mb/s"
+    return f"IEEE 802.11 DCF, {rates}, RTS for unicast frames above {mac['rts_threshold_bytes']} B"
+
+
+def _range(resolved: Resolved) -> str:
+    receive, sense = _core.radio_ranges(json.dumps(resolved.params["radio"]))
+    return f"{receive:.0f} m (sensed up to {sense:.0f} m), two-ray ground"
+
+
+def _different(resolved: Resolved) -> str:
+    """The parameters that differ from the profile; what the profile has is in docs/parameters.md."""
+    base = parameters.profile(resolved.scenario.profile)
+    found = [
+        f"{parameter.key} = {_shown(value)} (profile: {_shown(usual)})"
+        for parameter, usual, value in parameters.diff(base, resolved.params)
+    ]
+    return ", ".join(found) or "none"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+ITEMS = (
+    Item("kind of simulation", _kind),
+    Item("simulated time and warm-up", _times),
+    Item("number of nodes", lambda resolved: str(resolved.movement.nodes)),
+    Item("field", _field),
+    Item("mobility model", _mobility),
+    Item("speed and pause", _speed),
+    Item("traffic", _traffic),
+    Item("transmission range", _range),
+    Item("MAC", _mac),
+    Item("routing", _routing),
+    Item("transport", _transport),
+    Item("profile of parameters", lambda resolved: resolved.scenario.profile),
+    Item("parameters that differ from the profile", _different),
+)

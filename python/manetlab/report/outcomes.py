@@ -1,0 +1,274 @@
+"""Tables and figures of the metrics: every mean with its interval, and the comparisons in pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from manetlab.metrics import Metric
+from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
+from manetlab.report.quantities import Factor, listed, number, p_value, percent
+from manetlab.report.study import Comparison, Levels, Point, Study
+from manetlab.report.tables import Cell, Column, DataTable, slug
+
+
+def metric_table(study: Study, metric: Metric) -> DataTable:
+    """One metric at every point: mean and interval, median, percentiles, n."""
+    columns = [*factor_columns(study.factors), *_estimate_columns(study)]
+    caption = f"{metric.heading} over the replications of each point"
+    made = DataTable(f"metric-{slug(metric.key)}", caption, columns, heads=len(study.factors))
+    for point in study.points:
+        made.add(*levels_cells(point.levels), *_estimate_cells(study, point, metric))
+    return made
+
+
+def _estimate_columns(study: Study) -> list[Column]:
+    sure = confidence(study)
+    return [
+        Column("mean", "mean"),
+        Column(f"{sure} from", "low"),
+        Column("to", "high"),
+        Column("median", "median"),
+        Column("5th pct", "p5"),
+        Column("95th pct", "p95"),
+        Column("n", "n"),
+    ]
+
+
+def _estimate_cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
+    found = study.estimates.get((point.number, metric.key))
+    if found is None:
+        return [*(Cell("–") for _ in range(6)), Cell("0", 0)]
+    values = (found.mean, found.low, found.high, found.median, found.p5, found.p95)
+    return [*(Cell(number(value, metric), finite(value)) for value in values), Cell(str(found.n), found.n)]
+
+
+def all_metrics_table(study: Study) -> DataTable:
+    """Every metric at every point, one a line, for programs and for looking up."""
+    columns = [
+        Column("metric", "metric", is_text=True),
+        *factor_columns(study.factors),
+        *_estimate_columns(study),
+    ]
+    made = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
+    made.notes.append(
+        "In CSV values are in the base units of docs/metrics.md, in which the metrics’ names end."
+    )
+    for metric in study.measured:
+        for point in study.points:
+            name = Cell(metric.heading, metric.key)
+            made.add(name, *levels_cells(point.levels), *_estimate_cells(study, point, metric))
+    return made
+
+
+def metric_figures(study: Study, metric: Metric) -> list[AnyFigure]:
+    """One metric over a factor, lines if it is numeric and bars if not; one figure a setting of the rest."""
+    across = _across(study)
+    rest = [factor for factor in study.others if factor is not across]
+    settings = list(dict.fromkeys(_levels_of(study, point, rest) for point in study.points))
+    figures: list[AnyFigure] = []
+    for setting in settings:
+        points = [point for point in study.points if _levels_of(study, point, rest) == setting]
+        where = ", ".join(factor.setting(name) for factor, name in zip(rest, setting, strict=True))
+        figures.append(_metric_figure(study, metric, across, points, where))
+    return figures
+
+
+def _across(study: Study) -> Factor | None:
+    """The factor of the horizontal axis: the first numeric one, or else the first, that is not compared."""
+    varied = [factor for factor in study.others if len(factor.levels) > 1]
+    numeric = [factor for factor in varied if factor.numbers is not None]
+    return next(iter(numeric + varied), None)
+
+
+def _levels_of(study: Study, point: Point, factors: list[Factor]) -> Levels:
+    return tuple(point.levels[study.factors.index(factor)] for factor in factors)
+
+
+def _metric_figure(
+    study: Study, metric: Metric, across: Factor | None, points: list[Point], where: str
+) -> AnyFigure:
+    compared = study.compared
+    # Nothing but the compared factor: its levels are the axis, or the figure would have a single place.
+    axis = across or compared
+    series = []
+    for name in compared.levels if compared is not None else ("",):
+        chosen = [point for point in points if study.compared_level(point) == name]
+        places = [
+            _place(axis, _levels_of(study, point, [axis])[0]) if axis else metric.label for point in chosen
+        ]
+        series.append(_series(study, metric, name or metric.label, places, chosen))
+    is_numeric = axis is not None and axis.numbers is not None
+    if is_numeric and across is None:
+        series = [_joined(metric.label, series)]
+    counts = [n for each in series for n in each.n]
+    caption = (
+        f"Means over {_counts(counts)} replications; bars are {confidence(study)} intervals (Student’s t)."
+    )
+    common: dict[str, Any] = {
+        "name": slug(f"{metric.key} {where}"),
+        "title": capital(metric.label) + (f", {where}" if where else ""),
+        "x_title": axis.heading if axis is not None else "",
+        "y_title": metric.heading,
+        "caption": caption,
+        "table": f"metric-{slug(metric.key)}",
+        "series": tuple(series),
+    }
+    return Lines(**common) if is_numeric else Bars(**common)
+
+
+def _joined(name: str, many: list[Series]) -> Series:
+    """Series of single points as one line."""
+    parts = {
+        key: tuple(value for each in many for value in getattr(each, key))
+        for key in ("x", "y", "low", "high", "n")
+    }
+    return Series(name, **parts)
+
+
+def _place(factor: Factor, name: str) -> float | str:
+    return name if factor.numbers is None else factor.numbers[factor.levels.index(name)]
+
+
+def _series(
+    study: Study, metric: Metric, name: str, places: list[float | str], points: list[Point]
+) -> Series:
+    found = [
+        (place, estimate)
+        for place, point in zip(places, points, strict=True)
+        if (estimate := study.estimates.get((point.number, metric.key))) is not None
+    ]
+    if all(isinstance(place, float) for place, _ in found):
+        found.sort(key=lambda each: each[0])
+    return Series(
+        name,
+        tuple(place for place, _ in found),
+        tuple(scaled(each.mean, metric) for _, each in found),
+        tuple(scaled(each.low, metric) for _, each in found),
+        tuple(scaled(each.high, metric) for _, each in found),
+        tuple(each.n for _, each in found),
+    )
+
+
+def comparison_table(study: Study) -> DataTable | None:
+    """All comparisons with the baseline, or None if nothing is compared."""
+    if study.compared is None:
+        return None
+    sure = confidence(study)
+    columns = [
+        Column("metric", "metric", is_text=True),
+        *factor_columns(study.others),
+        Column(study.compared.label, "level", is_text=True),
+        Column("baseline", "baseline", is_text=True, is_shown=False),
+        Column("difference", "difference"),
+        Column(f"{sure} from", "difference_low"),
+        Column("to", "difference_high"),
+        Column("relative", "ratio"),
+        Column("p (t)", "t_p"),
+        Column("p (Wilcoxon)", "wilcoxon_p"),
+        Column("p (Holm)", "adjusted_p"),
+        Column("pairs", "n"),
+        Column("verdict", "verdict", is_text=True),
+    ]
+    caption = f"Differences to {study.compared.setting(study.baseline)}, in pairs over the replications"
+    made = DataTable("comparisons", caption, columns, heads=2 + len(study.others))
+    for each in study.comparisons:
+        made.add(*_comparison_cells(each))
+    made.notes.append(
+        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this "
+        "table, "
+        f"so that the chance of even one false finding stays at {study.alpha:g}. A difference is decided "
+        "where it "
+        "is at most that. The intervals are not adjusted."
+    )
+    return made
+
+
+def _comparison_cells(each: Comparison) -> list[Cell]:
+    mean, low, high = each.difference
+    metric = each.metric
+    return [
+        Cell(metric.heading, metric.key),
+        *levels_cells(each.others),
+        Cell(each.level, each.level),
+        Cell(each.baseline, each.baseline),
+        Cell(number(mean, metric, signed=True), finite(mean)),
+        Cell(number(low, metric, signed=True), finite(low)),
+        Cell(number(high, metric, signed=True), finite(high)),
+        Cell(percent(each.ratio[0]), finite(each.ratio[0])),
+        *(Cell(p_value(p), finite(p)) for p in (each.t_p, each.wilcoxon_p, each.adjusted_p)),
+        Cell(str(each.n), each.n),
+        Cell(each.verdict, each.verdict),
+    ]
+
+
+def comparison_figures(study: Study) -> list[AnyFigure]:
+    """The differences of each metric with their intervals, one line a setting."""
+    compared = study.compared
+    if compared is None:
+        return []
+    figures: list[AnyFigure] = []
+    order = listed([factor.heading for factor in study.others])
+    lines = f" Lines are settings of {order}." if len(study.others) > 1 else ""
+    for metric in study.wanted:
+        series = [_differences(study, metric, name) for name in compared.levels if name != study.baseline]
+        counts = _counts([n for each in series for n in each.n])
+        title = f"{metric.label}: difference to {compared.setting(study.baseline)}"
+        figures.append(
+            Forest(
+                name=f"difference-{slug(metric.key)}",
+                title=capital(title),
+                x_title=f"difference in {metric.heading}",
+                y_title=study.others[0].heading if len(study.others) == 1 else "",
+                caption=f"Mean differences over {counts} pairs; bars are {confidence(study)} intervals "
+                "(Student’s "
+                f"t), one by one: the table adjusts for their number.{lines}",
+                table="comparisons",
+                series=tuple(series),
+            )
+        )
+    return figures
+
+
+def _differences(study: Study, metric: Metric, name: str) -> Series:
+    found = [each for each in study.comparisons if each.metric == metric and each.level == name]
+    mean, low, high = (tuple(scaled(each.difference[part], metric) for each in found) for part in range(3))
+    step = f"{name} − {study.baseline}"
+    places = tuple(", ".join(each.others) or step for each in found)
+    return Series(step, places, mean, low, high, tuple(each.n for each in found))
+
+
+def factor_columns(factors: list[Factor]) -> list[Column]:
+    """The columns that name a point."""
+    return [Column(factor.heading, factor.key, is_text=factor.numbers is None) for factor in factors]
+
+
+def levels_cells(levels: Levels) -> list[Cell]:
+    """The cells that name a point."""
+    return [Cell(name, name) for name in levels]
+
+
+def capital(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def finite(value: float) -> float | None:
+    """The value, or None where programs should find none."""
+    return value if math.isfinite(value) else None
+
+
+def scaled(value: float, metric: Metric) -> Number:
+    """The value in the unit in which the metric is shown, or None where there is none or no end."""
+    return value * metric.factor if math.isfinite(value) else None
+
+
+def confidence(study: Study) -> str:
+    """The confidence of the study's intervals in per cent."""
+    return f"{study.confidence * 100:.4g} %"
+
+
+def _counts(counts: list[int]) -> str:
+    if not counts:
+        return "0"
+    return str(counts[0]) if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"

@@ -1,0 +1,148 @@
+"""The page: one HTML file that needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+import manetlab
+from manetlab.report import palette
+from manetlab.report.figures import AnyFigure
+from manetlab.report.interactive import plotly
+from manetlab.report.tables import DataTable
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with its printed forms.
+
+    Attributes:
+        figure: The figure.
+        svg: The figure as SVG.
+        pdf: The figure as PDF.
+    """
+
+    figure: AnyFigure
+    svg: bytes
+    pdf: bytes
+
+    @property
+    def svg_base64(self) -> str:
+        """The SVG for the page, which shows it where scripts do not run, and on paper."""
+        return base64.b64encode(self.svg).decode("ascii")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a section: figures, then tables, then commands.
+
+    Attributes:
+        title: Its heading; none if empty.
+        figures: The figures.
+        tables: The tables.
+        commands: Commands, each in a block.
+        folded: Whether the tables are folded away until they are asked for.
+    """
+
+    title: str = ""
+    figures: Sequence[Drawn] = ()
+    tables: Sequence[DataTable] = ()
+    commands: Sequence[str] = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page.
+
+    Attributes:
+        anchor: Its anchor.
+        title: Its heading.
+        parts: What is in it.
+        texts: Paragraphs before the parts.
+    """
+
+    anchor: str
+    title: str
+    parts: Sequence[Part] = field(default_factory=list)
+    texts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the page begins with.
+
+    Attributes:
+        title: The question, or the campaign's name if it asks none.
+        name: The campaign's name.
+        size: How many runs of how many points, in words.
+        answer: The answer, sentence by sentence.
+        cautions: What makes it less sure.
+    """
+
+    title: str
+    name: str
+    size: str
+    answer: Sequence[str]
+    cautions: Sequence[str]
+
+
+def html(head: Head, sections: Sequence[Section]) -> str:
+    """The page."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    figures = [drawn for section in sections for part in section.parts for drawn in part.figures]
+    return environment.from_string(_asset("page.html.j2")).render(
+        **vars(head),
+        generator=f"manetlab {manetlab.__version__}",
+        sections=[Section("answer", "Answer"), *sections],
+        style=Markup(_variables() + _asset("page.css")),
+        script=Markup(_asset("page.js")),
+        data=Markup(_json(figures)),
+        plotly_base64=Markup(_plotly() if figures else ""),
+    )
+
+
+def _asset(name: str) -> str:
+    return (resources.files("manetlab.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _json(figures: Sequence[Drawn]) -> str:
+    """The figures for the script. Markup within strings cannot end the element that holds them."""
+    data = {
+        "colours": {"light": palette.ON_LIGHT, "dark": palette.ON_DARK},
+        "figures": {drawn.figure.name: plotly(drawn.figure) for drawn in figures},
+    }
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def _plotly() -> str:
+    """Plotly's library, compressed: 5 MB become 2 MB."""
+    from plotly.offline import get_plotlyjs
+
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode("ascii")
+
+
+def _variables() -> str:
+    """The themes as variables of the style sheet; paper is always light."""
+    light = f"{{ color-scheme: light; {_declared(palette.LIGHT)} }}"
+    dark = f"{{ color-scheme: dark; {_declared(palette.DARK)} }}"
+    return (
+        f":root {light}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) {dark} }}\n"
+        f":root[data-theme=dark] {dark}\n"
+        f"@media print {{ :root, :root:not([data-theme]), :root[data-theme] {light} }}\n"
+    )
+
+
+def _declared(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())

@@ -1,0 +1,170 @@
+"""How factors, levels and metrics are named and written in a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from manetlab.metrics import TOTALS, Metric
+from manetlab.stats import Interval
+
+MINUS = "−"
+NAMES = {
+    "routing": "routing protocol",
+    "tcp": "TCP sender",
+    "tcp.sender": "TCP sender",
+    "profile": "profile",
+    "movement": "movement",
+    "traffic": "traffic",
+    "traffic.random.tcp": "TCP flows",
+    "traffic.random.cbr": "CBR flows",
+    "duration_s": "duration",
+    "warmup_s": "warm-up",
+}
+UNITS = {
+    "_m_s": "m/s",
+    "_per_s": "1/s",
+    "_bps": "bit/s",
+    "_bytes": "B",
+    "_ms": "ms",
+    "_us": "µs",
+    "_s": "s",
+    "_m": "m",
+}
+"""Endings of names that carry a unit; the first that fits is the unit."""
+SHOWN = {
+    "bps": ("kb/s", 1e-3, 1),
+    "bytes_per_s": ("B/s", 1.0, 0),
+    "per_s": ("1/s", 1.0, 1),
+    "s": ("ms", 1e3, 1),
+}
+"""How totals that have no entry in `manetlab.metrics` are shown, by the end of their name."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What was varied in a campaign.
+
+    Attributes:
+        key: The scenario field, dotted where it is nested.
+        label: Its name in words.
+        unit: The unit of its levels; empty if they have none.
+        levels: The labels of its levels, in the campaign's order.
+        numbers: The levels as numbers, if all of them are.
+    """
+
+    key: str
+    label: str
+    unit: str
+    levels: tuple[str, ...]
+    numbers: tuple[float, ...] | None
+
+    @classmethod
+    def of(cls, key: str, levels: Iterable[object]) -> Factor:
+        """The factor with these levels, each given by its label."""
+        values = list(levels)
+        numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        numbers = tuple(float(value) for value in values) if numeric else None  # type: ignore[arg-type]
+        return cls(key, *_name(key), tuple(level(value) for value in values), numbers)
+
+    @property
+    def heading(self) -> str:
+        """Name and unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def setting(self, level: str) -> str:
+        """One level in words: ``speed_max = 5 m/s``."""
+        return f"{self.label} = {level} {self.unit}".rstrip()
+
+
+def _name(key: str) -> tuple[str, str]:
+    """A factor's label and unit: from the parameter's entry in the schema, or by its name."""
+    from manetlab import parameters
+
+    if key in NAMES:
+        label, unit = NAMES[key], ""
+    else:
+        section, _, name = key.rpartition(".")
+        if section == "movement.waypoint":
+            known = parameters.waypoint_schema().get(name)
+        else:
+            known = parameters.schema().get(section, {}).get(name)
+        if known is not None:
+            return (_spoken(known.meaning) if section == "movement.waypoint" else known.key), known.unit
+        label, unit = name or key, ""
+    for ending, found in UNITS.items():
+        if key.endswith(ending):
+            return label.removesuffix(ending), found
+    return label, unit
+
+
+def _spoken(meaning: str) -> str:
+    """The first sentence of a parameter's meaning, as a name: ``Greatest speed.`` as ``greatest speed``."""
+    return (meaning[:1].lower() + meaning[1:]).partition(".")[0]
+
+
+def level(value: object) -> str:
+    """A level's label as text; whole numbers without a point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value)
+
+
+def total(key: str) -> Metric:
+    """How a total of a run is shown."""
+    for metric in TOTALS:
+        if metric.key == key:
+            return metric
+    for ending, (unit, factor, digits) in SHOWN.items():
+        if key.endswith(f"_{ending}"):
+            return Metric(key, _words(key.removesuffix(f"_{ending}")), unit, factor, digits)
+    return Metric(key, _words(key), "", 1.0, 3)
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").replace("tcp", "TCP").replace("cbr", "CBR")
+
+
+def number(value: float, metric: Metric, *, signed: bool = False) -> str:
+    """A value of a metric in its unit, without naming it; a dash for no value, ∞ for a boundless one."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    scaled = round(value * metric.factor, metric.digits) + 0.0
+    return f"{scaled:{'+' if signed else ''}.{metric.digits}f}".replace("-", MINUS)
+
+
+def plus_minus(interval: Interval, metric: Metric) -> str:
+    """A mean and its half width in the metric's unit."""
+    return f"{number(interval.mean, metric)} ± {number(interval.half_width, metric)}"
+
+
+def with_unit(text: str, metric: Metric) -> str:
+    """The text with the metric's unit after it."""
+    return f"{text} {metric.unit}".rstrip()
+
+
+def span(low: float, high: float, metric: Metric, *, signed: bool = False) -> str:
+    """An interval by its ends."""
+    return f"{number(low, metric, signed=signed)} to {number(high, metric, signed=signed)}"
+
+
+def percent(ratio: float) -> str:
+    """A ratio as the change that it is: 1.08 as +8.0 %."""
+    return "–" if not math.isfinite(ratio) else f"{(ratio - 1) * 100:+.1f} %".replace("-", MINUS)
+
+
+def p_value(p: float) -> str:
+    """A p-value with two significant digits."""
+    if math.isnan(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.2g}" if p < 0.1 else f"{p:.2f}"
+
+
+def listed(parts: list[str]) -> str:
+    """Parts joined as in a sentence: ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

@@ -1,0 +1,191 @@
+"""From results to files: the page, and the figures and tables beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manetlab.errors import InputError
+from manetlab.files import write_bytes
+from manetlab.report import again, losses, methods, outcomes, page, shares, words
+from manetlab.report.figures import AnyFigure
+from manetlab.report.page import Drawn, Part, Section
+from manetlab.report.study import Study
+from manetlab.report.tables import DataTable
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Results
+
+PAGE = "index.html"
+MANIFEST = "manifest.json"
+"""Names the files of a report with their SHA-256 hashes."""
+
+
+def write(
+    results: Results,
+    out: str | Path,
+    *,
+    compare: str | None = None,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+) -> list[Path]:
+    """Writes the report of a campaign and returns the files, the page first.
+
+    A report in the same folder is replaced: files of it that the new one does not have are removed unless
+    somebody changed them.
+
+    Args:
+        results: The results.
+        out: The folder: new, empty, or one with a report.
+        compare: The factor whose levels are compared; by default a protocol if one is varied, or else the
+            first factor that is no number, or else the first.
+        baseline: The level that the others are compared with; by default the first.
+        confidence: The confidence of all intervals.
+
+    Raises:
+        InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or
+            holds something else. Nothing was written.
+    """
+    folder = Path(out)
+    before = _manifest_of(folder)
+    files = render(Study(results, compare, baseline, confidence))
+    _write_all(folder, files, before)
+    return [folder / name for name in files]
+
+
+def render(study: Study) -> dict[str, bytes]:
+    """All files of the report by their names within its folder, the page first."""
+    sections = _sections(study)
+    files = {PAGE: page.html(_head(study), sections).encode()}
+    for section in sections:
+        for part in section.parts:
+            for drawn in part.figures:
+                files[f"figures/{drawn.figure.name}.svg"] = drawn.svg
+                files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
+            for table in part.tables:
+                files[f"tables/{table.name}.csv"] = table.to_csv().encode()
+                files[f"tables/{table.name}.tex"] = table.to_latex().encode()
+    return files
+
+
+def _head(study: Study) -> page.Head:
+    campaign = study.campaign
+    points = f"{len(study.points)} point{'s' if len(study.points) != 1 else ''}"
+    return page.Head(
+        title=campaign.question or campaign.name,
+        name=campaign.name,
+        size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
+        answer=words.answer(study),
+        cautions=words.cautions(study),
+    )
+
+
+def _sections(study: Study) -> list[Section]:
+    found = [_results(study)]
+    if (compared := outcomes.comparison_table(study)) is not None:
+        found.append(_comparisons(study, compared))
+    found += [_flows(study), Section("losses", "Drops by reason", [Part(tables=[losses.drop_table(study)])])]
+    if len(study.failed):
+        found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
+    found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
+    found.append(again.section(study))
+    raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
+    found.append(Section("raw", "All figures", [Part(tables=raw, folded=True)]))
+    return [section for section in found if section.parts]
+
+
+def _results(study: Study) -> Section:
+    parts = [
+        Part(
+            outcomes.capital(metric.label),
+            _drawn(outcomes.metric_figures(study, metric)),
+            [outcomes.metric_table(study, metric)],
+        )
+        for metric in study.wanted
+    ]
+    return Section("results", "Results", parts)
+
+
+def _comparisons(study: Study, table: DataTable) -> Section:
+    text = (
+        "The same replication has the same movement and traffic at every level, so differences are taken "
+        "in pairs: what "
+        "is common to both cancels."
+    )
+    return Section(
+        "compared",
+        "Comparison in pairs",
+        [Part("", _drawn(outcomes.comparison_figures(study)), [table])],
+        [text],
+    )
+
+
+def _flows(study: Study) -> Section:
+    parts = [
+        Part(
+            f"{kind.label} flows", _drawn(shares.flow_figures(study, kind)), [shares.flow_table(study, kind)]
+        )
+        for kind in shares.kinds(study)
+    ]
+    return Section("flows", "Flow by flow", parts)
+
+
+def _drawn(figures: list[AnyFigure]) -> list[Drawn]:
+    from manetlab.report.printed import draw
+
+    return [Drawn(figure, *draw(figure)) for figure in figures]
+
+
+def _manifest_of(folder: Path) -> dict[str, str]:
+    """The hashes of the report that is there by file; empty if there is none.
+
+    Raises:
+        InputError: The folder is something else.
+    """
+    hint = "choose a folder of its own for the report: --out NAME"
+    if not folder.absolute().parent.is_dir():
+        found, mend = f"no directory {folder.absolute().parent}", f"mkdir -p {folder.absolute().parent}"
+        raise InputError("the report cannot be written", str(folder), found, "a directory", mend)
+    if not folder.exists():
+        return {}
+    if not folder.is_dir():
+        raise InputError("the report cannot be written", str(folder), "a file", "a folder", hint)
+    try:
+        files = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return {str(name): str(digest) for name, digest in files.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        if any(folder.iterdir()):
+            found = "a folder with other things in it"
+            raise InputError(
+                "the report cannot be written",
+                str(folder),
+                found,
+                "a folder that is new, empty or a report",
+                hint,
+            ) from None
+        return {}
+
+
+def _write_all(folder: Path, files: Mapping[str, bytes], before: Mapping[str, str]) -> None:
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    manifest = json.dumps({"generator": "manetlab report", "files": hashes}, indent=1) + "\n"
+    try:
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            "the report cannot be written", str(folder), reason, "a place to write", "choose another folder"
+        ) from None
+    # The manifest goes first: files of a report that was cut short are known to be ours.
+    write_bytes(folder / MANIFEST, manifest.encode())
+    for name, content in files.items():
+        write_bytes(folder / name, content)
+    for name, digest in before.items():
+        path = folder / name
+        is_ours = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
+        if name not in files and is_ours and hashlib.sha256(path.read_bytes()).hexdigest() == digest:
+            path.unlink()

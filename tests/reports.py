@@ -1,0 +1,104 @@
+"""Results of campaigns that were never run: a function makes what they measured, so the answer is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from manetlab.campaign import Campaign, Results
+
+BASE = {
+    "movement": {"waypoint": {"nodes": 10, "width_m": 500.0, "height_m": 400.0}},
+    "traffic": {"random": {"tcp": 2, "cbr": 2}},
+    "duration_s": 30.0,
+    "warmup_s": 5.0,
+    "profile": "ns-2.35",
+}
+SENDERS_AND_SPEEDS = {"tcp": ["reno", "reno-f"], "movement.waypoint.speed_max": [5.0, 20.0]}
+
+Totals = Mapping[str, float | None]
+Measure = Callable[[Mapping[str, Any], int], Totals]
+"""What a run measured, from the levels of its point and the number of its replication."""
+
+
+def throughput(levels: Mapping[str, Any], replication: int) -> Totals:
+    """Reno-F gains 50 kb/s at 5 m/s, beyond doubt, and loses as often as it gains at 20 m/s."""
+    noise = (replication * 7 % 10) * 1000.0
+    if levels.get("tcp") != "reno-f":
+        gain = 0.0
+    elif levels["movement.waypoint.speed_max"] == 5.0:
+        gain = 50_000.0 + (replication % 3) * 100.0
+    else:
+        gain = 4000.0 if replication % 2 else -4000.0
+    return {"tcp_throughput_bps": 100_000.0 + noise + gain, "cbr_delivery_fraction": 0.9}
+
+
+def results(
+    measure: Measure = throughput,
+    *,
+    failed: Sequence[tuple[int, int, str]] = (),
+    code: Sequence[str] = ("0.1.0 abc",),
+    series: Any = None,
+    **fields: Any,
+) -> Results:
+    """The results of a campaign with these fields.
+
+    Args:
+        measure: What each run measured.
+        failed: Point, replication and error of the runs that failed.
+        code: The versions that made the runs, in turn.
+        series: The table of time series, if the runs kept any.
+        **fields: Fields of the campaign; two senders at two speeds, ten times each, if not given.
+    """
+    campaign = Campaign(
+        **{
+            "name": "made",
+            "question": "Is it so?",
+            "base": BASE,
+            "factors": SENDERS_AND_SPEEDS,
+            "metrics": ["tcp_throughput_bps"],
+            **fields,
+        }
+    )
+    missing = {(point, replication) for point, replication, _ in failed}
+    runs = [
+        _run(point.number, replication, measure(point.levels, replication), code[replication % len(code)])
+        for point in campaign.points
+        for replication in range(campaign.replications)
+        if (point.number, replication) not in missing
+    ]
+    raw: Any = SimpleNamespace(runs=runs, failures=list(failed), series=[], sessions=[])
+    if series is not None:
+        raw.series = [("key", "totals", "file")]
+    made = Results(campaign, campaign.replications, None, raw)
+    if series is not None:
+        made.series = lambda _: series  # type: ignore[method-assign]
+    return made
+
+
+def _run(point: int, replication: int, totals: Totals, code: str) -> SimpleNamespace:
+    share = totals["tcp_throughput_bps"] or 0.0
+    flows = [
+        {"id": 0, "kind": "tcp", "src": 0, "dst": 1, "throughput_bps": share * 0.75},
+        {"id": 1, "kind": "tcp", "src": 2, "dst": 3, "throughput_bps": share * 0.25},
+    ]
+    drops = [{"layer": "routing", "reason": "no-route", "packets": "tcp", "count": 2 + replication}]
+    return SimpleNamespace(
+        point=point,
+        replication=replication,
+        key=f"{point}/{replication}",
+        scenario_hash=f"{point:032x}{replication:032x}",
+        code=code,
+        result_hash=f"{point:016x}{replication:016x}",
+        events=1000,
+        totals=json.dumps(totals),
+        flows=json.dumps(flows),
+        drops=json.dumps(drops),
+        cpu_time_s=0.5,
+        wall_time_s=0.5,
+        platform="Linux-6-x86_64",
+        host="here",
+        ended="2026-01-01T00:00:00Z",
+    )
