@@ -50,6 +50,7 @@ pub(crate) fn topology(
 
 /// The hops of each pair's shortest path at every `step_s` from the start of the run on; None where there is no path.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
 pub(crate) fn shortest_hops(
     py: Python<'_>,
     scenario_json: &str,

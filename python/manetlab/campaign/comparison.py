@@ -11,7 +11,8 @@ from manetlab.parameters import unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from manetlab.campaign.plan import Campaign, Label
+    from manetlab.campaign.levels import Label
+    from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
 
 COLUMNS = (
@@ -86,7 +87,8 @@ def _joined(
     for name, label in zip("ab", pair, strict=True):
         columns = {metric: f"{metric} {name}" for metric in metrics}
         sides.append(runs[runs[factor] == label][[*places, *metrics]].rename(columns=columns))
-    return sides[0].merge(sides[1], on=places)
+    joined: pd.DataFrame = sides[0].merge(sides[1], on=places)
+    return joined
 
 
 def _row(a: list[float], b: list[float], confidence: float) -> dict[str, Any]:
