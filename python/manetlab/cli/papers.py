@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
@@ -60,7 +60,9 @@ def reproduce(
     names: Annotated[
         list[str], typer.Argument(metavar="ID…", help="Experiments, a paper's key for all of its, or all.")
     ],
-    full: Annotated[bool, typer.Option("--full/--quick", help="As many runs as the paper, or fewer.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full/--quick", help="As many runs as the paper, or fewer.")
+    ] = False,
     out: Out = OUT,
     markdown: Annotated[
         Path | None, typer.Option(help="Write the page of all verdicts so far here, in Markdown.")
@@ -95,7 +97,7 @@ def reproduce(
     kept = record.load(out)
     record.status(loaded, kept).print(console)
     if markdown is not None:
-        write_text(markdown, record.page(loaded, kept, {id: each.quick for id, each in studies().items()}))
+        write_text(markdown, record.page(loaded, kept, {key: each.quick for key, each in studies().items()}))
 
 
 @app.command()
@@ -110,7 +112,7 @@ def status(out: Out = OUT) -> None:
 class _Bar:
     """A bar for each campaign, on standard error."""
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Self:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -182,7 +184,9 @@ def _assumptions(loaded: Ledger, experiment: Experiment, study: Study | None) ->
 
     if study is not None:
         return study.assumption_table(loaded)
-    table = Table(f"{experiment.id}: what the paper does not say", ("parameter", "taken", "why"), text_columns=3)
+    table = Table(
+        f"{experiment.id}: what the paper does not say", ("parameter", "taken", "why"), text_columns=3
+    )
     for name in experiment.unstated:
         each = loaded.assumptions[name]
         table.add(each.parameter, each.text, each.why)

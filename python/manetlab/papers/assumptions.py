@@ -1,7 +1,7 @@
 """How the ledger's assumptions enter a scenario.
 
-Each assumption that an experiment here needs has one entry: the fields of the scenario that it sets, read from
-its words, or how it is met otherwise. An experiment whose assumptions are not all listed cannot be run.
+Each assumption that an experiment here needs has one entry: the fields of the scenario that it sets, read
+from its words, or how it is met otherwise. An experiment whose assumptions are not all listed cannot be run.
 """
 
 from __future__ import annotations
@@ -130,9 +130,7 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "link-rate-range": "the profile's MAC and radio",
     "slot-sifs-cw-retries": "the profile's MAC",
     "interface-queue": "the profile's queue (ns-2's limit of 50 admits 49)",
-    "plcp-and-control-frame-rate-accounting": _set(
-        "profile `cmu-1998`", lambda _: {"profile": "cmu-1998"}
-    ),
+    "plcp-and-control-frame-rate-accounting": _set("profile `cmu-1998`", lambda _: {"profile": "cmu-1998"}),
     "rto-granularity-minimum-initial-maximum": _set(
         "`tcp.tick_ms`, `tcp.rto_min_s`, `tcp.rto_initial_s`, `tcp.rto_backoff_cap`", _rto
     ),

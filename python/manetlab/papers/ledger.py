@@ -171,7 +171,7 @@ class Ledger:
             wanted = " or ".join(each.id for each in found)
             hint = "put the paper's key before it"
             raise InputError("several papers have this experiment", "experiment", name, wanted, hint)
-        known = [*self.experiments, *(id.partition("/")[2] for id in self.experiments)]
+        known = [*self.experiments, *(name.partition("/")[2] for name in self.experiments)]
         raise _unknown("experiment", name, known)
 
     def claim(self, name: str) -> Claim:
@@ -186,7 +186,9 @@ class Ledger:
 
     def claims_of(self, experiment: Experiment) -> list[Claim]:
         """The claims drawn from an experiment; those that only need it too are not among them."""
-        return [self.claims[each] for each in experiment.claims if self.claims[each].experiment == experiment.id]
+        return [
+            self.claims[each] for each in experiment.claims if self.claims[each].experiment == experiment.id
+        ]
 
     @property
     def papers(self) -> list[str]:
@@ -220,8 +222,8 @@ def read(experiments: Path, claims: Path) -> Ledger:
         (claims, of_claims, len(ledger.claims)),
     ):
         _require(data.get("count") == count, path, "count", data.get("count"), f"{count}, the entries")
-    _check_experiments(ledger, experiments)
     _check_claims(ledger, claims)
+    _check_experiments(ledger, experiments)
     return ledger
 
 
@@ -298,13 +300,12 @@ def _experiment(entry: Mapping[str, Any]) -> Experiment:
 
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
-    lists = {name: tuple(entry.get(name, ())) for name in ("systems", "at", "order", "also")}
-    numbers = {name: _numbers(entry.get(name)) for name in ("value", "lo", "hi")}
     plain = ("id", "experiment", "paper", "where", "statement", "kind", "quantity", "tolerance", "strength")
+    given: dict[str, Any] = {name: entry[name] for name in plain}
+    given |= {name: tuple(entry.get(name, ())) for name in ("systems", "at", "order", "also")}
+    given |= {name: _numbers(entry.get(name)) for name in ("value", "lo", "hi")}
     return Claim(
-        **{name: entry[name] for name in plain},
-        **lists,
-        **numbers,
+        **given,
         expected=_text(entry["expected"]),
         priority=entry["priority"],
         significant=entry.get("significant"),
@@ -320,7 +321,9 @@ def _numbers(value: object) -> Numbers:
             return tuple(map(float, value))
         case int() | float():
             return (float(value),)
-    raise InputError("the ledger does not hold together", "ledger", shown(value), "numbers", "mend the ledger")
+    raise InputError(
+        "the ledger does not hold together", "ledger", shown(value), "numbers", "mend the ledger"
+    )
 
 
 def _text(value: object) -> str:

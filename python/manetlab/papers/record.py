@@ -137,7 +137,11 @@ def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry]) -> Table:
 def assumed(ledger: Ledger, experiment: Experiment) -> str:
     """What the paper does not say and what was taken, in a sentence."""
     listed = (ledger.assumptions[name] for name in experiment.unstated)
-    return "Not said by the paper, and taken: " + "; ".join(f"{each.parameter}: {each.text}" for each in listed) + "."
+    return (
+        "Not said by the paper, and taken: "
+        + "; ".join(f"{each.parameter}: {each.text}" for each in listed)
+        + "."
+    )
 
 
 def accepted(claim: Claim) -> str:
@@ -157,18 +161,24 @@ def page(ledger: Ledger, kept: Sequence[Entry], quick: Mapping[str, str]) -> str
     lines = [
         "# The papers' claims",
         "",
-        "This page is made by `manetlab papers reproduce … --markdown`; do not edit it. How to read and repeat it:",
-        "[reproducing the papers](papers-how-to.md).",
+        "This page is made by `manetlab papers reproduce … --markdown`; do not edit it.",
+        "[Reproducing the papers](papers-how-to.md) says how to read and repeat it.",
         "",
         "#" + status(ledger, kept).to_markdown().replace("### ", "# ", 1),
     ]
     for experiment in ledger.experiments.values():
-        shown = [of[claim] for claim in experiment.claims if claim in of and of[claim].experiment == experiment.id]
+        shown = [
+            of[claim] for claim in experiment.claims if claim in of and of[claim].experiment == experiment.id
+        ]
         if not shown:
             continue
         scale = ", ".join(sorted({each.scale for each in shown}))
         table = verdict_table(ledger, f"{experiment.id}: {experiment.title}", shown)
-        how = f" (of the paper's: {quick[experiment.id]})" if scale == "quick" and experiment.id in quick else ""
+        how = (
+            f" (of the paper's: {quick[experiment.id]})"
+            if scale == "quick" and experiment.id in quick
+            else ""
+        )
         table.notes += [f"Runs: {scale}{how}.", assumed(ledger, experiment)]
         lines.append(table.to_markdown())
     return "\n".join(lines)

@@ -44,13 +44,15 @@ def chosen(ledger: Ledger, names: Iterable[str]) -> list[Study]:
             if experiment.id not in known:
                 hint = "`manetlab papers list` marks those that can"
                 wants = "an experiment that can be run"
-                raise InputError("this experiment cannot be run yet", "command line", experiment.id, wants, hint)
+                raise InputError(
+                    "this experiment cannot be run yet", "command line", experiment.id, wants, hint
+                )
             wanted.add(experiment.id)
-    return [study for id, study in known.items() if id in wanted]
+    return [study for key, study in known.items() if key in wanted]
 
 
 def _of_paper(known: dict[str, Study], paper: str) -> set[str]:
-    found = {id for id in known if id.startswith(f"{paper}/")}
+    found = {key for key in known if key.startswith(f"{paper}/")}
     if not found:
         hint = "`manetlab papers list` marks those that can"
         raise InputError(

@@ -11,7 +11,7 @@ from manetlab.papers.ledger import Experiment, Ledger
 Fields = dict[str, Any]
 
 ROUTINGS = {"AODV": "aodv:dyer-2002"}
-"""What routing protocols are called in the papers, and how a scenario names them; the others are not tested."""
+"""What routing protocols are called in the papers, and how a scenario names them."""
 
 
 def nested(fields: Mapping[str, Any]) -> Fields:

@@ -88,7 +88,10 @@ class Study:
         Raises:
             ValueError: A claim has neither evidence nor a reason why it is not tested.
         """
-        found = {**{claim: Untested(why) for claim, why in self.untested.items()}, **self.evidence(ledger, runs)}
+        found = {
+            **{claim: Untested(why) for claim, why in self.untested.items()},
+            **self.evidence(ledger, runs),
+        }
         verdicts = []
         for claim in ledger.claims_of(self.experiment(ledger)):
             if claim.id not in found:
@@ -109,5 +112,3 @@ class Study:
             assumption = ledger.assumptions[name]
             table.add(assumption.parameter, assumption.text, how.how)
         return table
-
-

@@ -2,7 +2,8 @@
 
 The ledger words its rules; most claims share a few of them, and each of those is a function here. A claim's
 tolerance is read sentence by sentence: the first, if it is that of a shared rule, names the rule, and every
-other is a further condition, which the evidence must answer. A tolerance that opens with no shared rule is carried out by the experiment itself (`Ruled`) and shown beside its outcome.
+other is a further condition, which the evidence must answer. A tolerance that opens with no shared rule is
+carried out by the experiment itself (`Ruled`) and shown beside its outcome.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from manetlab.papers.evidence import Change, Evidence, Level, Order, Ruled, Single, Trend, Untested, shown
 from manetlab.papers.ledger import Claim
@@ -57,7 +59,8 @@ RULES: dict[type, str] = {
     r"|Ratio CI must overlap \[lo, hi\]\.",
     Change: r"Sign of the paired mean change must agree and its \S+ CI must overlap \[lo, hi\] %\."
     r"|Printed as not significant: CI must overlap \[lo, hi\] %; sign is free\."
-    r"|No material effect: \S+ CI of the paired change must overlap \[lo, hi\] and must not lie wholly outside it\."
+    r"|No material effect: \S+ CI of the paired change must overlap \[lo, hi\] and must not lie wholly "
+    r"outside it\."
     r"|(Ratio CI must overlap|CI overlaps) \[lo, hi\]( points)?\.",
     Single: r"Single scenario that is not available: .*",
     Order: r"Order of ensemble means must agree; .*",
@@ -206,8 +209,8 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
 def single(value: float, ensemble: Sequence[float], low: float, high: float) -> Finding:
     """A chosen scenario's value against a band, with the ensemble that it was chosen from behind it.
 
-    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, and their
-    mean with its interval does not either, the paper is contradicted.
+    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, and
+    their mean with its interval does not either, the paper is contradicted.
     """
     if low <= value <= high:
         return Outcome.REPRODUCED, "the chosen scenario lies in the band"
@@ -235,7 +238,7 @@ def ordering(systems: Sequence[tuple[str, Sequence[float]]], tie_percent: float)
     """Systems that are said to come from greatest to least, pair by neighbouring pair."""
     return together(
         (f"{first} > {second}", _pair(of_first, of_second, tie_percent))
-        for (first, of_first), (second, of_second) in zip(systems[:-1], systems[1:], strict=True)
+        for (first, of_first), (second, of_second) in pairwise(systems)
     )
 
 
@@ -256,8 +259,8 @@ def _pair(first: Sequence[float], second: Sequence[float], tie_percent: float) -
 def trend(along: Sequence[Sequence[float]], sign: int) -> Finding:
     """A quantity that is said to rise (sign +1) or fall (-1) along an axis.
 
-    It does if the paired difference of last and first place excludes zero on that side, or the rank correlation
-    of means and places is significant.
+    It does if the paired difference of last and first place excludes zero on that side, or the rank
+    correlation of means and places is significant.
     """
     from scipy.stats import spearmanr
 
@@ -287,9 +290,7 @@ def together(findings: Iterable[tuple[str, Finding]]) -> Finding:
         raise ValueError("a verdict on nothing")
     outcomes = {outcome for _, (outcome, _) in listed}
     worst = next(
-        each
-        for each in (Outcome.CONTRADICTED, Outcome.INCONCLUSIVE, Outcome.REPRODUCED)
-        if each in outcomes
+        each for each in (Outcome.CONTRADICTED, Outcome.INCONCLUSIVE, Outcome.REPRODUCED) if each in outcomes
     )
     reasons = {reason for _, (_, reason) in listed}
     if len(listed) == 1 or len(reasons) == 1:

@@ -25,4 +25,4 @@ def studies() -> dict[str, Study]:
 
     modules = (table_1_1, one_tcp, outages, table_5_1, one_udp, fixed_topologies)
     known = {study.id: study for module in modules for study in module.STUDIES}
-    return {id: known[id] for id in ledger.load().experiments if id in known}
+    return {key: known[key] for key in ledger.load().experiments if key in known}

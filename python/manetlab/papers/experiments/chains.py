@@ -50,8 +50,10 @@ def star(flows: int, radius_m: float) -> list[list[float]]:
     places = [[radius_m, radius_m]]
     for index in range(flows):
         angle = math.pi * index / flows
-        for turn in (angle, angle + math.pi):
-            places.append([radius_m * (1 + math.cos(turn)), radius_m * (1 + math.sin(turn))])
+        places += [
+            [radius_m * (1 + math.cos(turn)), radius_m * (1 + math.sin(turn))]
+            for turn in (angle, angle + math.pi)
+        ]
     return places
 
 

@@ -1,4 +1,4 @@
-"""The fixed topologies of Bansal and Barua: segments and windows, hops, a shared node, flows of different length.
+"""The fixed topologies of Bansal and Barua: segments and windows, hops, a shared node, unequal flows.
 
 The article does not say what segment and window its chains had when it varied neither. Taken are those of its
 random topologies (Table 2's set-up).
@@ -7,6 +7,7 @@ random topologies (Table 2's set-up).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab.papers import wording
@@ -29,7 +30,7 @@ QUICK = "the same as in full"
 
 
 def campaign(
-    ledger: Ledger, scale: Scale, id: str, name: str, factors: dict[str, list[Any]], *more: Fields
+    ledger: Ledger, scale: Scale, key: str, name: str, factors: dict[str, list[Any]], *more: Fields
 ) -> Campaign:
     """Runs over static routes of the length and number that the ledger gives for this article."""
     from manetlab.campaign import Campaign
@@ -44,8 +45,8 @@ def campaign(
     }
     return Campaign(
         name=name,
-        question=ledger.experiments[id].title,
-        base=base(ledger, ledger.experiments[id], usual, times, *more),
+        question=ledger.experiments[key].title,
+        base=base(ledger, ledger.experiments[key], usual, times, *more),
         factors=factors,
         replications=scale.seeds(wording.whole(length, "seeds")),
         metrics=[TCP, CBR],
@@ -79,7 +80,7 @@ def segment_campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
     first, last = wording.span(ledger.assumptions["hops"].text)
     metres = spacing_m(ledger)
     hops = [chains.level(each, each, [chains.tcp(0, each)], metres) for each in range(first, last + 1)]
-    factors = {"hops": hops, "tcp.segment_bytes": sizes, "tcp.window": windows}
+    factors: dict[str, list[Any]] = {"hops": hops, "tcp.segment_bytes": sizes, "tcp.window": windows}
     return [campaign(ledger, scale, SEGMENTS, SEGMENTS, factors)]
 
 
@@ -91,7 +92,9 @@ def segment_evidence(ledger: Ledger, runs: Runs) -> Found:
     claim = ledger.claim("B-02")
     most = int(wording.two(claim.tolerance, "-", "hop chains")[1])
     by_size = {
-        f"{size} B": _sums([samples.values(TCP, hops=hops, **{"tcp.segment_bytes": size}) for hops in lengths])
+        f"{size} B": _sums(
+            [samples.values(TCP, hops=hops, **{"tcp.segment_bytes": size}) for hops in lengths]
+        )
         for size in sizes
     }
     spreads = {
@@ -168,7 +171,9 @@ def hop_campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
         "TCP": [chains.level(hops, hops, [chains.tcp(0, hops)], metres) for hops in axis],
         "CBR": [chains.level(hops, hops, [chains.cbr(0, hops, size, interval)], metres) for hops in axis],
     }
-    return [campaign(ledger, scale, HOPS, f"{HOPS}/{kind}", {"hops": levels}) for kind, levels in over.items()]
+    return [
+        campaign(ledger, scale, HOPS, f"{HOPS}/{kind}", {"hops": levels}) for kind, levels in over.items()
+    ]
 
 
 def hop_values(ledger: Ledger, runs: Runs, kind: str) -> dict[int, Values]:
@@ -189,12 +194,11 @@ def hop_evidence(ledger: Ledger, runs: Runs) -> Found:
     later = [percent(tcp[hops + 1], tcp[hops]) for hops in tcp if hops >= beyond and hops + 1 in tcp]
     steepest = min(later, key=lambda each: each.mean)
     broken = -fall.low < least or any(-each.high > most for each in later)
-    found = f"{first} to {last} hops {shown(fall, ' %')}; steepest step beyond {beyond} hops {shown(steepest, ' %')}"
+    found = f"{first} to {last} hops {shown(fall, ' %')}; "
+    found += f"steepest step beyond {beyond} hops {shown(steepest, ' %')}"
     spreads = {"": spread(list(hop_values(ledger, runs, "CBR").values()))}
     return {
-        "B-04": Ruled(
-            found, satisfied=-fall.mean >= least and -steepest.mean <= most, broken=broken
-        ),
+        "B-04": Ruled(found, satisfied=-fall.mean >= least and -steepest.mean <= most, broken=broken),
         "B-05": below(ledger.claim("B-05"), spreads),
     }
 
@@ -308,8 +312,8 @@ def fairness_evidence(ledger: Ledger, runs: Runs) -> Found:
     samples = runs[FAIRNESS]
     by_row = {row: indices(samples, row) for row in rows(ledger)}
     of_rows = {
-        id: Level({"": mean_interval(by_row[row])})
-        for row, id in zip(rows(ledger), ("B-11", "B-12", "B-13", "B-14", "B-15"), strict=True)
+        key: Level({"": mean_interval(by_row[row])})
+        for row, key in zip(rows(ledger), ("B-11", "B-12", "B-13", "B-14", "B-15"), strict=True)
     }
     claim = ledger.claim("B-17")
     shares = {
@@ -335,7 +339,7 @@ def falls(claim: Claim, by_row: Sequence[Values]) -> Ruled:
     first, last = (int(each) for each in wording.two(claim.tolerance, "-", "within"))
     slack = wording.after(claim.tolerance, "within")
     chosen = by_row[first - 1 : last]
-    rises = [paired_interval(later, earlier) for earlier, later in zip(chosen[:-1], chosen[1:], strict=True)]
+    rises = [paired_interval(later, earlier) for earlier, later in pairwise(chosen)]
     means = ", ".join(f"{mean_interval(each).mean:.3f}" for each in chosen)
     return Ruled(
         means,
@@ -346,15 +350,17 @@ def falls(claim: Claim, by_row: Sequence[Values]) -> Ruled:
 
 def fairness_tables(ledger: Ledger, runs: Runs) -> list[Table]:
     """Shares and fairness beside the printed index."""
-    table = Table("Table 1: flows from one node", ("hops", "shares, %", "Jain's index", "printed"), text_columns=2)
-    for row, id in zip(rows(ledger), ("B-11", "B-12", "B-13", "B-14", "B-15"), strict=True):
+    table = Table(
+        "Table 1: flows from one node", ("hops", "shares, %", "Jain's index", "printed"), text_columns=2
+    )
+    for row, key in zip(rows(ledger), ("B-11", "B-12", "B-13", "B-14", "B-15"), strict=True):
         flows = runs[FAIRNESS].of_flows("throughput_bps", row=row)
         shares = [
             mean_interval([100 * each[k] / sum(each) for each in flows]).mean for k in range(len(flows[0]))
         ]
         index = mean_interval(indices(runs[FAIRNESS], row))
         cells = (", ".join(f"{share:.2f}" for share in shares), shown(index))
-        table.add(row, *cells, f"{ledger.claim(id).value[0]:g}")
+        table.add(row, *cells, f"{ledger.claim(key).value[0]:g}")
     return [table]
 
 

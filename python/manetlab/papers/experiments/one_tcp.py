@@ -35,9 +35,9 @@ def techniques(ledger: Ledger) -> list[str]:
     return [label for label in axis if technique(label) is not None]
 
 
-def mobile_base(ledger: Ledger, id: str, *more: Fields) -> Fields:
+def mobile_base(ledger: Ledger, key: str, *more: Fields) -> Fields:
     """One TCP flow over AODV in the dissertation's square, with the background that the set-up names."""
-    experiment = ledger.experiments[id]
+    experiment = ledger.experiments[key]
     fields: Fields = {"routing": ROUTINGS[AODV], "traffic.random.tcp": 1}
     load = experiment.setup["background"]
     if load != "none":
@@ -47,17 +47,17 @@ def mobile_base(ledger: Ledger, id: str, *more: Fields) -> Fields:
     return base(ledger, experiment, mobile(experiment), tcp(experiment), fields, *more)
 
 
-def campaign(ledger: Ledger, scale: Scale, id: str, labels: list[str]) -> Campaign:
+def campaign(ledger: Ledger, scale: Scale, key: str, labels: list[str]) -> Campaign:
     """The runs of one set-up under some techniques."""
     from manetlab.campaign import Campaign
 
-    experiment = ledger.experiments[id]
+    experiment = ledger.experiments[key]
     setup = experiment.setup
     times = scale.times(setup["warmup_s"], setup["duration_s"])
     return Campaign(
-        name=id,
+        name=key,
         question="How does the throughput change with TCP's techniques?",
-        base=mobile_base(ledger, id, times),
+        base=mobile_base(ledger, key, times),
         factors={"technique": [{"label": label, "fields": technique(label)} for label in labels]},
         replications=scale.scenarios(ledger, setup["scenarios"]),
         metrics=[METRIC],
@@ -70,42 +70,42 @@ def gain(samples: Samples, label: str) -> Change:
     return Change({"": of})
 
 
-def table_study(id: str) -> Study:
+def table_study(key: str) -> Study:
     """Table 4.2 or 4.3."""
 
     def evidence(ledger: Ledger, runs: Runs) -> Found:
         found: dict[str, Evidence] = {}
-        for claim in ledger.claims_of(ledger.experiments[id]):
+        for claim in ledger.claims_of(ledger.experiments[key]):
             if claim.kind == "change" and claim.systems[0] == AODV and claim.systems[1] in techniques(ledger):
-                found[claim.id] = gain(runs[id], claim.systems[1])
+                found[claim.id] = gain(runs[key], claim.systems[1])
         return found
 
     return Study(
-        id,
-        lambda ledger, scale: [campaign(ledger, scale, id, techniques(ledger))],
+        key,
+        lambda ledger, scale: [campaign(ledger, scale, key, techniques(ledger))],
         evidence,
-        lambda ledger, runs: [throughput_table(ledger, runs[id], id)],
+        lambda ledger, runs: [throughput_table(ledger, runs[key], key)],
         quick=QUICK,
-        untested=_untested(id),
+        untested=_untested(key),
     )
 
 
-def _untested(id: str) -> dict[str, str]:
+def _untested(key: str) -> dict[str, str]:
     from manetlab.papers import ledger
 
     loaded = ledger.load()
     return {
         claim.id: NO_HOLD_DOWN if claim.systems[0] == AODV and "hold-down" in claim.statement else NO_PROTOCOL
-        for claim in loaded.claims_of(loaded.experiments[id])
+        for claim in loaded.claims_of(loaded.experiments[key])
     }
 
 
-def throughput_table(ledger: Ledger, samples: Samples, id: str) -> Table:
+def throughput_table(ledger: Ledger, samples: Samples, key: str) -> Table:
     """Throughput by technique, with the change from Reno beside the printed one."""
-    title = f"{ledger.experiments[id].title}: AODV"
+    title = f"{ledger.experiments[key].title}: AODV"
     columns = ("technique", "throughput, kb/s", "change, %", "printed, %", "goodput, %", "routing packets/s")
     table = Table(title, columns)
-    printed = {claim.systems[1:]: claim.expected for claim in _aodv_changes(ledger, id)}
+    printed = {claim.systems[1:]: claim.expected for claim in _aodv_changes(ledger, key)}
     for label in techniques(ledger):
         values = [each / 1e3 for each in samples.values(METRIC, technique=label)]
         change = "–" if label == RENO else shown(gain(samples, label).of[""])
@@ -116,8 +116,8 @@ def throughput_table(ledger: Ledger, samples: Samples, id: str) -> Table:
     return table
 
 
-def _aodv_changes(ledger: Ledger, id: str) -> list[Claim]:
-    claims = ledger.claims_of(ledger.experiments[id])
+def _aodv_changes(ledger: Ledger, key: str) -> list[Claim]:
+    claims = ledger.claims_of(ledger.experiments[key])
     return [claim for claim in claims if claim.systems[0] == AODV and claim.kind == "change"]
 
 
@@ -131,8 +131,8 @@ def gains_campaigns(ids: Sequence[str]) -> Callable[[Ledger, Scale], list[Campai
     """All techniques in a table's set-up, those that the claims need in the others."""
 
     def made(ledger: Ledger, scale: Scale) -> list[Campaign]:
-        labels = {id: techniques(ledger) if id in TABLES else [RENO, SACK, RENO_F] for id in ids}
-        return [campaign(ledger, scale, id, labels[id]) for id in ids]
+        labels = {key: techniques(ledger) if key in TABLES else [RENO, SACK, RENO_F] for key in ids}
+        return [campaign(ledger, scale, key, labels[key]) for key in ids]
 
     return made
 
@@ -154,50 +154,52 @@ def technique_evidence(ledger: Ledger, runs: Runs) -> Found:
 
 def few_flows_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. B.3: the gains with ten CBR flows."""
-    fixed = {_load(ledger, id): gain(runs[id], RENO_F).of[""] for id in LOADS}
+    fixed = {_load(ledger, key): gain(runs[key], RENO_F).of[""] for key in LOADS}
     return {"D4-32": Change(fixed)}
 
 
 def sack_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. B.1: the gain of SACK and delayed ACKs at the higher loads."""
-    return {"D4-45": Change({_load(ledger, id): gain(runs[id], SACK).of[""] for id in LOADS[1:]}, part=AODV)}
+    return {
+        "D4-45": Change({_load(ledger, key): gain(runs[key], SACK).of[""] for key in LOADS[1:]}, part=AODV)
+    }
 
 
 def many_flows_evidence(_ledger: Ledger, runs: Runs) -> Found:
     """Fig. B.4: the gain at the greatest load, and that it is above that at the least."""
-    low, high = (gain(runs[id], RENO_F).of[""] for id in MANY)
+    low, high = (gain(runs[key], RENO_F).of[""] for key in MANY)
     text = f"gain(200) > gain(50), which is {shown(low)}"
     return {"D4-33": Change({"": high}, also=[Also(text, high.mean > low.mean)])}
 
 
-def _load(ledger: Ledger, id: str) -> str:
-    load = ledger.experiments[id].setup["background"]
+def _load(ledger: Ledger, key: str) -> str:
+    load = ledger.experiments[key].setup["background"]
     return f"{wording.whole(load, 'Kbps')} kb/s from {wording.whole(load, 'CBR connections')}"
 
 
 def gains_table(ledger: Ledger, runs: Runs, ids: Sequence[str]) -> Table:
     """Reno and Reno-F by load."""
     table = Table("Reno-F over AODV by background", ("background", "Reno, kb/s", "Reno-F, kb/s", "change, %"))
-    for id in ids:
-        values = [runs[id].values(METRIC, technique=label) for label in (RENO, RENO_F)]
+    for key in ids:
+        values = [runs[key].values(METRIC, technique=label) for label in (RENO, RENO_F)]
         means = (shown(mean_interval(each).scaled(1e-3)) for each in values)
-        table.add(_load(ledger, id), *means, shown(gain(runs[id], RENO_F).of[""]))
+        table.add(_load(ledger, key), *means, shown(gain(runs[key], RENO_F).of[""]))
     return table
 
 
-def _study(id: str, loads: Sequence[str], evidence: Callable[[Ledger, Runs], Found]) -> Study:
+def _study(key: str, loads: Sequence[str], evidence: Callable[[Ledger, Runs], Found]) -> Study:
     return Study(
-        id,
+        key,
         gains_campaigns(loads),
         evidence,
         lambda ledger, runs: [gains_table(ledger, runs, loads)],
         quick=QUICK,
-        untested=_untested(id),
+        untested=_untested(key),
     )
 
 
 STUDIES = (
-    *(table_study(id) for id in TABLES),
+    *(table_study(key) for key in TABLES),
     _study("dyer2002/fig-4.4", LOADS[:1], technique_evidence),
     _study("dyer2002/fig-B.1", LOADS[1:], sack_evidence),
     _study("dyer2002/fig-B.3", LOADS, few_flows_evidence),

@@ -1,4 +1,4 @@
-"""One CBR flow in place of the TCP connection of Fig. 4.10: Figs 5.1 and 5.2 of the dissertation, over AODV."""
+"""One CBR flow over AODV in place of Fig. 4.10's TCP connection: Figs 5.1 and 5.2 of the dissertation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from manetlab.papers import wording
 from manetlab.papers.evidence import Ruled, Single, Values, shown
 from manetlab.papers.experiments import one_tcp, outages
-from manetlab.papers.experiments.outages import ALONE, RENO, RENO_F, average, throughput
+from manetlab.papers.experiments.one_tcp import RENO, RENO_F
+from manetlab.papers.experiments.outages import ALONE, average, throughput
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import Fields, interval_s
@@ -27,8 +28,8 @@ LATE = "Packets count as delivered however old they are; the paper's are at most
 def rates_kbps(ledger: Ledger) -> list[float]:
     """The sending rates, in the order of the figures' systems."""
     found = []
-    for id in (SLOW, FAST):
-        for system in ledger.experiments[id].systems:
+    for key in (SLOW, FAST):
+        for system in ledger.experiments[key].systems:
             if "Mbps" in system:
                 found.append(1000 * wording.number(system, "Mbps"))
             elif "Kbps" in system:

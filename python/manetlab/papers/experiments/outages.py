@@ -33,16 +33,16 @@ QUICK = one_tcp.QUICK
 REPAIR, LONGEST_REPAIR, GAP = "route_repair_mean_s", "route_repair_max_s", "longest_gap_s"
 
 
-def campaign(ledger: Ledger, scale: Scale, id: str) -> Campaign:
+def campaign(ledger: Ledger, scale: Scale, key: str) -> Campaign:
     """Reno and Reno-F in the set-up of a figure that begins with the simulation."""
     from manetlab.campaign import Campaign
 
     length_s = wording.number(ledger.assumptions["run-length-when-started-at-0"].text, "s")
     choice = ledger.assumptions["scenario-choice"].text
     return Campaign(
-        name=id,
+        name=key,
         question="How much of the capacity does TCP use, and what does a route failure cost?",
-        base=one_tcp.mobile_base(ledger, id, scale.times(0.0, length_s)),
+        base=one_tcp.mobile_base(ledger, key, scale.times(0.0, length_s)),
         factors={"technique": [{"label": each, "fields": technique(each)} for each in (RENO, RENO_F)]},
         replications=scale.scenarios(ledger, wording.whole(choice, "scenarios")),
         metrics=[METRIC],
@@ -154,12 +154,18 @@ def of_figure(samples: Samples, level_claim: str, change_claim: str) -> Found:
     values = throughput(samples)
     chosen = average(values[RENO])
     count = len(values[RENO])
-    levels = {"capacity": capacities(count), "Reno": values[RENO], "Reno-F": values[RENO_F]}
-    changes = [100 * (f / r - 1) if r else float("inf") for f, r in zip(values[RENO_F], values[RENO], strict=True)]
+    levels: dict[str, Sequence[float | None]] = {
+        "capacity": capacities(count),
+        "Reno": values[RENO],
+        "Reno-F": values[RENO_F],
+    }
+    changes = [
+        100 * (f / r - 1) if r else float("inf") for f, r in zip(values[RENO_F], values[RENO], strict=True)
+    ]
     number = samples.replications(technique=RENO)[chosen]
     remark = f"The average scenario is replication {number}"
     return {
-        level_claim: single(chosen, dict(levels), remark),
+        level_claim: single(chosen, levels, remark),
         change_claim: Single(
             {"": changes[chosen]},
             {"": changes},
@@ -195,7 +201,9 @@ def repair_change(values: dict[str, list[float | None]], *also: Also) -> Change 
     """The paired change of repair times from Reno to Reno-F, in percent."""
     of = pairs(values)
     if len(of[0]) < 2:
-        return Ruled("fewer than two scenarios in which the route broke with both", satisfied=None, broken=False)
+        return Ruled(
+            "fewer than two scenarios in which the route broke with both", satisfied=None, broken=False
+        )
     return Change({"": percent(*of)}, also=also)
 
 
@@ -246,7 +254,10 @@ def _worst_levels(runs: Runs, label: str) -> Single:
     values, repairs = throughput(samples), both(samples, REPAIR)
     chosen = worst(values[RENO])
     number = samples.replications(technique=RENO)[chosen]
-    ensemble = {"repair (s)": repairs[label], "throughput (Mbps)": values[label]}
+    ensemble: dict[str, Sequence[float | None]] = {
+        "repair (s)": repairs[label],
+        "throughput (Mbps)": values[label],
+    }
     return single(chosen, ensemble, f"The worst scenario is replication {number}")
 
 
@@ -257,7 +268,8 @@ def worst_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
     rows = present(both(runs[WORST], "timeouts_in_row")[RENO])
     least, needed = claim.band()[0], wording.number(claim.tolerance, "consecutive timeouts")
     found = [gap for gap, row in zip(gaps, rows, strict=True) if row >= needed and gap >= least]
-    text = f"{len(found)} of {len(gaps)} scenarios; most timeouts in a row {max(rows):.0f}, longest gap {max(gaps):.0f} s"
+    text = f"{len(found)} of {len(gaps)} scenarios; most timeouts in a row {max(rows):.0f}, "
+    text += f"longest gap {max(gaps):.0f} s"
     wanted = wording.number(ledger.assumptions["scenario-choice"].text, "scenarios")
     broken = not found and len(gaps) >= wanted
     return {"D4-58": _worst_levels(runs, RENO), "D4-64": Ruled(text, satisfied=bool(found), broken=broken)}
@@ -309,7 +321,14 @@ def _only(values: dict[str, list[float | None]], places: list[int]) -> dict[str,
 
 def table(title: str, samples: Samples) -> Table:
     """Throughput, repairs and gaps by technique."""
-    columns = ("sender", "throughput, kb/s", "repairs", "mean repair, s", "longest repair, s", "longest gap, s")
+    columns = (
+        "sender",
+        "throughput, kb/s",
+        "repairs",
+        "mean repair, s",
+        "longest repair, s",
+        "longest gap, s",
+    )
     made = Table(f"{title}: mean and 95 % interval over scenarios", columns)
     for label in (RENO, RENO_F):
         cells = [shown(mean_interval(samples.values(METRIC, technique=label)).scaled(1e-3))]
@@ -320,9 +339,9 @@ def table(title: str, samples: Samples) -> Table:
     return made
 
 
-def _study(id: str, campaigns: object, evidence: object, title: str, of: str) -> Study:
+def _study(key: str, campaigns: object, evidence: object, title: str, of: str) -> Study:
     return Study(
-        id,
+        key,
         campaigns,  # type: ignore[arg-type]
         evidence,  # type: ignore[arg-type]
         lambda _ledger, runs: [table(title, runs[of])],

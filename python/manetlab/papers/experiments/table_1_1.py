@@ -1,4 +1,4 @@
-"""Table 1.1 of the dissertation, TCP over chains (values of Holland and Vaidya), and Fig. 1.2, which applies it."""
+"""Table 1.1 of the dissertation, TCP over chains (values of Holland and Vaidya); Fig. 1.2 applies it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ def _near(claim: Claim, means: Sequence[Interval], scale: float) -> int:
 
 
 def _meeting(claim: Claim, means: Sequence[Interval], scale: float) -> int:
-    return sum(low <= scale * mean.high and scale * mean.low <= high for mean, (low, high) in _banded(claim, means))
+    return sum(
+        low <= scale * mean.high and scale * mean.low <= high for mean, (low, high) in _banded(claim, means)
+    )
 
 
 def _banded(claim: Claim, means: Sequence[Interval]) -> list[tuple[Interval, tuple[float, float]]]:
@@ -151,5 +153,7 @@ def capacity_tables(ledger: Ledger, _runs: Runs) -> list[Table]:
 
 STUDIES = (
     Study(ID, campaigns, evidence, tables, quick="the same as in full"),
-    Study(CAPACITY, lambda _ledger, _scale: [], capacity_evidence, capacity_tables, quick="the same as in full"),
+    Study(
+        CAPACITY, lambda _ledger, _scale: [], capacity_evidence, capacity_tables, quick="the same as in full"
+    ),
 )

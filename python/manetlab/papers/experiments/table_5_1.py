@@ -1,4 +1,4 @@
-"""Table 5.1 of the dissertation: ten connections without background over TCP Reno, Reno-F and UDP, with AODV."""
+"""Table 5.1 of the dissertation: ten connections over TCP Reno, Reno-F and UDP, with AODV."""
 
 from __future__ import annotations
 
@@ -43,7 +43,12 @@ def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
     rows = []
     for label in experiment.axis:
         fields = udp if label == UDP else technique(SENDERS[label]) or {}
-        rows.append({"label": label, "fields": fields if label == UDP else {"traffic.random.tcp": connections} | fields})
+        rows.append(
+            {
+                "label": label,
+                "fields": fields if label == UDP else {"traffic.random.tcp": connections} | fields,
+            }
+        )
     fixed: Fields = {
         "routing": ROUTINGS[AODV],
         "tcp.segment_bytes": packet_bytes,
@@ -73,9 +78,10 @@ def _lengths(ledger: Ledger, scale: Scale) -> tuple[int, dict[str, float]]:
 
 def throughput(samples: Samples) -> dict[str, Values]:
     """Combined throughput in Mb/s of every scenario, by transport."""
-    metric = {label: "tcp_throughput_bps" for label in SENDERS} | {UDP: "cbr_throughput_bps"}
+    metric = dict.fromkeys(SENDERS, "tcp_throughput_bps") | {UDP: "cbr_throughput_bps"}
     return {
-        label: [each / 1e6 for each in samples.values(name, transport=label)] for label, name in metric.items()
+        label: [each / 1e6 for each in samples.values(name, transport=label)]
+        for label, name in metric.items()
     }
 
 
@@ -103,8 +109,8 @@ def evidence(ledger: Ledger, runs: Runs) -> Found:
 def tables(ledger: Ledger, runs: Runs) -> list[Table]:
     """Ours beside the printed column of AODV."""
     table = Table("Table 5.1, AODV: Mb/s", ("transport", "ours", "printed"))
-    for (label, values), id in zip(throughput(runs[ID]).items(), ("D5-01", "D5-02", "D5-03"), strict=True):
-        claim = ledger.claim(id)
+    for (label, values), key in zip(throughput(runs[ID]).items(), ("D5-01", "D5-02", "D5-03"), strict=True):
+        claim = ledger.claim(key)
         table.add(label, shown(mean_interval(values)), f"{claim.value[claim.at.index(AODV)]:g}")
     return [table]
 

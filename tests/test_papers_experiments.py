@@ -1,0 +1,246 @@
+"""Experiments from the ledger to verdicts: scenarios, evidence, and a small one from end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manetlab.errors import InputError
+from manetlab.papers import capacity, ledger, record
+from manetlab.papers.evidence import Ruled, Single
+from manetlab.papers.experiments import (
+    chains,
+    fixed_topologies,
+    one_tcp,
+    one_udp,
+    outages,
+    studies,
+    table_5_1,
+)
+from manetlab.papers.reproduce import Reproduction, chosen
+from manetlab.papers.samples import Samples
+from manetlab.papers.study import Scale
+from manetlab.papers.verdicts import Outcome
+
+LEDGER = ledger.load()
+
+
+@pytest.mark.parametrize("id", list(studies()))
+def test_every_point_of_every_experiment_is_a_scenario(key: str) -> None:
+    for scale in (Scale(), Scale(full=True)):
+        for campaign in studies()[key].campaigns(LEDGER, scale):
+            assert campaign.replications >= 5
+            campaign.check()
+
+
+def test_quick_takes_fewer_scenarios_of_the_same_and_full_the_papers() -> None:
+    [quick] = studies()["dyer2002/table-4.2"].campaigns(LEDGER, Scale())
+    [full] = studies()["dyer2002/table-4.2"].campaigns(LEDGER, Scale(full=True))
+    assert (quick.replications, full.replications) == (20, 50)
+    assert quick.points[1].scenario(7) == full.points[1].scenario(7)
+
+
+def test_the_set_up_of_a_table_is_the_papers() -> None:
+    [campaign] = studies()["dyer2002/table-4.3"].campaigns(LEDGER, Scale())
+    labels = [point.levels["technique"] for point in campaign.points]
+    assert labels == one_tcp.techniques(LEDGER)
+    assert not any("hold-down" in str(label) for label in labels)
+    resolved = campaign.points[labels.index(one_tcp.RENO_F)].scenario(3).resolve()
+    tcp = resolved.params["tcp"]
+    assert (tcp["sack"], tcp["rto_policy"], tcp["delayed_ack"]) == (True, "fixed", True)
+    assert (tcp["window"], tcp["segment_bytes"]) == (8, 1460)
+    cbr = [flow for flow in resolved.flows if flow["kind"] == "cbr"]
+    load_bps = sum(8 * flow["bytes"] / flow["interval_s"] for flow in cbr)
+    assert (len(cbr), load_bps) == (40, pytest.approx(50_000))
+    assert all(flow["bytes"] == 512 and flow["start_s"] < 10 for flow in cbr)
+    [transfer] = [flow for flow in resolved.flows if flow["kind"] == "tcp"]
+    assert transfer["start_s"] == resolved.core["warmup_s"] == 100
+    assert resolved.core["duration_s"] == 1000
+
+
+def test_tcp_and_udp_of_table_5_1_go_between_the_same_nodes() -> None:
+    [campaign] = studies()[table_5_1.ID].campaigns(LEDGER, Scale())
+    ends = [
+        [(flow["src"], flow["dst"]) for flow in point.scenario(4).resolve().flows]
+        for point in campaign.points
+    ]
+    assert len(ends[0]) == 10
+    assert ends == [ends[0]] * 3
+    udp = campaign.points[-1].scenario(4).resolve().flows
+    assert sum(8 * flow["bytes"] / flow["interval_s"] for flow in udp) == pytest.approx(1.07e6)
+
+
+def test_one_udp_flow_goes_where_the_tcp_flow_goes() -> None:
+    alone, udp = studies()[one_udp.FAST].campaigns(LEDGER, Scale())
+    [tcp], [cbr] = (each.points[0].scenario(2).resolve().flows for each in (alone, udp))
+    assert (tcp["src"], tcp["dst"]) == (cbr["src"], cbr["dst"])
+    assert one_udp.rates_kbps(LEDGER) == [300, 500, 1460]
+
+
+@given(st.integers(1, 6))
+def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
+    places = np.array(chains.star(flows, 200.0))
+    for number in range(flows):
+        src, dst = 2 * number + 1, 2 * number + 2
+        assert capacity.shortest_hops(places, 250.0, src, dst) == 2
+        others = [index for index in range(1, len(places)) if index not in (src, dst)]
+        assert capacity.shortest_hops(places[[src, dst, *others]], 250.0, 0, 1) != 2
+
+
+def test_the_capacity_is_that_of_the_shortest_path() -> None:
+    places = np.array([[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [200.0, 240.0], [900.0, 0.0]])
+    hops = [capacity.shortest_hops(places, 250.0, 0, dst) for dst in range(5)]
+    assert hops == [0, 1, 2, 2, None]
+    table = capacity.table_mbps(LEDGER)
+    assert capacity.of_hops(None, table) == 0
+    assert [capacity.of_hops(hops, table) for hops in (1, 2, 10, 11, 40)] == [
+        *table[:2],
+        *[table[-1]] * 3,
+    ]
+
+
+def row(technique: str, replication: int, mbps: float) -> dict[str, object]:
+    return {"technique": technique, "replication": replication, "tcp_throughput_bps": mbps * 1e6}
+
+
+def flow(technique: str, replication: int, **measures: float | None) -> dict[str, object]:
+    return {"technique": technique, "replication": replication, "flow": 0, **measures}
+
+
+def outage_samples(
+    gaps: list[tuple[float, float]], repairs: list[tuple[float | None, float | None]]
+) -> Samples:
+    runs = [row(label, number, 1.0 + number) for number in range(len(gaps)) for label in TECHNIQUES]
+    flows = [
+        flow(label, number, longest_gap_s=gap, route_repair_mean_s=repair)
+        for number, (both_gaps, both_repairs) in enumerate(zip(gaps, repairs, strict=True))
+        for label, gap, repair in zip(TECHNIQUES, both_gaps, both_repairs, strict=True)
+    ]
+    return Samples(runs, flows)
+
+
+TECHNIQUES = (outages.RENO, outages.RENO_F)
+
+
+def test_a_stall_of_reno_that_reno_f_shortens_is_looked_for() -> None:
+    claim = LEDGER.claim("D4-52")
+    assert outages.stalls(claim, [50.0, 5.0], [20.0, 5.0]).satisfied
+    # Both stand still: there was no path.
+    assert outages.stalls(claim, [50.0, 5.0], [48.0, 5.0]).satisfied is False
+    assert outages.stalls(claim, [50.0] * 2, [48.0] * 2).broken is False
+    assert outages.stalls(claim, [50.0] * 50, [48.0] * 50).broken is True
+
+
+def test_the_average_scenario_is_the_one_nearest_the_mean() -> None:
+    samples = outage_samples([(9.0, 1.0)] * 3, [(0.6, 0.4), (0.9, None), (0.7, 0.5)])
+    found = outages.reno_evidence(LEDGER, {outages.ALONE: samples})["D4-49"]
+    assert isinstance(found, Single)
+    assert found.chosen == {"": 0.9}
+    of_reno_f = outages.reno_f_evidence(LEDGER, {outages.ALONE: samples})
+    # Scenarios without a repair under both senders make no pair.
+    change = of_reno_f["D4-51"]
+    assert change.of[""].n == 2  # type: ignore[union-attr]
+    assert change.of[""].mean == pytest.approx(100 * (0.9 / 1.3 - 1))  # type: ignore[union-attr]
+
+
+def test_the_lowest_decile_has_two_scenarios_at_least() -> None:
+    assert outages.decile([5.0, 1.0, 3.0, 2.0]) == [1, 3]
+    assert outages.decile([float(value) for value in range(50, 0, -1)]) == [49, 48, 47, 46, 45]
+
+
+def test_spreads_are_held_against_their_upper_end() -> None:
+    claim = LEDGER.claim("B-02")
+    same, apart = [[1.0, 1.01], [1.0, 1.02]], [[1.0, 1.01], [0.5, 0.51]]
+    assert fixed_topologies.below(claim, {"": fixed_topologies.spread(same)}).satisfied
+    found = fixed_topologies.below(claim, {"": fixed_topologies.spread(apart)})
+    assert (found.satisfied, found.broken) == (False, True)
+
+
+def test_fairness_may_not_rise_from_row_to_row() -> None:
+    claim = LEDGER.claim("B-16")
+    fall = [[0.99, 1.0], [0.6, 0.61], [0.5, 0.51], [0.5, 0.5]]
+    assert fixed_topologies.falls(claim, fall).satisfied
+    found = fixed_topologies.falls(claim, [*fall[:2], [0.8, 0.81], [0.5, 0.5]])
+    assert (found.satisfied, found.broken) == (False, True)
+
+
+def test_proportional_means_a_line_through_the_origin() -> None:
+    assert fixed_topologies.through_origin({1: 2.0, 2: 4.0, 3: 6.0}) == pytest.approx(1.0)
+    assert fixed_topologies.through_origin({1: 5.0, 2: 6.0, 3: 7.0}) < 0.9
+
+
+def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    def reproduce() -> list[record.Entry]:
+        reproduction = Reproduction(
+            LEDGER,
+            Scale(replications=2, duration_share=0.05),
+            tmp_path,
+            progress=lambda _, report: told.append(report.ran),
+        )
+        return reproduction.make(studies()[fixed_topologies.OPPOSITE])
+
+    [entry] = reproduce()
+    assert (entry.claim, entry.outcome, entry.scale) == ("B-09", Outcome.REPRODUCED, "quick")
+    assert told[-1] == 4
+    assert reproduce() == [entry]
+    assert told[-1] == 0
+    kept = record.load(tmp_path)
+    assert kept == [entry]
+    page = record.page(LEDGER, kept, {entry.experiment: "the same as in full"})
+    assert "B-09" in page
+    assert "| bansal2003 |" in page
+
+
+def test_names_stand_for_experiments_once_and_in_order() -> None:
+    ids = [study.id for study in chosen(LEDGER, ["fig-4.15", "dyer2002/table-1.1", "fig-4.15"])]
+    assert ids == ["dyer2002/table-1.1", "dyer2002/fig-4.15"]
+    assert chosen(LEDGER, ["all"]) == list(studies().values())
+    assert {study.id.partition("/")[0] for study in chosen(LEDGER, ["bansal2003"])} == {"bansal2003"}
+    with pytest.raises(InputError, match="cannot be run yet"):
+        chosen(LEDGER, ["fig-4.24"])
+    with pytest.raises(InputError, match="no experiment of this paper"):
+        chosen(LEDGER, ["osipov2007"])
+
+
+def entry(claim: str, outcome: Outcome, scale: str = "quick", part: str = "") -> record.Entry:
+    experiment = LEDGER.claim(claim).experiment
+    return record.Entry(claim, str(outcome), "1", "because", part, experiment, scale, "1.0", "2026-11-22")
+
+
+def test_the_status_counts_every_claim_once_and_full_runs_first(tmp_path: Path) -> None:
+    made = [
+        entry("D1-01", Outcome.CONTRADICTED, "full"),
+        entry("D1-01", Outcome.REPRODUCED),
+        entry("D5-01", Outcome.REPRODUCED, part="AODV"),
+        entry("B-09", Outcome.INCONCLUSIVE),
+    ]
+    kept = record.keep(tmp_path, made)
+    assert record.keep(tmp_path, made[:1]) == kept
+    rows = {cells[0]: list(map(int, cells[1:])) for cells in record.status(LEDGER, kept).rows}
+    assert sum(claims[0] for paper, claims in rows.items() if paper != "all") == rows["all"][0] == 430
+    assert rows["all"][1:] == [1, 1, 1, 427, 1]
+    assert rows["bansal2003"][1:] == [0, 0, 1, rows["bansal2003"][0] - 1, 0]
+
+
+def test_a_broken_record_is_told(tmp_path: Path) -> None:
+    (tmp_path / record.FILE).write_text('[{"claim": "D1-01"}]')
+    with pytest.raises(InputError, match="cannot be read"):
+        record.load(tmp_path)
+
+
+def test_a_rule_that_the_ledger_words_is_carried_out() -> None:
+    gaps = [(120.0, 9.0)]
+    runs = [row(label, 0, 0.1) for label in TECHNIQUES]
+    flows = [
+        flow(label, 0, longest_gap_s=gap, timeouts_in_row=8.0, route_repair_mean_s=1.0)
+        for label, gap in zip(TECHNIQUES, gaps[0], strict=True)
+    ]
+    found = outages.worst_reno_evidence(LEDGER, {outages.WORST: Samples(runs, flows)})["D4-64"]
+    assert isinstance(found, Ruled)
+    assert found.satisfied
