@@ -21,28 +21,31 @@ def main() -> None:
     """Measures the parts that are named, or all."""
     options = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
     options.add_argument(
-        "parts", nargs="*", help="standard, growth, throughput, startup; all if none is named"
+        "parts", nargs="*", help="startup, throughput, standard, standing, moving; all if none is named"
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
+    options.add_argument("--without-ns2", action="store_true", help="measure growth without ns-2 beside it")
     options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
     asked = options.parse_args()
     sizes = [size for size in SIZES if size <= asked.most]
-    parts: dict[str, Callable[[], list[Table]]] = {
-        "startup": lambda: [startup.table(asked.rounds)],
-        "throughput": lambda: [throughput.table(asked.rounds)],
-        "standard": lambda: [standard.table(asked.rounds)],
-        "growth": lambda: growth.tables(sizes, NS2_SIZES, asked.profile),
+    beside = [] if asked.without_ns2 else NS2_SIZES
+    parts: dict[str, Callable[[], Table]] = {
+        "startup": lambda: startup.table(asked.rounds),
+        "throughput": lambda: throughput.table(asked.rounds),
+        "standard": lambda: standard.table(asked.rounds),
+        "standing": lambda: growth.standing(sizes, beside, asked.profile),
+        "moving": lambda: growth.moving(sizes, beside, asked.profile),
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")
     console, texts = stdout_console(), [_head()]
     for name in asked.parts or parts:
-        for table in parts[name]():
-            table.print(console)
-            texts.append(table.to_markdown())
-            # After each table: whoever stops a long measurement keeps what was measured.
-            write_text(OUT.parent / "performance.md", "\n".join(texts))
+        table = parts[name]()
+        table.print(console)
+        texts.append(table.to_markdown())
+        # After each table: whoever stops a long measurement keeps what was measured.
+        write_text(OUT.parent / "performance.md", "\n".join(texts))
 
 
 def _head() -> str:

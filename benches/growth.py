@@ -39,10 +39,14 @@ class Point:
         return amount / self.nodes / DURATION_S
 
 
-def tables(sizes: list[int], beside: list[int], profile: str) -> list[Table]:
-    """One table for each load."""
-    pauses = {"Standing": STANDING_S, "Moving": 0.0}
-    return [_growth(f"{name} nodes", pause_s, sizes, beside, profile) for name, pause_s in pauses.items()]
+def standing(sizes: list[int], beside: list[int], profile: str) -> Table:
+    """Nodes that stand."""
+    return _growth("Standing nodes", STANDING_S, sizes, beside, profile)
+
+
+def moving(sizes: list[int], beside: list[int], profile: str) -> Table:
+    """Nodes that move as in the standard scenario."""
+    return _growth("Moving nodes", 0.0, sizes, beside, profile)
 
 
 def _growth(name: str, pause_s: float, sizes: list[int], beside: list[int], profile: str) -> Table:
