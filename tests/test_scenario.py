@@ -124,6 +124,8 @@ def test_traffic_within_hops_takes_the_range_from_the_radio_and_leaves_lone_node
         chain(**fields, radio={"transmit_power_w": 1e-6}).resolve()
     with pytest.raises(InputError, match="cbr_within_hops"):
         chain(traffic={"random": {"cbr": 1, "cbr_within_hops": 0}})
+
+
 def ends(scenario: Scenario) -> list[tuple[int, int]]:
     return [(flow["src"], flow["dst"]) for flow in scenario.resolve().flows]
 
