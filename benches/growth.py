@@ -50,7 +50,7 @@ def moving(sizes: list[int], beside: list[int], profile: str) -> Table:
 
 
 def _growth(name: str, pause_s: float, sizes: list[int], beside: list[int], profile: str) -> Table:
-    columns = ("nodes", "CPU/node·s", "÷ least", "frames/node·s", "arrivals/node·s", "CPU/arrival", "÷ least")
+    columns = ("nodes", "CPU/node·s", "÷ first", "frames/node·s", "arrivals/node·s", "CPU/arrival", "÷ first")
     shown = Table(
         f"{name}, profile {profile}", (*columns, "memory", "ns-2.35 ÷ ours", "ns-2.35 memory"), text_columns=0
     )
