@@ -1,11 +1,11 @@
 //! From a scenario to a network ready to run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::arp::Arp;
 use crate::ifq::InterfaceQueue;
-use crate::kernel::{EventQueue, Purpose, Span, Streams, Time};
+use crate::kernel::{EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
@@ -44,8 +44,9 @@ impl Network {
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             conveyors: Vec::new(),
-            delayed: Vec::new(),
-            free_delayed: Vec::new(),
+            delayed: BTreeMap::new(),
+            delayed_slot: Slot(0),
+            delays: 0,
             audit: Audit::new(),
             meter: Meter::new(warmup, end, scenario.flows.len()),
             recording: record.then(Recording::default),
@@ -53,10 +54,11 @@ impl Network {
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),
         };
-        network.add_stations(scenario);
-        // Set before every flow: what happens in the instant in which the warm-up ends belongs to the window.
+        // Made first of all: what happens in the instant in which the warm-up ends belongs to the window.
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
+        network.delayed_slot = network.add_slot(Target::Delayed);
+        network.add_stations(scenario);
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }
@@ -82,7 +84,6 @@ impl Network {
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
                 routing: make_routing(NodeId(node)),
                 mac_slot,
-                mac_due: Time::NEVER,
                 routing_slot,
             });
         }

@@ -82,7 +82,7 @@ impl Network {
             }
         }
         let conveyed = self.conveyors.iter().flat_map(|conveyor| &conveyor.waiting).map(|(_, what)| what);
-        let delayed = self.delayed.iter().filter_map(|(_, what)| what.as_ref());
+        let delayed = self.delayed.values();
         for delayed in conveyed.chain(delayed) {
             match delayed {
                 Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),
