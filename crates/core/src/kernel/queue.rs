@@ -4,9 +4,9 @@
 //! their owners were made. This order is part of a run's definition. It does not depend on when a deadline was
 //! set, so an owner may set one too early, or move it back and forth, without changing what happens.
 //!
-//! **Shape.** A binary tournament: the leaves are the slots' deadlines, and each node above holds the earlier of
-//! the two below it, so that moving a deadline recomputes the nodes above it as far as they change, and nothing is
-//! ever cancelled lazily. One deadline that is earlier than all others stands apart, at the front: it is often the
+//! **Shape.** A tournament: the leaves are the slots' deadlines, and each node above holds the earliest of the four
+//! below it, so that moving a deadline recomputes the nodes above it as far as they change, and nothing is ever
+//! cancelled lazily. One deadline that is earlier than all others stands apart, at the front: it is often the
 //! next to be popped, and then the tree never knows of it. Slots are handed out once and live as long as their
 //! owner.
 
@@ -19,23 +19,31 @@ pub struct Slot(pub u32);
 /// No slot stands at the front.
 const NOBODY: Slot = Slot(u32::MAX);
 
+const ARITY: usize = 4;
+
 /// See the module's head.
 pub struct EventQueue {
-    /// Node 1 is the root, 2n and 2n + 1 are below node n; the second half are the leaves, by slot.
-    tree: Vec<Time>,
+    /// Nodes in groups of siblings, from the top; the node with number n is above group n + 1. The last `leaves`
+    /// nodes are the slots' deadlines, in order of slots.
+    groups: Vec<[Time; ARITY]>,
+    leaves: usize,
     slots: u32,
+    /// The earliest deadline in the tree.
+    root: Time,
     front: Slot,
     front_time: Time,
-    /// The leaf that was popped last, if the nodes above it do not know yet. Most owners set their next deadline
-    /// when one has come, and one way up serves both.
+    /// The group of the leaf that was popped last, if the nodes above it do not know yet. Most owners set their next
+    /// deadline when one has come, and one way up serves both.
     popped: Option<usize>,
 }
 
 impl Default for EventQueue {
     fn default() -> EventQueue {
         EventQueue {
-            tree: vec![Time::NEVER; 2],
+            groups: vec![[Time::NEVER; ARITY]],
+            leaves: ARITY,
             slots: 0,
+            root: Time::NEVER,
             front: NOBODY,
             front_time: Time::NEVER,
             popped: None,
@@ -53,7 +61,7 @@ impl EventQueue {
     pub fn add_slot(&mut self) -> Slot {
         let slot = Slot(self.slots);
         self.slots += 1;
-        if self.slots as usize > self.leaves() {
+        if self.slots as usize > self.leaves {
             self.grow();
         }
         slot
@@ -67,7 +75,9 @@ impl EventQueue {
                 return;
             }
             (self.front, self.front_time) = (NOBODY, Time::NEVER);
-        } else if self.tree[self.leaves() + slot.0 as usize] == Time::NEVER && time < self.peek_time() {
+        } else if *self.leaf(slot) == time {
+            return;
+        } else if time < self.peek_time() && *self.leaf(slot) == Time::NEVER {
             if self.front != NOBODY {
                 self.put(self.front, self.front_time);
             }
@@ -92,17 +102,18 @@ impl EventQueue {
         if time == Time::NEVER {
             return None;
         }
-        let mut node = 1;
-        while node < self.leaves() {
-            node *= 2;
-            node += usize::from(self.tree[node] != time);
+        let (mut group, mut node) = (0, 0);
+        while group < self.groups.len() {
+            let [a, b, c, _] = self.groups[group].map(|sibling| sibling != time);
+            node = ARITY * group + usize::from(a) + usize::from(a & b) + usize::from(a & b & c);
+            group = node + 1;
         }
-        let slot = Slot((node - self.leaves()) as u32);
+        let slot = Slot((node - self.first_leaf()) as u32);
         if self.front_time == time && self.front < slot {
             return self.pop_front();
         }
-        self.tree[node] = Time::NEVER;
-        self.popped = Some(node);
+        *self.leaf(slot) = Time::NEVER;
+        self.popped = Some(node / ARITY);
         Some((time, slot))
     }
 
@@ -112,50 +123,66 @@ impl EventQueue {
         Some(front)
     }
 
-    fn leaves(&self) -> usize {
-        self.tree.len() / 2
+    fn first_leaf(&self) -> usize {
+        ARITY * self.groups.len() - self.leaves
+    }
+
+    #[inline]
+    fn leaf(&mut self, slot: Slot) -> &mut Time {
+        let node = self.first_leaf() + slot.0 as usize;
+        &mut self.groups[node / ARITY][node % ARITY]
     }
 
     #[inline]
     fn earliest_in_tree(&mut self) -> Time {
-        if let Some(leaf) = self.popped.take() {
-            self.update_above(leaf);
+        if let Some(group) = self.popped.take() {
+            self.update_from(group);
         }
-        self.tree[1]
+        self.root
     }
 
     fn put(&mut self, slot: Slot, time: Time) {
-        let leaf = self.leaves() + slot.0 as usize;
+        let group = (self.first_leaf() + slot.0 as usize) / ARITY;
         if let Some(popped) = self.popped.take()
-            && popped != leaf
+            && popped != group
         {
-            self.update_above(popped);
+            self.update_from(popped);
         }
-        self.tree[leaf] = time;
-        self.update_above(leaf);
+        *self.leaf(slot) = time;
+        self.update_from(group);
     }
 
-    fn update_above(&mut self, mut node: usize) {
-        while node > 1 {
-            let earlier = self.tree[node].min(self.tree[node ^ 1]);
-            node /= 2;
-            if self.tree[node] == earlier {
-                break;
+    /// A node of the group has changed: recomputes those above it.
+    fn update_from(&mut self, mut group: usize) {
+        loop {
+            let [a, b, c, d] = self.groups[group];
+            let earliest = a.min(b).min(c.min(d));
+            if group == 0 {
+                self.root = earliest;
+                return;
             }
-            self.tree[node] = earlier;
+            let above = group - 1;
+            group = above / ARITY;
+            let above = &mut self.groups[group][above % ARITY];
+            if *above == earliest {
+                return;
+            }
+            *above = earliest;
         }
     }
 
-    /// Doubles the number of leaves.
+    /// Makes room for four times as many slots.
     fn grow(&mut self) {
-        let leaves = self.leaves();
-        let mut tree = vec![Time::NEVER; 4 * leaves];
-        tree[2 * leaves..3 * leaves].copy_from_slice(&self.tree[leaves..]);
-        for node in (1..2 * leaves).rev() {
-            tree[node] = tree[2 * node].min(tree[2 * node + 1]);
+        let deadlines: Vec<Time> =
+            (0..self.slots - 1).map(|slot| std::mem::replace(self.leaf(Slot(slot)), Time::NEVER)).collect();
+        self.leaves *= ARITY;
+        // All nodes above the leaves: 1 + 4 + 16 + …, less the root.
+        let groups = (self.leaves - 1) / (ARITY - 1);
+        self.groups = vec![[Time::NEVER; ARITY]; groups];
+        (self.popped, self.root) = (None, Time::NEVER);
+        for (slot, &time) in deadlines.iter().enumerate() {
+            self.put(Slot(slot as u32), time);
         }
-        self.tree = tree;
-        self.popped = None;
     }
 }
 
@@ -201,7 +228,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_searched_list(
-            steps in prop::collection::vec((0u32..12, 0u64..40, any::<bool>()), 1..300),
+            steps in prop::collection::vec((0u32..40, 0u64..60, any::<bool>()), 1..500),
         ) {
             let mut queue = EventQueue::new();
             let mut plain = Plain::default();
@@ -210,8 +237,8 @@ mod tests {
                 let slot = slots[slot as usize % slots.len()];
                 match time {
                     0..=6 => prop_assert_eq!(queue.pop(), plain.pop()),
-                    7 => slots.push(queue.add_slot()),
-                    8 | 9 => {
+                    7..=9 => slots.push(queue.add_slot()),
+                    10 | 11 => {
                         queue.set(slot, Time::NEVER);
                         plain.set(slot, Time::NEVER);
                     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::arp::Arp;
 use crate::ifq::InterfaceQueue;
 use crate::kernel::{EventQueue, Purpose, Slot, Span, Streams, Time};
-use crate::mac::{Dcf, ReceiverRules, Timing};
+use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::NodeId;
@@ -26,21 +26,24 @@ impl Network {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
+        let propagation = Propagation::new(&params.radio);
         let paths: Vec<Path> = scenario.movement.iter().map(Path::new).collect();
+        let (timing, rules) = (Timing::new(&params.mac), ReceiverRules::new(&params.radio));
         let mut network = Network {
             now: Time::ZERO,
             end,
             events: 0,
             agenda: EventQueue::new(),
             targets: Vec::new(),
-            timing: Timing::new(&params.mac),
-            rules: ReceiverRules::new(&params.radio),
+            short_way: ShortWay::new(&rules, &timing),
+            timing,
+            rules,
             link_layer_delay: Span::from_micros(params.network.link_layer_delay_us),
             arp_delay: Span::from_micros(params.arp.delay_us),
             udp_overhead_bytes: udp_overhead_bytes(params.network.udp_header_bytes),
             data_ttl: params.network.data_ttl as u8,
-            index: Index::new(Propagation::new(&params.radio), paths, end),
-            air: Air::default(),
+            index: Index::new(propagation, paths, end),
+            air: Air::new(Vec::new(), Slot(0), Span::ZERO),
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             conveyors: Vec::new(),
@@ -59,6 +62,10 @@ impl Network {
         network.agenda.set(slot, warmup);
         network.delayed_slot = network.add_slot(Target::Delayed);
         network.add_stations(scenario);
+        let transmissions =
+            (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
+        let first_bits = network.add_slot(Target::FirstBits);
+        network.air = Air::new(transmissions, first_bits, propagation.longest_delay());
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }

@@ -19,7 +19,7 @@ use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::ifq::{InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
-use crate::mac::{Body, Dcf, MacAction, ReceiverRules, Timing};
+use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Unbalanced};
 use crate::packet::{NodeId, Packet, Payload};
 use crate::radio::Index;
@@ -91,6 +91,8 @@ enum Target {
     Sender(u32),
     Receiver(u32),
     Air(u32),
+    /// First bits under way.
+    FirstBits,
     Delayed,
     Conveyor(u32),
     /// The warm-up ends.
@@ -135,6 +137,7 @@ struct Network {
     targets: Vec<Target>,
     timing: Timing,
     rules: ReceiverRules,
+    short_way: ShortWay,
     link_layer_delay: Span,
     arp_delay: Span,
     udp_overhead_bytes: u32,
@@ -192,6 +195,7 @@ impl Network {
             Target::Sender(flow) => self.wake_sender(flow),
             Target::Receiver(flow) => self.wake_receiver(flow),
             Target::Air(transmission) => self.continue_transmission(transmission),
+            Target::FirstBits => self.walk_first_bits(),
             Target::Delayed => self.release(),
             Target::Conveyor(at) => self.unload(at),
             Target::Warmup => self.mark_warmup(),
@@ -411,6 +415,11 @@ impl Network {
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         call(&mut self.stations[node as usize].mac, self.now, &self.timing, &mut actions);
+        self.finish_mac(node, actions);
+    }
+
+    /// What follows when a MAC has been called.
+    fn finish_mac(&mut self, node: u32, mut actions: Vec<MacAction>) {
         for action in actions.drain(..) {
             self.carry_out_mac(node, action);
         }

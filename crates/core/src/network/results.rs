@@ -60,10 +60,8 @@ impl Network {
 
     /// Decodable frames and those of them that collisions destroyed.
     fn receptions(&self) -> (u64, u64) {
-        self.stations
-            .iter()
-            .map(|station| station.mac.counts())
-            .fold((0, 0), |sum, counts| (sum.0 + counts.receivable, sum.1 + counts.collided))
+        let collided = self.stations.iter().map(|station| station.mac.collisions()).sum();
+        (self.air.receivable, collided)
     }
 
     /// Looks into every place where a packet can be.
