@@ -75,8 +75,6 @@ impl EventQueue {
                 return;
             }
             (self.front, self.front_time) = (NOBODY, Time::NEVER);
-        } else if *self.leaf(slot) == time {
-            return;
         } else if time < self.peek_time() && *self.leaf(slot) == Time::NEVER {
             if self.front != NOBODY {
                 self.put(self.front, self.front_time);

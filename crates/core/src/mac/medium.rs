@@ -60,13 +60,14 @@ impl Reception {
     }
 }
 
-/// When the medium is reserved until, virtually.
-#[derive(Clone, Copy, Debug)]
-struct Reserved {
-    /// Virtual carrier sense (§9.2.1).
-    nav: Time,
-    /// The standard's EIFS: no contention before this, but responses are sent.
-    eifs_until: Time,
+/// A time that the frame that is being received may change.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(C)]
+struct Changing {
+    /// Without the frame.
+    before: Time,
+    /// When the frame has ended, if nothing else happens; without a frame the same as `before`.
+    after: Time,
 }
 
 /// How the receiver judges overlapping frames; the same for all stations.
@@ -137,8 +138,9 @@ impl ShortWay {
     }
 }
 
-/// See the module's head.
+/// See the module's head. What the short way reads and writes stands first and fills one line of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Medium {
     /// From here on the receiver is free: it neither receives nor transmits. [`Time::NEVER`] while the station may
     /// have to act on what it receives.
@@ -146,10 +148,10 @@ pub(super) struct Medium {
     /// Arrivals before this time at a free receiver do not concern the station's contention.
     pub(super) patient_until: Time,
     reception: Reception,
-    /// What is reserved without the frame that is being received.
-    before: Reserved,
-    /// What will be reserved when it has ended, if nothing else happens; without one the same as `before`.
-    after: Reserved,
+    /// Virtual carrier sense (§9.2.1).
+    nav: Changing,
+    /// The standard's EIFS: no contention before this, but responses are sent.
+    eifs_until: Changing,
     /// The last bit of every frame that has left the receiver has passed by here.
     energy_until: Time,
     /// The station's own transmission ends here.
@@ -162,7 +164,6 @@ pub(super) struct Medium {
 
 impl Default for Medium {
     fn default() -> Medium {
-        let nothing = Reserved { nav: Time::ZERO, eifs_until: Time::ZERO };
         Medium {
             free_from: Time::ZERO,
             patient_until: Time::NEVER,
@@ -170,14 +171,14 @@ impl Default for Medium {
                 end: Time::ZERO,
                 distance_m2: 0.0,
                 transmission: 0,
-                receivable: false,
                 present: false,
                 wanted: false,
                 collided: false,
                 deaf: false,
+                receivable: false,
             },
-            before: nothing,
-            after: nothing,
+            nav: Changing::default(),
+            eifs_until: Changing::default(),
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
             collided: 0,
@@ -211,7 +212,8 @@ impl Medium {
     pub(super) fn release(&mut self) {
         if self.reception.present {
             self.reception.present = false;
-            self.before = self.after;
+            self.nav.before = self.nav.after;
+            self.eifs_until.before = self.eifs_until.after;
             self.energy_until = self.energy_until.max(self.reception.end);
             self.free_from = self.on_air_until;
         }
@@ -222,19 +224,19 @@ impl Medium {
     fn forecast(&mut self, reserved: Time, timing: &Timing) {
         let Reception { end, receivable, .. } = self.reception;
         let params = timing.params();
-        let Reserved { nav, eifs_until } = self.before;
-        self.after = if self.on_air_until > end {
+        let (nav, eifs_until) = (self.nav.before, self.eifs_until.before);
+        (self.nav.after, self.eifs_until.after) = if self.on_air_until > end {
             // Still transmitting: the station does not notice the frame at all.
-            self.before
+            (nav, eifs_until)
         } else if self.reception.intact() {
-            Reserved { nav: nav.max(reserved), eifs_until: Time::ZERO }
+            (nav.max(reserved), Time::ZERO)
         } else if !receivable && !params.eifs_after_weak_frames {
-            self.before
+            (nav, eifs_until)
         } else if params.eifs_as_nav {
-            Reserved { nav: nav.max(end + timing.eifs), eifs_until }
+            (nav.max(end + timing.eifs), eifs_until)
         } else {
             // DIFS is added by the backoff.
-            Reserved { nav, eifs_until: end + timing.eifs.saturating_sub(timing.difs) }
+            (nav, end + timing.eifs.saturating_sub(timing.difs))
         };
         self.free_from = if self.awaits() { Time::NEVER } else { end.max(self.on_air_until) };
     }
@@ -277,19 +279,19 @@ impl Medium {
     ) -> bool {
         let &Signal { end, distance_m2, transmission, receivable, .. } = signal;
         // An intact frame ends EIFS, so that the medium may be idle earlier.
-        let ends_eifs = EIFS && receivable && self.after.eifs_until > end;
+        let ends_eifs = EIFS && receivable && self.eifs_until.after > end;
         if signal.wanted || self.free_from > now || now >= self.patient_until || ends_eifs {
             return false;
         }
-        self.before.nav = self.after.nav;
+        self.nav.before = self.nav.after;
         // Plain additions: a run's times are far from the end of time.
-        self.after.nav = self.after.nav.max(Time(end.0 + signal.reserves.0));
+        self.nav.after = self.nav.after.max(Time(end.0 + signal.reserves.0));
         if EIFS {
-            self.before.eifs_until = self.after.eifs_until;
+            self.eifs_until.before = self.eifs_until.after;
             if receivable {
-                self.after.eifs_until = Time::ZERO;
+                self.eifs_until.after = Time::ZERO;
             } else if let Some(eifs) = weak_frame_eifs {
-                self.after.eifs_until = end + eifs;
+                self.eifs_until.after = end + eifs;
             }
         }
         let (present, wanted, collided, deaf) = (true, false, false, false);
@@ -319,11 +321,11 @@ impl Medium {
                 *current = Reception { collided: true, ..arriving };
             }
         } else if timing.params().captured_frames_set_nav {
-            self.before.nav = self.before.nav.max(arriving.end + timing.eifs);
+            self.nav.before = self.nav.before.max(arriving.end + timing.eifs);
         } else {
             self.energy_until = self.energy_until.max(arriving.end);
         }
-        self.forecast(self.after.nav, timing);
+        self.forecast(self.nav.after, timing);
     }
 
     /// The station begins to transmit and hears nothing until `until`.
@@ -331,7 +333,7 @@ impl Medium {
         self.on_air_until = until;
         if self.reception.present {
             self.reception.deaf = true;
-            self.forecast(self.after.nav, timing);
+            self.forecast(self.nav.after, timing);
         } else {
             self.free_from = until;
         }
@@ -345,12 +347,12 @@ impl Medium {
         }
         // A frame that has been dealt with has left its end in `energy_until`.
         let quiet = self.energy_until.max(self.on_air_until).max(self.reception.end);
-        self.after.nav.max(self.after.eifs_until).max(quiet)
+        self.nav.after.max(self.eifs_until.after).max(quiet)
     }
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.
     pub(super) fn is_idle(&self, now: Time) -> bool {
-        !self.reception.present && self.after.nav <= now
+        !self.reception.present && self.nav.after <= now
     }
 
     /// Frames strong enough to be decoded that others destroyed so far.
