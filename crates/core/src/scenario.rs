@@ -231,7 +231,7 @@ impl Scenario {
             );
         }
         let range_m = Propagation::new(&self.params.radio).receive_range_m();
-        let needed_us = Propagation::delay_ns(range_m * range_m) as f64 * 1e-3;
+        let needed_us = Propagation::travel_ns(range_m * range_m).floor() * 1e-3;
         if mac.propagation_allowance_us < needed_us {
             let wanted = format!(
                 "at least {needed_us:.3} µs: a signal takes that long to the edge of the receive range, {range_m:.0} m, \

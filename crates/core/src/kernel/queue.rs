@@ -1,13 +1,14 @@
 //! The event queue: one deadline per slot, earliest first.
 //!
-//! **Order.** Deadlines fire in order of time; equal times fire in the order in which they were set. Setting
-//! a slot to the deadline that it already has keeps its place. This order is part of a run's definition.
+//! **Order.** Deadlines fire in order of time; equal times fire in order of slots, that is in the order in which
+//! their owners were made. This order is part of a run's definition. It does not depend on when a deadline was
+//! set, so an owner may set one too early, or move it back and forth, without changing what happens.
 //!
-//! **Shape.** A 4-ary heap of (time, sequence number, slot) with each slot's position kept beside it, so that
-//! moving a deadline is one sift and nothing is ever cancelled lazily. Slots are handed out once and live as
-//! long as their owner; a slot without a deadline is not in the heap. What was popped leaves a hole at the root
-//! that the next insertion fills: most owners set their next deadline when one has come, and one sift serves
-//! both.
+//! **Shape.** A tournament: the leaves are the slots' deadlines, and each node above holds the earliest of the four
+//! below it, so that moving a deadline recomputes the nodes above it as far as they change, and nothing is ever
+//! cancelled lazily. One deadline that is earlier than all others stands apart, at the front: it is often the
+//! next to be popped, and then the tree never knows of it. Slots are handed out once and live as long as their
+//! owner.
 
 use super::Time;
 
@@ -15,30 +16,39 @@ use super::Time;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(pub u32);
 
-#[derive(Clone, Copy)]
-struct Entry {
-    /// Time in the high half, sequence number in the low half: one comparison orders entries.
-    key: u128,
-    slot: u32,
-}
+/// No slot stands at the front.
+const NOBODY: Slot = Slot(u32::MAX);
 
-impl Entry {
-    fn time(&self) -> Time {
-        Time((self.key >> 64) as u64)
-    }
-}
-
-const ABSENT: u32 = u32::MAX;
 const ARITY: usize = 4;
 
 /// See the module's head.
-#[derive(Default)]
 pub struct EventQueue {
-    heap: Vec<Entry>,
-    position: Vec<u32>,
-    next_sequence: u64,
-    /// The root was popped and nothing has taken its place yet.
-    hole: bool,
+    /// Nodes in groups of siblings, from the top; the node with number n is above group n + 1. The last `leaves`
+    /// nodes are the slots' deadlines, in order of slots.
+    groups: Vec<[Time; ARITY]>,
+    leaves: usize,
+    slots: u32,
+    /// The earliest deadline in the tree.
+    root: Time,
+    front: Slot,
+    front_time: Time,
+    /// The group of the leaf that was popped last, if the nodes above it do not know yet. Most owners set their next
+    /// deadline when one has come, and one way up serves both.
+    popped: Option<usize>,
+}
+
+impl Default for EventQueue {
+    fn default() -> EventQueue {
+        EventQueue {
+            groups: vec![[Time::NEVER; ARITY]],
+            leaves: ARITY,
+            slots: 0,
+            root: Time::NEVER,
+            front: NOBODY,
+            front_time: Time::NEVER,
+            popped: None,
+        }
+    }
 }
 
 impl EventQueue {
@@ -49,133 +59,128 @@ impl EventQueue {
 
     /// A new slot, without a deadline.
     pub fn add_slot(&mut self) -> Slot {
-        self.position.push(ABSENT);
-        Slot((self.position.len() - 1) as u32)
+        let slot = Slot(self.slots);
+        self.slots += 1;
+        if self.slots as usize > self.leaves {
+            self.grow();
+        }
+        slot
     }
 
     /// Sets the slot's deadline; [`Time::NEVER`] takes it out of the queue.
     pub fn set(&mut self, slot: Slot, time: Time) {
-        let at = self.position[slot.0 as usize];
-        if at == ABSENT {
-            if time != Time::NEVER {
-                let entry = self.entry(slot, time);
-                self.insert(entry);
+        if slot == self.front {
+            if time < self.earliest_in_tree() {
+                self.front_time = time;
+                return;
             }
-        } else if time == Time::NEVER {
-            self.fill_hole();
-            self.remove(self.position[slot.0 as usize] as usize);
-        } else if self.heap[at as usize].time() != time {
-            self.fill_hole();
-            let at = self.position[slot.0 as usize] as usize;
-            let entry = self.entry(slot, time);
-            if time < self.heap[at].time() {
-                self.sift_up(at, entry);
-            } else {
-                self.sift_down(at, entry);
+            (self.front, self.front_time) = (NOBODY, Time::NEVER);
+        } else if time < self.peek_time() && *self.leaf(slot) == Time::NEVER {
+            if self.front != NOBODY {
+                self.put(self.front, self.front_time);
             }
+            (self.front, self.front_time) = (slot, time);
+            return;
         }
+        self.put(slot, time);
     }
 
     /// The earliest deadline, [`Time::NEVER`] if there is none.
-    pub fn peek_time(&self) -> Time {
-        let first = if self.hole {
-            self.heap.iter().skip(1).take(ARITY).min_by_key(|entry| entry.key)
-        } else {
-            self.heap.first()
-        };
-        first.map_or(Time::NEVER, Entry::time)
+    #[inline]
+    pub fn peek_time(&mut self) -> Time {
+        self.front_time.min(self.earliest_in_tree())
     }
 
     /// Takes the earliest deadline out of the queue.
     pub fn pop(&mut self) -> Option<(Time, Slot)> {
-        self.fill_hole();
-        let first = *self.heap.first()?;
-        self.position[first.slot as usize] = ABSENT;
-        self.hole = true;
-        Some((first.time(), Slot(first.slot)))
-    }
-
-    fn entry(&mut self, slot: Slot, time: Time) -> Entry {
-        let key = u128::from(time.0) << 64 | u128::from(self.next_sequence);
-        self.next_sequence += 1;
-        Entry { key, slot: slot.0 }
-    }
-
-    fn insert(&mut self, entry: Entry) {
-        if self.hole {
-            self.hole = false;
-            self.sift_down(0, entry);
-        } else {
-            self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1, entry);
+        let time = self.earliest_in_tree();
+        if self.front_time < time {
+            return self.pop_front();
         }
-    }
-
-    fn fill_hole(&mut self) {
-        if self.hole {
-            self.hole = false;
-            self.replace_by_last(0);
+        if time == Time::NEVER {
+            return None;
         }
-    }
-
-    fn remove(&mut self, at: usize) {
-        self.position[self.heap[at].slot as usize] = ABSENT;
-        self.replace_by_last(at);
-    }
-
-    /// Puts the heap's last entry where an entry was taken out.
-    fn replace_by_last(&mut self, at: usize) {
-        let Some(last) = self.heap.pop() else { return };
-        if at == self.heap.len() {
-            return;
+        let (mut group, mut node) = (0, 0);
+        while group < self.groups.len() {
+            let [a, b, c, _] = self.groups[group].map(|sibling| sibling != time);
+            node = ARITY * group + usize::from(a) + usize::from(a & b) + usize::from(a & b & c);
+            group = node + 1;
         }
-        if at > 0 && last.key < self.heap[(at - 1) / ARITY].key {
-            self.sift_up(at, last);
-        } else {
-            self.sift_down(at, last);
+        let slot = Slot((node - self.first_leaf()) as u32);
+        if self.front_time == time && self.front < slot {
+            return self.pop_front();
         }
+        *self.leaf(slot) = Time::NEVER;
+        self.popped = Some(node / ARITY);
+        Some((time, slot))
     }
 
-    /// Places `entry` at `at` or above.
-    fn sift_up(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            let above = self.heap[parent];
-            if above.key <= entry.key {
-                break;
-            }
-            self.place(at, above);
-            at = parent;
-        }
-        self.place(at, entry);
+    fn pop_front(&mut self) -> Option<(Time, Slot)> {
+        let front = (self.front_time, self.front);
+        (self.front, self.front_time) = (NOBODY, Time::NEVER);
+        Some(front)
     }
 
-    /// Places `entry` at `at` or below.
-    fn sift_down(&mut self, mut at: usize, entry: Entry) {
+    fn first_leaf(&self) -> usize {
+        ARITY * self.groups.len() - self.leaves
+    }
+
+    #[inline]
+    fn leaf(&mut self, slot: Slot) -> &mut Time {
+        let node = self.first_leaf() + slot.0 as usize;
+        &mut self.groups[node / ARITY][node % ARITY]
+    }
+
+    #[inline]
+    fn earliest_in_tree(&mut self) -> Time {
+        if let Some(group) = self.popped.take() {
+            self.update_from(group);
+        }
+        self.root
+    }
+
+    fn put(&mut self, slot: Slot, time: Time) {
+        let group = (self.first_leaf() + slot.0 as usize) / ARITY;
+        if let Some(popped) = self.popped.take()
+            && popped != group
+        {
+            self.update_from(popped);
+        }
+        *self.leaf(slot) = time;
+        self.update_from(group);
+    }
+
+    /// A node of the group has changed: recomputes those above it.
+    fn update_from(&mut self, mut group: usize) {
         loop {
-            let first = at * ARITY + 1;
-            let end = (first + ARITY).min(self.heap.len());
-            let Some(children) = self.heap.get(first..end) else { break };
-            let mut least = Entry { key: entry.key, slot: 0 };
-            let mut least_at = at;
-            for (offset, child) in children.iter().enumerate() {
-                if child.key < least.key {
-                    least = *child;
-                    least_at = first + offset;
-                }
+            let [a, b, c, d] = self.groups[group];
+            let earliest = a.min(b).min(c.min(d));
+            if group == 0 {
+                self.root = earliest;
+                return;
             }
-            if least_at == at {
-                break;
+            let above = group - 1;
+            group = above / ARITY;
+            let above = &mut self.groups[group][above % ARITY];
+            if *above == earliest {
+                return;
             }
-            self.place(at, least);
-            at = least_at;
+            *above = earliest;
         }
-        self.place(at, entry);
     }
 
-    fn place(&mut self, at: usize, entry: Entry) {
-        self.position[entry.slot as usize] = at as u32;
-        self.heap[at] = entry;
+    /// Makes room for four times as many slots.
+    fn grow(&mut self) {
+        let deadlines: Vec<Time> =
+            (0..self.slots - 1).map(|slot| std::mem::replace(self.leaf(Slot(slot)), Time::NEVER)).collect();
+        self.leaves *= ARITY;
+        // All nodes above the leaves: 1 + 4 + 16 + …, less the root.
+        let groups = (self.leaves - 1) / (ARITY - 1);
+        self.groups = vec![[Time::NEVER; ARITY]; groups];
+        (self.popped, self.root) = (None, Time::NEVER);
+        for (slot, &time) in deadlines.iter().enumerate() {
+            self.put(Slot(slot as u32), time);
+        }
     }
 }
 
@@ -185,69 +190,63 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn equal_times_fire_in_the_order_in_which_they_were_set() {
+    fn equal_times_fire_in_order_of_slots() {
         let mut queue = EventQueue::new();
         let slots: Vec<Slot> = (0..5).map(|_| queue.add_slot()).collect();
         for &i in &[3, 1, 4, 0, 2] {
             queue.set(slots[i], Time(10));
         }
         let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|(_, slot)| slot.0).collect();
-        assert_eq!(order, [3, 1, 4, 0, 2]);
+        assert_eq!(order, [0, 1, 2, 3, 4]);
     }
 
-    #[test]
-    fn the_same_deadline_again_keeps_its_place() {
-        let mut queue = EventQueue::new();
-        let (a, b) = (queue.add_slot(), queue.add_slot());
-        queue.set(a, Time(5));
-        queue.set(b, Time(5));
-        queue.set(a, Time(5));
-        assert_eq!(queue.pop(), Some((Time(5), a)));
-    }
-
-    /// The plain reference: a list that is searched for its least (time, order of setting).
+    /// The plain reference: a list that is searched for its least (time, slot).
     #[derive(Default)]
-    struct Plain(Vec<(Time, u64, u32)>, u64);
+    struct Plain(Vec<(Time, Slot)>);
 
     impl Plain {
-        fn set(&mut self, slot: u32, time: Time) {
-            if self.0.iter().any(|e| e.2 == slot && e.0 == time) {
-                return;
-            }
-            self.0.retain(|e| e.2 != slot);
+        fn set(&mut self, slot: Slot, time: Time) {
+            self.0.retain(|entry| entry.1 != slot);
             if time != Time::NEVER {
-                self.0.push((time, self.1, slot));
-                self.1 += 1;
+                self.0.push((time, slot));
             }
         }
 
         fn pop(&mut self) -> Option<(Time, Slot)> {
             let least = *self.0.iter().min()?;
-            self.0.retain(|e| e != &least);
-            Some((least.0, Slot(least.2)))
+            self.0.retain(|entry| entry != &least);
+            Some(least)
+        }
+
+        fn peek_time(&self) -> Time {
+            self.0.iter().min().map_or(Time::NEVER, |entry| entry.0)
         }
     }
 
     proptest! {
         #[test]
-        fn behaves_like_a_searched_list(steps in prop::collection::vec((0u32..12, 0u64..40), 1..300)) {
+        fn behaves_like_a_searched_list(
+            steps in prop::collection::vec((0u32..40, 0u64..60, any::<bool>()), 1..500),
+        ) {
             let mut queue = EventQueue::new();
             let mut plain = Plain::default();
-            for _ in 0..12 {
-                queue.add_slot();
-            }
-            for (slot, time) in steps {
+            let mut slots = vec![queue.add_slot()];
+            for (slot, time, peek) in steps {
+                let slot = slots[slot as usize % slots.len()];
                 match time {
-                    0..=4 => prop_assert_eq!(queue.pop(), plain.pop()),
-                    5..=8 => {
-                        queue.set(Slot(slot), Time::NEVER);
+                    0..=6 => prop_assert_eq!(queue.pop(), plain.pop()),
+                    7..=9 => slots.push(queue.add_slot()),
+                    10 | 11 => {
+                        queue.set(slot, Time::NEVER);
                         plain.set(slot, Time::NEVER);
                     }
-                    9 => prop_assert_eq!(queue.peek_time(), plain.0.iter().min().map_or(Time::NEVER, |e| e.0)),
                     _ => {
-                        queue.set(Slot(slot), Time(time));
+                        queue.set(slot, Time(time));
                         plain.set(slot, Time(time));
                     }
+                }
+                if peek {
+                    prop_assert_eq!(queue.peek_time(), plain.peek_time());
                 }
             }
             while let Some(expected) = plain.pop() {

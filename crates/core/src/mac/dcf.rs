@@ -15,7 +15,7 @@
 use super::medium::ReceiverRules;
 use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
-use crate::mac::medium::{Medium, ReceptionCounts};
+use crate::mac::medium::Medium;
 use crate::packet::NodeId;
 
 /// What a station asks of the network.
@@ -95,7 +95,8 @@ struct Current {
 #[derive(Clone, Copy, Debug)]
 struct Backoff {
     slots: u32,
-    /// The medium is idle from here on, as far as is known; DIFS begins.
+    /// The medium is idle from here on, as far as was known when the backoff was last looked at; DIFS begins.
+    /// Frames that were overheard since can only have made it later ([`Dcf::goes_on`]).
     idle_from: Time,
     /// No backoff has been drawn yet: the station may transmit after DIFS unless the medium gets busy.
     undrawn: bool,
@@ -157,12 +158,12 @@ impl Dcf {
         (*self.current).as_ref().map(|current| &current.body)
     }
 
-    /// What became of decodable frames so far.
-    pub fn counts(&self) -> ReceptionCounts {
-        self.medium.counts()
+    /// Frames strong enough to be decoded that others destroyed so far.
+    pub fn collisions(&self) -> u64 {
+        self.medium.collisions()
     }
 
-    /// When the station next wants to be woken.
+    /// When the station next wants to be woken. It may find that it is too early.
     pub fn next_timeout(&self, timing: &Timing) -> Time {
         let backoff = self.backoff.map_or(Time::NEVER, |backoff| backoff.expiry(timing));
         self.state.deadline().min(self.defer).min(backoff)
@@ -202,6 +203,7 @@ impl Dcf {
         if self.backoff.is_none() && self.defer == Time::NEVER {
             self.contend(now, timing, out);
         }
+        self.mark_patience();
     }
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have been
@@ -214,25 +216,33 @@ impl Dcf {
         timing: &Timing,
         rules: &ReceiverRules,
     ) -> bool {
-        if self.backoff.is_none() {
+        self.medium.settle(now);
+        let Some(backoff) = self.backoff.filter(|backoff| !backoff.committed) else {
             self.medium.arrive(now, signal, timing, rules);
             return false;
-        }
-        self.medium.settle(now);
-        if !self.commits(now, timing) {
+        };
+        if self.goes_on(&backoff) > now || !self.commits(now, timing) {
             self.suspend_backoff(now, timing);
         }
         self.medium.arrive(now, signal, timing, rules);
         self.forecast_backoff(now);
+        self.mark_patience();
         true
     }
 
-    /// The first bit of a frame that is no business of the station's, in the state in which most stations are most
-    /// of the time: idle and with nothing to send. Does what [`Dcf::handle_arrival`] does; false, and nothing done,
-    /// in every other case.
+    /// The first bit of a frame in the state in which most stations are most of the time: the receiver is free, and
+    /// no slots of a backoff are counted. Does what [`Dcf::handle_arrival`] does, except that a backoff is not told
+    /// how much later it goes on: the station finds out when it next acts, and `next_timeout` may be too early until
+    /// then. False, and nothing done, in every other case. `EIFS` and `weak_frame_eifs` are as [`ShortWay`](super::ShortWay) says; only
+    /// to be called if it is open.
     #[inline(always)]
-    pub fn overhear(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) -> bool {
-        !signal.wanted && self.backoff.is_none() && self.medium.overhear(now, signal, timing, rules)
+    pub fn overhear<const EIFS: bool>(
+        &mut self,
+        now: Time,
+        signal: &Signal,
+        weak_frame_eifs: Option<Span>,
+    ) -> bool {
+        self.medium.overhear::<EIFS>(now, signal, weak_frame_eifs)
     }
 
     /// The frame named by [`Dcf::received`] has arrived intact.
@@ -245,6 +255,7 @@ impl Dcf {
         }
         self.medium.release();
         self.forecast_backoff(now);
+        self.mark_patience();
     }
 
     /// One of the station's own deadlines has come.
@@ -255,12 +266,10 @@ impl Dcf {
         } else if self.defer <= now {
             self.defer = Time::NEVER;
             self.on_defer_end(now, timing, out);
-        } else if let Some(backoff) = self.backoff.take_if(|backoff| backoff.expiry(timing) <= now) {
-            // A response goes first; contention starts again when it has ended.
-            if self.response.is_none() {
-                self.transmit_current(now, backoff.committed, timing, out);
-            }
+        } else if let Some(backoff) = self.backoff.filter(|backoff| backoff.expiry(timing) <= now) {
+            self.on_backoff_end(now, backoff, timing, out);
         }
+        self.mark_patience();
     }
 
     // Contention, §9.2.5.
@@ -301,23 +310,42 @@ impl Dcf {
     /// A frame begins to arrive: does the backoff end before carrier sense can report it? Then the station
     /// transmits, as all stations do whose backoffs end in the same slot (§9.2.10).
     fn commits(&mut self, now: Time, timing: &Timing) -> bool {
-        let Some(backoff) = &mut self.backoff else { return false };
+        let Some(mut backoff) = self.backoff else { return false };
+        backoff.idle_from = self.goes_on(&backoff);
         backoff.committed |= backoff.expiry(timing) < now + timing.cca;
+        self.backoff = Some(backoff);
         backoff.committed
+    }
+
+    /// From when the backoff goes on: `idle_from`, or later if the station has overheard frames since.
+    fn goes_on(&self, backoff: &Backoff) -> Time {
+        if backoff.committed { backoff.idle_from } else { backoff.idle_from.max(self.idle_at()) }
+    }
+
+    /// Tells the medium how long the backoff does not mind arrivals: until it goes on, no slots are counted.
+    fn mark_patience(&mut self) {
+        self.medium.patient_until = match &self.backoff {
+            None => Time::NEVER,
+            Some(backoff) if backoff.committed || backoff.idle_from == Time::NEVER => Time::ZERO,
+            Some(backoff) => backoff.idle_from,
+        };
     }
 
     /// The medium gets busy now: slots that have passed are counted.
     fn suspend_backoff(&mut self, now: Time, timing: &Timing) {
         let Some(mut backoff) = self.backoff else { return };
+        let idle_from = self.goes_on(&backoff);
         if backoff.idle_from == Time::NEVER {
             return;
         }
+        let counts_from = idle_from + timing.difs;
         if backoff.undrawn {
             // §9.2.5.1: the medium got busy before DIFS was over.
-            backoff = Backoff { slots: self.draw_slots(timing), undrawn: false, ..backoff };
-        } else {
-            let counting = now.since(backoff.idle_from + timing.difs);
-            backoff.slots -= (counting.0 / timing.slot.0).min(u64::from(backoff.slots)) as u32;
+            backoff.slots = self.draw_slots(timing);
+            backoff.undrawn = false;
+        } else if now > counts_from {
+            let counted = (now.0 - counts_from.0) / timing.slot.0;
+            backoff.slots -= counted.min(u64::from(backoff.slots)) as u32;
         }
         // The forecast that follows sets when it goes on.
         self.backoff = Some(Backoff { idle_from: Time::NEVER, committed: false, ..backoff });
@@ -446,6 +474,20 @@ impl Dcf {
     }
 
     // Ends of waits.
+
+    /// The backoff is over, unless frames that have been overheard put it off.
+    fn on_backoff_end(&mut self, now: Time, backoff: Backoff, timing: &Timing, out: &mut Vec<MacAction>) {
+        let backoff = Backoff { idle_from: self.goes_on(&backoff), ..backoff };
+        if backoff.expiry(timing) > now {
+            self.backoff = Some(backoff);
+            return;
+        }
+        self.backoff = None;
+        // A response goes first; contention starts again when it has ended.
+        if self.response.is_none() {
+            self.transmit_current(now, backoff.committed, timing, out);
+        }
+    }
 
     fn on_defer_end(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         match self.response.map(|response| response.kind) {

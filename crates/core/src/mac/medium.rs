@@ -6,75 +6,68 @@
 
 use super::Timing;
 use crate::kernel::{Span, Time};
-use crate::radio::{Capture, RadioParams};
+use crate::radio::{Capture, Propagation, RadioParams};
 
 /// The first bit of a frame reaches the station.
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
     /// When its last bit will have arrived.
     pub end: Time,
-    /// Received power.
-    pub power_w: f64,
+    /// Squared distance in m²; the received power is computed only if it matters.
+    pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
-    /// Is it addressed to this station or to all?
+    /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and strong
+    /// enough?
     pub wanted: bool,
-    /// Its Duration field.
+    /// How long the medium stays reserved after its end, if nothing disturbs it: its Duration field, or what follows a
+    /// frame that cannot be decoded ([`ShortWay::reserves`]).
     pub reserves: Span,
     /// Which transmission it is; given back when it has been received.
     pub transmission: u32,
 }
 
-/// The frame that occupies the receiver; small, because every frame on the air writes one at every node in range.
+impl Signal {
+    /// Until when the frame reserves the medium: the NAV is for frames to others; a wanted frame's Duration is
+    /// answered, not obeyed (§9.2.5.4).
+    #[inline(always)]
+    fn reserved_until(&self) -> Time {
+        if self.wanted { Time::ZERO } else { self.end + self.reserves }
+    }
+}
+
+/// A frame at the receiver. In this order, so that what is the same in nearly all cases is written at once.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 struct Reception {
     end: Time,
-    power_w: f64,
+    distance_m2: f64,
     transmission: u32,
-    receivable: bool,
+    /// Does the frame occupy the receiver? Otherwise it has been dealt with.
+    present: bool,
+    /// Must the station act on it if it arrives intact?
     wanted: bool,
     /// Did another frame destroy it?
     collided: bool,
     /// Was the station transmitting while it arrived?
     deaf: bool,
-    /// NAV and EIFS as they will be when it has ended, if nothing else happens.
-    nav_after: Time,
-    eifs_after: Time,
+    receivable: bool,
 }
 
 impl Reception {
     fn intact(&self) -> bool {
         self.receivable & !self.collided & !self.deaf
     }
-
-    /// NAV and EIFS as they will be when the frame has ended, from what they are before; `reserved` is until when
-    /// the frame itself reserves the medium if it is intact.
-    #[inline(always)]
-    fn after(&self, reserved: Time, medium: &Before, timing: &Timing) -> (Time, Time) {
-        if medium.on_air_until > self.end {
-            // Still transmitting: the station does not notice the frame at all.
-            return (medium.nav, medium.eifs_until);
-        }
-        if self.intact() {
-            return (medium.nav.max(reserved), Time::ZERO);
-        }
-        let params = timing.params();
-        if !self.receivable && !params.eifs_after_weak_frames {
-            (medium.nav, medium.eifs_until)
-        } else if params.eifs_as_nav {
-            (medium.nav.max(self.end + timing.eifs), medium.eifs_until)
-        } else {
-            // DIFS is added by the backoff.
-            (medium.nav, self.end + timing.eifs.saturating_sub(timing.difs))
-        }
-    }
 }
 
-/// What a frame finds.
-struct Before {
-    nav: Time,
-    eifs_until: Time,
-    on_air_until: Time,
+/// A time that the frame that is being received may change.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(C)]
+struct Changing {
+    /// Without the frame.
+    before: Time,
+    /// When the frame has ended, if nothing else happens; without a frame the same as `before`.
+    after: Time,
 }
 
 /// How the receiver judges overlapping frames; the same for all stations.
@@ -83,51 +76,113 @@ pub struct ReceiverRules {
     capture: Capture,
     ratio: f64,
     noise_w: f64,
+    propagation: Propagation,
 }
 
 impl ReceiverRules {
     /// The rules that these parameters set.
     pub fn new(params: &RadioParams) -> ReceiverRules {
-        ReceiverRules { capture: params.capture, ratio: params.capture_ratio, noise_w: params.noise_w }
+        ReceiverRules {
+            capture: params.capture,
+            ratio: params.capture_ratio,
+            noise_w: params.noise_w,
+            propagation: Propagation::new(params),
+        }
     }
 }
 
-/// What became of decodable frames.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ReceptionCounts {
-    /// Frames strong enough to be decoded.
-    pub receivable: u64,
-    /// Those of them that overlapping frames destroyed.
-    pub collided: u64,
+impl ReceiverRules {
+    fn power_w(&self, reception: &Reception) -> f64 {
+        self.propagation.power_w(reception.distance_m2)
+    }
+
+    /// Is the frame strong enough over noise and the sum of all others?
+    fn survives(&self, reception: &Reception, others: &[(f64, Time)]) -> bool {
+        let disturbance: f64 = self.noise_w + others.iter().map(|other| other.0).sum::<f64>();
+        self.power_w(reception) >= self.ratio * disturbance
+    }
 }
 
-/// See the module's head.
+/// What the short way of [`Dcf::overhear`](super::Dcf::overhear) needs of rules and timing, apart, to be kept in
+/// registers.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortWay {
+    /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long way.
+    pub open: bool,
+    /// Is EIFS another thing than the NAV?
+    pub uses_eifs: bool,
+    /// EIFS, less the DIFS that the backoff adds, after a frame too weak to be decoded, if there is one.
+    pub weak_frame_eifs: Option<Span>,
+    /// The NAV that a frame too weak to be decoded leaves after its end; zero is none.
+    weak_frame_reserves: Span,
+}
+
+impl ShortWay {
+    /// What follows from rules and timing.
+    pub fn new(rules: &ReceiverRules, timing: &Timing) -> ShortWay {
+        let params = timing.params();
+        let after_weak =
+            |applies: bool, span: Span| (params.eifs_after_weak_frames && applies).then_some(span);
+        ShortWay {
+            open: rules.capture == Capture::Pairwise,
+            weak_frame_reserves: after_weak(params.eifs_as_nav, timing.eifs).unwrap_or(Span::ZERO),
+            uses_eifs: !params.eifs_as_nav,
+            weak_frame_eifs: after_weak(!params.eifs_as_nav, timing.eifs.saturating_sub(timing.difs)),
+        }
+    }
+
+    /// How long a frame with this Duration field reserves the medium after its end, if it cannot be decoded and if it
+    /// can.
+    pub fn reserves(self, duration: Span) -> [Span; 2] {
+        [self.weak_frame_reserves, duration]
+    }
+}
+
+/// See the module's head. What the short way reads and writes stands first and fills one line of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Medium {
-    reception: Option<Reception>,
-    /// Frames that overlap the one being received (only kept for the `sinr` rule).
-    others: Vec<(f64, Time)>,
+    /// From here on the receiver is free: it neither receives nor transmits. [`Time::NEVER`] while the station may
+    /// have to act on what it receives.
+    free_from: Time,
+    /// Arrivals before this time at a free receiver do not concern the station's contention.
+    pub(super) patient_until: Time,
+    reception: Reception,
     /// Virtual carrier sense (§9.2.1).
-    nav: Time,
+    nav: Changing,
     /// The standard's EIFS: no contention before this, but responses are sent.
-    eifs_until: Time,
+    eifs_until: Changing,
     /// The last bit of every frame that has left the receiver has passed by here.
     energy_until: Time,
     /// The station's own transmission ends here.
     on_air_until: Time,
-    counts: ReceptionCounts,
+    /// Frames strong enough to be decoded that others destroyed.
+    collided: u64,
+    /// Frames that overlap the one being received (only kept for the `sinr` rule).
+    others: Vec<(f64, Time)>,
 }
 
 impl Default for Medium {
     fn default() -> Medium {
         Medium {
-            reception: None,
-            others: Vec::new(),
-            nav: Time::ZERO,
-            eifs_until: Time::ZERO,
+            free_from: Time::ZERO,
+            patient_until: Time::NEVER,
+            reception: Reception {
+                end: Time::ZERO,
+                distance_m2: 0.0,
+                transmission: 0,
+                present: false,
+                wanted: false,
+                collided: false,
+                deaf: false,
+                receivable: false,
+            },
+            nav: Changing::default(),
+            eifs_until: Changing::default(),
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
-            counts: ReceptionCounts::default(),
+            collided: 0,
+            others: Vec::new(),
         }
     }
 }
@@ -136,177 +191,172 @@ impl Medium {
     /// Applies the end of a reception that nobody has to act on.
     #[inline]
     pub(super) fn settle(&mut self, now: Time) {
-        if let Some(reception) = &self.reception
-            && reception.end <= now
-            && !(reception.wanted && reception.intact())
-        {
+        if self.reception.end <= now && !self.awaits() {
             self.release();
         }
+    }
+
+    /// Is a frame being received that the station must act on?
+    fn awaits(&self) -> bool {
+        self.reception.present & self.reception.wanted & self.reception.intact()
     }
 
     /// The transmission of a frame that the station must act on and that has ended by now. The medium is busy
     /// with it until [`Medium::release`].
     #[inline]
     pub(super) fn received(&self, now: Time) -> Option<u32> {
-        let reception = self.reception.as_ref()?;
-        (reception.wanted && reception.end <= now && reception.intact()).then_some(reception.transmission)
+        (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
     /// The frame that occupied the receiver has ended and been dealt with.
     pub(super) fn release(&mut self) {
-        if let Some(reception) = self.reception.take() {
-            self.nav = reception.nav_after;
-            self.eifs_until = reception.eifs_after;
-            self.energy_until = self.energy_until.max(reception.end);
+        if self.reception.present {
+            self.reception.present = false;
+            self.nav.before = self.nav.after;
+            self.eifs_until.before = self.eifs_until.after;
+            self.energy_until = self.energy_until.max(self.reception.end);
+            self.free_from = self.on_air_until;
         }
     }
 
-    fn before(&self) -> Before {
-        Before { nav: self.nav, eifs_until: self.eifs_until, on_air_until: self.on_air_until }
-    }
-
-    /// Forecasts NAV and EIFS at the end of the reception anew.
-    fn forecast(&mut self, timing: &Timing) {
-        let before = self.before();
-        if let Some(reception) = &mut self.reception {
-            (reception.nav_after, reception.eifs_after) =
-                reception.after(reception.nav_after, &before, timing);
-        }
+    /// Forecasts what will be reserved at the end of the reception, and when the receiver is free, after something
+    /// has changed. `reserved` is until when the frame itself reserves the medium if it is intact.
+    fn forecast(&mut self, reserved: Time, timing: &Timing) {
+        let Reception { end, receivable, .. } = self.reception;
+        let params = timing.params();
+        let (nav, eifs_until) = (self.nav.before, self.eifs_until.before);
+        (self.nav.after, self.eifs_until.after) = if self.on_air_until > end {
+            // Still transmitting: the station does not notice the frame at all.
+            (nav, eifs_until)
+        } else if self.reception.intact() {
+            (nav.max(reserved), Time::ZERO)
+        } else if !receivable && !params.eifs_after_weak_frames {
+            (nav, eifs_until)
+        } else if params.eifs_as_nav {
+            (nav.max(end + timing.eifs), eifs_until)
+        } else {
+            // DIFS is added by the backoff.
+            (nav, end + timing.eifs.saturating_sub(timing.difs))
+        };
+        self.free_from = if self.awaits() { Time::NEVER } else { end.max(self.on_air_until) };
     }
 
     /// The first bit of a frame arrives.
-    #[inline]
     pub(super) fn arrive(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now);
-        self.counts.receivable += u64::from(signal.receivable);
         let mut arriving = Reception {
             end: signal.end,
-            nav_after: Time::ZERO,
-            eifs_after: Time::ZERO,
-            power_w: signal.power_w,
+            distance_m2: signal.distance_m2,
             transmission: signal.transmission,
             receivable: signal.receivable,
+            present: true,
             wanted: signal.wanted,
             collided: false,
             deaf: now < self.on_air_until,
         };
-        if self.reception.is_some() {
+        if self.reception.present {
             self.overlap(now, arriving, timing, rules);
             return;
         }
         if rules.capture == Capture::Sinr {
             self.others.retain(|other| other.1 > now);
-            arriving.collided = !survives(signal.power_w, &self.others, rules);
-            self.counts.collided += u64::from(signal.receivable && arriving.collided);
+            arriving.collided = !rules.survives(&arriving, &self.others);
+            self.collided += u64::from(signal.receivable && arriving.collided);
         }
-        // The NAV is for frames to others; a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
-        let reserved = if signal.wanted { Time::ZERO } else { signal.end + signal.reserves };
-        (arriving.nav_after, arriving.eifs_after) = arriving.after(reserved, &self.before(), timing);
-        self.reception = Some(arriving);
+        self.reception = arriving;
+        self.forecast(signal.reserved_until(), timing);
     }
 
-    /// The first bit of a frame to somebody else reaches an idle receiver: what most frames are to most stations.
-    /// Does what [`Medium::arrive`] does; false, and nothing done, in every other case.
+    /// The first bit of a frame that the station need not act on reaches a free receiver of a patient station, as
+    /// most do. Does what [`Medium::arrive`] does, after which [`Medium::idle_at`] is not earlier than before; false,
+    /// and nothing done, in every other case. Whether the frame can be decoded, which nobody can guess, is no branch.
     #[inline(always)]
-    pub(super) fn overhear(
+    pub(super) fn overhear<const EIFS: bool>(
         &mut self,
         now: Time,
         signal: &Signal,
-        timing: &Timing,
-        rules: &ReceiverRules,
+        weak_frame_eifs: Option<Span>,
     ) -> bool {
-        if rules.capture == Capture::Sinr {
+        let &Signal { end, distance_m2, transmission, receivable, .. } = signal;
+        // An intact frame ends EIFS, so that the medium may be idle earlier.
+        let ends_eifs = EIFS && receivable && self.eifs_until.after > end;
+        if signal.wanted || self.free_from > now || now >= self.patient_until || ends_eifs {
             return false;
         }
-        if let Some(last) = &self.reception {
-            if last.end > now || last.wanted {
-                return false;
+        self.nav.before = self.nav.after;
+        // Plain additions: a run's times are far from the end of time.
+        self.nav.after = self.nav.after.max(Time(end.0 + signal.reserves.0));
+        if EIFS {
+            self.eifs_until.before = self.eifs_until.after;
+            if receivable {
+                self.eifs_until.after = Time::ZERO;
+            } else if let Some(eifs) = weak_frame_eifs {
+                self.eifs_until.after = end + eifs;
             }
-            self.nav = last.nav_after;
-            self.eifs_until = last.eifs_after;
-            self.energy_until = self.energy_until.max(last.end);
         }
-        self.counts.receivable += u64::from(signal.receivable);
-        let mut reception = Reception {
-            end: signal.end,
-            nav_after: Time::ZERO,
-            eifs_after: Time::ZERO,
-            power_w: signal.power_w,
-            transmission: signal.transmission,
-            receivable: signal.receivable,
-            wanted: false,
-            collided: false,
-            deaf: now < self.on_air_until,
-        };
-        let before = Before { nav: self.nav, eifs_until: self.eifs_until, on_air_until: self.on_air_until };
-        (reception.nav_after, reception.eifs_after) =
-            reception.after(signal.end + signal.reserves, &before, timing);
-        self.reception = Some(reception);
+        let (present, wanted, collided, deaf) = (true, false, false, false);
+        self.reception =
+            Reception { end, distance_m2, transmission, present, wanted, collided, deaf, receivable };
+        self.free_from = end;
         true
     }
 
     /// A frame arrives while another occupies the receiver.
     fn overlap(&mut self, now: Time, arriving: Reception, timing: &Timing, rules: &ReceiverRules) {
-        let Some(current) = &mut self.reception else { return };
+        let current = &mut self.reception;
         let survives = match rules.capture {
-            Capture::Pairwise => current.power_w >= rules.ratio * arriving.power_w,
+            Capture::Pairwise => rules.power_w(current) >= rules.ratio * rules.power_w(&arriving),
             Capture::Sinr => {
                 self.others.retain(|other| other.1 > now);
-                self.others.push((arriving.power_w, arriving.end));
-                survives(current.power_w, &self.others, rules)
+                self.others.push((rules.power_w(&arriving), arriving.end));
+                rules.survives(current, &self.others)
             }
         };
         if !survives {
-            self.counts.collided += u64::from(arriving.receivable);
-            self.counts.collided += u64::from(current.receivable && !current.collided);
+            self.collided += u64::from(arriving.receivable);
+            self.collided += u64::from(current.receivable && !current.collided);
             current.collided = true;
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
             if arriving.end > current.end {
                 *current = Reception { collided: true, ..arriving };
             }
         } else if timing.params().captured_frames_set_nav {
-            self.nav = self.nav.max(arriving.end + timing.eifs);
+            self.nav.before = self.nav.before.max(arriving.end + timing.eifs);
         } else {
             self.energy_until = self.energy_until.max(arriving.end);
         }
-        self.forecast(timing);
+        self.forecast(self.nav.after, timing);
     }
 
     /// The station begins to transmit and hears nothing until `until`.
     pub(super) fn transmit(&mut self, until: Time, timing: &Timing) {
         self.on_air_until = until;
-        if let Some(reception) = &mut self.reception {
-            reception.deaf = true;
-            self.forecast(timing);
+        if self.reception.present {
+            self.reception.deaf = true;
+            self.forecast(self.nav.after, timing);
+        } else {
+            self.free_from = until;
         }
     }
 
     /// From when the medium is idle for contention, as far as can be known now: physically, by NAV, and after
     /// EIFS. [`Time::NEVER`] while a frame arrives that the station must act on.
     pub(super) fn idle_at(&self) -> Time {
-        let quiet = self.energy_until.max(self.on_air_until);
-        match &self.reception {
-            None => self.nav.max(self.eifs_until).max(quiet),
-            Some(reception) if reception.wanted && reception.intact() => Time::NEVER,
-            Some(reception) => {
-                let virtually = reception.nav_after.max(reception.eifs_after);
-                reception.end.max(virtually).max(quiet)
-            }
+        if self.awaits() {
+            return Time::NEVER;
         }
+        // A frame that has been dealt with has left its end in `energy_until`.
+        let quiet = self.energy_until.max(self.on_air_until).max(self.reception.end);
+        self.nav.after.max(self.eifs_until.after).max(quiet)
     }
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.
     pub(super) fn is_idle(&self, now: Time) -> bool {
-        self.reception.is_none() && self.nav <= now
+        !self.reception.present && self.nav.after <= now
     }
 
-    /// What became of decodable frames so far.
-    pub(super) fn counts(&self) -> ReceptionCounts {
-        self.counts
+    /// Frames strong enough to be decoded that others destroyed so far.
+    pub(super) fn collisions(&self) -> u64 {
+        self.collided
     }
-}
-
-fn survives(power_w: f64, others: &[(f64, Time)], rules: &ReceiverRules) -> bool {
-    let disturbance: f64 = rules.noise_w + others.iter().map(|other| other.0).sum::<f64>();
-    power_w >= rules.ratio * disturbance
 }

@@ -12,7 +12,7 @@ mod timing;
 mod tests;
 
 pub use dcf::{Dcf, MacAction};
-pub use medium::{ReceiverRules, ReceptionCounts, Signal};
+pub use medium::{ReceiverRules, ShortWay, Signal};
 pub use params::{Access, MacParams};
 pub use timing::{ACK_BYTES, CTS_BYTES, RTS_BYTES, Timing};
 

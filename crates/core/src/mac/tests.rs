@@ -9,7 +9,7 @@ use super::*;
 use crate::arp::ArpMessage;
 use crate::kernel::{Purpose, Streams, Time};
 use crate::packet::NodeId;
-use crate::radio::{Capture, RadioParams};
+use crate::radio::{Capture, Propagation, RadioParams};
 
 const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);
@@ -95,18 +95,22 @@ impl Bench {
 
     fn hear_at(&mut self, us: f64, frame: Frame, power_w: f64) -> &mut Bench {
         self.until(us);
+        let way = ShortWay::new(&self.rules, &self.timing);
+        let receivable = power_w >= RadioParams::default().receive_threshold_w;
         let signal = Signal {
             end: at(us) + frame.airtime,
-            power_w,
-            receivable: power_w >= RadioParams::default().receive_threshold_w,
-            wanted: frame.to == ME || frame.to.is_broadcast(),
-            reserves: frame.reserves,
+            distance_m2: Propagation::new(&RadioParams::default()).reach_m2(power_w),
+            receivable,
+            wanted: receivable && (frame.to == ME || frame.to.is_broadcast()),
+            reserves: way.reserves(frame.reserves)[usize::from(receivable)],
             transmission: self.heard.len() as u32,
         };
         self.heard.push(frame);
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
-        let short_way = self.takes_short_way && self.mac.overhear(at(us), &signal, &self.timing, &self.rules);
+        let overhear = if way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
+        let short_way =
+            self.takes_short_way && way.open && overhear(&mut self.mac, at(us), &signal, way.weak_frame_eifs);
         if !short_way {
             self.mac.handle_arrival(at(us), &signal, &self.timing, &self.rules);
         }
@@ -503,7 +507,7 @@ proptest! {
                 }
             }
             bench.until(us + 1e6);
-            (bench.mac.counts().receivable, bench.mac.counts().collided, bench.log)
+            (bench.mac.collisions(), bench.log)
         };
         prop_assert_eq!(act(true), act(false));
     }

@@ -1,13 +1,15 @@
 //! Frames on the air.
 //!
-//! A transmission is one entry of the event queue. First its first bit reaches the nodes in carrier-sense range
-//! ([`Phase::FirstBits`]), then its last bit those that must act on it ([`Phase::LastBits`]), each at its own
-//! time. When nothing else is due before a first bit reaches the farthest receiver, all receivers are served at
-//! once, in order of nodes: what one does then cannot reach another in between. Otherwise the transmission walks
-//! its receivers in order of time and goes back to the queue whenever something else comes first.
+//! Every node has one transmission, with one entry in the event queue. First its first bit reaches the nodes in
+//! carrier-sense range, then its last bit those that must act on it ([`Phase`]), each at its own time. Nearly always
+//! nothing else is due before a first bit can reach the farthest node; then all are served at once, in order of nodes:
+//! what one does then cannot reach another in between. Otherwise the first bits of all transmissions concerned wait
+//! in one list, in order of time, which is left whenever something else comes first. So are last bits.
+
+use std::cmp::Reverse;
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Frame, Signal};
+use crate::mac::{Frame, ShortWay, Signal};
 use crate::observe::RecordKind;
 use crate::packet::NodeId;
 use crate::radio::Arrival;
@@ -20,29 +22,66 @@ struct Transmission {
     frame: Option<Frame>,
     start: Time,
     phase: Phase,
-    /// All receivers in the first phase, those that the frame is meant for in the second.
-    arrivals: Vec<Arrival>,
-    /// The longest delay of all first bits.
-    last_ns: u32,
-    /// Are the arrivals in order of time?
-    sorted: bool,
-    /// How many of the arrivals have been dealt with.
+    /// How many the first bit has not reached yet, in the phase of first bits.
+    unreached: usize,
+    /// Those that the frame is meant for and strong enough for: delay in nanoseconds and node, nearest first in the
+    /// second phase.
+    receivers: Vec<(u32, u32)>,
+    /// How many of them the last bit has reached.
     next: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// Nobody has been reached.
+    Start,
+    /// Nodes are being reached one after the other.
     FirstBits,
+    /// All have been reached; those that the frame is for wait for its last bit.
     LastBits,
 }
 
-/// All frames on their way; places are used again.
-#[derive(Default)]
+/// All frames on their way.
 pub(super) struct Air {
+    /// One for each node, by node. More, should a node transmit while another frame of its is still on the way.
     transmissions: Vec<Transmission>,
+    /// Those beyond one for each node that are free.
     free: Vec<u32>,
+    /// Used again for arrivals that do not go the short way.
+    remaining: Vec<Arrival>,
+    /// First bits under way that something else may come before, the last one first.
+    first_bits: Vec<FirstBit>,
+    /// When the next of them is due.
+    first_bits_slot: Slot,
+    /// The longest delay of a first bit.
+    longest: Span,
     /// First bits that reached receivers.
     pub(super) arrivals: u64,
+    /// Those of them that were strong enough to be decoded.
+    pub(super) receivable: u64,
+}
+
+/// A first bit under way.
+struct FirstBit {
+    due: Time,
+    arrival: Arrival,
+    transmission: u32,
+}
+
+impl Air {
+    /// The air over as many nodes as there are slots for transmissions; signals arrive within `longest`.
+    pub(super) fn new(slots: Vec<Slot>, first_bits_slot: Slot, longest: Span) -> Air {
+        Air {
+            transmissions: slots.into_iter().map(Transmission::new).collect(),
+            free: Vec::new(),
+            remaining: Vec::new(),
+            first_bits: Vec::new(),
+            first_bits_slot,
+            longest,
+            arrivals: 0,
+            receivable: 0,
+        }
+    }
 }
 
 impl Network {
@@ -55,85 +94,131 @@ impl Network {
             bytes: frame.bytes,
             class: frame.class,
         });
-        let at = self.air.free.pop().unwrap_or_else(|| {
-            let at = self.air.transmissions.len() as u32;
-            let slot = self.add_slot(Target::Air(at));
-            self.air.transmissions.push(Transmission {
-                slot,
-                frame: None,
-                start: Time::ZERO,
-                phase: Phase::FirstBits,
-                arrivals: Vec::new(),
-                last_ns: 0,
-                sorted: false,
-                next: 0,
-            });
-            at
-        });
+        let at = self.free_transmission(node);
         let transmission = &mut self.air.transmissions[at as usize];
-        self.index.arrivals(node, self.now, &mut transmission.arrivals);
-        transmission.start = self.now;
-        transmission.phase = Phase::FirstBits;
-        transmission.next = 0;
-        transmission.sorted = false;
         transmission.frame = Some(frame);
-        let (first, last) = nearest_and_farthest(&transmission.arrivals);
-        transmission.last_ns = last;
-        if first == u32::MAX {
-            self.end_transmission(at);
-        } else {
-            self.agenda.set(transmission.slot, self.now + Span(first.into()));
-        }
+        transmission.start = self.now;
+        transmission.phase = Phase::Start;
+        // Looked at before anything else, to find out whether all can be served at once.
+        self.agenda.set(transmission.slot, self.now);
     }
 
-    /// The next first or last bits of a transmission arrive.
+    /// The node's own transmission, or another one if that is still on the way: when a frame follows sooner than
+    /// signals travel.
+    fn free_transmission(&mut self, node: u32) -> u32 {
+        if self.air.transmissions[node as usize].frame.is_none() {
+            return node;
+        }
+        self.air.free.pop().unwrap_or_else(|| {
+            let at = self.air.transmissions.len() as u32;
+            let slot = self.add_slot(Target::Air(at));
+            self.air.transmissions.push(Transmission::new(slot));
+            at
+        })
+    }
+
+    /// A transmission begins, or its next last bits arrive.
     pub(super) fn continue_transmission(&mut self, at: u32) {
-        let transmission = &self.air.transmissions[at as usize];
-        let last = transmission.start + Span(transmission.last_ns.into());
-        match transmission.phase {
-            Phase::FirstBits if transmission.next == 0 && last < self.agenda.peek_time().min(self.end) => {
-                self.serve_all(at);
-            }
-            Phase::FirstBits => self.walk_first_bits(at),
+        match self.air.transmissions[at as usize].phase {
+            Phase::Start => self.begin_first_bits(at),
+            Phase::FirstBits => {}
             Phase::LastBits => self.walk_last_bits(at),
         }
     }
 
-    fn serve_all(&mut self, at: u32) {
+    fn begin_first_bits(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        let Some(template) = transmission.template(at) else { return };
-        let arrivals = std::mem::take(&mut transmission.arrivals);
-        let start = transmission.start;
-        for arrival in &arrivals {
-            let now = start + Span(arrival.delay_ns.into());
-            let signal = template.at(now, arrival);
-            let mac = &mut self.stations[arrival.node as usize].mac;
-            if !mac.overhear(now, &signal, &self.timing, &self.rules) {
-                self.now = now;
-                self.arrive(arrival.node, signal);
-            }
+        let Some(template) = transmission.template(at, self.short_way) else { return };
+        self.index.compute(template.from.0, self.now);
+        if self.now + self.air.longest < self.agenda.peek_time().min(self.end) {
+            self.serve_all(template);
+            self.begin_last_bits(at);
+        } else {
+            transmission.phase = Phase::FirstBits;
+            self.await_first_bits(at, &template);
+            self.walk_first_bits();
         }
-        self.air.arrivals += arrivals.len() as u64;
-        self.air.transmissions[at as usize].arrivals = arrivals;
-        self.begin_last_bits(at);
     }
 
-    fn walk_first_bits(&mut self, at: u32) {
-        let transmission = &mut self.air.transmissions[at as usize];
-        let Some(template) = transmission.template(at) else { return };
-        transmission.sort();
-        loop {
-            let transmission = &mut self.air.transmissions[at as usize];
-            let arrival = transmission.arrivals[transmission.next];
-            transmission.next += 1;
+    /// Brings the first bit to all; nothing else happens before the last of them has it.
+    fn serve_all(&mut self, template: Template) {
+        let mut remaining = std::mem::take(&mut self.air.remaining);
+        // A loop of its own for each case: most arrivals go through it.
+        match (template.to.is_broadcast(), self.short_way.uses_eifs) {
+            (false, false) => self.take_short_way::<false, false>(template, &mut remaining),
+            (false, true) => self.take_short_way::<false, true>(template, &mut remaining),
+            (true, false) => self.take_short_way::<true, false>(template, &mut remaining),
+            (true, true) => self.take_short_way::<true, true>(template, &mut remaining),
+        }
+        let (sensed, receivable) = self.index.counts();
+        self.air.arrivals += sensed;
+        self.air.receivable += receivable;
+        for arrival in &remaining {
+            self.arrive(arrival, &template);
+        }
+        self.air.remaining = remaining;
+    }
+
+    /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and collects the
+    /// others.
+    fn take_short_way<const TO_ALL: bool, const EIFS: bool>(
+        &mut self,
+        template: Template,
+        remaining: &mut Vec<Arrival>,
+    ) {
+        remaining.clear();
+        if !self.short_way.open {
+            remaining.extend(self.index.arrivals(template.from.0));
+            return;
+        }
+        let (stations, weak_frame_eifs) = (self.stations.as_mut_slice(), self.short_way.weak_frame_eifs);
+        remaining.resize(self.index.candidates(template.from.0), Arrival::default());
+        let mut left = 0;
+        for arrival in self.index.arrivals(template.from.0) {
+            let (now, signal) = template.at(&arrival, TO_ALL || template.to.0 == arrival.node);
+            let mac = &mut stations[arrival.node as usize].mac;
+            if !mac.overhear::<EIFS>(now, &signal, weak_frame_eifs) {
+                remaining[left] = arrival;
+                left += 1;
+            }
+        }
+        remaining.truncate(left);
+    }
+
+    /// Puts the first bits of a transmission among those that are under way.
+    fn await_first_bits(&mut self, at: u32, template: &Template) {
+        let before = self.air.first_bits.len();
+        self.air.first_bits.extend(self.index.arrivals(template.from.0).map(|arrival| FirstBit {
+            due: template.start + Span(arrival.delay_ns.into()),
+            arrival,
+            transmission: at,
+        }));
+        self.air.transmissions[at as usize].unreached = self.air.first_bits.len() - before;
+        if self.air.first_bits.len() == before {
+            self.begin_last_bits(at);
+        }
+        self.air.first_bits.sort_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
+    }
+
+    /// Brings those first bits to their receivers that are due now or before anything else.
+    pub(super) fn walk_first_bits(&mut self) {
+        self.agenda.set(self.air.first_bits_slot, Time::NEVER);
+        while let Some(bit) = self.air.first_bits.pop() {
+            if bit.due > self.now && bit.due >= self.agenda.peek_time().min(self.end) {
+                self.agenda.set(self.air.first_bits_slot, bit.due);
+                self.air.first_bits.push(bit);
+                return;
+            }
+            self.now = bit.due;
+            let transmission = &mut self.air.transmissions[bit.transmission as usize];
+            let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };
+            transmission.unreached -= 1;
+            let last = transmission.unreached == 0;
             self.air.arrivals += 1;
-            self.arrive(arrival.node, template.at(self.now, &arrival));
-            let Some(due) = self.air.transmissions[at as usize].due() else {
-                self.begin_last_bits(at);
-                return;
-            };
-            if !self.go_on(at, due) {
-                return;
+            self.air.receivable += u64::from(bit.arrival.receivable);
+            self.arrive(&bit.arrival, &template);
+            if last {
+                self.begin_last_bits(bit.transmission);
             }
         }
     }
@@ -141,15 +226,12 @@ impl Network {
     /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
     fn begin_last_bits(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        let to = transmission.frame.as_ref().map_or(NodeId::BROADCAST, |frame| frame.to);
-        transmission
-            .arrivals
-            .retain(|arrival| arrival.receivable && (to.is_broadcast() || to.0 == arrival.node));
         transmission.phase = Phase::LastBits;
         transmission.next = 0;
-        transmission.sort();
-        match transmission.due() {
-            Some(due) => self.agenda.set(transmission.slot, due),
+        transmission.receivers.sort_unstable();
+        match transmission.last_bit() {
+            // A frame can be shorter than signals travel.
+            Some(due) => self.agenda.set(transmission.slot, due.max(self.now)),
             None => self.end_transmission(at),
         }
     }
@@ -157,12 +239,12 @@ impl Network {
     fn walk_last_bits(&mut self, at: u32) {
         loop {
             let transmission = &mut self.air.transmissions[at as usize];
-            let node = transmission.arrivals[transmission.next].node;
+            let (_, node) = transmission.receivers[transmission.next];
             transmission.next += 1;
             if self.stations[node as usize].mac.received(self.now) == Some(at) {
                 self.receive(node, at);
             }
-            let Some(due) = self.air.transmissions[at as usize].due() else {
+            let Some(due) = self.air.transmissions[at as usize].last_bit() else {
                 self.end_transmission(at);
                 return;
             };
@@ -174,7 +256,7 @@ impl Network {
 
     /// Moves on to `due` if nothing else comes before it; else leaves it to the event queue.
     fn go_on(&mut self, at: u32, due: Time) -> bool {
-        let at_once = due < self.agenda.peek_time() && due < self.end;
+        let at_once = due == self.now || due < self.agenda.peek_time().min(self.end);
         if at_once {
             self.now = due;
         } else {
@@ -184,79 +266,95 @@ impl Network {
     }
 
     fn end_transmission(&mut self, at: u32) {
-        self.air.transmissions[at as usize].frame = None;
-        self.air.free.push(at);
+        let transmission = &mut self.air.transmissions[at as usize];
+        transmission.frame = None;
+        transmission.receivers.clear();
+        if at as usize >= self.stations.len() {
+            self.air.free.push(at);
+        }
     }
 
-    #[inline]
-    fn arrive(&mut self, node: u32, signal: Signal) {
-        if let Some(ended) = self.stations[node as usize].mac.received(self.now) {
-            // A frame that ends at this very instant does not overlap the one that begins.
-            self.receive(node, ended);
+    /// The first bit reaches a node.
+    fn arrive(&mut self, arrival: &Arrival, template: &Template) {
+        let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
+        let (now, signal) = template.at(arrival, meant);
+        if signal.wanted {
+            let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
+            receivers.push((arrival.delay_ns, arrival.node));
         }
-        let mac = &mut self.stations[node as usize].mac;
-        if mac.handle_arrival(self.now, &signal, &self.timing, &self.rules) {
-            self.set_mac_deadline(node);
+        self.now = now;
+        if let Some(ended) = self.stations[arrival.node as usize].mac.received(now) {
+            // A frame that ends at this very instant does not overlap the one that begins.
+            self.receive(arrival.node, ended);
+        }
+        let mac = &mut self.stations[arrival.node as usize].mac;
+        if mac.handle_arrival(now, &signal, &self.timing, &self.rules) {
+            self.set_mac_deadline(arrival.node);
         }
     }
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, at: u32) {
-        // The frame stays where it is; it is taken out only to lend it to the MAC.
-        let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
-        self.with_mac(node, |mac, now, timing, actions| mac.handle_received(now, &frame, timing, actions));
-        self.air.transmissions[at as usize].frame = Some(frame);
+        let Some(frame) = &self.air.transmissions[at as usize].frame else { return };
+        let mut actions = self.mac_actions.pop().unwrap_or_default();
+        self.stations[node as usize].mac.handle_received(self.now, frame, &self.timing, &mut actions);
+        self.finish_mac(node, actions);
     }
-}
-
-/// The shortest and the longest delay; `(u32::MAX, 0)` if there is none.
-fn nearest_and_farthest(arrivals: &[Arrival]) -> (u32, u32) {
-    let delays = arrivals.iter().map(|arrival| arrival.delay_ns);
-    delays.fold((u32::MAX, 0), |(first, last), delay| (first.min(delay), last.max(delay)))
 }
 
 impl Transmission {
-    fn sort(&mut self) {
-        if !self.sorted {
-            self.arrivals.sort_unstable_by_key(|arrival| (arrival.delay_ns, arrival.node));
-            self.sorted = true;
-        }
-    }
-
-    /// When the next first or last bit arrives; none after the last.
-    fn due(&self) -> Option<Time> {
-        let first_bit = self.start + Span(self.arrivals.get(self.next)?.delay_ns.into());
-        match (self.phase, &self.frame) {
-            (Phase::LastBits, Some(frame)) => Some(first_bit + frame.airtime),
-            _ => Some(first_bit),
+    fn new(slot: Slot) -> Transmission {
+        Transmission {
+            slot,
+            frame: None,
+            start: Time::ZERO,
+            phase: Phase::Start,
+            unreached: 0,
+            receivers: Vec::new(),
+            next: 0,
         }
     }
 
     /// What all receivers get alike.
-    fn template(&self, at: u32) -> Option<Template> {
-        let frame = self.frame.as_ref()?;
-        Some(Template { airtime: frame.airtime, to: frame.to, reserves: frame.reserves, transmission: at })
+    fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
+        let &Frame { from, to, airtime, reserves, .. } = self.frame.as_ref()?;
+        let reserves = way.reserves(reserves);
+        Some(Template { start: self.start, from, to, airtime, reserves, transmission: at })
+    }
+
+    /// When the last bit reaches the next receiver; none after the last.
+    fn last_bit(&self) -> Option<Time> {
+        let &(delay_ns, _) = self.receivers.get(self.next)?;
+        Some(self.start + Span(delay_ns.into()) + self.frame.as_ref()?.airtime)
     }
 }
 
 /// What all receivers of a transmission get alike.
+#[derive(Clone, Copy)]
 struct Template {
-    airtime: Span,
+    start: Time,
+    from: NodeId,
     to: NodeId,
-    reserves: Span,
+    airtime: Span,
+    /// By whether the frame can be decoded.
+    reserves: [Span; 2],
     transmission: u32,
 }
 
 impl Template {
-    #[inline]
-    fn at(&self, now: Time, arrival: &Arrival) -> Signal {
-        Signal {
-            end: now + self.airtime,
-            power_w: arrival.power_w,
+    /// What a receiver gets, and when; is the frame meant for it?
+    #[inline(always)]
+    fn at(&self, arrival: &Arrival, meant: bool) -> (Time, Signal) {
+        // Plain additions: a run's times are far from the end of time.
+        let now = Time(self.start.0 + u64::from(arrival.delay_ns));
+        let signal = Signal {
+            end: Time(now.0 + self.airtime.0),
+            distance_m2: arrival.distance_m2,
             receivable: arrival.receivable,
-            wanted: self.to.is_broadcast() || self.to.0 == arrival.node,
-            reserves: self.reserves,
+            wanted: meant & arrival.receivable,
+            reserves: self.reserves[usize::from(arrival.receivable)],
             transmission: self.transmission,
-        }
+        };
+        (now, signal)
     }
 }

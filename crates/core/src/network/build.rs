@@ -1,12 +1,12 @@
 //! From a scenario to a network ready to run.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::arp::Arp;
 use crate::ifq::InterfaceQueue;
-use crate::kernel::{EventQueue, Purpose, Span, Streams, Time};
-use crate::mac::{Dcf, ReceiverRules, Timing};
+use crate::kernel::{EventQueue, Purpose, Slot, Span, Streams, Time};
+use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::{FlowId, NodeId};
@@ -27,26 +27,30 @@ impl Network {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
+        let propagation = Propagation::new(&params.radio);
         let paths: Vec<Path> = scenario.movement.iter().map(Path::new).collect();
+        let (timing, rules) = (Timing::new(&params.mac), ReceiverRules::new(&params.radio));
         let mut network = Network {
             now: Time::ZERO,
             end,
             events: 0,
             agenda: EventQueue::new(),
             targets: Vec::new(),
-            timing: Timing::new(&params.mac),
-            rules: ReceiverRules::new(&params.radio),
+            short_way: ShortWay::new(&rules, &timing),
+            timing,
+            rules,
             link_layer_delay: Span::from_micros(params.network.link_layer_delay_us),
             arp_delay: Span::from_micros(params.arp.delay_us),
             udp_overhead_bytes: udp_overhead_bytes(params.network.udp_header_bytes),
             data_ttl: params.network.data_ttl as u8,
-            index: Index::new(Propagation::new(&params.radio), paths, end),
-            air: Air::default(),
+            index: Index::new(propagation, paths, end),
+            air: Air::new(Vec::new(), Slot(0), Span::ZERO),
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             conveyors: Vec::new(),
-            delayed: Vec::new(),
-            free_delayed: Vec::new(),
+            delayed: BTreeMap::new(),
+            delayed_slot: Slot(0),
+            delays: 0,
             audit: Audit::new(),
             meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
             recording: options.record.then(Recording::default),
@@ -55,10 +59,15 @@ impl Network {
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),
         };
-        network.add_stations(scenario);
-        // Set before every flow: what happens in the instant in which the warm-up ends belongs to the window.
+        // Made first of all: what happens in the instant in which the warm-up ends belongs to the window.
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
+        network.delayed_slot = network.add_slot(Target::Delayed);
+        network.add_stations(scenario);
+        let transmissions =
+            (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
+        let first_bits = network.add_slot(Target::FirstBits);
+        network.air = Air::new(transmissions, first_bits, propagation.longest_delay());
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }
@@ -84,7 +93,6 @@ impl Network {
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
                 routing: make_routing(NodeId(node)),
                 mac_slot,
-                mac_due: Time::NEVER,
                 routing_slot,
             });
         }

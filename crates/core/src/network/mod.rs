@@ -14,13 +14,13 @@ mod flows;
 mod results;
 mod sampling;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::ifq::{InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
-use crate::mac::{Body, Dcf, MacAction, ReceiverRules, Timing};
+use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
 use crate::packet::{NodeId, Packet, Payload};
 use crate::radio::Index;
@@ -104,7 +104,9 @@ enum Target {
     Sender(u32),
     Receiver(u32),
     Air(u32),
-    Delayed(u32),
+    /// First bits under way.
+    FirstBits,
+    Delayed,
     Conveyor(u32),
     /// The warm-up ends.
     Warmup,
@@ -134,8 +136,6 @@ struct Station {
     arp: Arp,
     routing: Box<dyn Routing>,
     mac_slot: Slot,
-    /// When the event queue will look at the MAC: never later than the MAC's own deadline.
-    mac_due: Time,
     routing_slot: Slot,
 }
 
@@ -150,6 +150,7 @@ struct Network {
     targets: Vec<Target>,
     timing: Timing,
     rules: ReceiverRules,
+    short_way: ShortWay,
     link_layer_delay: Span,
     arp_delay: Span,
     udp_overhead_bytes: u32,
@@ -160,9 +161,11 @@ struct Network {
     flows: Vec<Flow>,
     /// What waits for a layer's constant delay, by delay, in order of time.
     conveyors: Vec<Conveyor>,
-    /// What waits for a delay of its own (jitter).
-    delayed: Vec<(Slot, Option<Delayed>)>,
-    free_delayed: Vec<u32>,
+    /// What waits for a delay of its own (jitter), by time; equal times in the order in which they were delayed.
+    delayed: BTreeMap<(Time, u64), Delayed>,
+    delayed_slot: Slot,
+    /// How many things had a delay of their own so far.
+    delays: u64,
     audit: Audit,
     meter: Meter,
     recording: Option<Recording>,
@@ -201,12 +204,7 @@ impl Network {
     fn fire(&mut self, target: Target) {
         match target {
             Target::Mac(node) => {
-                self.stations[node as usize].mac_due = Time::NEVER;
-                if self.stations[node as usize].mac.next_timeout(&self.timing) <= self.now {
-                    self.with_mac(node, |mac, now, timing, actions| mac.handle_timeout(now, timing, actions));
-                } else {
-                    self.set_mac_deadline(node);
-                }
+                self.with_mac(node, |mac, now, timing, actions| mac.handle_timeout(now, timing, actions));
             }
             Target::Routing(node) => {
                 self.with_routing(node, |routing, now, actions| routing.handle_timeout(now, actions));
@@ -215,7 +213,8 @@ impl Network {
             Target::Sender(flow) => self.wake_sender(flow),
             Target::Receiver(flow) => self.wake_receiver(flow),
             Target::Air(transmission) => self.continue_transmission(transmission),
-            Target::Delayed(at) => self.release(at),
+            Target::FirstBits => self.walk_first_bits(),
+            Target::Delayed => self.release(),
             Target::Conveyor(at) => self.unload(at),
             Target::Warmup => self.mark_warmup(),
         }
@@ -267,22 +266,21 @@ impl Network {
             self.deal_with(what);
             return;
         }
-        let at = self.free_delayed.pop().unwrap_or_else(|| {
-            let at = self.delayed.len() as u32;
-            let slot = self.add_slot(Target::Delayed(at));
-            self.delayed.push((slot, None));
-            at
-        });
-        let (slot, place) = &mut self.delayed[at as usize];
-        *place = Some(what);
-        self.agenda.set(*slot, self.now + delay);
+        self.delayed.insert((self.now + delay, self.delays), what);
+        self.delays += 1;
+        self.await_delayed();
     }
 
-    fn release(&mut self, at: u32) {
-        if let Some(what) = self.delayed[at as usize].1.take() {
-            self.free_delayed.push(at);
+    fn release(&mut self) {
+        if let Some((_, what)) = self.delayed.pop_first() {
+            self.await_delayed();
             self.deal_with(what);
         }
+    }
+
+    fn await_delayed(&mut self) {
+        let next = self.delayed.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due);
+        self.agenda.set(self.delayed_slot, next);
     }
 
     fn deal_with(&mut self, what: Delayed) {
@@ -438,6 +436,11 @@ impl Network {
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         call(&mut self.stations[node as usize].mac, self.now, &self.timing, &mut actions);
+        self.finish_mac(node, actions);
+    }
+
+    /// What follows when a MAC has been called.
+    fn finish_mac(&mut self, node: u32, mut actions: Vec<MacAction>) {
         for action in actions.drain(..) {
             self.carry_out_mac(node, action);
         }
@@ -445,16 +448,9 @@ impl Network {
         self.set_mac_deadline(node);
     }
 
-    /// Makes sure that the event queue looks at the MAC at its deadline. A deadline that is put off, as each
-    /// frame on the air puts off the backoffs around it, is not moved in the queue: the queue finds out when it
-    /// looks.
     fn set_mac_deadline(&mut self, node: u32) {
-        let station = &mut self.stations[node as usize];
-        let deadline = station.mac.next_timeout(&self.timing);
-        if deadline < station.mac_due {
-            station.mac_due = deadline;
-            self.agenda.set(station.mac_slot, deadline);
-        }
+        let station = &self.stations[node as usize];
+        self.agenda.set(station.mac_slot, station.mac.next_timeout(&self.timing));
     }
 
     fn carry_out_mac(&mut self, node: u32, action: MacAction) {

@@ -61,10 +61,8 @@ impl Network {
 
     /// Decodable frames and those of them that collisions destroyed.
     fn receptions(&self) -> (u64, u64) {
-        self.stations
-            .iter()
-            .map(|station| station.mac.counts())
-            .fold((0, 0), |sum, counts| (sum.0 + counts.receivable, sum.1 + counts.collided))
+        let collided = self.stations.iter().map(|station| station.mac.collisions()).sum();
+        (self.air.receivable, collided)
     }
 
     /// Looks into every place where a packet can be.
@@ -83,7 +81,7 @@ impl Network {
             }
         }
         let conveyed = self.conveyors.iter().flat_map(|conveyor| &conveyor.waiting).map(|(_, what)| what);
-        let delayed = self.delayed.iter().filter_map(|(_, what)| what.as_ref());
+        let delayed = self.delayed.values();
         for delayed in conveyed.chain(delayed) {
             match delayed {
                 Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),

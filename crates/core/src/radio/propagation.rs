@@ -7,6 +7,7 @@
 use std::f64::consts::PI;
 
 use super::RadioParams;
+use crate::kernel::Span;
 
 /// Speed of light in vacuum, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
@@ -19,8 +20,8 @@ pub struct Propagation {
     free_space: f64,
     two_ray: f64,
     crossover_m2: f64,
-    receive_m2: f64,
-    sense_m2: f64,
+    pub(super) receive_m2: f64,
+    pub(super) sense_m2: f64,
 }
 
 impl Propagation {
@@ -46,7 +47,7 @@ impl Propagation {
     }
 
     /// The squared distance (m²) up to which the power is at least `threshold_w`.
-    fn reach_m2(&self, threshold_w: f64) -> f64 {
+    pub(crate) fn reach_m2(&self, threshold_w: f64) -> f64 {
         let free_space = self.free_space / threshold_w;
         if free_space <= self.crossover_m2 { free_space } else { (self.two_ray / threshold_w).sqrt() }
     }
@@ -81,16 +82,35 @@ impl Propagation {
         self.sense_m2.sqrt()
     }
 
-    /// Nanoseconds that a signal takes for a squared distance in m², rounded down.
-    pub fn delay_ns(distance_m2: f64) -> u64 {
-        // Signed, because that conversion is one instruction.
-        (distance_m2.sqrt() * (1e9 / LIGHT_M_PER_S)) as i64 as u64
+    /// Nanoseconds that a signal takes for a squared distance in m².
+    #[inline]
+    pub fn travel_ns(distance_m2: f64) -> f64 {
+        distance_m2.sqrt() * (1e9 / LIGHT_M_PER_S)
+    }
+
+    /// The time after which a transmission has reached all who sense it.
+    pub fn longest_delay(&self) -> Span {
+        Span(Propagation::travel_ns(self.sense_m2) as u64)
+    }
+
+    /// Nanoseconds that a signal takes for a squared distance in m², rounded down; for distances below a
+    /// light-second.
+    #[inline]
+    pub fn delay_ns(distance_m2: f64) -> u32 {
+        /// Numbers from here to its double are whole, and their lowest bits are those of the integer.
+        const WHOLE: f64 = (1u64 << 52) as f64;
+        let delay = Propagation::travel_ns(distance_m2);
+        // A conversion to an integer that looks out for numbers too large cannot be done for several at a time.
+        let rounded = (delay + WHOLE) - WHOLE;
+        let excess = if rounded > delay { 1.0 } else { 0.0 };
+        (rounded - excess + WHOLE).to_bits() as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn wavelan() -> Propagation {
         Propagation::new(&RadioParams::default())
@@ -121,5 +141,20 @@ mod tests {
     #[test]
     fn light_goes_300_metres_in_a_microsecond() {
         assert_eq!(Propagation::delay_ns(300.0 * 300.0), 1000);
+    }
+
+    proptest! {
+        #[test]
+        fn delays_are_rounded_down(distance_m in 0.0..1e6f64) {
+            let distance_m2 = distance_m * distance_m;
+            let exact = Propagation::travel_ns(distance_m2);
+            prop_assert_eq!(Propagation::delay_ns(distance_m2), exact as u32);
+            // Whole numbers of nanoseconds and their neighbours are where rounding can go wrong.
+            let whole_m = exact.round() / (1e9 / LIGHT_M_PER_S);
+            for distance_m2 in [whole_m * whole_m, (whole_m * whole_m).next_down(), (whole_m * whole_m).next_up()] {
+                let exact = Propagation::travel_ns(distance_m2.max(0.0));
+                prop_assert_eq!(Propagation::delay_ns(distance_m2.max(0.0)), exact as u32);
+            }
+        }
     }
 }
