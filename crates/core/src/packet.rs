@@ -1,7 +1,7 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
 use crate::kernel::Time;
-use crate::routing::aodv;
+use crate::routing::{aodv, dsdv};
 use crate::transport::tcp;
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
@@ -68,6 +68,8 @@ pub enum Payload {
     Udp(FlowId, u64),
     /// An AODV message.
     Aodv(aodv::Message),
+    /// A DSDV update.
+    Dsdv(dsdv::Update),
 }
 
 impl Packet {
@@ -76,14 +78,14 @@ impl Packet {
 
     /// Is it traffic of a flow, rather than a routing protocol's own message?
     pub fn is_data(&self) -> bool {
-        !matches!(self.payload, Payload::Aodv(_))
+        self.flow().is_some()
     }
 
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
             Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
-            Payload::Aodv(_) => None,
+            Payload::Aodv(_) | Payload::Dsdv(_) => None,
         }
     }
 }

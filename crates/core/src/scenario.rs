@@ -10,6 +10,7 @@ use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, ParamInfo, choices, params};
 use crate::radio::{Propagation, RadioParams};
 use crate::routing::aodv::AodvParams;
+use crate::routing::dsdv::DsdvParams;
 use crate::transport::tcp::TcpParams;
 
 choices! {
@@ -17,6 +18,8 @@ choices! {
     pub enum RoutingKind {
         /// Ad hoc On-Demand Distance Vector.
         Aodv = "aodv",
+        /// Destination-Sequenced Distance Vector.
+        Dsdv = "dsdv",
         /// Fixed shortest-hop routes over the initial positions.
         Static = "static",
     }
@@ -52,6 +55,8 @@ pub struct Params {
     pub tcp: TcpParams,
     /// AODV.
     pub aodv: AodvParams,
+    /// DSDV.
+    pub dsdv: DsdvParams,
 }
 
 impl Params {
@@ -65,6 +70,7 @@ impl Params {
             NetworkParams::SCHEMA,
             TcpParams::SCHEMA,
             AodvParams::SCHEMA,
+            DsdvParams::SCHEMA,
         ]
         .concat()
     }
@@ -80,7 +86,26 @@ impl Params {
         self.arp.check()?;
         self.network.check()?;
         self.tcp.check()?;
-        self.aodv.check()
+        self.aodv.check()?;
+        self.dsdv.check()
+    }
+
+    /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
+    pub fn routing_sets(protocol: RoutingKind) -> &'static [&'static str] {
+        match protocol {
+            RoutingKind::Aodv => AodvParams::SETS,
+            RoutingKind::Dsdv => DsdvParams::SETS,
+            RoutingKind::Static => &[],
+        }
+    }
+
+    /// These parameters with the protocol's section replaced by one of its named sets; none if there is no such set.
+    pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
+        match protocol {
+            RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
+            RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
+            RoutingKind::Static => None,
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::ifq::{InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Body, Dcf, MacAction, ReceiverRules, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Unbalanced};
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{Scenario, ScenarioError};
@@ -343,7 +343,7 @@ impl Network {
 
     /// IP hands a packet down: through ARP to the interface queue.
     fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
-        if matches!(packet.payload, Payload::Aodv(_)) {
+        if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));

@@ -88,6 +88,7 @@ impl From<&Packet> for PacketNote {
                 Message::Rerr { .. } => "rerr",
                 Message::Hello { .. } => "hello",
             },
+            Payload::Dsdv(_) => "update",
         };
         PacketNote {
             uid: packet.uid,

@@ -11,6 +11,7 @@
 //! [`Action::Consume`]. The packet audit checks this in every run.
 
 pub mod aodv;
+pub mod dsdv;
 mod static_routes;
 
 #[cfg(test)]
