@@ -1,7 +1,7 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
 use crate::kernel::Time;
-use crate::routing::{aodv, dsdv};
+use crate::routing::{adv, aodv, dsdv};
 use crate::transport::tcp;
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
@@ -70,6 +70,8 @@ pub enum Payload {
     Aodv(aodv::Message),
     /// A DSDV update.
     Dsdv(dsdv::Update),
+    /// An ADV message.
+    Adv(adv::Message),
 }
 
 impl Packet {
@@ -85,7 +87,7 @@ impl Packet {
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
             Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
-            Payload::Aodv(_) | Payload::Dsdv(_) => None,
+            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Adv(_) => None,
         }
     }
 }

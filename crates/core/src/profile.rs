@@ -7,6 +7,7 @@ use crate::arp::ArpParams;
 use crate::ifq::{QueueParams, RoutingPriority};
 use crate::mac::{Access, MacParams};
 use crate::radio::RadioParams;
+use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::scenario::{NetworkParams, Params};
@@ -52,6 +53,7 @@ fn ns_2_35() -> Params {
         tcp: TcpParams::ns_2_35(),
         aodv: AodvParams::ns_2_35(),
         dsdv: DsdvParams::ns_2_35(),
+        adv: AdvParams::dyer_2002(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::mac::MacParams;
 use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, ParamInfo, choices, params};
 use crate::radio::{Propagation, RadioParams};
+use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::transport::tcp::TcpParams;
@@ -20,6 +21,8 @@ choices! {
         Aodv = "aodv",
         /// Destination-Sequenced Distance Vector.
         Dsdv = "dsdv",
+        /// Adaptive Distance Vector.
+        Adv = "adv",
         /// Fixed shortest-hop routes over the initial positions.
         Static = "static",
     }
@@ -57,6 +60,8 @@ pub struct Params {
     pub aodv: AodvParams,
     /// DSDV.
     pub dsdv: DsdvParams,
+    /// ADV.
+    pub adv: AdvParams,
 }
 
 impl Params {
@@ -71,6 +76,7 @@ impl Params {
             TcpParams::SCHEMA,
             AodvParams::SCHEMA,
             DsdvParams::SCHEMA,
+            AdvParams::SCHEMA,
         ]
         .concat()
     }
@@ -87,7 +93,8 @@ impl Params {
         self.network.check()?;
         self.tcp.check()?;
         self.aodv.check()?;
-        self.dsdv.check()
+        self.dsdv.check()?;
+        self.adv.check()
     }
 
     /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
@@ -95,6 +102,7 @@ impl Params {
         match protocol {
             RoutingKind::Aodv => AodvParams::SETS,
             RoutingKind::Dsdv => DsdvParams::SETS,
+            RoutingKind::Adv => AdvParams::SETS,
             RoutingKind::Static => &[],
         }
     }
@@ -104,6 +112,7 @@ impl Params {
         match protocol {
             RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
             RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
+            RoutingKind::Adv => Some(Params { adv: AdvParams::set(name)?, ..self }),
             RoutingKind::Static => None,
         }
     }

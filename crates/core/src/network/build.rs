@@ -11,7 +11,7 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::NodeId;
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, aodv, dsdv, shortest_hops};
+use crate::routing::{Routing, StaticRoutes, adv, aodv, dsdv, shortest_hops};
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
@@ -136,6 +136,9 @@ fn routing_maker<'a>(
         }
         RoutingKind::Dsdv => {
             Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
+        }
+        RoutingKind::Adv => {
+            Box::new(|node| adv::new(node, &scenario.params.adv, streams.stream(node.0, Purpose::Routing)))
         }
         RoutingKind::Static => {
             let range_m = Propagation::new(&scenario.params.radio).receive_range_m();

@@ -25,17 +25,18 @@
 //!   IP header.
 //! - A node that hears a number for itself above its own goes on from it. This concerns nodes that started again.
 
-mod table;
+mod route;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use self::table::{Route, Table};
+use self::route::Route;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::params::params;
+use crate::routing::table::Table;
 use crate::routing::{Action, Notice, Routing};
 
 /// Bytes of one entry of an update (ns-2.35).
@@ -149,7 +150,7 @@ struct Dsdv {
     stream: Stream,
     /// Always even.
     seqno: u32,
-    table: Table,
+    table: Table<Route>,
     /// When the last update was made.
     last_update: Option<Time>,
     full_update_at: Time,

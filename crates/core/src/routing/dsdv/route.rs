@@ -1,10 +1,11 @@
-//! DSDV's routing table.
+//! An entry of DSDV's routing table.
 
 use std::collections::VecDeque;
 
 use super::INFINITE;
 use crate::kernel::Time;
 use crate::packet::{NodeId, Packet};
+use crate::routing::table;
 
 /// What a node knows of one destination.
 #[derive(Debug)]
@@ -96,44 +97,8 @@ impl Route {
     }
 }
 
-/// Routes in order of destination.
-#[derive(Debug, Default)]
-pub(super) struct Table(Vec<Route>);
-
-impl Table {
-    fn find(&self, dst: NodeId) -> Result<usize, usize> {
-        self.0.binary_search_by_key(&dst, |route| route.dst)
-    }
-
-    pub(super) fn get(&self, dst: NodeId) -> Option<&Route> {
-        self.find(dst).ok().map(|at| &self.0[at])
-    }
-
-    pub(super) fn get_mut(&mut self, dst: NodeId) -> Option<&mut Route> {
-        self.find(dst).ok().map(|at| &mut self.0[at])
-    }
-
-    pub(super) fn get_or_insert_with(&mut self, dst: NodeId, make: impl FnOnce() -> Route) -> &mut Route {
-        let at = self.find(dst).unwrap_or_else(|at| {
-            self.0.insert(at, make());
-            at
-        });
-        &mut self.0[at]
-    }
-
-    pub(super) fn insert(&mut self, route: Route) {
-        self.get_or_insert_with(route.dst, || route);
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Route> {
-        self.0.iter()
-    }
-
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Route> {
-        self.0.iter_mut()
+impl table::Entry for Route {
+    fn dst(&self) -> NodeId {
+        self.dst
     }
 }
