@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{Action, Routing};
+use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::packet::{FlowId, NodeId, Packet, Payload};
@@ -41,6 +41,10 @@ enum Event {
     Originate {
         src: NodeId,
         dst: NodeId,
+    },
+    Connection {
+        src: NodeId,
+        event: ConnectionEvent,
     },
     SetLink {
         a: u32,
@@ -152,9 +156,13 @@ impl Bench {
         self.schedule(time, Event::Originate { src: NodeId(src), dst: NodeId(dst) });
     }
 
-    /// Four packets per second from `src` to `dst`.
+    /// Four packets per second from `src` to `dst`, one way.
     pub(crate) fn flow(&mut self, src: u32, dst: u32, start: f64, end: f64) {
         let count = ((end - start) * 4.0) as u32;
+        let opened = ConnectionEvent::Opened { dst: NodeId(dst), two_way: false };
+        let closed = ConnectionEvent::Closed { dst: NodeId(dst), two_way: false };
+        self.schedule(at(start), Event::Connection { src: NodeId(src), event: opened });
+        self.schedule(at(end), Event::Connection { src: NodeId(src), event: closed });
         for number in 0..count {
             self.send_at(at(start + f64::from(number) * 0.25), src, dst);
         }
@@ -270,6 +278,11 @@ impl Bench {
                 self.links.remove(&(a, b));
             }
             Event::Restart(node) => self.restart(node),
+            Event::Connection { src, event } => {
+                self.call(src, None, |machine, now, _, actions| {
+                    machine.handle_connection(now, event, actions);
+                });
+            }
             Event::Originate { src, dst } => {
                 let uid = self.number();
                 let mut packet = data(uid, src.0, dst.0, 0);

@@ -86,3 +86,65 @@ impl PacketBuffer {
         self.packets.iter().map(|(_, packet)| packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FlowId;
+    use crate::routing::testbench::{at, data};
+    use crate::transport::tcp::Segment;
+    use proptest::prelude::*;
+
+    fn segment(uid: u64, dst: u32) -> Packet {
+        let segment = Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false };
+        Packet { payload: Payload::Tcp(FlowId(0), segment), ..data(uid, 0, dst, 0) }
+    }
+
+    fn drops(actions: &[Action]) -> Vec<(u64, DropReason)> {
+        let dropped = actions.iter().map(|action| match action {
+            Action::Drop(packet, reason) => (packet.uid, *reason),
+            other => panic!("a buffer only drops, not {other:?}"),
+        });
+        dropped.collect()
+    }
+
+    #[test]
+    fn rule_3_2_3_tcp_and_other_packets_have_their_own_buffer_timeouts() {
+        let (mut buffer, mut actions) = (PacketBuffer::new(&AdvParams::default()), Vec::new());
+        buffer.push(at(1.0), segment(1, 9), &mut actions);
+        buffer.push(at(1.0), data(2, 0, 9, 0), &mut actions);
+        buffer.expire(at(2.0), &mut actions);
+        assert_eq!((drops(&actions), buffer.next_expiry()), (vec![], at(2.0) + Span(1)));
+        buffer.expire(buffer.next_expiry(), &mut actions);
+        assert_eq!(drops(&actions), [(2, DropReason::BufferTimeout)]);
+        assert_eq!(buffer.next_expiry(), at(31.0) + Span(1));
+        buffer.expire(buffer.next_expiry(), &mut actions);
+        assert_eq!(drops(&actions)[1..], [(1, DropReason::BufferTimeout)]);
+        assert_eq!(buffer.next_expiry(), Time::NEVER);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_holds_more_than_its_limit_and_loses_nothing(
+            limit in 1u32..6,
+            steps in prop::collection::vec((0u8..3, 0u32..3, 0u64..9_000), 1..100),
+        ) {
+            let params = AdvParams { buffer_packets: limit, ..AdvParams::default() };
+            let (mut buffer, mut actions) = (PacketBuffer::new(&params), Vec::new());
+            let (mut now, mut pushed, mut popped) = (Time::ZERO, 0, 0);
+            for (what, dst, wait_ms) in steps {
+                now += Span::from_millis(wait_ms);
+                if what == 0 {
+                    popped += u64::from(buffer.pop(NodeId(dst)).is_some());
+                } else {
+                    pushed += 1;
+                    let packet = if what == 1 { data(pushed, 0, dst, 0) } else { segment(pushed, dst) };
+                    buffer.push(now, packet, &mut actions);
+                }
+                prop_assert!(buffer.len() <= limit as usize);
+                prop_assert_eq!(pushed, popped + buffer.len() as u64 + actions.len() as u64);
+                prop_assert!(buffer.packets.iter().all(|(deadline, _)| *deadline + Span(1) >= buffer.next_expiry));
+            }
+        }
+    }
+}

@@ -176,14 +176,17 @@ impl Adv {
         actions: &mut Vec<Action>,
     ) {
         self.count_newcomer(now, from);
-        self.note_direct_link(now, from, actions);
         self.seen.retain(|_, until| *until > now);
-        if flood.origin == self.node || self.seen.contains_key(&(flood.origin, flood.id)) {
+        let name = (flood.origin, flood.id);
+        let is_new = flood.origin != self.node && self.seen.insert(name, now + FLOOD_MEMORY).is_none();
+        if is_new {
+            self.act_on(now, flood, from, actions);
+        }
+        self.note_direct_link(now, from, actions);
+        if !is_new {
             actions.push(Action::Consume(packet));
             return;
         }
-        self.seen.insert((flood.origin, flood.id), now + FLOOD_MEMORY);
-        self.act_on(now, flood, from, actions);
         packet.src = self.node;
         packet.payload = Payload::Adv(Message::Flood(Flood { hops: flood.hops.saturating_add(1), ..*flood }));
         let delay = self.jitter();

@@ -60,3 +60,80 @@ fn both_valid(mine: View, my_metric: u8, received: View, metric: u8, params: &Ad
         Decision::Nothing
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Decision::*;
+
+    fn valid(seqno: u32, metric: u8) -> View {
+        View { seqno, metric: Some(metric) }
+    }
+
+    fn invalid(seqno: u32) -> View {
+        View { seqno, metric: None }
+    }
+
+    /// As tuned in 3.5, and as printed.
+    fn both(mine: View, received: View, from_next_hop: bool) -> [Decision; 2] {
+        let literal = AdvParams { literal_metric_rule: true, ..AdvParams::default() };
+        [AdvParams::default(), literal].map(|params| decide(mine, received, from_next_hop, &params))
+    }
+
+    #[test]
+    fn row_1_both_valid_and_the_received_number_is_higher() {
+        for (mine, received) in [(valid(4, 1), valid(6, 9)), (valid(4, 9), valid(6, 1))] {
+            assert_eq!(both(mine, received, false), [AdoptFresher; 2]);
+            assert_eq!(both(mine, received, true), [AdoptFresher; 2]);
+        }
+    }
+
+    #[test]
+    fn row_2_both_valid_equal_numbers_and_another_distance_through_the_sender() {
+        // Mine 4; through the sender 3, 4, 5.
+        let through = |metric| both(valid(4, 4), valid(4, metric), false);
+        assert_eq!(through(2), [AdoptShorter, Nothing]);
+        assert_eq!(through(3), [KnowsAsMuch; 2]);
+        assert_eq!(through(4), [Nothing, AdoptShorter]);
+    }
+
+    #[test]
+    fn row_3_both_valid_equal_numbers_and_the_same_distance_through_the_sender() {
+        assert_eq!(both(valid(4, 3), valid(4, 2), false), [KnowsAsMuch; 2]);
+        assert_eq!(both(valid(4, 3), valid(4, 2), true), [KnowsAsMuch; 2]);
+    }
+
+    #[test]
+    fn row_4_both_valid_and_mine_is_fresher_or_more_than_two_hops_shorter() {
+        assert_eq!(both(valid(6, 9), valid(4, 1), false), [KnowsLess; 2]);
+        let tuned = |metric| both(valid(4, 2), valid(4, metric), false)[0];
+        assert_eq!([2, 3, 4, 5, 6].map(tuned), [Nothing, Nothing, Nothing, KnowsLess, KnowsLess]);
+    }
+
+    #[test]
+    fn row_5_valid_and_invalid_a_higher_number_from_my_next_hop() {
+        assert_eq!(both(valid(4, 3), invalid(5), true), [Invalidate; 2]);
+        assert_eq!(both(valid(4, 3), invalid(5), false), [Nothing; 2]);
+        assert_eq!(both(valid(4, 3), invalid(4), true), [Nothing; 2]);
+    }
+
+    #[test]
+    fn row_6_valid_and_invalid_my_number_is_higher() {
+        assert_eq!(both(valid(6, 3), invalid(5), false), [KnowsLess; 2]);
+        assert_eq!(both(valid(6, 3), invalid(5), true), [KnowsLess; 2]);
+    }
+
+    #[test]
+    fn rows_8_and_9_invalid_and_valid() {
+        assert_eq!(both(invalid(5), valid(6, 200), false), [AdoptFresher; 2]);
+        assert_eq!(both(invalid(5), valid(4, 1), false), [Nothing; 2]);
+        assert_eq!(both(invalid(4), valid(4, 1), false), [Nothing; 2]);
+    }
+
+    #[test]
+    fn rows_10_and_11_both_invalid() {
+        assert_eq!(both(invalid(5), invalid(7), false), [CopyNumber; 2]);
+        assert_eq!(both(invalid(7), invalid(5), true), [Nothing; 2]);
+        assert_eq!(both(invalid(5), invalid(5), true), [Nothing; 2]);
+    }
+}

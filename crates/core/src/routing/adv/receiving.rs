@@ -29,6 +29,7 @@ impl Adv {
                 self.hear_of_itself(now, *entry, actions);
             } else {
                 self.copy_flag(now, *entry);
+                self.pass_on(*entry);
                 self.process(now, *entry, from, actions);
             }
         }
@@ -43,6 +44,10 @@ impl Adv {
         if entry.is_receiver && is_news {
             self.become_receiver(now, actions);
         }
+        if entry.expected_response == Response::High {
+            // Packets for it wait somewhere: that is use enough for the active route timeout.
+            self.received_at = now;
+        }
         if entry.metric == INFINITE && self.is_receiver {
             self.trigger.raise(self.params.trgmeter_full);
         }
@@ -51,11 +56,25 @@ impl Adv {
     /// The receiver flag is copied unless the entry is older. A source whose connection is open knows better.
     fn copy_flag(&mut self, now: Time, entry: Entry) {
         let route = self.table.get_or_insert_with(entry.dst, || Route::unknown(entry.dst));
+        if entry.expected_response == Response::High {
+            route.active_at = now;
+        }
         if entry.seqno < route.seqno {
         } else if entry.is_receiver {
             route.become_receiver(now);
         } else {
             route.is_receiver = self.outgoing.contains_key(&entry.dst);
+        }
+    }
+
+    /// A neighbour asks for a route and this node has nothing fresher to answer: it asks in turn. Otherwise a request
+    /// would end with the first neighbour, and the destination never hear that a higher number is needed.
+    fn pass_on(&mut self, entry: Entry) {
+        let Some(route) = self.table.get_mut(entry.dst) else { return };
+        let can_answer = route.is_valid() && route.seqno > entry.seqno;
+        if self.params.pass_on_requests && entry.expected_response == Response::High && !can_answer {
+            route.is_asked_for = true;
+            route.advertise = route.advertise.max(1);
         }
     }
 

@@ -20,11 +20,11 @@ pub(super) struct Route {
     pub(super) is_receiver: bool,
     /// *Advertisement count*: the number of partial updates that shall name it.
     pub(super) advertise: u32,
-    /// Is it within one hop, as far as is known?
-    pub(super) is_neighbour: bool,
+    /// A neighbour asked for a route, for packets that wait there or farther on, and this node has none to answer with.
+    pub(super) is_asked_for: bool,
     /// When a data packet was last sent towards it.
     pub(super) used_at: Option<Time>,
-    /// When it became an active receiver, or a data packet was last sent towards it.
+    /// When it became an active receiver, a data packet was last sent towards it, or somebody asked for it.
     pub(super) active_at: Time,
 }
 
@@ -39,7 +39,7 @@ impl Route {
             handled: 0,
             is_receiver: false,
             advertise: 0,
-            is_neighbour: false,
+            is_asked_for: false,
             used_at: None,
             active_at: Time::ZERO,
         }

@@ -113,8 +113,13 @@ impl Adv {
                 seqno: route.seqno,
                 metric: route.metric,
                 is_receiver: true,
-                expected_response: expected_response(buffer.contains(route.dst), route.is_forwarded(), speed),
+                expected_response: expected_response(
+                    route.is_asked_for || buffer.contains(route.dst),
+                    route.is_forwarded(),
+                    speed,
+                ),
             });
+            route.is_asked_for = false;
             route.count_down();
             // Halved down to zero: after an update without traffic this is no forwarding node any more.
             route.handled /= 2;
@@ -146,10 +151,10 @@ impl Adv {
     }
 }
 
-/// The expected response of an entry (3.2.4).
-fn expected_response(has_packets_queued: bool, is_forwarded: bool, speed: Speed) -> Response {
+/// The expected response of an entry (3.2.4). `is_needed`: packets wait for a route, here or where this node was asked.
+fn expected_response(is_needed: bool, is_forwarded: bool, speed: Speed) -> Response {
     match speed {
-        _ if has_packets_queued => Response::High,
+        _ if is_needed => Response::High,
         Speed::High if is_forwarded => Response::Medium,
         Speed::Low if is_forwarded => Response::Low,
         _ => Response::Zero,
