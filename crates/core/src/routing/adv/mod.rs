@@ -172,7 +172,7 @@ params! {
         /// A destination that is an active receiver already makes a full update for a new source; off: it does nothing.
         update_for_new_source: bool = false, "", "assumed";
         /// A node that cannot answer an entry with expected response HIGH passes that on; off: only the neighbours of a node with waiting packets hear of them.
-        pass_on_requests: bool = true, "", "assumed";
+        pass_on_requests: bool = false, "", "assumed";
         /// init-connection makes a reverse route to the source; off: only receiver-alert makes routes.
         reverse_route_to_source: bool = true, "", "Dyer 2002, 3.5";
         /// The source of a two-way connection is an active receiver; off: only its destination is.

@@ -67,8 +67,8 @@ impl Adv {
         }
     }
 
-    /// A neighbour asks for a route and this node has nothing fresher to answer: it asks in turn. Otherwise a request
-    /// would end with the first neighbour, and the destination never hear that a higher number is needed.
+    /// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks in turn.
+    /// By the text a request ends with the neighbours; what reaches farther is that they make updates too.
     fn pass_on(&mut self, entry: Entry) {
         let Some(route) = self.table.get_mut(entry.dst) else { return };
         let can_answer = route.is_valid() && route.seqno > entry.seqno;

@@ -7,26 +7,46 @@ use super::trigger::Speed;
 use super::*;
 use crate::kernel::{Purpose, Streams};
 use crate::packet::FlowId;
-use crate::routing::testbench::{a_restarted_node_forwards_again, at, data, loops_in_random_networks, suite};
+use crate::routing::testbench::{
+    Bench, a_restarted_node_forwards_again, at, data, loops_in_random_networks, suite,
+};
 use crate::transport::tcp::Segment;
 
 fn maker(params: AdvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
     move |node| new(node, &params, Streams::new(1, 0).stream(node.0, Purpose::Routing))
 }
 
+/// With requests passed on, or with the full updates at regular intervals that 3.2.4 provides for.
 #[test]
 fn it_passes_the_suite() {
     for name in AdvParams::SETS {
-        suite(maker(AdvParams::set(name).expect("listed")));
+        let set = AdvParams::set(name).expect("listed");
+        suite(maker(AdvParams { pass_on_requests: true, ..set.clone() }));
+        suite(maker(AdvParams { full_update_interval_s: 5.0, ..set }));
     }
     let timed = AdvParams { active_route_timeout_s: 30.0, linger_s: 0.0, ..AdvParams::default() };
-    suite(maker(timed));
-    suite(maker(AdvParams { full_update_interval_s: 15.0, ..AdvParams::default() }));
+    suite(maker(AdvParams { pass_on_requests: true, ..timed }));
+}
+
+/// The letter of chapter 3: when the only flow is cut off nobody makes updates any more but its source and the
+/// neighbours, and so nobody learns that the partition has healed.
+#[test]
+fn a_lone_flow_does_not_find_its_way_back_by_itself() {
+    let mut bench = Bench::new(5, maker(AdvParams::dyer_2002()));
+    bench.chain(5);
+    bench.flow(0, 4, 5.0, 120.0);
+    bench.unlink_at(at(20.0), 2, 3);
+    bench.link_at(at(60.0), 2, 3);
+    bench.run_until(at(150.0));
+    assert_eq!(bench.delivered_of(0, 4, at(20.0)), 0);
+    bench.assert_balanced();
 }
 
 #[test]
 fn it_never_loops() {
     loops_in_random_networks(maker(AdvParams::dyer_2002()), 0..30, true);
+    let asking = AdvParams { pass_on_requests: true, ..AdvParams::dyer_2002() };
+    loops_in_random_networks(maker(asking), 0..30, true);
     loops_in_random_networks(maker(AdvParams::before_tuning(1.0)), 0..30, true);
     let short =
         AdvParams { linger_s: 0.0, active_route_timeout_s: 3.0, unused_route_s: 0.0, ..AdvParams::default() };
@@ -689,11 +709,11 @@ fn a_request_that_a_node_cannot_answer_is_passed_on_once() {
         assert_eq!(node.run_until(at(2.1))[0].1.entries[1].expected_response, ZERO);
         first == Response::High
     };
-    let tuned = AdvParams::dyer_2002();
+    let tuned = AdvParams { pass_on_requests: true, ..AdvParams::dyer_2002() };
     assert!(asks(&tuned, 6, false) && asks(&tuned, 8, false), "no route");
     assert!(asks(&tuned, 6, true), "a route that is no answer: its number is lower");
     assert!(!asks(&tuned, 8, true), "an answer");
-    assert!(!asks(&AdvParams { pass_on_requests: false, ..tuned }, 6, false));
+    assert!(!asks(&AdvParams::dyer_2002(), 6, false));
 }
 
 // Data packets (3.2.6) and broken links.
