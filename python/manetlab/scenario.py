@@ -212,7 +212,7 @@ class Scenario(_Model):
         warmup_s: When measurement begins, in s.
         seed: The seed of all random streams.
         replication: The number of the replication, part of every stream's name.
-        routing: ``aodv``, ``dsdv``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set of the protocol.
+        routing: ``aodv``, ``dsdv``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
         profile: The named set of defaults that all parameters start from.
         radio: Changed parameters of the radio channel.
         mac: Changed parameters of the MAC.
