@@ -222,6 +222,7 @@ class Scenario(_Model):
         tcp: Changed parameters of TCP; ``sender`` names the sender (``reno``, ``tahoe``, ``reno-f``, …), and
             a string alone is that name.
         aodv: Changed parameters of AODV.
+        dsr: Changed parameters of DSR.
     """
 
     movement: MovementSource
@@ -239,6 +240,7 @@ class Scenario(_Model):
     network: Section = {}
     tcp: Section = {}
     aodv: Section = {}
+    dsr: Section = {}
 
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())

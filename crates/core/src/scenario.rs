@@ -10,6 +10,7 @@ use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, ParamInfo, choices, params};
 use crate::radio::{Propagation, RadioParams};
 use crate::routing::aodv::AodvParams;
+use crate::routing::dsr::DsrParams;
 use crate::transport::tcp::TcpParams;
 
 choices! {
@@ -17,6 +18,8 @@ choices! {
     pub enum RoutingKind {
         /// Ad hoc On-Demand Distance Vector.
         Aodv = "aodv",
+        /// Dynamic Source Routing.
+        Dsr = "dsr",
         /// Fixed shortest-hop routes over the initial positions.
         Static = "static",
     }
@@ -52,6 +55,8 @@ pub struct Params {
     pub tcp: TcpParams,
     /// AODV.
     pub aodv: AodvParams,
+    /// DSR.
+    pub dsr: DsrParams,
 }
 
 impl Params {
@@ -65,6 +70,7 @@ impl Params {
             NetworkParams::SCHEMA,
             TcpParams::SCHEMA,
             AodvParams::SCHEMA,
+            DsrParams::SCHEMA,
         ]
         .concat()
     }
@@ -80,7 +86,8 @@ impl Params {
         self.arp.check()?;
         self.network.check()?;
         self.tcp.check()?;
-        self.aodv.check()
+        self.aodv.check()?;
+        self.dsr.check()
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         bytes: 532,
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
+        dsr: None,
     }
 }
 
@@ -218,7 +219,7 @@ impl Bench {
     pub(crate) fn assert_balanced(&self) {
         let mut held: Vec<u64> = Vec::new();
         for node in &self.nodes {
-            node.buffered(&mut |packet| held.push(packet.uid));
+            node.buffered(&mut |packet| held.extend(packet.is_data().then_some(packet.uid)));
         }
         held.extend(self.events.values().filter_map(|event| match event {
             Event::Queue { packet, .. } | Event::Cross { packet, .. } if packet.is_data() => Some(packet.uid),
@@ -292,7 +293,7 @@ impl Bench {
 
     fn restart(&mut self, node: NodeId) {
         let mut lost = Vec::new();
-        self.nodes[node.index()].buffered(&mut |packet| lost.push(packet.uid));
+        self.nodes[node.index()].buffered(&mut |packet| lost.extend(packet.is_data().then_some(packet.uid)));
         for uid in lost {
             self.end(uid, End::LostInRestart);
         }
@@ -328,6 +329,9 @@ impl Bench {
     fn cross(&mut self, from: NodeId, to: NodeId, unicast: bool, mut packet: Packet) {
         if self.is_linked(from, to) {
             packet.hops += 1;
+            if unicast {
+                self.overhear(from, to, &packet);
+            }
             self.call(to, Some(packet), |machine, now, packet, actions| {
                 machine.handle_incoming(now, packet.expect("given"), from, actions);
             });
@@ -335,6 +339,17 @@ impl Bench {
             self.call(from, Some(packet), |machine, now, packet, actions| {
                 machine.handle_link_failure(now, packet.expect("given"), to, actions);
             });
+        }
+    }
+
+    /// Shows a unicast packet to the other neighbours of its sender that want to see it.
+    fn overhear(&mut self, from: NodeId, to: NodeId, packet: &Packet) {
+        for node in (0..self.nodes.len() as u32).map(NodeId).filter(|node| *node != to && *node != from) {
+            if self.nodes[node.index()].wants_overheard() && self.is_linked(from, node) {
+                self.call(node, None, |machine, now, _, actions| {
+                    machine.handle_overheard(now, packet, from, to, actions);
+                });
+            }
         }
     }
 
