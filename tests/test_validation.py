@@ -39,6 +39,19 @@ def test_mobile_networks_are_near_ns2(ns2: Path) -> None:
         )
 
 
+def test_dsdv_in_mobile_networks_is_near_ns2(ns2: Path) -> None:
+    check = mobile.check(ns2, seeds=1, scenarios_per_group=5, protocol="DSDV")
+    results = run_many(check.scenarios)
+    assert len(check.evaluate(results)) == 2
+    runs = ns2_runs(ns2, "DSDV")
+    theirs = [run for group in ("1tcp", "cbr25") for run in [r for r in runs if group in r["id"]][:5]]
+    for ours, run_of_ns2 in zip(results, theirs, strict=True):
+        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.15)
+        assert ours.totals["routing_packets_per_s"] == pytest.approx(
+            run_of_ns2["routing_pkts_per_s"], rel=0.15
+        )
+
+
 @pytest.mark.parametrize("rts", [False, True])
 @pytest.mark.parametrize("stations", [5, 10])
 def test_saturation_agrees_with_bianchi(rts: bool, stations: int) -> None:
@@ -139,3 +152,4 @@ def test_plain_words_on_a_difference() -> None:
 def test_the_reference_is_in_the_checkout() -> None:
     assert provenance.repository() is not None
     assert len(ns2_runs(reference_folder())) == 85
+    assert len(ns2_runs(reference_folder(), "DSDV")) == 27

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::kernel::Time;
-use crate::routing::{aodv, dsr};
+use crate::routing::{aodv, dsdv, dsr};
 use crate::transport::tcp;
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
@@ -72,6 +72,8 @@ pub enum Payload {
     Udp(FlowId, u64),
     /// An AODV message.
     Aodv(aodv::Message),
+    /// A DSDV update.
+    Dsdv(dsdv::Update),
     /// Nothing but the DSR options header.
     Dsr,
 }
@@ -89,7 +91,7 @@ impl Packet {
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
             Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
-            Payload::Aodv(_) | Payload::Dsr => None,
+            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr => None,
         }
     }
 }

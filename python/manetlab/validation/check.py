@@ -43,9 +43,9 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-def ns2_runs(folder: Path) -> list[dict[str, Any]]:
+def ns2_runs(folder: Path, protocol: str = "AODV") -> list[dict[str, Any]]:
     """ns-2's measurements, one mapping a run; the fields are explained in tests/data/ns2/README.md."""
-    with (folder / "aodv.jsonl").open(encoding="utf-8") as lines:
+    with (folder / f"{protocol.lower()}.jsonl").open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 

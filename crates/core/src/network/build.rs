@@ -11,7 +11,7 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::NodeId;
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, aodv, dsr, shortest_hops};
+use crate::routing::{Routing, StaticRoutes, aodv, dsdv, dsr, shortest_hops};
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
@@ -135,6 +135,9 @@ fn routing_maker<'a>(
     match scenario.routing {
         RoutingKind::Aodv => {
             Box::new(|node| aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing)))
+        }
+        RoutingKind::Dsdv => {
+            Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
         }
         RoutingKind::Dsr => {
             Box::new(|node| dsr::new(node, &scenario.params.dsr, streams.stream(node.0, Purpose::Routing)))

@@ -137,7 +137,7 @@ impl Meter {
             Payload::Tcp(_, Segment::Data { .. }) => 0,
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
-            Payload::Aodv(_) | Payload::Dsr => 3,
+            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr => 3,
         };
         self.count_drop(now, kind, reason);
     }

@@ -12,6 +12,7 @@
 
 pub mod aodv;
 mod buffer;
+pub mod dsdv;
 pub mod dsr;
 mod static_routes;
 
