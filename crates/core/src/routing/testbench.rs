@@ -95,6 +95,8 @@ pub(crate) struct Bench {
     packets: BTreeMap<u64, (NodeId, NodeId, Time, Option<End>)>,
     /// Control packets put on the air: when, by whom.
     control: Vec<(Time, NodeId, Packet)>,
+    /// Links that data packets crossed: from, to, the packet as it was then.
+    crossed: Vec<(NodeId, NodeId, Packet)>,
 }
 
 impl Bench {
@@ -117,6 +119,7 @@ impl Bench {
             stream: Streams::new(1, 0).stream(0, Purpose::Channel),
             packets: BTreeMap::new(),
             control: Vec::new(),
+            crossed: Vec::new(),
         };
         for node in 0..n {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
@@ -213,6 +216,11 @@ impl Bench {
     pub(crate) fn control_by(&self, node: u32) -> impl Iterator<Item = (Time, &Packet)> {
         let by_node = self.control.iter().filter(move |(_, from, _)| from.0 == node);
         by_node.map(|(time, _, packet)| (*time, packet))
+    }
+
+    /// The links that data packets crossed, in order: from, to, the packet as it was then.
+    pub(crate) fn crossings(&self) -> &[(NodeId, NodeId, Packet)] {
+        &self.crossed
     }
 
     /// Each packet has ended, or a node holds it, or it is on its way, and never two of these.
@@ -329,6 +337,9 @@ impl Bench {
     fn cross(&mut self, from: NodeId, to: NodeId, unicast: bool, mut packet: Packet) {
         if self.is_linked(from, to) {
             packet.hops += 1;
+            if packet.is_data() {
+                self.crossed.push((from, to, packet.clone()));
+            }
             if unicast {
                 self.overhear(from, to, &packet);
             }
@@ -537,7 +548,7 @@ where
     runs.filter(|run| random_network(make.clone(), *run, forbid).looped).collect()
 }
 
-fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
+pub(crate) fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
 where
     M: Fn(NodeId) -> Box<dyn Routing> + 'static,
 {
