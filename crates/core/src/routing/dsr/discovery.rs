@@ -20,7 +20,12 @@ impl Dsr {
             Step::AskNeighbours => self.request(now, target, 0, actions),
             Step::AskAll => self.request(now, target, self.params.max_route_nodes, actions),
             Step::Wait => {}
-            Step::GiveUp => self.buffer.drop_all(now, target, DropReason::NoRoute, actions),
+            Step::GiveUp => {
+                // The others wait for what the node may still learn.
+                if let Some(packet) = self.buffer.pop(now, target, actions) {
+                    actions.push(Action::Drop(packet, DropReason::NoRoute));
+                }
+            }
         }
     }
 
@@ -76,7 +81,7 @@ impl Dsr {
         self.requests.remember(initiator, request.id, &self.params);
         self.learn_way_of_request(now, &header.route, actions);
         if request.target == self.node {
-            // §8.2.5: a target answers every copy, so that the initiator learns several routes.
+            // §8.2.4: a target answers every copy, so that the initiator learns several routes.
             let mut route = header.route.clone();
             route.push(self.node);
             let delay = self.stream.span_below(self.params.reply_jitter());
@@ -110,7 +115,7 @@ impl Dsr {
         actions.push(Action::Broadcast { packet, delay });
     }
 
-    /// §3.3.2: answers for the target if the cache completes the route; true if it did.
+    /// §8.2.3: answers for the target if the cache completes the route; true if it did.
     fn reply_from_cache(
         &mut self,
         now: Time,
@@ -135,11 +140,12 @@ impl Dsr {
         }
         let mut passed = header.route.clone();
         passed.push(self.node);
-        self.send_reply(now, route, &passed, Span::ZERO, actions);
+        let delay = self.stream.span_below(self.params.cached_reply_jitter());
+        self.send_reply(now, route, &passed, delay, actions);
         true
     }
 
-    /// §8.2.5: sends a reply that offers `route` back along `passed`, which ends here; that way is worth knowing.
+    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth knowing.
     pub(super) fn send_reply(
         &mut self,
         now: Time,

@@ -28,7 +28,7 @@ pub(super) struct Break {
 }
 
 impl Dsr {
-    /// §8.3.3: a node on the way sends a packet on along its source route.
+    /// §8.1.5: a node on the way sends a packet on along its source route.
     pub(super) fn forward(
         &mut self,
         now: Time,
@@ -92,7 +92,7 @@ impl Dsr {
     }
 
     /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on the way
-    /// salvages it (§3.4.1).
+    /// salvages it (§8.3.6).
     fn rescue(
         &mut self,
         now: Time,
@@ -101,7 +101,9 @@ impl Dsr {
         next_hop: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        if packet.src == self.node {
+        if header.reply.is_some() && !self.params.salvage_replies {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+        } else if packet.src == self.node {
             self.send_or_seek(now, packet, actions);
         } else if !self.params.salvage {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
@@ -138,7 +140,7 @@ impl Dsr {
     }
 
     /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A packet
-    /// that was itself an error hands its errors on, to be unwrapped there.
+    /// that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged counts on.
     fn report(&mut self, now: Time, header: &Header, next_hop: NodeId, actions: &mut Vec<Action>) {
         let (Some(&tell), Some(here)) = (header.route.first(), header.place_of(self.node)) else { return };
         let told =
@@ -156,7 +158,12 @@ impl Dsr {
         errors.push(LinkError { tell, from: self.node, to: next_hop });
         let back: Route = header.route[..=here].iter().rev().copied().collect();
         let first = back[1];
-        let packet = self.control(now, tell, u8::MAX, Header { errors, route: back, ..self.header() });
+        let packet = self.control(
+            now,
+            tell,
+            u8::MAX,
+            Header { errors, route: back, salvaged: header.salvaged, ..self.header() },
+        );
         actions.push(Action::Send { packet, next_hop: first, delay: Span::ZERO });
     }
 
@@ -194,7 +201,7 @@ impl Dsr {
         packet.src = self.node;
         packet.dst = inner.tell;
         packet.ttl = u8::MAX;
-        put_header(&mut packet, Header { errors, ..self.header() });
+        put_header(&mut packet, Header { errors, salvaged: header.salvaged, ..self.header() });
         self.send_or_seek(now, packet, actions);
     }
 

@@ -10,13 +10,13 @@
 //! salvaging (§3.4.1); cleaning of the interface queue after a break (§3.4.2); promiscuous learning (§3.3.1);
 //! route shortening by gratuitous replies (§3.4.3).
 //!
-//! *Not implemented*: flow state (§3.5, §4.5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements by DSR
+//! *Not implemented*: flow state (§3.5, §5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements by DSR
 //! itself (§3.2; the MAC acknowledges), the blacklist (§4.6) and unidirectional links; requests that carry data or
 //! replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of MaxRequestRexmt; several interfaces
 //! and external routes; adaptive lifetimes of links (Appendix A).
 //!
 //! *Deviations*: every attempt at a discovery begins with the request to neighbours, as in ns-2 (§8.2.1 leaves it
-//! open); docs/models/dsr.md has the rest.
+//! open); a broken link cuts cached paths short, where §8.3.5 removes them; docs/models/dsr.md has the rest.
 
 mod cache;
 mod discovery;
@@ -89,12 +89,14 @@ params! {
         request_table_ids: u32 = 16, "", "RFC 4728 §9", [1.0, 1000.0];
         /// BroadcastJitter: a request waits a time uniform below this, or neighbours would collide.
         request_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §9", [0.0, 1e4];
-        /// A target's reply waits a time uniform below this.
-        reply_jitter_ms: f64 = 10.0, "ms", "ns-2.35 dsragent.h", [0.0, 1e4];
+        /// A target's reply waits a time uniform below this (BroadcastJitter).
+        reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4", [0.0, 1e4];
+        /// A reply from a cache waits a time uniform below this (BroadcastJitter).
+        cached_reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4; ns-2.35 dsragent.cc: 0", [0.0, 1e4];
         /// Answer requests for others from the cache.
         reply_from_cache: bool = true, "", "RFC 4728 §3.3.2";
         /// Cut loops out of a route that the cache completes, and send it if the node is still on it; off: do not send it.
-        cut_loops_in_replies: bool = false, "", "RFC 4728 §3.3.2; ns-2.35 path.cc";
+        cut_loops_in_replies: bool = false, "", "RFC 4728 §8.2.3; ns-2.35 path.cc";
         /// Bytes of a Route Reply option before its addresses, the initiator's not among them. ns-2 counts it and six bytes more.
         reply_fixed_bytes: u32 = 3, "byte", "RFC 4728 §6.3; ns-2.35 hdr_sr.h", [0.0, 100.0];
         /// Tell the user of a route that it could be shorter when one of its packets is overheard early.
@@ -112,7 +114,9 @@ params! {
         /// After a break tell everybody whose packets waited for the link; off: only whose packet failed.
         error_per_source: bool = true, "", "RFC 4728 §3.4";
         /// Send packets of others on by a cached route when their next hop cannot be reached.
-        salvage: bool = true, "", "RFC 4728 §3.4.1";
+        salvage: bool = true, "", "RFC 4728 §8.3.6";
+        /// Send replies on, too, unless they offer the very link that failed. The standard drops them: a reply shall test the way that it came.
+        salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
         /// MAX_SALVAGE_COUNT: how often one packet may be salvaged.
         max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
         /// Requests, to neighbours only, that a node makes for packets of others that it cannot salvage; 0: none, and the packets are dropped.
@@ -150,6 +154,8 @@ impl DsrParams {
             learn_forwarded_replies: false,
             learn_reverse_routes: false,
             overheard_packets: 1024,
+            cached_reply_jitter_ms: 0.0,
+            salvage_replies: true,
             max_route_nodes: 16,
             // The wait grows with the attempts made so far, the first one among them.
             request_period_s: 2.0,
@@ -192,6 +198,10 @@ impl DsrParams {
 
     fn reply_jitter(&self) -> Span {
         Span::from_secs(self.reply_jitter_ms * 1e-3)
+    }
+
+    fn cached_reply_jitter(&self) -> Span {
+        Span::from_secs(self.cached_reply_jitter_ms * 1e-3)
     }
 
     fn release_spacing(&self) -> Span {

@@ -177,7 +177,7 @@ mod discovery {
         assert_eq!(only(&probe.send(at(1.0), 9)).header().request.map(|ask| ask.forwarders), Some(64));
     }
 
-    /// §8.2.5: every copy, along its way reversed.
+    /// §8.2.4: every copy, along its way reversed.
     #[test]
     fn the_target_answers_every_copy() {
         let mut probe = Probe::new(&rfc());
@@ -216,7 +216,7 @@ mod discovery {
         );
     }
 
-    /// §3.3.2.
+    /// §8.2.3.
     #[test]
     fn a_cache_completes_the_route() {
         let mut probe = Probe::new(&rfc());
@@ -229,7 +229,7 @@ mod discovery {
         assert_eq!(on.route(), [5, 3, ME], "the request goes on to the target");
     }
 
-    /// §3.3.2: a node must not answer with a loop. ns-2 cuts it out, and answers if the node is still on the route.
+    /// §8.2.3: a node must not answer with a loop. ns-2 cuts it out, and answers if the node is still on the route.
     #[test]
     fn a_completed_route_has_no_loop() {
         let answer = |params: &DsrParams, passed: &[u32]| {
@@ -280,7 +280,7 @@ mod discovery {
 mod maintenance {
     use super::*;
 
-    /// §8.3.3.
+    /// §8.1.5.
     #[test]
     fn a_packet_follows_its_source_route() {
         let mut probe = Probe::new(&rfc());
@@ -302,7 +302,7 @@ mod maintenance {
         assert_eq!((packet.bytes, &packet.dsr), (532, &None));
     }
 
-    /// §8.3.4, §3.4.1: the packet goes on by another route, the queue is cleaned, the source is told.
+    /// §8.3.4, §8.3.6: the packet goes on by another route, the queue is cleaned, the source is told.
     #[test]
     fn a_node_on_the_way_salvages_and_reports() {
         let mut probe = Probe::new(&rfc());
@@ -468,10 +468,15 @@ mod maintenance {
         assert_eq!(tell(&DsrParams::ns_2_35()), [5], "ns-2 tells the first only");
     }
 
-    /// A reply that offers the dead link is not worth salvaging.
+    /// §8.3.6: a reply that finds no way back has done its work. ns-2 salvages it, if it does not offer the dead link.
     #[test]
-    fn a_bad_reply_is_dropped() {
+    fn a_reply_is_salvaged_only_in_the_ns_2_sets_and_only_if_good() {
         let mut probe = Probe::new(&rfc());
+        probe.reply(at(0.5), &[ME, 4, 5]);
+        let good = probe.reply_packet(&[5, 7, 9], &[9, ME, 2, 5]);
+        assert_eq!(dropped(&probe.fail(at(1.0), good, 2)), [DropReason::LinkFailure]);
+
+        let mut probe = Probe::new(&DsrParams::ns_2_35());
         probe.reply(at(0.5), &[ME, 4, 5]);
         let bad = probe.reply_packet(&[5, 2, ME, 9], &[9, ME, 2, 5]);
         let actions = probe.fail(at(1.0), bad, 2);
@@ -607,8 +612,8 @@ fn sets_are_what_their_sources_say() {
         |params: DsrParams| (params.primary_paths, params.secondary_paths, params.cache_timeout_s > 0.0);
     assert_eq!(caches(set("ns-2.35")), (30, 64, false));
     assert_eq!(caches(set("dyer-2002")), (30, 34, false));
-    let waits = |params: &DsrParams| [1, 2, 3, 4].map(|attempts| params.wait_after(attempts).as_secs());
-    assert_eq!(waits(&set("ns-2.35")), [2.0, 8.0, 10.0, 10.0]);
-    assert_eq!(waits(&set("broch-1998")), [0.5, 1.0, 2.0, 4.0]);
+    let waits = |params: &DsrParams| [1, 2, 3, 4].map(|attempts| params.wait_after(attempts));
+    assert_eq!(waits(&set("ns-2.35")), [2.0, 8.0, 10.0, 10.0].map(Span::from_secs));
+    assert_eq!(waits(&set("broch-1998")), [0.5, 1.0, 2.0, 4.0].map(Span::from_secs));
     assert_eq!(DsrParams::set("rfc3561"), None);
 }
