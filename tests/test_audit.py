@@ -22,7 +22,8 @@ def test_cut_off_in_mid_air(duration_s: float, seed: int, profile: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "routing", ["aodv", "aodv:rfc-3561", "aodv:dyer-2002", "dsdv", "dsdv:broch-1998", "dsr", "dsr:ns-2.35", "static"]
+    "routing",
+    ["aodv", "aodv:rfc-3561", "aodv:dyer-2002", "dsdv", "dsdv:broch-1998", "dsr", "dsr:ns-2.35", "static"],
 )
 @pytest.mark.parametrize("sender", ["reno", "tahoe", "sack", "fixed-rto", "reno-f"])
 def test_every_protocol(routing: str, sender: str) -> None:
