@@ -27,6 +27,8 @@ ROUTINGS = [
     "aodv:dyer-2002",
     "dsdv",
     "dsdv:broch-1998",
+    "dsr",
+    "dsr:ns-2.35",
     "adv",
     "adv:dyer-2002-ch3-5s",
     "static",

@@ -23,6 +23,7 @@ SECTIONS = {
     "tcp": ("TCP, at both ends", "models/tcp.md"),
     "aodv": ("AODV", "models/aodv.md"),
     "dsdv": ("DSDV", "models/dsdv.md"),
+    "dsr": ("DSR", "models/dsr.md"),
     "adv": ("ADV", "models/adv.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }

@@ -212,7 +212,7 @@ class Scenario(_Model):
         warmup_s: When measurement begins, in s.
         seed: The seed of all random streams.
         replication: The number of the replication, part of every stream's name.
-        routing: ``aodv``, ``dsdv``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
+        routing: ``aodv``, ``dsdv``, ``dsr``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
         profile: The named set of defaults that all parameters start from.
         radio: Changed parameters of the radio channel.
         mac: Changed parameters of the MAC.
@@ -223,6 +223,7 @@ class Scenario(_Model):
             a string alone is that name.
         aodv: Changed parameters of AODV.
         dsdv: Changed parameters of DSDV.
+        dsr: Changed parameters of DSR.
         adv: Changed parameters of ADV.
     """
 
@@ -242,6 +243,7 @@ class Scenario(_Model):
     tcp: Section = {}
     aodv: Section = {}
     dsdv: Section = {}
+    dsr: Section = {}
     adv: Section = {}
 
     _where: str = PrivateAttr(default="scenario")

@@ -10,6 +10,7 @@ use crate::radio::RadioParams;
 use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
+use crate::routing::dsr::DsrParams;
 use crate::scenario::{NetworkParams, Params};
 use crate::transport::tcp::TcpParams;
 
@@ -53,6 +54,7 @@ fn ns_2_35() -> Params {
         tcp: TcpParams::ns_2_35(),
         aodv: AodvParams::ns_2_35(),
         dsdv: DsdvParams::ns_2_35(),
+        dsr: DsrParams::ns_2_35(),
         adv: AdvParams::dyer_2002(),
     }
 }
@@ -76,6 +78,7 @@ fn cmu_1998() -> Params {
         tcp: TcpParams::cmu_1998(),
         aodv: AodvParams::dyer_2002(),
         dsdv: DsdvParams::broch_1998(),
+        dsr: DsrParams::dyer_2002(),
         ..base
     }
 }

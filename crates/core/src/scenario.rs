@@ -12,6 +12,7 @@ use crate::radio::{Propagation, RadioParams};
 use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
+use crate::routing::dsr::DsrParams;
 use crate::transport::tcp::TcpParams;
 
 choices! {
@@ -21,6 +22,8 @@ choices! {
         Aodv = "aodv",
         /// Destination-Sequenced Distance Vector.
         Dsdv = "dsdv",
+        /// Dynamic Source Routing.
+        Dsr = "dsr",
         /// Adaptive Distance Vector.
         Adv = "adv",
         /// Fixed shortest-hop routes over the initial positions.
@@ -60,6 +63,8 @@ pub struct Params {
     pub aodv: AodvParams,
     /// DSDV.
     pub dsdv: DsdvParams,
+    /// DSR.
+    pub dsr: DsrParams,
     /// ADV.
     pub adv: AdvParams,
 }
@@ -76,6 +81,7 @@ impl Params {
             TcpParams::SCHEMA,
             AodvParams::SCHEMA,
             DsdvParams::SCHEMA,
+            DsrParams::SCHEMA,
             AdvParams::SCHEMA,
         ]
         .concat()
@@ -94,6 +100,7 @@ impl Params {
         self.tcp.check()?;
         self.aodv.check()?;
         self.dsdv.check()?;
+        self.dsr.check()?;
         self.adv.check()
     }
 
@@ -102,6 +109,7 @@ impl Params {
         match protocol {
             RoutingKind::Aodv => AodvParams::SETS,
             RoutingKind::Dsdv => DsdvParams::SETS,
+            RoutingKind::Dsr => DsrParams::SETS,
             RoutingKind::Adv => AdvParams::SETS,
             RoutingKind::Static => &[],
         }
@@ -112,6 +120,7 @@ impl Params {
         match protocol {
             RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
             RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
+            RoutingKind::Dsr => Some(Params { dsr: DsrParams::set(name)?, ..self }),
             RoutingKind::Adv => Some(Params { adv: AdvParams::set(name)?, ..self }),
             RoutingKind::Static => None,
         }

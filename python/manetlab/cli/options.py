@@ -18,7 +18,7 @@ MovementFile = Annotated[Path | None, typer.Option("--movement", help="Movement 
 TrafficFile = Annotated[Path | None, typer.Option("--traffic", help="Traffic file of ns-2 (cbrgen.tcl).")]
 Routing = Annotated[
     str | None,
-    typer.Option(help="aodv, dsdv, adv or static; PROTOCOL:SET for a parameter set. [aodv]"),
+    typer.Option(help="aodv, dsdv, dsr, adv or static; PROTOCOL:SET for a parameter set. [aodv]"),
 ]
 Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, tahoe, sack, fixed-rto or reno-f. [reno]")]
 Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]

@@ -14,6 +14,9 @@ from manetlab.tables import Table
 
 T = TypeVar("T")
 
+CMU_QUEUE = {"packets": 50, "routing_priority": "classes"}
+"""The interface queue without which ns-2's DSR does not run."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -59,5 +62,6 @@ def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
             "warmup_s": float(run["warm"]),
             "routing": run["rp"].lower(),
             "profile": "ns-2.35",
+            "queue": CMU_QUEUE if run["rp"] == "DSR" else {},
         }
     )

@@ -46,7 +46,7 @@ MEASURES = (
     Measure("CBR mean latency, s", "cbr_latency_mean_s", "cbr_latency_s", 1.0, 0.25, False),
 )
 WIDER = tuple(replace(m, tolerance=0.12, widest=0.20) if m.zero_suffices else m for m in MEASURES)
-"""For protocols with one run of ns-2 a scenario of which some are missing."""
+"""For DSDV and DSR, of whose runs in ns-2 some are missing, or in which single seconds weigh much."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,11 @@ def check(folder: Path, seeds: int, scenarios_per_group: int | None = None, prot
 def check_dsdv(folder: Path, seeds: int) -> Check:
     """The mobile networks in which ns-2.35 finished with DSDV."""
     return check(folder, seeds, protocol="DSDV")
+
+
+def check_dsr(folder: Path, seeds: int) -> Check:
+    """The mobile networks with DSR."""
+    return check(folder, seeds, protocol="DSR")
 
 
 def _table(title: str, seeds: int, ours: list[Sequence[Result]], theirs: list[dict[str, Any]]) -> Table:

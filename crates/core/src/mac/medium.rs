@@ -152,6 +152,13 @@ impl Medium {
         (reception.wanted && reception.end <= now && reception.intact()).then_some(reception.transmission)
     }
 
+    /// The transmission of an intact frame for somebody else that has ended by now.
+    #[inline]
+    pub(super) fn overheard(&self, now: Time) -> Option<u32> {
+        let reception = self.reception.as_ref()?;
+        (!reception.wanted && reception.end <= now && reception.intact()).then_some(reception.transmission)
+    }
+
     /// The frame that occupied the receiver has ended and been dealt with.
     pub(super) fn release(&mut self) {
         if let Some(reception) = self.reception.take() {

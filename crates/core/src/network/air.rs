@@ -7,7 +7,7 @@
 //! its receivers in order of time and goes back to the queue whenever something else comes first.
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Frame, Signal};
+use crate::mac::{Body, Frame, Signal};
 use crate::observe::RecordKind;
 use crate::packet::NodeId;
 use crate::radio::Arrival;
@@ -142,9 +142,12 @@ impl Network {
     fn begin_last_bits(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
         let to = transmission.frame.as_ref().map_or(NodeId::BROADCAST, |frame| frame.to);
+        // Routing may listen to IP packets for others.
+        let tapped = self.taps
+            && transmission.frame.as_ref().is_some_and(|frame| matches!(frame.body, Some(Body::Ip(_))));
         transmission
             .arrivals
-            .retain(|arrival| arrival.receivable && (to.is_broadcast() || to.0 == arrival.node));
+            .retain(|arrival| arrival.receivable && (tapped || to.is_broadcast() || to.0 == arrival.node));
         transmission.phase = Phase::LastBits;
         transmission.next = 0;
         transmission.sort();
@@ -161,6 +164,8 @@ impl Network {
             transmission.next += 1;
             if self.stations[node as usize].mac.received(self.now) == Some(at) {
                 self.receive(node, at);
+            } else if self.taps {
+                self.tap(node, at);
             }
             let Some(due) = self.air.transmissions[at as usize].due() else {
                 self.end_transmission(at);
@@ -198,6 +203,20 @@ impl Network {
         if mac.handle_arrival(self.now, &signal, &self.timing, &self.rules) {
             self.set_mac_deadline(node);
         }
+    }
+
+    /// The last bit of a frame reaches a node that the frame may not be for: routing sees it if it is intact.
+    fn tap(&mut self, node: u32, at: u32) {
+        if self.stations[node as usize].mac.overheard(self.now) != Some(at) {
+            return;
+        }
+        let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
+        if let Some(Body::Ip(packet)) = &frame.body {
+            self.with_routing(node, |routing, now, actions| {
+                routing.handle_overheard(now, packet, frame.from, frame.to, actions);
+            });
+        }
+        self.air.transmissions[at as usize].frame = Some(frame);
     }
 
     /// A node has received a transmission that it must act on.

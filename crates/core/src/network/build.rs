@@ -11,7 +11,7 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::NodeId;
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, adv, aodv, dsdv, shortest_hops};
+use crate::routing::{Routing, StaticRoutes, adv, aodv, dsdv, dsr, shortest_hops};
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
@@ -41,6 +41,7 @@ impl Network {
             data_ttl: params.network.data_ttl as u8,
             index: Index::new(Propagation::new(&params.radio), paths, end),
             air: Air::default(),
+            taps: false,
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             conveyors: Vec::new(),
@@ -54,6 +55,7 @@ impl Network {
             arp_actions: Vec::new(),
         };
         network.add_stations(scenario);
+        network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         // Set before every flow: what happens in the instant in which the warm-up ends belongs to the window.
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
@@ -136,6 +138,9 @@ fn routing_maker<'a>(
         }
         RoutingKind::Dsdv => {
             Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
+        }
+        RoutingKind::Dsr => {
+            Box::new(|node| dsr::new(node, &scenario.params.dsr, streams.stream(node.0, Purpose::Routing)))
         }
         RoutingKind::Adv => {
             Box::new(|node| adv::new(node, &scenario.params.adv, streams.stream(node.0, Purpose::Routing)))

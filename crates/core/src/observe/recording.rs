@@ -89,6 +89,7 @@ impl From<&Packet> for PacketNote {
                 Message::Rerr { .. } => "rerr",
                 Message::Hello { .. } => "hello",
             },
+            Payload::Dsr => packet.dsr.as_ref().map_or("dsr", |header| header.name()),
             Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
             Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
                 FloodKind::InitConnection => "init-connection",

@@ -34,6 +34,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         bytes: 532,
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
+        dsr: None,
     }
 }
 
@@ -98,6 +99,8 @@ pub(crate) struct Bench {
     packets: BTreeMap<u64, (NodeId, NodeId, Time, Option<End>)>,
     /// Control packets put on the air: when, by whom.
     control: Vec<(Time, NodeId, Packet)>,
+    /// Links that data packets crossed: from, to, the packet as it was then.
+    crossed: Vec<(NodeId, NodeId, Packet)>,
 }
 
 impl Bench {
@@ -120,6 +123,7 @@ impl Bench {
             stream: Streams::new(1, 0).stream(0, Purpose::Channel),
             packets: BTreeMap::new(),
             control: Vec::new(),
+            crossed: Vec::new(),
         };
         for node in 0..n {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
@@ -222,11 +226,16 @@ impl Bench {
         by_node.map(|(time, _, packet)| (*time, packet))
     }
 
+    /// The links that data packets crossed, in order: from, to, the packet as it was then.
+    pub(crate) fn crossings(&self) -> &[(NodeId, NodeId, Packet)] {
+        &self.crossed
+    }
+
     /// Each packet has ended, or a node holds it, or it is on its way, and never two of these.
     pub(crate) fn assert_balanced(&self) {
         let mut held: Vec<u64> = Vec::new();
         for node in &self.nodes {
-            node.buffered(&mut |packet| held.push(packet.uid));
+            node.buffered(&mut |packet| held.extend(packet.is_data().then_some(packet.uid)));
         }
         held.extend(self.events.values().filter_map(|event| match event {
             Event::Queue { packet, .. } | Event::Cross { packet, .. } if packet.is_data() => Some(packet.uid),
@@ -305,7 +314,7 @@ impl Bench {
 
     fn restart(&mut self, node: NodeId) {
         let mut lost = Vec::new();
-        self.nodes[node.index()].buffered(&mut |packet| lost.push(packet.uid));
+        self.nodes[node.index()].buffered(&mut |packet| lost.extend(packet.is_data().then_some(packet.uid)));
         for uid in lost {
             self.end(uid, End::LostInRestart);
         }
@@ -341,6 +350,12 @@ impl Bench {
     fn cross(&mut self, from: NodeId, to: NodeId, unicast: bool, mut packet: Packet) {
         if self.is_linked(from, to) {
             packet.hops += 1;
+            if packet.is_data() {
+                self.crossed.push((from, to, packet.clone()));
+            }
+            if unicast {
+                self.overhear(from, to, &packet);
+            }
             self.call(to, Some(packet), |machine, now, packet, actions| {
                 machine.handle_incoming(now, packet.expect("given"), from, actions);
             });
@@ -348,6 +363,17 @@ impl Bench {
             self.call(from, Some(packet), |machine, now, packet, actions| {
                 machine.handle_link_failure(now, packet.expect("given"), to, actions);
             });
+        }
+    }
+
+    /// Shows a unicast packet to the other neighbours of its sender that want to see it.
+    fn overhear(&mut self, from: NodeId, to: NodeId, packet: &Packet) {
+        for node in (0..self.nodes.len() as u32).map(NodeId).filter(|node| *node != to && *node != from) {
+            if self.nodes[node.index()].wants_overheard() && self.is_linked(from, node) {
+                self.call(node, None, |machine, now, _, actions| {
+                    machine.handle_overheard(now, packet, from, to, actions);
+                });
+            }
         }
     }
 
@@ -535,7 +561,7 @@ where
     runs.filter(|run| random_network(make.clone(), *run, forbid).looped).collect()
 }
 
-fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
+pub(crate) fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
 where
     M: Fn(NodeId) -> Box<dyn Routing> + 'static,
 {

@@ -302,6 +302,7 @@ impl Adv {
             hops: 0,
             bytes,
             created: now,
+            dsr: None,
             payload: Payload::Adv(message),
         }
     }

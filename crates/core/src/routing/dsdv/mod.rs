@@ -332,6 +332,7 @@ impl Dsdv {
             bytes: IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32,
             created: now,
             payload: Payload::Dsdv(update),
+            dsr: None,
         }
     }
 
