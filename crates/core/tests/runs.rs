@@ -176,7 +176,9 @@ proptest! {
     #[test]
     fn the_audit_balances_wherever_the_run_is_cut(
         name in prop::sample::select(PROFILES.to_vec()),
-        routing in prop::sample::select(vec![RoutingKind::Aodv, RoutingKind::Static]),
+        routing in prop::sample::select(vec![
+            RoutingKind::Aodv, RoutingKind::Dsdv, RoutingKind::Dsr, RoutingKind::Adv, RoutingKind::Static,
+        ]),
         seed in 0u64..1000,
         duration_us in 300_000u64..6_000_000,
         arp in any::<bool>(),
@@ -251,4 +253,40 @@ fn an_outage_shows_in_repairs_gap_and_timeouts() {
     let whole = tcp_measures(&scenario);
     assert!(whole.longest_gap_s < 2.0, "{whole:?}");
     assert_eq!((whole.route_repairs, whole.route_repair_mean_s), (0, None));
+}
+
+/// The first instants at which `node` sent a packet of this name, in s.
+fn sent(lines: &str, node: u32, what: &str) -> Vec<f64> {
+    let of_node = format!("\"node\":{node},\"event\":\"sent\"");
+    let named = format!("\"what\":\"{what}\",\"src\":{node},");
+    let wanted = lines.lines().filter(|line| line.contains(&of_node) && line.contains(&named));
+    let time = |line: &str| line["{\"t\":".len()..].split(',').next().and_then(|t| t.parse().ok());
+    wanted.map(|line| time(line).expect("a time")).collect()
+}
+
+/// ADV floods what it is told: at the source of each flow, before its first packet and after its last.
+#[test]
+fn flows_tell_routing_when_they_begin_and_are_over() {
+    let mut one_way = cbr(0, 2, 1.0, 0.5);
+    one_way.stop_s = Some(3.2);
+    let mut two_way = tcp(2, 0, 8.0);
+    two_way.kind = FlowKind::Tcp { bytes: Some(20_000), window: Some(8), segment_bytes: Some(1460) };
+    let endless = tcp(1, 0, 12.0);
+    let mut scenario = chain(2, vec![one_way, two_way, endless], 20.0);
+    scenario.routing = RoutingKind::Adv;
+    scenario.params.adv.linger_s = 0.0;
+    let outcome = run(&scenario, true).expect("the scenario runs and its books balance");
+    let lines = outcome.recording.expect("asked for").to_json_lines();
+    let within = |times: &[f64], low: f64, high: f64| {
+        assert!(times.iter().any(|time| (low..high).contains(time)), "{times:?} from {low} to {high}");
+    };
+    within(&sent(&lines, 0, "init-connection"), 1.0, 1.01);
+    within(&sent(&lines, 0, "end-connection"), 3.0, 3.01);
+    within(&sent(&lines, 2, "init-connection"), 8.0, 8.01);
+    within(&sent(&lines, 2, "end-connection"), 8.01, 11.0);
+    within(&sent(&lines, 1, "init-connection"), 12.0, 12.01);
+    let ends: usize = (0..3).map(|node| sent(&lines, node, "end-connection").len()).sum();
+    assert_eq!(ends, 2 * 3, "two floods that three nodes send, and none of the endless flow");
+    let FlowMeasures::Tcp(done) = &outcome.result.flows[1].measures else { panic!("a TCP flow") };
+    assert_eq!(done.delivered_bytes, 20_000);
 }

@@ -208,6 +208,14 @@ impl Medium {
         (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
+    /// The transmission of an intact frame for somebody else that has ended by now.
+    #[inline]
+    pub(super) fn overheard(&self, now: Time) -> Option<u32> {
+        let reception = &self.reception;
+        let for_others = reception.present & !reception.wanted & reception.intact();
+        (for_others && reception.end <= now).then_some(reception.transmission)
+    }
+
     /// The frame that occupied the receiver has ended and been dealt with.
     pub(super) fn release(&mut self) {
         if self.reception.present {

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Frame, ShortWay, Signal};
+use crate::mac::{Body, Frame, ShortWay, Signal};
 use crate::observe::RecordKind;
 use crate::packet::NodeId;
 use crate::radio::Arrival;
@@ -24,8 +24,10 @@ struct Transmission {
     phase: Phase,
     /// How many the first bit has not reached yet, in the phase of first bits.
     unreached: usize,
-    /// Those that the frame is meant for and strong enough for: delay in nanoseconds and node, nearest first in the
-    /// second phase.
+    /// Does routing listen to the frame, whomever it is for?
+    tapped: bool,
+    /// Those that the frame is meant for and strong enough for, or all for whom it is strong enough if routing listens:
+    /// delay in nanoseconds and node, nearest first in the second phase.
     receivers: Vec<(u32, u32)>,
     /// How many of them the last bit has reached.
     next: usize,
@@ -96,6 +98,8 @@ impl Network {
         });
         let at = self.free_transmission(node);
         let transmission = &mut self.air.transmissions[at as usize];
+        // Routing may listen to IP packets for others.
+        transmission.tapped = self.taps && matches!(frame.body, Some(Body::Ip(_)));
         transmission.frame = Some(frame);
         transmission.start = self.now;
         transmission.phase = Phase::Start;
@@ -130,6 +134,10 @@ impl Network {
         let transmission = &mut self.air.transmissions[at as usize];
         let Some(template) = transmission.template(at, self.short_way) else { return };
         self.index.compute(template.from.0, self.now);
+        if template.tapped {
+            let receivable = self.index.arrivals(template.from.0).filter(|arrival| arrival.receivable);
+            transmission.receivers.extend(receivable.map(|arrival| (arrival.delay_ns, arrival.node)));
+        }
         if self.now + self.air.longest < self.agenda.peek_time().min(self.end) {
             self.serve_all(template);
             self.begin_last_bits(at);
@@ -243,6 +251,8 @@ impl Network {
             transmission.next += 1;
             if self.stations[node as usize].mac.received(self.now) == Some(at) {
                 self.receive(node, at);
+            } else if self.taps {
+                self.tap(node, at);
             }
             let Some(due) = self.air.transmissions[at as usize].last_bit() else {
                 self.end_transmission(at);
@@ -278,7 +288,7 @@ impl Network {
     fn arrive(&mut self, arrival: &Arrival, template: &Template) {
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
         let (now, signal) = template.at(arrival, meant);
-        if signal.wanted {
+        if signal.wanted && !template.tapped {
             let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));
         }
@@ -291,6 +301,20 @@ impl Network {
         if mac.handle_arrival(now, &signal, &self.timing, &self.rules) {
             self.set_mac_deadline(arrival.node);
         }
+    }
+
+    /// The last bit of a frame reaches a node that the frame may not be for: routing sees it if it is intact.
+    fn tap(&mut self, node: u32, at: u32) {
+        if self.stations[node as usize].mac.overheard(self.now) != Some(at) {
+            return;
+        }
+        let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
+        if let Some(Body::Ip(packet)) = &frame.body {
+            self.with_routing(node, |routing, now, actions| {
+                routing.handle_overheard(now, packet, frame.from, frame.to, actions);
+            });
+        }
+        self.air.transmissions[at as usize].frame = Some(frame);
     }
 
     /// A node has received a transmission that it must act on.
@@ -310,6 +334,7 @@ impl Transmission {
             start: Time::ZERO,
             phase: Phase::Start,
             unreached: 0,
+            tapped: false,
             receivers: Vec::new(),
             next: 0,
         }
@@ -318,8 +343,8 @@ impl Transmission {
     /// What all receivers get alike.
     fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
         let &Frame { from, to, airtime, reserves, .. } = self.frame.as_ref()?;
-        let reserves = way.reserves(reserves);
-        Some(Template { start: self.start, from, to, airtime, reserves, transmission: at })
+        let (start, reserves, tapped) = (self.start, way.reserves(reserves), self.tapped);
+        Some(Template { start, from, to, airtime, reserves, transmission: at, tapped })
     }
 
     /// When the last bit reaches the next receiver; none after the last.
@@ -339,6 +364,7 @@ struct Template {
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
     transmission: u32,
+    tapped: bool,
 }
 
 impl Template {

@@ -4,6 +4,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::RecordKind;
 use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::routing::ConnectionEvent;
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
 
@@ -58,6 +59,8 @@ impl Network {
                 tcp.started = true;
                 self.agenda.set(flow.source_slot, flow.stop);
                 let bytes = tcp.bytes;
+                let (src, dst) = (flow.src, flow.dst);
+                self.tell_routing(src, ConnectionEvent::Opened { dst, two_way: true });
                 self.with_sender(id, |sender, out| sender.handle_write(now, bytes, out));
             }
             Transport::Cbr(cbr) => {
@@ -66,9 +69,16 @@ impl Network {
                 cbr.next_number += 1;
                 let bytes = cbr.payload_bytes + self.udp_overhead_bytes;
                 let (src, dst) = (flow.src, flow.dst);
-                self.agenda.set(flow.source_slot, cbr.source.next_timeout());
+                let (is_first, next) = (cbr.next_number == 1, cbr.source.next_timeout());
+                self.agenda.set(flow.source_slot, next);
                 self.meter.cbr_sent(now, FlowId(id));
+                if is_first {
+                    self.tell_routing(src, ConnectionEvent::Opened { dst, two_way: false });
+                }
                 self.originate(src, dst, bytes, payload);
+                if next == Time::NEVER {
+                    self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: false });
+                }
             }
         }
     }
@@ -96,7 +106,9 @@ impl Network {
             self.meter.outages.acknowledged(FlowId(id));
         }
         self.agenda.set(tcp.sender_slot, tcp.sender.next_timeout());
-        if outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none() {
+        let finishes =
+            outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none();
+        if finishes {
             tcp.completed = Some(self.now);
         }
         let (src, dst) = (flow.src, flow.dst);
@@ -106,6 +118,14 @@ impl Network {
             self.record(src.0, || RecordKind::Window { flow: id, cwnd, ssthresh, rto_s });
         }
         self.originate_all(id, src, dst, outputs);
+        if finishes {
+            self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: true });
+        }
+    }
+
+    /// The notice from transports to routing.
+    fn tell_routing(&mut self, src: NodeId, event: ConnectionEvent) {
+        self.with_routing(src.0, |routing, now, actions| routing.handle_connection(now, event, actions));
     }
 
     fn with_receiver(&mut self, id: u32, call: impl FnOnce(&mut Receiver, &mut Vec<Output>)) {
@@ -143,6 +163,7 @@ impl Network {
             bytes,
             created: self.now,
             payload,
+            dsr: None,
         };
         self.record(src.0, || RecordKind::Made((&packet).into()));
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));

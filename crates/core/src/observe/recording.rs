@@ -76,6 +76,7 @@ pub struct PacketNote {
 
 impl From<&Packet> for PacketNote {
     fn from(packet: &Packet) -> PacketNote {
+        use crate::routing::adv::{self, FloodKind};
         use crate::routing::aodv::Message;
         use crate::transport::tcp::Segment;
         let what = match &packet.payload {
@@ -87,6 +88,14 @@ impl From<&Packet> for PacketNote {
                 Message::Rrep { .. } => "rrep",
                 Message::Rerr { .. } => "rerr",
                 Message::Hello { .. } => "hello",
+            },
+            Payload::Dsr => packet.dsr.as_ref().map_or("dsr", |header| header.name()),
+            Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
+            Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
+                FloodKind::InitConnection => "init-connection",
+                FloodKind::ReceiverAlert => "receiver-alert",
+                FloodKind::EndConnection => "end-connection",
+                FloodKind::NonReceiverAlert => "non-receiver-alert",
             },
         };
         PacketNote {

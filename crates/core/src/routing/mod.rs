@@ -10,9 +10,14 @@
 //! is counted by [`Routing::buffered`]; a control message that is consumed comes out as
 //! [`Action::Consume`]. The packet audit checks this in every run.
 
+pub mod adv;
 pub mod aodv;
+mod buffer;
+pub mod dsdv;
+pub mod dsr;
 pub mod graph;
 mod static_routes;
+mod table;
 
 #[cfg(test)]
 pub(crate) mod testbench;
@@ -48,8 +53,8 @@ pub enum Action {
     Drop(Packet, DropReason),
     /// The control message ends here: its content has been used, or it is a duplicate.
     Consume(Packet),
-    /// Take all IP packets for this neighbour out of the interface queue; each comes back by
-    /// [`Routing::handle_flushed`].
+    /// Take all IP packets for this neighbour out of the interface queue, for [`NodeId::BROADCAST`] those that are for
+    /// all neighbours; each comes back by [`Routing::handle_flushed`].
     FlushQueue(NodeId),
     /// Tell the other layers.
     Notify(Notice),
@@ -72,10 +77,34 @@ pub enum Notice {
     },
 }
 
+/// What the transports of a node tell its routing protocol: at the source of a flow, before its first packet and after
+/// its last. Other nodes, the destination among them, are told nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConnectionEvent {
+    /// A flow from this node to `dst` begins.
+    Opened {
+        /// The destination.
+        dst: NodeId,
+        /// Do packets come back from the destination (TCP)?
+        two_way: bool,
+    },
+    /// A flow from this node to `dst` is over: a CBR source has made its last packet, a TCP sender has all data
+    /// acknowledged and will get no more. A flow that goes on until the run ends is never over.
+    Closed {
+        /// The destination.
+        dst: NodeId,
+        /// Did packets come back from the destination?
+        two_way: bool,
+    },
+}
+
 /// The state machine of one node. See the module's head.
 pub trait Routing: Send {
     /// The run begins.
     fn handle_start(&mut self, now: Time, actions: &mut Vec<Action>);
+
+    /// A flow of this node begins or is over. Most protocols do not care.
+    fn handle_connection(&mut self, _now: Time, _event: ConnectionEvent, _actions: &mut Vec<Action>) {}
 
     /// A packet from this node's own transport.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
@@ -89,6 +118,29 @@ pub trait Routing: Send {
 
     /// A packet that [`Action::FlushQueue`] took out of the interface queue.
     fn handle_flushed(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
+
+    /// Does the protocol listen to packets that are addressed to others? Asked once, before the run begins.
+    fn wants_overheard(&self) -> bool {
+        false
+    }
+
+    /// A packet that the MAC of `from` sent to the MAC of `to`, another node than this, was received intact here
+    /// too. Called only if [`Routing::wants_overheard`]; the packet is not this node's, and stays where it is.
+    fn handle_overheard(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _from: NodeId,
+        _to: NodeId,
+        _actions: &mut Vec<Action>,
+    ) {
+    }
+
+    /// Shall the protocol's own packets, too, come back by [`Routing::handle_link_failure`] when they cannot be
+    /// delivered? Otherwise they are dropped.
+    fn takes_back_control(&self) -> bool {
+        false
+    }
 
     /// The deadline of [`Routing::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>);

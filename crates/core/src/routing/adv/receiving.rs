@@ -1,0 +1,138 @@
+//! Processing received updates (3.2.5).
+
+use super::decision::{Decision, View, decide};
+use super::route::Route;
+use super::trigger::Speed;
+use super::{Adv, Entry, INFINITE, Response, Update};
+use crate::kernel::Time;
+use crate::packet::NodeId;
+use crate::routing::{Action, Notice};
+
+impl Adv {
+    pub(super) fn receive_update(
+        &mut self,
+        now: Time,
+        update: &Update,
+        from: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        self.mobility.look_at_clock(now, &self.params);
+        self.count_newcomer(now, from);
+        for entry in &*update.entries {
+            self.trigger.raise(match entry.expected_response {
+                Response::Zero => 0,
+                Response::Low => self.params.trgmeter_low,
+                Response::Medium => self.params.trgmeter_med,
+                Response::High => self.params.trgmeter_high,
+            });
+            if entry.dst == self.node {
+                self.hear_of_itself(now, *entry, actions);
+            } else {
+                self.copy_flag(now, *entry);
+                self.pass_on(*entry);
+                self.process(now, *entry, from, actions);
+            }
+        }
+    }
+
+    /// An active receiver that learns that it is called unreachable makes a full update at once (Table 3.4), with a
+    /// number above the one that it heard. A node of which others know that it is a receiver, and that does not know it
+    /// itself, has missed init-connection.
+    fn hear_of_itself(&mut self, now: Time, entry: Entry, actions: &mut Vec<Action>) {
+        let is_news = entry.seqno >= self.seqno;
+        self.seqno = self.seqno.max(entry.seqno.next_multiple_of(2));
+        if entry.is_receiver && is_news {
+            self.become_receiver(now, actions);
+        }
+        if entry.expected_response == Response::High {
+            // Packets for it wait somewhere: that is use enough for the active route timeout.
+            self.received_at = now;
+        }
+        if entry.metric == INFINITE && self.is_receiver {
+            self.trigger.raise(self.params.trgmeter_full);
+        }
+    }
+
+    /// The receiver flag is copied unless the entry is older. A source whose connection is open knows better.
+    fn copy_flag(&mut self, now: Time, entry: Entry) {
+        let route = self.table.get_or_insert_with(entry.dst, || Route::unknown(entry.dst));
+        if entry.expected_response == Response::High {
+            route.active_at = now;
+        }
+        if entry.seqno < route.seqno {
+        } else if entry.is_receiver {
+            route.become_receiver(now);
+        } else {
+            route.is_receiver = self.outgoing.contains_key(&entry.dst);
+        }
+    }
+
+    /// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks in turn.
+    /// By the text a request ends with the neighbours; what reaches farther is that they make updates too.
+    fn pass_on(&mut self, entry: Entry) {
+        let Some(route) = self.table.get_mut(entry.dst) else { return };
+        let can_answer = route.is_valid() && route.seqno > entry.seqno;
+        if self.params.pass_on_requests && entry.expected_response == Response::High && !can_answer {
+            route.is_asked_for = true;
+            route.advertise = route.advertise.max(1);
+        }
+    }
+
+    /// Table 3.4.
+    fn process(&mut self, now: Time, entry: Entry, from: NodeId, actions: &mut Vec<Action>) {
+        let Some(route) = self.table.get_mut(entry.dst) else { return };
+        let view = |seqno, metric: u8| View { seqno, metric: (metric != INFINITE).then_some(metric) };
+        let (mine, received) = (view(route.seqno, route.metric), view(entry.seqno, entry.metric));
+        let decision = decide(mine, received, route.next_hop == from, &self.params);
+        let is_urgent = route.is_forwarded() && self.mobility.speed == Speed::High;
+        match decision {
+            Decision::AdoptFresher | Decision::AdoptShorter => {
+                if is_urgent && decision == Decision::AdoptFresher {
+                    self.trigger.raise(self.params.trgmeter_med);
+                }
+                route.count_up();
+                self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
+            }
+            Decision::KnowsAsMuch => {
+                route.count_down();
+                if self.params.switch_next_hop_on_tie {
+                    route.next_hop = from;
+                }
+            }
+            Decision::KnowsLess => route.count_up(),
+            Decision::Invalidate => {
+                route.adopt(from, INFINITE, entry.seqno);
+                route.count_up();
+                if is_urgent {
+                    self.trigger.raise(self.params.trgmeter_med);
+                }
+                actions.push(Action::Notify(Notice::RouteFailed { dst: entry.dst, told: true }));
+            }
+            Decision::CopyNumber => route.seqno = entry.seqno,
+            Decision::Nothing => {}
+        }
+    }
+
+    /// Takes a new way to `dst` and sends what has waited for one. True if there was none before.
+    pub(super) fn adopt(
+        &mut self,
+        now: Time,
+        dst: NodeId,
+        next_hop: NodeId,
+        metric: u8,
+        seqno: u32,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        let route = self.table.get_or_insert_with(dst, || Route::unknown(dst));
+        let (was_valid, was_neighbour) = (route.is_valid(), route.metric == 1);
+        route.adopt(next_hop, metric, seqno);
+        if was_neighbour && metric > 1 {
+            self.mobility.count(now, &self.params);
+        }
+        if !was_valid {
+            actions.push(Action::Notify(Notice::RouteFound { dst }));
+            self.release(now, dst, actions);
+        }
+        !was_valid
+    }
+}
