@@ -61,7 +61,7 @@ def run(
         warmup_s=warmup,
         seed=seed,
     )
-    check_apart({"--record": record, "--series-out": series_out}, (scenario, *asked.files))
+    check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
     if seeds > 1:
         _show_many(_replications(asked, seeds, jobs), as_json)
         return
@@ -96,6 +96,16 @@ def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> Non
     elif step_s is not None and not as_json:
         wanted = "--series-out FILE.csv, or --json"
         raise InputError("the series go nowhere", "--series", "no --series-out", wanted)
+
+
+def _series_outputs(path: Path | None) -> dict[str, Path | None]:
+    """The files that the series go to, by what an error calls them."""
+    if path is None:
+        return {}
+    from manetlab.series_files import series_paths
+
+    paths = series_paths(path)
+    return {"--series-out": path, "--series-out, TCP flows:": paths["tcp_flows"]}
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
