@@ -73,19 +73,18 @@ def test_t_intervals_cover_the_mean_of_normal_values(mean: float) -> None:
     assert 0.93 <= covered / EXPERIMENTS <= 0.97
 
 
-@pytest.mark.parametrize(("n", "low", "high"), [(15, 0.88, 0.94), (60, 0.925, 0.96)])
+@pytest.mark.parametrize(("n", "low", "high"), [(15, 0.87, 0.92), (60, 0.92, 0.95)])
 def test_bootstrap_intervals_of_exponential_values_cover_less_until_there_are_many(
     n: int, low: float, high: float
 ) -> None:
-    # Of 15 skewed values BCa's 95 % are some 91 %: known of it, and said in docs/statistics.md.
+    # Of 15 skewed values BCa's 95 % are some 89 %: known of it, and said in docs/statistics.md.
     samples = np.random.default_rng(8).exponential(1.0, (EXPERIMENTS, n))
     covered = sum(bootstrap_interval(sample, resamples=999).holds(1.0) for sample in samples)
     assert low <= covered / EXPERIMENTS <= high
 
 
-def test_bootstrap_is_better_than_t_on_the_side_of_the_tail() -> None:
-    # A skewed sample's t interval misses the mean nearly always from below; BCa shares the misses more
-    # evenly.
+def test_the_bootstrap_misses_more_evenly_than_t_on_the_side_of_the_tail() -> None:
+    # The t interval of skewed values misses the mean nearly always from below.
     samples = np.random.default_rng(9).lognormal(0.0, 1.0, (EXPERIMENTS, 30))
     truth = math.exp(0.5)
     below_t = sum(mean_interval(sample).high < truth for sample in samples)

@@ -105,18 +105,23 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         InputError: It cannot be written.
     """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Like `write_text`, of bytes."""
     import tempfile
 
     check_writable(path)
     try:
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             return
         handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         temporary = Path(name)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
             mask = os.umask(0)
             os.umask(mask)
             temporary.chmod(0o666 & ~mask)

@@ -15,6 +15,11 @@ from manetlab import _core, provenance
 from manetlab.errors import InputError, shown
 from manetlab.scenario import Resolved, Scenario
 
+LEAST_SERIES_STEP_S, MOST_SERIES_STEP_S = 1e-3, 1e6
+"""Steps of time series, in s."""
+MOST_SERIES_ROWS = 10_000_000
+"""Most rows of a run's time series, which are kept in memory."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -41,14 +46,15 @@ class Result:
     series: dict[str, dict[str, list[Any]]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as one mapping, without the recording."""
-        return {
+        """The result as one mapping, without the recording; with the series if they were asked for."""
+        kept = {
             "flows": self.flows,
             "totals": self.totals,
             "drops": self.drops,
             "audit": self.audit,
             "provenance": self.provenance,
         }
+        return kept if self.series is None else {**kept, "series": self.series}
 
     def to_json(self, indent: int | None = None) -> str:
         """The result as one JSON object, without the recording."""
@@ -61,13 +67,19 @@ class Result:
 
 
 def run(
-    scenario: Scenario | Resolved | str | Path | None = None, *, record: bool = False, **fields: Any
+    scenario: Scenario | Resolved | str | Path | None = None,
+    *,
+    record: bool = False,
+    series_s: float | None = None,
+    **fields: Any,
 ) -> Result:
     """Makes one run.
 
     Args:
         scenario: A scenario, or the name of a TOML file that holds one.
         record: Keep the recording of every packet.
+        series_s: Keep time series with steps of so many simulated seconds; none if not given. Like the
+            recording, they do not change what is measured.
         **fields: Fields of [`Scenario`][manetlab.Scenario]: all of them without ``scenario``, or those that
             replace its own; a section of parameters changes only the parameters that it names. A resolved
             scenario takes none.
@@ -76,6 +88,7 @@ def run(
         InputError: The scenario cannot be used.
         RunFailed: The simulator found itself in the wrong.
     """
+    check_series_step(series_s, "run: series_s")
     match scenario:
         case Resolved():
             if fields:
@@ -84,7 +97,7 @@ def run(
                 raise InputError(
                     "a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint
                 )
-            return _run(scenario, record)
+            return _run(scenario, record, series_s)
         case None:
             made = Scenario.build(fields)
         case Scenario():
@@ -93,7 +106,7 @@ def run(
             made = Scenario.load(scenario, fields)
         case _:
             raise _no_scenario("run", scenario)
-    return _run(made.resolve(), record)
+    return _run(made.resolve(), record, series_s)
 
 
 def run_many(
@@ -101,6 +114,7 @@ def run_many(
     *,
     jobs: int | None = None,
     progress: Callable[[int, Result], None] | None = None,
+    series_s: float | None = None,
 ) -> list[Result]:
     """Makes several runs at a time and returns their results in the order of the scenarios.
 
@@ -108,6 +122,7 @@ def run_many(
         scenarios: What to run.
         jobs: How many at a time; as many as there are cores if not given.
         progress: Called in this thread with the scenario's index and its result, as each run ends.
+        series_s: Keep time series with steps of so many simulated seconds; none if not given.
 
     Raises:
         InputError: A scenario cannot be used, in which case nothing is run; or ``jobs`` is not above 0.
@@ -118,11 +133,14 @@ def run_many(
         raise InputError(
             "the number of jobs is not allowed", "run_many: jobs", shown(jobs), "a whole number from 1", hint
         )
+    check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
     _check(listed)
     # Threads suffice: a run holds no lock of the interpreter.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:
-        futures = {pool.submit(run, scenario): index for index, scenario in enumerate(listed)}
+        futures = {
+            pool.submit(run, scenario, series_s=series_s): index for index, scenario in enumerate(listed)
+        }
         try:
             for future in as_completed(futures):
                 result = future.result()
@@ -164,9 +182,35 @@ def _no_scenario(where: str, found: object) -> InputError:
     return InputError("this is no scenario", where, shown(found), "a Scenario or a Resolved", hint)
 
 
-def _run(resolved: Resolved, record: bool) -> Result:
+def check_series_step(step_s: float | None, where: str) -> None:
+    """Checks the step of time series; None stands for none.
+
+    Raises:
+        InputError: It is not a number of seconds that is allowed.
+    """
+    if step_s is None:
+        return
+    number = isinstance(step_s, int | float) and not isinstance(step_s, bool)
+    if not number or not LEAST_SERIES_STEP_S <= step_s <= MOST_SERIES_STEP_S:
+        wanted = f"{LEAST_SERIES_STEP_S:g} to {MOST_SERIES_STEP_S:g} simulated seconds"
+        hint = "the recording tells more of a moment than shorter steps would"
+        raise InputError("the step of the series is not allowed", where, shown(step_s), wanted, hint)
+
+
+def _check_series_rows(resolved: Resolved, step_s: float) -> None:
+    tcp_flows = sum(flow["kind"] == "tcp" for flow in resolved.flows)
+    rows = resolved.scenario.duration_s / step_s * (1 + tcp_flows)
+    if rows > MOST_SERIES_ROWS:
+        found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
+        hint = "a row is kept for every step, and one for every TCP flow: make the steps longer"
+        raise InputError("the series would be too long", f"series_s = {step_s:g} s", found, wanted, hint)
+
+
+def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
+    if series_s is not None:
+        _check_series_rows(resolved, series_s)
     started, started_cpu = time.perf_counter(), time.thread_time()
-    text, recording = _core.run(resolved.core_json(), resolved.movement, record)
+    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s)
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(
@@ -188,4 +232,5 @@ def _run(resolved: Resolved, record: bool) -> Result:
             "cpu_time_s": round(cpu_time_s, 6),
         },
         recording=recording,
+        series=None if series is None else json.loads(series),
     )

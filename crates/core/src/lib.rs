@@ -17,5 +17,6 @@ pub mod profile;
 pub mod radio;
 pub mod routing;
 pub mod scenario;
+pub mod topology;
 pub mod traffic;
 pub mod transport;

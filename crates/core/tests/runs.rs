@@ -4,7 +4,7 @@ use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mac::{Access, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::network::{Outcome, RunError, run, run_while};
+use manetlab_core::network::{Options, Outcome, RunError, run, run_while};
 use manetlab_core::observe::FlowMeasures;
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
@@ -205,9 +205,21 @@ fn a_run_stops_when_it_is_told_to_and_asking_changes_nothing() {
         asked += 1;
         true
     };
-    assert_eq!(run_while(&scenario, false, &mut never), Ok(outcome(&scenario)));
+    assert_eq!(run_while(&scenario, Options::default(), &mut never), Ok(outcome(&scenario)));
     assert!(asked > 0, "the run is too short to be asked");
-    assert!(matches!(run_while(&scenario, false, &mut || false), Err(RunError::Stopped(_))));
+    assert!(matches!(run_while(&scenario, Options::default(), &mut || false), Err(RunError::Stopped(_))));
+}
+
+#[test]
+fn series_change_nothing_and_sum_to_the_result() {
+    for profile in ["ns-2.35", "rfc"] {
+        let scenario = mobile(profile, 3, 20.0);
+        let options = Options { series_step: Some(Span::from_millis(7)), ..Options::default() };
+        let mut with_series = run_while(&scenario, options, &mut || true).expect("the scenario runs");
+        let series = with_series.series.take().expect("series were asked for");
+        assert_eq!(with_series, outcome(&scenario));
+        assert_eq!(series.steps(), 20_000 / 7);
+    }
 }
 
 /// The middle of a chain goes out of reach for a while: 600 m to the side at 100 m/s, and back.

@@ -7,6 +7,7 @@
 mod errors;
 mod movement;
 mod running;
+mod topology;
 mod traffic;
 
 use manetlab_core::mobility::waypoint::WaypointParams;
@@ -114,5 +115,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(running::stop, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use manetlab_core::network::{self, RunError};
+use manetlab_core::kernel::Span;
+use manetlab_core::network::{self, Options, RunError};
 use manetlab_core::scenario::Scenario;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -25,7 +26,7 @@ pub(crate) fn stop(wanted: bool) {
 
 /// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the main
 /// thread; the other threads' runs wait for [`stop`].
-fn interrupted() -> bool {
+pub(crate) fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn hold_back_panic_messages() {
     }));
 }
 
-fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
+pub(crate) fn parse(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<Scenario> {
     let mut scenario: Scenario = serde_json::from_str(scenario_json).map_err(|error| {
         input_error("this is not a scenario", place, &error.to_string(), "a scenario", FROM_PYTHON)
     })?;
@@ -59,25 +60,29 @@ pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -
     json(&parse(scenario_json, movement, place)?)
 }
 
-/// Runs a scenario: the result as a JSON object, and the recording as JSON lines if it is wanted.
+/// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time series, with
+/// steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond or more.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
     scenario_json: &str,
     movement: &Movement,
     record: bool,
-) -> PyResult<(String, Option<String>)> {
+    series_s: Option<f64>,
+) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
+    let options = Options { record, series_step: series_s.map(Span::from_secs) };
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let outcome = network::run_while(&scenario, record, &mut || !interrupted())?;
-            Ok((outcome.result, outcome.recording.map(|recording| recording.to_json_lines())))
+            let outcome = network::run_while(&scenario, options, &mut || !interrupted())?;
+            let recording = outcome.recording.map(|recording| recording.to_json_lines());
+            Ok((outcome.result, recording, outcome.series))
         }));
         RUNNING.set(false);
         outcome.unwrap_or_else(|panic| Err(Ended::Panicked(message(panic.as_ref()))))
     });
-    let (result, recording) = outcome.map_err(|ended| {
+    let (result, recording, series) = outcome.map_err(|ended| {
         let found = match ended {
             Ended::Failed(RunError::Stopped(_)) => return PyKeyboardInterrupt::new_err(()),
             Ended::Failed(error) => error.to_string(),
@@ -87,7 +92,7 @@ pub(crate) fn run(
         let wanted = "a run whose books balance and whose invariants hold";
         RunFailed::new_err(("the simulator failed".to_owned(), place, found, wanted.to_owned()))
     })?;
-    Ok((json(&result)?, recording))
+    Ok((json(&result)?, recording, series.as_ref().map(json).transpose()?))
 }
 
 /// How a run ended without a result.

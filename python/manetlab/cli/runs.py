@@ -36,6 +36,10 @@ def run(
     changes: options.Set = None,
     as_json: options.Json = False,
     record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
+    series: Annotated[float | None, typer.Option(help="Keep time series with steps of so many s.")] = None,
+    series_out: Annotated[
+        Path | None, typer.Option(help="Write the time series here: a .csv or .parquet file.")
+    ] = None,
 ) -> None:
     """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
     from manetlab.files import check_apart, check_writable, write_text
@@ -43,9 +47,8 @@ def run(
 
     if record is not None:
         check_writable(record)
-        if seeds > 1:
-            hint = "leave out --record, or run the seeds one by one"
-            raise InputError("one recording holds one run", "--record", f"--seeds {seeds}", "--seeds 1", hint)
+    _check_series(series, series_out, as_json)
+    _check_one_run(seeds, {"--record": record, "--series": series})
     asked = options.scenario_from(
         scenario,
         movement,
@@ -58,7 +61,7 @@ def run(
         warmup_s=warmup,
         seed=seed,
     )
-    check_apart({"--record": record}, (scenario, *asked.files))
+    check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
     if seeds > 1:
         _show_many(_replications(asked, seeds, jobs), as_json)
         return
@@ -66,13 +69,50 @@ def run(
     if (last := resolved.movement.last_command_s) > asked.duration_s:
         note = f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
-    result = run_one(resolved, record=record is not None)
+    result = run_one(resolved, record=record is not None, series_s=series)
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
+    if series_out is not None and result.series is not None:
+        from manetlab.series_files import write_series
+
+        write_series(series_out, result.series)
     if as_json:
         print(result.to_json())
     else:
         show(result)
+
+
+def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> None:
+    from manetlab.running import check_series_step
+
+    check_series_step(step_s, "--series")
+    if path is not None:
+        from manetlab.series_files import check_series_file
+
+        check_series_file(path, "--series-out")
+        if step_s is None:
+            hint = "for example --series 1 for steps of a second"
+            raise InputError("the series have no step", "--series-out", "no --series", "--series S", hint)
+    elif step_s is not None and not as_json:
+        wanted = "--series-out FILE.csv, or --json"
+        raise InputError("the series go nowhere", "--series", "no --series-out", wanted)
+
+
+def _series_outputs(path: Path | None) -> dict[str, Path | None]:
+    """The files that the series go to, by what an error calls them."""
+    if path is None:
+        return {}
+    from manetlab.series_files import series_paths
+
+    paths = series_paths(path)
+    return {"--series-out": path, "--series-out, TCP flows:": paths["tcp_flows"]}
+
+
+def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
+    for option, value in outputs.items():
+        if value is not None and seeds > 1:
+            hint = f"leave out {option}, or run the seeds one by one"
+            raise InputError("this is kept of one run only", option, f"--seeds {seeds}", "--seeds 1", hint)
 
 
 def _replications(scenario: Scenario, count: int, jobs: int | None) -> list[Result]:

@@ -13,6 +13,7 @@ from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.scenario import Resolved
+    from manetlab.topology import TopologyReport
 
 app = typer.Typer(
     help="Show, check, make and convert scenarios.", no_args_is_help=True, rich_markup_mode=None
@@ -53,6 +54,43 @@ def show(
         print(json.dumps({**resolved.to_dict(), "hash": resolved.hash}))
     else:
         _print(resolved)
+
+
+@app.command()
+def report(
+    scenario: options.File = None,
+    movement: options.MovementFile = None,
+    traffic: options.TrafficFile = None,
+    routing: options.Routing = None,
+    tcp: options.Tcp = None,
+    profile: options.Profile = None,
+    duration: options.Duration = None,
+    warmup: options.Warmup = None,
+    seed: options.Seed = None,
+    changes: options.Set = None,
+    as_json: options.Json = False,
+    step: Annotated[float, typer.Option(help="Time between the instants looked at, s.")] = 1.0,
+) -> None:
+    """Say what the movement makes of the network: hops, partitions, neighbours, links; and warn."""
+    from manetlab import topology
+
+    asked = options.scenario_from(
+        scenario,
+        movement,
+        traffic,
+        changes,
+        routing=routing,
+        tcp=tcp,
+        profile=profile,
+        duration_s=duration,
+        warmup_s=warmup,
+        seed=seed,
+    )
+    found = topology.report(asked, step)
+    if as_json:
+        print(json.dumps(found.to_dict()))
+    else:
+        _print_report(found)
 
 
 @app.command()
@@ -227,3 +265,39 @@ def _print(resolved: Resolved) -> None:
             set_by = asked.set_by(section, parameter.name)
             table.add(parameter.key, value, parameter.unit, set_by, parameter.source)
     table.print(console)
+
+
+def _print_report(found: TopologyReport) -> None:
+    from manetlab.tables import Table, stdout_console
+
+    def number(value: float | None, digits: int = 2) -> str:
+        return "–" if value is None else f"{value:.{digits}f}"
+
+    def percent(value: float | None) -> str:
+        return "–" if value is None else f"{100 * value:.1f}"
+
+    table = Table("Topology", ("what", "value", "unit"))
+    for what, value, unit in (
+        ("nodes", str(found.nodes), ""),
+        ("range of a frame", number(found.range_m, 1), "m"),
+        ("field", f"{found.width_m:.0f} × {found.height_m:.0f}", "m"),
+        ("area of the field over area in range", number(found.area_in_discs), ""),
+        ("diagonal of the field over range", number(found.diagonal_in_ranges), ""),
+        ("shortest path, mean", number(found.hops_mean), "hops"),
+        ("shortest path of a flow, mean", number(found.flow_hops_mean), "hops"),
+        ("node pairs without a path", percent(found.partitioned_pairs), "%"),
+        ("flows without a path", percent(found.flow_partitioned), "%"),
+        ("time in which the network is partitioned", percent(found.partitioned_time), "%"),
+        ("neighbours of a node, mean", number(found.degree_mean), ""),
+        ("link changes", number(found.link_changes_per_s), "1/s"),
+        ("lifetime of a link, mean", number(found.link_lifetime_s, 1), "s"),
+        ("lifetime of a flow's shortest path, mean", number(found.path_lifetime_s, 1), "s"),
+    ):
+        table.add(what, value, unit)
+    searched = "all nodes" if found.sources == found.nodes else f"{found.sources} nodes in turns"
+    instants = f"{found.instants} instants {found.step_s:g} s apart, paths searched from {searched}"
+    table.notes += [
+        f"{instants}; links followed exactly.",
+        *(f"warning: {warning}" for warning in found.warnings),
+    ]
+    table.print(stdout_console())

@@ -18,11 +18,12 @@ use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
 
 use super::air::Air;
 use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
-use super::{Conveyor, Network, Station, Target};
+use super::sampling::Sampling;
+use super::{Conveyor, Network, Options, Station, Target};
 
 impl Network {
     /// A network at time zero. The scenario has been checked.
-    pub(super) fn new(scenario: &Scenario, record: bool) -> Network {
+    pub(super) fn new(scenario: &Scenario, options: Options) -> Network {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
@@ -47,8 +48,9 @@ impl Network {
             delayed: Vec::new(),
             free_delayed: Vec::new(),
             audit: Audit::new(),
-            meter: Meter::new(warmup, end, scenario.flows.len()),
-            recording: record.then(Recording::default),
+            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
+            recording: options.record.then(Recording::default),
+            sampling: Sampling::new(options.series_step),
             routing_actions: Vec::new(),
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),

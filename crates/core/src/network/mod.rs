@@ -12,6 +12,7 @@ mod air;
 mod build;
 mod flows;
 mod results;
+mod sampling;
 
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ use crate::drops::DropReason;
 use crate::ifq::{InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Body, Dcf, MacAction, ReceiverRules, Timing};
-use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Unbalanced};
+use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
 use crate::packet::{NodeId, Packet, Payload};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
@@ -28,6 +29,7 @@ use crate::scenario::{Scenario, ScenarioError};
 
 use air::Air;
 use flows::Flow;
+use sampling::Sampling;
 
 /// Why a run ended without a result.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -50,6 +52,17 @@ pub struct Outcome {
     pub result: RunResult,
     /// The recording, if it was asked for.
     pub recording: Option<Recording>,
+    /// The time series, if they were asked for.
+    pub series: Option<Series>,
+}
+
+/// What a run keeps besides its result, none of which changes the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Keep the recording.
+    pub record: bool,
+    /// Keep time series with steps of this length, which is not zero.
+    pub series_step: Option<Span>,
 }
 
 /// Runs a scenario; `record` asks for the recording, which changes no result.
@@ -57,21 +70,21 @@ pub struct Outcome {
 /// # Errors
 /// When the scenario cannot be run, or the packet audit fails.
 pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
-    run_while(scenario, record, &mut || true)
+    run_while(scenario, Options { record, ..Options::default() }, &mut || true)
 }
 
-/// Like [`run`], for as long as `go_on`, which is asked every [`EVENTS_BETWEEN_QUESTIONS`] events, says so. Asking
-/// changes no result.
+/// Like [`run`] with more [`Options`], for as long as `go_on`, which is asked every [`EVENTS_BETWEEN_QUESTIONS`]
+/// events, says so. Asking changes no result.
 ///
 /// # Errors
 /// Those of [`run`], and [`RunError::Stopped`].
 pub fn run_while(
     scenario: &Scenario,
-    record: bool,
+    options: Options,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
     scenario.check()?;
-    let mut network = Network::new(scenario, record);
+    let mut network = Network::new(scenario, options);
     if !network.run_to_end(go_on) {
         return Err(RunError::Stopped(network.now.as_secs()));
     }
@@ -153,6 +166,7 @@ struct Network {
     audit: Audit,
     meter: Meter,
     recording: Option<Recording>,
+    sampling: Sampling,
     routing_actions: Pool<Action>,
     mac_actions: Pool<MacAction>,
     arp_actions: Pool<ArpAction>,
@@ -169,6 +183,9 @@ impl Network {
                 break;
             }
             debug_assert!(time >= self.now, "time runs backwards");
+            if time >= self.sampling.due() {
+                self.sample_until(time);
+            }
             self.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
@@ -177,6 +194,7 @@ impl Network {
             }
         }
         self.now = self.end;
+        self.sample_until(self.end);
         true
     }
 

@@ -29,7 +29,8 @@ impl Network {
             arrivals: self.air.arrivals,
             result_hash,
         };
-        Ok(Outcome { result, recording: self.recording })
+        let series = self.sampling.into_series();
+        Ok(Outcome { result, recording: self.recording, series })
     }
 
     fn flow_result(&self, id: u32, scenario: &Scenario) -> FlowResult {

@@ -6,7 +6,7 @@ use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, TcpMeasures, Totals};
+use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
 
 /// Kinds of packets in the table of drops, in its order.
 const PACKET_KINDS: [&str; 5] = ["tcp", "ack", "cbr", "routing", "arp"];
@@ -44,11 +44,15 @@ pub struct Meter {
     /// The outages of the TCP flows.
     pub outages: Outages,
     end: Time,
+    /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP are kept by
+    /// its endpoints.
+    running: Option<Box<RunningCounts>>,
 }
 
 impl Meter {
     /// A meter whose window goes from `warmup` to `end`.
-    pub fn new(warmup: Time, end: Time, flows: usize) -> Meter {
+    /// `running` asks for the counts that the time series need.
+    pub fn new(warmup: Time, end: Time, flows: usize, running: bool) -> Meter {
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
@@ -60,7 +64,13 @@ impl Meter {
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             outages: Outages::default(),
             end,
+            running: running.then(Box::default),
         }
+    }
+
+    /// Counts since the start of the run, but for those of TCP; zeros if they were not asked for.
+    pub fn running(&self) -> RunningCounts {
+        self.running.as_deref().copied().unwrap_or_default()
     }
 
     fn in_window(&self, time: Time) -> bool {
@@ -69,6 +79,9 @@ impl Meter {
 
     /// A CBR source made a packet.
     pub fn cbr_sent(&mut self, now: Time, flow: FlowId) {
+        if let Some(running) = &mut self.running {
+            running.cbr_sent += 1;
+        }
         if self.in_window(now) {
             self.flows[flow.index()].sent += 1;
         }
@@ -83,6 +96,12 @@ impl Meter {
         payload_bytes: u32,
         first: bool,
     ) {
+        if let Some(running) = &mut self.running
+            && first
+        {
+            running.cbr_received += 1;
+            running.cbr_delivered_bytes += u64::from(payload_bytes);
+        }
         let made_in_window = self.in_window(packet.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
@@ -113,6 +132,10 @@ impl Meter {
 
     /// IP handed a routing packet down.
     pub fn routing_sent(&mut self, now: Time, bytes: u32) {
+        if let Some(running) = &mut self.running {
+            running.routing_packets += 1;
+            running.routing_bytes += u64::from(bytes);
+        }
         if self.in_window(now) {
             self.routing_packets += 1;
             self.routing_bytes += u64::from(bytes);
@@ -121,6 +144,11 @@ impl Meter {
 
     /// A frame went on the air.
     pub fn frame_sent(&mut self, now: Time, frame: &Frame) {
+        if let Some(running) = &mut self.running {
+            running.mac_frames += 1;
+            running.mac_bytes += u64::from(frame.bytes);
+            running.routing_mac_frames += u64::from(frame.class == Class::Routing);
+        }
         if self.in_window(now) {
             self.air_all.count(frame.bytes);
             if frame.class == Class::Routing {
@@ -146,6 +174,9 @@ impl Meter {
     }
 
     fn count_drop(&mut self, now: Time, kind: usize, reason: DropReason) {
+        if let Some(running) = &mut self.running {
+            running.drops += 1;
+        }
         if self.in_window(now) {
             self.drops[reason as usize][kind] += 1;
         }

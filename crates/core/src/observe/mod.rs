@@ -8,12 +8,14 @@ mod hash;
 mod meter;
 mod outages;
 mod recording;
+mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
+pub use series::{FlowSample, RunningCounts, Series};
 
 use serde::Serialize;
 

@@ -1,0 +1,258 @@
+//! Links as nodes move: exactly when two nodes come into range of each other and leave it.
+
+use crate::kernel::{Span, Time};
+use crate::mobility::{Leg, Path, Point, Trajectory};
+
+use super::graph::Graph;
+
+/// Two nodes, the smaller number first.
+type Link = (u32, u32);
+
+/// What became of links.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LinkTotals {
+    pub(super) made: u64,
+    pub(super) broken: u64,
+    /// Seconds that links were up, summed over links.
+    pub(super) up_s: f64,
+}
+
+/// The links of an instant, and how they got there.
+pub(super) struct Links {
+    paths: Vec<Path>,
+    range_m: f64,
+    now: Time,
+    /// The leg that each node is on.
+    on_leg: Vec<usize>,
+    /// The links that are up, in order.
+    up: Vec<Link>,
+    /// The links that broke in the last step and the seconds from its beginning to their first break, in order.
+    broken: Vec<(Link, f64)>,
+    totals: LinkTotals,
+}
+
+impl Links {
+    pub(super) fn new(movement: &[Trajectory], range_m: f64, start: Time) -> Links {
+        let paths: Vec<Path> = movement.iter().map(Path::new).collect();
+        let positions: Vec<Point> = paths.iter().map(|path| path.position(start)).collect();
+        let mut up = near_pairs(&positions, range_m);
+        up.sort_unstable();
+        let on_leg = vec![0; paths.len()];
+        let totals = LinkTotals::default();
+        Links { paths, range_m, now: start, on_leg, up, broken: Vec::new(), totals }
+    }
+
+    /// The graph of this instant; what jumps in it has jumped.
+    pub(super) fn graph(&self) -> Graph {
+        let positions: Vec<Point> = self.paths.iter().map(|path| path.position(self.now)).collect();
+        graph_at(&positions, self.range_m)
+    }
+
+    pub(super) fn totals(&self) -> LinkTotals {
+        self.totals
+    }
+
+    /// Goes on to `next` and returns the links that broke meanwhile, with the seconds to their first break.
+    pub(super) fn advance(&mut self, next: Time) -> &[(Link, f64)] {
+        let now = self.now;
+        for (path, leg) in self.paths.iter().zip(&mut self.on_leg) {
+            *leg += path.legs()[*leg..].partition_point(|leg| leg.start <= now) - 1;
+        }
+        self.broken.clear();
+        let before = std::mem::take(&mut self.up);
+        let candidates = self.candidates(&before, next);
+        let mut was_up = before.into_iter().peekable();
+        for link in candidates {
+            let started_up = was_up.next_if_eq(&link).is_some();
+            self.follow(link, started_up, next);
+        }
+        debug_assert!(was_up.peek().is_none(), "every link that is up is a candidate");
+        self.now = next;
+        &self.broken
+    }
+
+    /// All pairs, in order, that can be within range at some time before `next`, and those that are up.
+    fn candidates(&self, up: &[Link], next: Time) -> Vec<Link> {
+        let (mut positions, mut jumpers) = (Vec::with_capacity(self.paths.len()), Vec::new());
+        let mut farthest = 0.0f64;
+        for (node, path) in self.paths.iter().enumerate() {
+            let legs = &path.legs()[self.on_leg[node]..];
+            positions.push(legs[0].position(self.now));
+            // A jump in the instant that ends the last step is seen in this one.
+            let jumps = path.jumps();
+            if jumps.get(jumps.partition_point(|&at| at < self.now)).is_some_and(|&at| at < next) {
+                jumpers.push(node as u32);
+            }
+            farthest = farthest.max(way(legs, self.now, next));
+        }
+        let mut pairs = near_pairs(&positions, self.range_m + 2.0 * farthest + SLACK_M);
+        for &jumper in &jumpers {
+            pairs.extend(
+                (0..self.paths.len() as u32)
+                    .filter(|&other| other != jumper)
+                    .map(|other| (other.min(jumper), other.max(jumper))),
+            );
+        }
+        pairs.extend_from_slice(up);
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Follows one pair from now to `next`.
+    fn follow(&mut self, link: Link, started_up: bool, next: Time) {
+        let mut course =
+            Course { is_up: started_up, up_since_s: 0.0, made: 0, broken: 0, up_s: 0.0, first_break: None };
+        let range2 = self.range_m * self.range_m;
+        let legs =
+            [link.0, link.1].map(|node| &self.paths[node as usize].legs()[self.on_leg[node as usize]..]);
+        for_straight_pieces(legs, self.now, next, |from, until, [a, b]| {
+            let start_s = from.since(self.now).as_secs();
+            let (p, q) = (a.position(from), b.position(from));
+            let apart = (q.x - p.x, q.y - p.y);
+            let speed = (b.vx - a.vx, b.vy - a.vy);
+            course.go_straight(start_s, until.since(from), apart, speed, range2);
+        });
+        course.end(next.since(self.now).as_secs());
+        self.totals.made += course.made;
+        self.totals.broken += course.broken;
+        self.totals.up_s += course.up_s;
+        if let Some(after_s) = course.first_break {
+            self.broken.push((link, after_s));
+        }
+        if course.is_up {
+            self.up.push(link);
+        }
+    }
+}
+
+/// Metres by which pairs are looked at too much, so that rounding loses none.
+const SLACK_M: f64 = 1e-3;
+
+/// A pair's link within a step; times are seconds from the step's beginning.
+struct Course {
+    is_up: bool,
+    up_since_s: f64,
+    made: u64,
+    broken: u64,
+    up_s: f64,
+    first_break: Option<f64>,
+}
+
+impl Course {
+    /// Both nodes go straight on for `span`: at first `apart` metres from each other, at the relative `speed`.
+    fn go_straight(&mut self, start_s: f64, span: Span, apart: (f64, f64), speed: (f64, f64), range2: f64) {
+        let distance2 = apart.0 * apart.0 + apart.1 * apart.1;
+        // Another state than that in which the last piece ended is a jump, or a crossing at the very end of it.
+        self.set(distance2 <= range2, start_s);
+        let span_s = span.as_secs();
+        let speed2 = speed.0 * speed.0 + speed.1 * speed.1;
+        if speed2 == 0.0 {
+            return;
+        }
+        // |apart + speed·t|² = range² is speed² t² + 2 closing t + (distance² − range²) = 0.
+        let closing = apart.0 * speed.0 + apart.1 * speed.1;
+        let discriminant = closing * closing - speed2 * (distance2 - range2);
+        if discriminant <= 0.0 {
+            return;
+        }
+        let root = discriminant.sqrt();
+        let (enters, leaves) = ((-closing - root) / speed2, (-closing + root) / speed2);
+        if !self.is_up && enters > 0.0 && enters < span_s {
+            self.set(true, start_s + enters);
+        }
+        if self.is_up && leaves < span_s {
+            // A pair at the very edge of its range may be beyond it by rounding.
+            self.set(false, start_s + leaves.max(0.0));
+        }
+    }
+
+    fn set(&mut self, up: bool, at_s: f64) {
+        match (self.is_up, up) {
+            (false, true) => {
+                self.made += 1;
+                self.up_since_s = at_s;
+            }
+            (true, false) => {
+                self.broken += 1;
+                self.up_s += at_s - self.up_since_s;
+                self.first_break = self.first_break.or(Some(at_s));
+            }
+            _ => {}
+        }
+        self.is_up = up;
+    }
+
+    fn end(&mut self, at_s: f64) {
+        if self.is_up {
+            self.up_s += at_s - self.up_since_s;
+        }
+    }
+}
+
+/// Calls `visit` for every piece of time from `start` to `end` in which both nodes go straight. The first leg of each
+/// is the one at `start`.
+fn for_straight_pieces(
+    legs: [&[Leg]; 2],
+    start: Time,
+    end: Time,
+    mut visit: impl FnMut(Time, Time, [&Leg; 2]),
+) {
+    let mut at = [0, 0];
+    let mut from = start;
+    while from < end {
+        let ends =
+            [0, 1].map(|side: usize| legs[side].get(at[side] + 1).map_or(Time::NEVER, |leg| leg.start));
+        let until = ends[0].min(ends[1]).min(end);
+        visit(from, until, [&legs[0][at[0]], &legs[1][at[1]]]);
+        for side in [0, 1] {
+            at[side] += usize::from(ends[side] == until);
+        }
+        from = until;
+    }
+}
+
+/// The length of the way from `now` to `next` along legs of which the first is the one at `now`, in m; jumps have none.
+fn way(legs: &[Leg], now: Time, next: Time) -> f64 {
+    let mut sum = 0.0;
+    for (place, leg) in legs.iter().enumerate() {
+        if leg.start >= next {
+            break;
+        }
+        let ends = legs.get(place + 1).map_or(next, |after| after.start.min(next));
+        sum += (leg.vx * leg.vx + leg.vy * leg.vy).sqrt() * ends.since(leg.start.max(now)).as_secs();
+    }
+    sum
+}
+
+/// The graph of nodes at these positions.
+pub(super) fn graph_at(positions: &[Point], range_m: f64) -> Graph {
+    let mut links = near_pairs(positions, range_m);
+    links.sort_unstable();
+    Graph::new(positions.len(), &links)
+}
+
+/// All pairs of nodes at most `range_m` apart, each once, the smaller number first.
+fn near_pairs(positions: &[Point], range_m: f64) -> Vec<Link> {
+    let cell = |point: &Point| ((point.x / range_m).floor() as i64, (point.y / range_m).floor() as i64);
+    let mut grid: Vec<((i64, i64), u32)> =
+        positions.iter().zip(0..).map(|(point, node)| (cell(point), node)).collect();
+    grid.sort_unstable();
+    let mut pairs = Vec::new();
+    for (place, &((column, row), node)) in grid.iter().enumerate() {
+        let mut take = |other: u32| {
+            if positions[node as usize].distance2(positions[other as usize]) <= range_m * range_m {
+                pairs.push((node.min(other), node.max(other)));
+            }
+        };
+        // The rest of the own cell and the cell above it follow in order; the three cells of the next column as well.
+        for (low, high) in
+            [((column, row), (column, row + 1)), ((column + 1, row - 1), (column + 1, row + 1))]
+        {
+            let from =
+                if low == (column, row) { place + 1 } else { grid.partition_point(|&(each, _)| each < low) };
+            grid[from..].iter().take_while(|&&(each, _)| each <= high).for_each(|&(_, other)| take(other));
+        }
+    }
+    pairs
+}

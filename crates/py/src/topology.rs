@@ -1,0 +1,71 @@
+//! The topology that a movement makes, looked at without the interpreter's lock.
+
+use manetlab_core::kernel::{Span, Time};
+use manetlab_core::radio::Propagation;
+use manetlab_core::scenario::Scenario;
+use manetlab_core::topology::{Question, hops_over_time, look};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::json;
+use crate::movement::Movement;
+use crate::running::{interrupted, parse};
+
+/// A topology with the range that it was found for.
+#[derive(Serialize)]
+struct Found {
+    range_m: f64,
+    #[serde(flatten)]
+    topology: manetlab_core::topology::Topology,
+}
+
+fn range_m(scenario: &Scenario) -> f64 {
+    Propagation::new(&scenario.params.radio).receive_range_m()
+}
+
+/// The topology from the end of the warm-up to the end of the run, looked at every `step_s`: a JSON object. The pairs of
+/// nodes looked at by themselves are those of the flows.
+#[pyfunction]
+pub(crate) fn topology(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    step_s: f64,
+) -> PyResult<String> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+    let range_m = range_m(&scenario);
+    let question = Question {
+        movement: &scenario.movement,
+        range_m,
+        window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
+        step: Span::from_secs(step_s),
+        pairs: &pairs,
+    };
+    let found = py.detach(|| look(&question, &mut || !interrupted()));
+    let topology = found.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    json(&Found { range_m, topology })
+}
+
+/// The hops of each pair's shortest path at every `step_s` from the start of the run on; None where there is no path.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
+pub(crate) fn shortest_hops(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    pairs: Vec<(u32, u32)>,
+    step_s: f64,
+) -> PyResult<Vec<Vec<Option<u32>>>> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let question = Question {
+        movement: &scenario.movement,
+        range_m: range_m(&scenario),
+        window: (Time::ZERO, Time::from_secs(scenario.duration_s)),
+        step: Span::from_secs(step_s),
+        pairs: &pairs,
+    };
+    py.detach(|| hops_over_time(&question, &mut || !interrupted()))
+        .ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+}

@@ -1,0 +1,67 @@
+"""Time series as files: CSV or Parquet, by the file's name."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from manetlab.errors import InputError
+from manetlab.files import check_writable, write_bytes
+
+Columns = dict[str, list[Any]]
+
+
+def series_paths(path: Path) -> dict[str, Path]:
+    """Which file each series goes to: ``totals`` to the one named, the others beside it."""
+    return {"totals": path, "tcp_flows": path.with_name(f"{path.stem}-tcp-flows{path.suffix}")}
+
+
+def check_series_file(path: Path, where: str) -> None:
+    """Checks, before the work is done, that series can be written to files of this name.
+
+    Raises:
+        InputError: The name says no format, or a file cannot be written.
+    """
+    if path.suffix not in _WRITERS:
+        wanted = "a name that ends in " + " or ".join(_WRITERS)
+        raise InputError("the format of the series is unknown", where, str(path), wanted)
+    for each in series_paths(path).values():
+        check_writable(each)
+
+
+def write_series(path: Path, series: dict[str, Columns]) -> None:
+    """Writes ``totals`` to the file and, if there are TCP flows, ``tcp_flows`` to one beside it.
+
+    Args:
+        path: A name that ends in ``.csv`` or ``.parquet``.
+        series: The ``series`` of a result.
+
+    Raises:
+        InputError: The name says no format, or a file cannot be written.
+    """
+    check_series_file(path, "write_series")
+    for name, each in series_paths(path).items():
+        if name == "totals" or series[name]["time_s"]:
+            write_bytes(each, _WRITERS[path.suffix](series[name]))
+
+
+def _csv(columns: Columns) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode("utf-8")
+
+
+def _parquet(columns: Columns) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+_WRITERS = {".csv": _csv, ".parquet": _parquet}

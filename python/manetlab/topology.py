@@ -1,0 +1,221 @@
+"""What a scenario's movement makes of the network, before anything is run.
+
+Hops, partitions, neighbours, links and paths follow from where the nodes are and how far frames can be
+received; a simulation on a topology that does not test what it should is wasted. The definitions stand in
+docs/scenarios.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manetlab import _core
+from manetlab.errors import InputError, shown
+from manetlab.scenario import Resolved, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LEAST_HOPS = 4.0
+"""Mean shortest-path hops below which a scenario hardly tests routing (Kurkowski, Navidi and Camp 2006)."""
+MOST_PARTITIONED = 0.05
+"""Share of node pairs without a path above which a scenario tests little but partitions (the same)."""
+LEAST_STEP_S, MOST_INSTANTS = 1e-3, 1_000_000
+"""Shortest time between two instants, in s; most instants that are looked at."""
+
+
+@dataclass(frozen=True)
+class TopologyReport:
+    """The topology in the window from the end of the warm-up to the end of the run.
+
+    What is said of instants is a mean over those that begin a step; links are followed exactly between them.
+
+    Attributes:
+        nodes: Number of nodes.
+        range_m: The distance up to which frames can be received, in m.
+        width_m: The field's extent to the east, in m: that of random waypoint, else of all starts and
+            destinations.
+        height_m: Its extent to the north, in m.
+        area_in_discs: The field's area over the area within range of a node: how many nodes would just cover
+            it.
+        diagonal_in_ranges: The field's diagonal over the range: about the hops from corner to corner, at
+            least.
+        step_s: Time between two instants, in s.
+        instants: Number of instants.
+        sources: From how many nodes, in turns, paths were searched in each instant: all but in large
+            networks.
+        hops_mean: Mean hops of the shortest path over instants and connected pairs of nodes; None without
+            any.
+        partitioned_pairs: Share of node pairs, over instants, that have no path; None with a single node.
+        partitioned_time: Share of instants in which some pair of nodes has no path.
+        degree_mean: Mean number of neighbours of a node.
+        link_changes_per_s: Links that came up or broke in the whole network, per second.
+        link_lifetime_s: Time that links were up over links that broke, in s; None if none broke.
+        flow_hops_mean: Like `hops_mean`, over the pairs of nodes of the flows.
+        flow_partitioned: Like `partitioned_pairs`, over the pairs of nodes of the flows.
+        path_lifetime_s: How long a shortest path of a flow's pair lasts until a link of it breaks: the time
+            of such paths over those that broke, in s; None if none broke.
+        warnings: What speaks against the scenario, a sentence each.
+    """
+
+    nodes: int
+    range_m: float
+    width_m: float
+    height_m: float
+    area_in_discs: float
+    diagonal_in_ranges: float
+    step_s: float
+    instants: int
+    sources: int
+    hops_mean: float | None
+    partitioned_pairs: float | None
+    partitioned_time: float
+    degree_mean: float
+    link_changes_per_s: float
+    link_lifetime_s: float | None
+    flow_hops_mean: float | None
+    flow_partitioned: float | None
+    path_lifetime_s: float | None
+    warnings: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as one mapping."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class HopsOverTime:
+    """The shortest paths of pairs of nodes at equally spaced instants.
+
+    Attributes:
+        times_s: The instants, in s, from the start of the run; the end of the run is not among them.
+        pairs: Source and destination of each pair.
+        hops: For each pair the hops of the shortest path at each instant; None where there is no path.
+    """
+
+    times_s: list[float]
+    pairs: list[tuple[int, int]]
+    hops: list[list[int | None]]
+
+
+def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> TopologyReport:
+    """The topology that a scenario's movement makes.
+
+    Args:
+        scenario: A scenario, or the name of a TOML file that holds one.
+        step_s: Time between the instants looked at, in s.
+
+    Raises:
+        InputError: The scenario cannot be used, or the step is not allowed.
+    """
+    resolved = _resolved(scenario)
+    times = resolved.scenario.duration_s - resolved.scenario.warmup_s
+    _check_step(step_s, times, "topology.report: step_s")
+    found = json.loads(_core.topology(resolved.core_json(), resolved.movement, step_s))
+    (west, south), (east, north) = found.pop("corner_low_m"), found.pop("corner_high_m")
+    width_m, height_m = east - west, north - south
+    waypoint = _waypoint(resolved)
+    if waypoint is not None:
+        width_m, height_m = waypoint["width_m"], waypoint["height_m"]
+    range_m = found["range_m"]
+    return TopologyReport(
+        nodes=resolved.movement.nodes,
+        width_m=width_m,
+        height_m=height_m,
+        area_in_discs=width_m * height_m / (math.pi * range_m**2),
+        diagonal_in_ranges=math.hypot(width_m, height_m) / range_m,
+        step_s=step_s,
+        flow_hops_mean=found.pop("pair_hops_mean"),
+        flow_partitioned=found.pop("pair_partitioned"),
+        warnings=_warnings(found, waypoint),
+        **found,
+    )
+
+
+def shortest_hops_over_time(
+    scenario: Scenario | Resolved | str | Path,
+    pairs: Iterable[tuple[int, int]] | None = None,
+    step_s: float = 0.1,
+) -> HopsOverTime:
+    """The hops of the shortest path between pairs of nodes over the whole run, warm-up included.
+
+    Args:
+        scenario: A scenario, or the name of a TOML file that holds one.
+        pairs: Source and destination of each pair; those of the flows, in their order, if not given.
+        step_s: Time between the instants looked at, in s.
+
+    Raises:
+        InputError: The scenario cannot be used, or a node or the step is not allowed.
+    """
+    resolved = _resolved(scenario)
+    duration_s = resolved.scenario.duration_s
+    _check_step(step_s, duration_s, "shortest_hops_over_time: step_s")
+    listed = [(flow["src"], flow["dst"]) for flow in resolved.flows] if pairs is None else list(pairs)
+    for number, pair in enumerate(listed):
+        _check_pair(pair, resolved.movement.nodes, f"shortest_hops_over_time: pair {number}")
+    hops = _core.shortest_hops(resolved.core_json(), resolved.movement, listed, step_s)
+    # As the core counts: whole nanoseconds.
+    step_ns, end_ns = round(step_s * 1e9), round(duration_s * 1e9)
+    return HopsOverTime([time / 1e9 for time in range(0, end_ns, step_ns)], listed, hops)
+
+
+def _resolved(scenario: Scenario | Resolved | str | Path) -> Resolved:
+    match scenario:
+        case Resolved():
+            return scenario
+        case Scenario():
+            return scenario.resolve()
+        case str() | Path():
+            return Scenario.load(scenario).resolve()
+    wanted = "a Scenario, a Resolved or a file"
+    raise InputError("this is no scenario", "topology", shown(scenario), wanted)
+
+
+def _check_step(step_s: float, times_s: float, where: str) -> None:
+    number = isinstance(step_s, int | float) and not isinstance(step_s, bool)
+    if not number or not step_s >= LEAST_STEP_S or times_s / step_s > MOST_INSTANTS:
+        wanted = f"{LEAST_STEP_S:g} s or more, and at most {MOST_INSTANTS} instants in {times_s:g} s"
+        raise InputError("the step is not allowed", where, shown(step_s), wanted, "a second is usual")
+
+
+def _check_pair(pair: Sequence[int], nodes: int, where: str) -> None:
+    is_pair = isinstance(pair, tuple | list) and len(pair) == 2
+    if not is_pair or not all(type(node) is int and 0 <= node < nodes for node in pair):
+        raise InputError("there is no such pair", where, shown(pair), f"two nodes from 0 to {nodes - 1}")
+
+
+def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
+    """All parameters of the random waypoint movement, if that is the scenario's."""
+    given = resolved.scenario.movement.waypoint
+    return None if given is None else {**json.loads(_core.waypoint_defaults()), **given}
+
+
+def _warnings(found: dict[str, Any], waypoint: dict[str, Any] | None) -> list[str]:
+    warnings = []
+    hops, partitioned = found["hops_mean"], found["partitioned_pairs"]
+    if hops is not None and hops < LEAST_HOPS:
+        warnings.append(
+            f"shortest paths have {hops:.2f} hops in the mean; below {LEAST_HOPS:g} a scenario hardly tests "
+            "routing over several hops (Kurkowski, Navidi and Camp 2006)"
+        )
+    if partitioned is not None and partitioned > MOST_PARTITIONED:
+        warnings.append(
+            f"{100 * partitioned:.1f} % of the node pairs have no path; above {100 * MOST_PARTITIONED:g} % "
+            "results say more about partitions than about protocols (Kurkowski, Navidi and Camp 2006)"
+        )
+    if waypoint is not None and waypoint["start"] != "stationary":
+        warnings.append(
+            'random waypoint starts uniformly (start = "uniform"); speeds fall and nodes gather for hundreds '
+            "of seconds, and results change with them (Yoon, Liu and Noble 2003)"
+        )
+    if waypoint is not None and waypoint["speed_min"] <= 0.0:
+        warnings.append(
+            "the least speed is 0; the mean speed falls towards 0 as long as the run lasts (Yoon, Liu and "
+            "Noble 2003)"
+        )
+    return warnings

@@ -1,0 +1,160 @@
+"""Time series: they sum to what the run measured, and change nothing of it."""
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manetlab import InputError, Result, Scenario, run, run_many
+from manetlab.stats import warmup_check
+from tests.conftest import Cli
+from tests.examples import chain, mobile
+
+
+@pytest.mark.parametrize("scenario", [chain(), mobile(), mobile(seed=5, warmup_s=5.0, routing="static")])
+@pytest.mark.parametrize("step_s", [0.001, 0.7, 1.0])
+def test_series_change_nothing(scenario: Scenario, step_s: float) -> None:
+    without, with_series = run(scenario), run(scenario, series_s=step_s)
+    assert without.series is None
+    assert with_series.hash == without.hash
+    assert with_series.provenance["events"] == without.provenance["events"]
+    assert with_series.provenance["scenario_hash"] == without.provenance["scenario_hash"]
+
+
+def totals_of(result: Result) -> dict[str, list[Any]]:
+    assert result.series is not None
+    return result.series["totals"]
+
+
+def test_without_a_warm_up_steps_sum_to_the_totals() -> None:
+    result = run(mobile(), series_s=0.5)
+    totals, summed = result.totals, {key: sum(values) for key, values in totals_of(result).items()}
+    duration_s = 20.0
+    assert summed["tcp_delivered_bytes"] * 8 / duration_s == pytest.approx(totals["tcp_throughput_bps"])
+    assert summed["cbr_delivered_bytes"] * 8 / duration_s == pytest.approx(totals["cbr_throughput_bps"])
+    for column in ("tcp_retransmissions", "tcp_timeouts", "cbr_sent", "cbr_received"):
+        assert summed[column] == totals[column], column
+    for column in ("routing_packets", "routing_bytes", "routing_mac_frames", "mac_frames", "mac_bytes"):
+        assert summed[column] / duration_s == pytest.approx(totals[f"{column}_per_s"]), column
+    assert summed["drops"] == sum(drop["count"] for drop in result.drops)
+
+
+def test_steps_cover_the_warm_up_too() -> None:
+    whole, part = run(mobile(), series_s=1.0), run(mobile(warmup_s=5.0), series_s=1.0)
+    # The TCP flow of this scenario starts at 2 s in both, so they are the same run.
+    assert totals_of(whole) == totals_of(part)
+
+
+def test_a_step_that_the_end_cuts_short_is_left_out() -> None:
+    assert totals_of(run(chain(), series_s=3.0))["time_s"] == [3.0, 6.0, 9.0]
+    assert totals_of(run(chain(duration_s=1.5), series_s=0.3))["time_s"] == [0.3, 0.6, 0.9, 1.2, 1.5]
+    assert totals_of(run(chain(), series_s=11))["time_s"] == []
+
+
+def test_a_flow_is_sampled_from_its_sender() -> None:
+    result = run(chain(), series_s=0.25, record=True)
+    assert result.series is not None
+    assert result.recording is not None
+    flows = result.series["tcp_flows"]
+    assert set(flows["flow"]) == {0}
+    changes = [json.loads(line) for line in result.recording.splitlines()[1:]]
+    windows = [change for change in changes if change["event"] == "window"]
+    # Each sample is what the recording's last change before it said.
+    for time_s, cwnd, ssthresh, rto_s in zip(
+        *(flows[key] for key in ("time_s", "cwnd_segments", "ssthresh_segments", "rto_s")), strict=True
+    ):
+        before = [change for change in windows if change["t"] < time_s]
+        if before:
+            last = before[-1]
+            assert (last["cwnd"], last["ssthresh"], last["rto_s"]) == (cwnd, ssthresh, rto_s)
+    assert sum(flows["delivered_bytes"]) == result.flows[0]["delivered_bytes"]
+
+
+def test_many_runs_keep_their_series_too() -> None:
+    # Nothing moves, and TCP begins after 1 s.
+    results = run_many([chain(replication=r, duration_s=20.0) for r in range(2)], series_s=0.2)
+    assert [len(totals_of(result)["time_s"]) for result in results] == [100, 100]
+    assert "too short" in warmup_check(results)["tcp_delivered_bytes"]
+    later = run_many([chain(replication=r, duration_s=20.0, warmup_s=2.0) for r in range(2)], series_s=0.2)
+    assert warmup_check(later, ["tcp_delivered_bytes"]) == {}
+
+
+@pytest.mark.parametrize("step_s", [0.0, -1.0, math.nan, math.inf, True, "1"])
+def test_steps_that_are_none_are_refused(step_s: Any) -> None:
+    with pytest.raises(InputError, match="step of the series"):
+        run(chain(), series_s=step_s)
+    with pytest.raises(InputError, match="step of the series"):
+        run_many([chain()], series_s=step_s)
+
+
+def test_series_that_fill_the_memory_are_refused() -> None:
+    with pytest.raises(InputError, match="longer"):
+        run(chain(duration_s=1e5), series_s=0.001)
+
+
+def scenario_file(folder: Path) -> Path:
+    path = folder / "scenario.toml"
+    path.write_text(
+        "duration_s = 10.0\n[movement.chain]\nnodes = 3\n[traffic]\n"
+        'flows = [{kind = "tcp", src = 0, dst = 2, start_s = 1.0}]\n'
+    )
+    return path
+
+
+def test_the_command_line_writes_csv(cli: Cli, tmp_path: Path) -> None:
+    path = scenario_file(tmp_path)
+    done = cli("run", path, "--series", 1, "--series-out", "out.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    series = json.loads(done.stdout)["series"]
+    for name, file in (("totals", "out.csv"), ("tcp_flows", "out-tcp-flows.csv")):
+        with (tmp_path / file).open() as text:
+            rows = list(csv.DictReader(text))
+        assert list(rows[0]) == list(series[name])
+        for key, values in series[name].items():
+            assert [float(row[key]) for row in rows] == values
+
+
+def test_the_command_line_writes_parquet(cli: Cli, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    path = scenario_file(tmp_path)
+    done = cli("run", path, "--series", 2, "--series-out", "out.parquet")
+    assert done.returncode == 0, done.stderr
+    series = run(path, series_s=2).series
+    assert series is not None
+    assert pq.read_table(tmp_path / "out.parquet").to_pydict() == series["totals"]
+    assert pq.read_table(tmp_path / "out-tcp-flows.parquet").to_pydict() == series["tcp_flows"]
+
+
+def test_series_overwrite_nothing_that_is_read_or_written(cli: Cli, tmp_path: Path) -> None:
+    path = scenario_file(tmp_path)
+    path.rename(tmp_path / "out-tcp-flows.csv")
+    before = (tmp_path / "out-tcp-flows.csv").read_text()
+    done = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "out.csv")
+    assert (done.returncode, "overwrite" in done.stderr) == (2, True)
+    assert (tmp_path / "out-tcp-flows.csv").read_text() == before
+    both = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "o.csv", "--record", "o.csv")
+    assert (both.returncode, "overwrite" in both.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (("--series", 1), "--series-out FILE.csv"),
+        (("--series-out", "out.csv"), "no step"),
+        (("--series", 1, "--series-out", "out.txt"), ".csv or .parquet"),
+        (("--series", 0, "--series-out", "out.csv"), "--series"),
+        (("--series", 1, "--series-out", "missing/out.csv"), "missing"),
+        (("--series", 1, "--series-out", "out.csv", "--seeds", 2), "one run"),
+    ],
+)
+def test_series_that_cannot_be_kept_are_refused(
+    cli: Cli, tmp_path: Path, options: tuple[object, ...], what: str
+) -> None:
+    done = cli("run", scenario_file(tmp_path), *options)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scenario.toml"]
