@@ -11,6 +11,7 @@
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
+#   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz the readers of ns-2's files, FUZZ_SECONDS each
 
 PYTHON ?= python3
@@ -22,7 +23,7 @@ BUILT := $(VENV)/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock fuzz clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm fuzz clean
 
 build: $(BUILT)
 
@@ -83,6 +84,9 @@ lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --extra dev \
 		--output-file requirements.lock pyproject.toml
+
+slurm: build
+	$(BIN)/python -m tests.slurm
 
 # libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them.
 fuzz:

@@ -1,6 +1,6 @@
-"""Runs a campaign in processes that are killed at random instants; `python -m tests.killing FOLDER` prints JSON.
+"""Runs a campaign in processes that are killed at random instants: ``python -m tests.killing FOLDER``.
 
-A process of its own, because it forks: every fork has all that it needs in memory and begins to run at once.
+A process of its own, because it forks: a fork has all that it needs in memory and begins to run at once.
 """
 
 from __future__ import annotations

@@ -113,6 +113,15 @@ def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path) -> None:
                 small().run(tmp_path / "s.db", scheduler=wrong)
 
 
+def test_a_scheduler_without_workers_is_told_after_a_while(
+    cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manetlab.campaign.dask_cluster.WORKERS_S", 0.5)
+    with pytest.raises(InputError, match="no workers") as refused:
+        small().run(tmp_path / "s.db", scheduler=cluster.address)
+    assert refused.value.hint == f"start some: dask worker {cluster.address}"
+
+
 def test_workers_with_other_code_are_refused(
     cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,13 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
+import pandas
 import pytest
+from pyarrow import parquet
 
-from manetlab import InputError, Results, provenance
+from manetlab import InputError, Results, provenance, run
 from manetlab.campaign.store import Store
 from tests import killing
 from tests.campaigns import exported, small
@@ -199,3 +202,48 @@ def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
             store._db.execute("UPDATE campaign SET reached = 99")
             _ = 1 / 0
         assert store.definition(number)[2] == 3
+
+
+def test_time_series_are_kept_beside_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    small().run(path)
+    with pytest.raises(InputError, match="no time series"):
+        Results.load(path).series("totals")
+    with pytest.raises(InputError, match="need a store"):
+        small(series_s=0.25).run()
+    # Runs that are there without series are made again, and the same.
+    results = small(series_s=0.25).run(path)
+    assert list(results.runs["result_hash"]) == list(small().run().runs["result_hash"])
+    totals = results.series("totals")
+    assert list(totals.columns[:4]) == ["point", "tcp", "load", "replication"]
+    assert len(totals) == 12 * 4
+    alone = run(results.campaign.points[3].scenario(1), series_s=0.25)
+    assert alone.series is not None
+    kept = totals[(totals["point"] == 3) & (totals["replication"] == 1)]
+    assert {column: list(kept[column]) for column in alone.series["totals"]} == alone.series["totals"]
+    flows = results.series("tcp_flows")
+    assert set(alone.series["tcp_flows"]) <= set(flows.columns)
+    results.export(tmp_path / "out")
+    assert pandas.read_parquet(tmp_path / "out" / "series-totals.parquet").equals(totals)
+    with pytest.raises(InputError, match="no such time series"):
+        results.series("window")
+    shutil.rmtree(tmp_path / "s.db.series")
+    with pytest.raises(InputError, match="cannot be read"):
+        Results.load(path).series("totals")
+
+
+def test_half_a_time_series_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+
+    def torn(_: object, sink: IO[bytes]) -> None:
+        sink.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(parquet, "write_table", torn)
+        with pytest.raises(InputError, match="cannot be written") as refused:
+            small(series_s=0.25).run(path)
+    assert refused.value.found == "No space left on device"
+    assert [file for file in (tmp_path / "s.db.series").rglob("*") if file.is_file()] == []
+    assert Results.load(path).runs.empty
+    assert len(small(series_s=0.25).run(path).series("totals")) == 48

@@ -48,6 +48,13 @@ def commands(page: Path) -> list[str]:
     ]
 
 
+def write_named_blocks(page: Path, folder: Path) -> None:
+    """Makes the files of a page: the blocks of TOML whose first line names one."""
+    for block in blocks(page, "toml"):
+        if named := re.match(r"# (\S+\.toml)\n", block):
+            (folder / named[1]).write_text(block, encoding="utf-8")
+
+
 @cache
 def small_result() -> Result:
     """A run with TCP and CBR, some of which cannot be delivered."""
@@ -75,6 +82,7 @@ def keys(value: object) -> set[str]:
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=page_name)
 def test_the_commands_of_a_page_work(page: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").symlink_to(ROOT / "tests")
+    write_named_blocks(page, tmp_path)
     for command in commands(page):
         program, *arguments = shlex.split(command)
         if program == "make":
@@ -112,7 +120,37 @@ def test_the_scenarios_on_pages_can_be_run() -> None:
     shown = [block for page in PAGES for block in blocks(page, "toml")]
     assert shown
     for block in shown:
-        manetlab.Scenario.build(tomllib.loads(block)).resolve()
+        data = tomllib.loads(block)
+        if "base" in data:
+            manetlab.Campaign.build(data).check()
+        else:
+            manetlab.Scenario.build(data).resolve()
+
+
+def test_the_campaign_of_the_page_is_the_same_in_toml_and_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = ROOT / "docs" / "campaigns.md"
+    monkeypatch.chdir(tmp_path)
+    write_named_blocks(page, tmp_path)
+    namespace: dict[str, Any] = {}
+    [block] = blocks(page, "python")
+    exec(compile(block, "docs/campaigns.md", "exec"), namespace)
+    of_python = namespace["results"]
+    of_toml = manetlab.Campaign.load("reno-f.toml").run("reno-f.db")
+    assert of_toml.campaign.to_dict() == of_python.campaign.to_dict()
+    assert of_toml.summary().equals(of_python.summary())
+    asked = ("tcp", "reno-f", "reno")
+    assert of_toml.compare(*asked).equals(of_python.compare(*asked))
+    assert len(of_python.compare(*asked)) == 2
+    (tmp_path / "load.toml").rename(tmp_path / "other.toml")
+    assert len(manetlab.Campaign.load("other.toml").run().runs) == 4
+
+
+def test_every_key_of_a_campaign_is_described() -> None:
+    text = (ROOT / "docs" / "campaigns.md").read_text(encoding="utf-8")
+    keys = manetlab.Campaign(base={}).to_dict().keys() | {"until", "max_replications", "series_s"}
+    assert sorted(key for key in keys if f"| `{key}` |" not in text) == []
 
 
 def test_every_key_of_a_scenario_is_described() -> None:

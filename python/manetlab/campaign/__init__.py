@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from manetlab.campaign.plan import Campaign, Level, Point
+    from manetlab.campaign.levels import Level
+    from manetlab.campaign.plan import Campaign, Point
     from manetlab.campaign.results import Results
 
 _HOMES = {
     "Campaign": "manetlab.campaign.plan",
-    "Level": "manetlab.campaign.plan",
+    "Level": "manetlab.campaign.levels",
     "Point": "manetlab.campaign.plan",
     "Results": "manetlab.campaign.results",
 }

@@ -11,7 +11,8 @@ from manetlab.parameters import unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from manetlab.campaign.plan import Campaign, Label
+    from manetlab.campaign.levels import Label
+    from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
 
 COLUMNS = (
@@ -60,9 +61,7 @@ def compare(
     a, b = (level_of(campaign, factor, label) for label in pair)
     others = {name: [level.label for level in levels] for name, levels in campaign.levels.items()}
     del others[factor]
-    runs = results.runs.set_index([*campaign.factors, "replication"])[list(metrics)]
-    sides = [runs.xs(label, level=factor) for label in (a, b)]
-    joined = sides[0].join(sides[1], lsuffix=" a", rsuffix=" b", how="inner").reset_index()
+    joined = _joined(results.runs, [*others, "replication"], factor, (a, b), metrics)
     rows = []
     for chosen in product(*others.values()):
         here = dict(zip(others, chosen, strict=True))
@@ -78,6 +77,18 @@ def compare(
     for row, p in zip(rows, holm(row["p_t"] for row in rows), strict=True):
         row["p_holm"] = p
     return pd.DataFrame.from_records(rows, columns=[*others, *COLUMNS])
+
+
+def _joined(
+    runs: pd.DataFrame, places: list[str], factor: str, pair: tuple[Label, Label], metrics: Sequence[str]
+) -> pd.DataFrame:
+    """One row a pair, with the columns ``METRIC a`` and ``METRIC b``."""
+    sides = []
+    for name, label in zip("ab", pair, strict=True):
+        columns = {metric: f"{metric} {name}" for metric in metrics}
+        sides.append(runs[runs[factor] == label][[*places, *metrics]].rename(columns=columns))
+    joined: pd.DataFrame = sides[0].merge(sides[1], on=places)
+    return joined
 
 
 def _row(a: list[float], b: list[float], confidence: float) -> dict[str, Any]:

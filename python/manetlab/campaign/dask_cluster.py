@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import socket
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
@@ -19,6 +21,8 @@ from manetlab.errors import InputError
 
 CONNECT_S = 10.0
 """How long to wait for a scheduler to answer, in s."""
+LEAVE_S = 2.0
+"""How long to wait for a scheduler that is told that its client leaves, in s."""
 WORKERS_S = 60.0
 """How long to wait for the first worker of a scheduler that answers, in s."""
 TRIES = 5
@@ -84,7 +88,7 @@ class Cluster:
         if stop:
             with contextlib.suppress(Exception):
                 self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
-        self._client.close(timeout=CONNECT_S)
+        self._client.close(timeout=LEAVE_S)
 
     def _take(self, timeout_s: float) -> list[Any]:
         futures = []
@@ -96,21 +100,22 @@ class Cluster:
             return futures
 
     def _outcome(self, future: Any) -> Outcome | None:
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
         _, work, tries = self._tasks.pop(future.key)
-        if future.status == "cancelled":
-            self._check_alive()
-            if tries < TRIES:
-                self._send(work, tries + 1)
-                return None
-            return Outcome(work.task, error=f"Dask lost this run {tries} times")
         try:
             outcome = future.result(timeout=CONNECT_S)
         except KilledWorker as error:
             return Outcome(work.task, error=f"the worker's process died each time that it was tried: {error}")
         except OtherCode:
             raise
+        except (CancelledError, OSError, TimeoutError) as error:
+            # What the run itself meets is part of its outcome: this is the cluster's.
+            self._check_alive()
+            if tries == TRIES:
+                return Outcome(work.task, error=f"Dask lost this run {tries} times: {error}")
+            self._send(work, tries + 1)
+            return None
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
             hint = "is manetlab installed there, in the same version?"
@@ -178,22 +183,34 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
     make: Any = vars(dask_jobqueue)["SLURMCluster"]
     try:
         cluster = make(**given)
-        cluster.scale(jobs=jobs)
+        # Always as many: a job that SLURM ends, be it for its time limit, is followed by another.
+        cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
     except (TypeError, ValueError, RuntimeError, OSError) as error:
         wanted = "options of dask_jobqueue.SLURMCluster"
         raise InputError("SLURM cannot be used so", "slurm", str(error), wanted, hint) from None
     return cluster
 
 
-def _client(address: Any) -> Any:
+def _client(scheduler: Any) -> Any:
+    """A client of the scheduler at an address, or of a cluster's."""
     import distributed
 
     # Untyped where mypy is strict.
     connect: Any = distributed.Client
     try:
-        return connect(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        if isinstance(scheduler, str):
+            _knock(scheduler)
+        return connect(scheduler, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
         found = str(error).splitlines()[0] if str(error) else "no answer"
         hint = "start one with `dask scheduler`, or leave --scheduler out to run on this machine"
         wanted = "the address of a running Dask scheduler, tcp://host:port"
-        raise InputError("the scheduler cannot be reached", str(address), found, wanted, hint) from None
+        raise InputError("the scheduler cannot be reached", str(scheduler), found, wanted, hint) from None
+
+
+def _knock(address: str) -> None:
+    """Finds out whether anybody listens: Dask's own client goes on trying where nobody does."""
+    place = urlsplit(address)
+    if not place.hostname or not place.port:
+        raise ValueError("no host and port")
+    socket.create_connection((place.hostname, place.port), timeout=CONNECT_S).close()

@@ -106,24 +106,25 @@ def run(
         hint = "leave it out for as many as there are cores"
         place = "the number of jobs is not allowed"
         raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
+    if campaign.series_s is not None and store is None:
+        hint = 'give the campaign one: run("name.db")'
+        wanted = "a store in a file"
+        raise InputError("time series need a store", f"{campaign.where}: series_s", "no store", wanted, hint)
     identity = campaign.identity(campaign.check())
     code = provenance.code_identity()
-    path = None if store is None else Path(store)
-    opened = Store.open(path)
+    # A cluster that is not there is found out before anything is written.
+    backend = _backend(jobs, scheduler, slurm)
+    stop = True
     try:
-        if not allow_other_version:
-            opened.check_code(code)
-        backend = _backend(jobs, scheduler, slurm)
-        stop = True
-        try:
+        with Store.open(None if store is None else Path(store)) as opened:
+            if not allow_other_version:
+                opened.check_code(code)
             execution = _Execution(campaign, opened, identity, backend, code, progress)
             execution.run(allow_other_version, retry_failed)
             stop = False
-        finally:
-            backend.close(stop)
-        return Results.of(opened, execution.number)
+            return Results.of(opened, execution.number)
     finally:
-        opened.close()
+        backend.close(stop)
 
 
 def _backend(jobs: int | None, scheduler: str | None, slurm: Mapping[str, Any] | None) -> Backend:
@@ -233,7 +234,7 @@ class _Execution:
             self.renewed = time.monotonic()
 
     def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int]]:
-        if not outcome.series:
+        if not outcome.series or self.store.path is None:
             return {}
         from manetlab.campaign.series import write
 

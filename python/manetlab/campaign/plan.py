@@ -7,7 +7,7 @@ import json
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from functools import cache, cached_property
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab.campaign import fields
+from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import unknown
+from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario, as_plain, merged
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 1_000_000
 """Most runs that a campaign may ask for."""
-MAX_LEVELS = 10_000
-"""Most levels of one factor."""
 MAX_CHECKED = 10_000
 """Up to so many points, every one's scenario is built before the first run."""
 COLUMNS = (
@@ -36,21 +36,6 @@ COLUMNS = (
     *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "time_s"),
 )
 """Columns of the tables of results, after which no factor can be named."""
-
-Label = str | int | float | bool
-
-
-@dataclass(frozen=True)
-class Level:
-    """One value of a factor.
-
-    Attributes:
-        label: What tables call it.
-        fields: The fields of the scenario that it sets, by dotted name.
-    """
-
-    label: Label
-    fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -140,7 +125,11 @@ class Campaign:
             raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
         object.__setattr__(self, "metrics", tuple(map(str, self.metrics)))
         self._check_numbers()
-        object.__setattr__(self, "factors", {str(key): _listed(self, key) for key in self.factors})
+        object.__setattr__(
+            self,
+            "factors",
+            {str(key): listed(values, str(key), self.where) for key, values in self.factors.items()},
+        )
         self._check_size()
         self._check_names()
 
@@ -211,7 +200,7 @@ class Campaign:
     @cached_property
     def levels(self) -> dict[str, list[Level]]:
         """The levels of each factor."""
-        return {name: [_level(name, value) for value in values] for name, values in self.factors.items()}
+        return {name: [level_of(name, value) for value in values] for name, values in self.factors.items()}
 
     @cached_property
     def place(self) -> str:
@@ -299,7 +288,7 @@ class Campaign:
             self.series_s,
             sorted(contents.values()),
         ]
-        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
     def run(
         self,
@@ -362,8 +351,7 @@ class Campaign:
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 wanted = f"a whole number from {least} to {most}"
                 raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
-        if self.series_s is not None and not _is_number(self.series_s, 1e-3, 1e6):
-            raise self._refused("series_s", self.series_s, "seconds, 0.001 or more", "1.0 is a usual step")
+        check_series_step(self.series_s, f"{self.where}: series_s")
         if self.until is None:
             return
         if not _is_number(self.until, 1e-6, 1.0):
@@ -387,6 +375,8 @@ class Campaign:
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
+            if name in fields.REPLICATED:
+                fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:
                 hint = "tables have a column of that name already: choose another"
                 raise InputError("a factor cannot have this name", place, f'"{name}"', "another name", hint)
@@ -399,7 +389,7 @@ class Campaign:
                 for path, value in level.fields.items():
                     fields.check(path, place)
                     set_here.update(fields.leaves(path, value))
-            _check_apart(set_here, decided, place)
+            check_apart(set_here, decided, place)
             decided.update(dict.fromkeys(set_here, name))
         for name in fields.REPLICATED:
             if name in self.base:
@@ -426,53 +416,6 @@ def _is_number(value: object, least: float, most: float) -> bool:
     return not isinstance(value, bool) and isinstance(value, int | float) and least <= value <= most
 
 
-def _listed(campaign: Campaign, name: object) -> list[Any]:
-    """A factor's values as a list, not before it is known to be short enough."""
-    values = campaign.factors[name]  # type: ignore[index]
-    place = f"{campaign.where}: factors.{name}"
-    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sized):
-        hint = f"for example {name} = [1, 2]"
-        raise InputError("a factor needs a list of values", place, shown(values), "a list", hint)
-    if len(values) > MAX_LEVELS:
-        hint = "take fewer levels"
-        raise InputError("a factor has too many levels", place, str(len(values)), f"{MAX_LEVELS}", hint)
-    listed = as_plain(list(values))
-    for value in listed:
-        if isinstance(value, Mapping) and "fields" in value and not _is_labelled(value):
-            wanted = '{ label = "…", fields = { "field" = value, … } }'
-            hint = "a label is text or a number, fields is a table that is not empty"
-            raise InputError("this is no level", place, shown(value), wanted, hint)
-    assert isinstance(listed, list)
-    return listed
-
-
-def _is_labelled(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and set(value) == {"label", "fields"}
-        and isinstance(value["label"], str | int | float)
-        and isinstance(value["fields"], Mapping)
-        and bool(value["fields"])
-    )
-
-
-def _level(factor: str, value: Any) -> Level:
-    if _is_labelled(value):
-        return Level(value["label"], dict(value["fields"]))
-    return Level(fields.label(value), {factor: value})
-
-
-def _check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str) -> None:
-    """Checks that no field is set by two factors, of which the later would quietly win."""
-    for mine in sorted(ours):
-        for other, factor in decided.items():
-            shorter = min(len(mine), len(other))
-            if mine[:shorter] == other[:shorter]:
-                found = f'"{".".join(mine)}", which factor {factor} sets too'
-                hint = "put both into one factor, with levels of { label, fields }"
-                raise InputError("two factors set the same field", place, found, "fields of its own", hint)
-
-
 def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
     """The fields of a scenario's file, whose own file names are made to start from the campaign's folder."""
     path = folder / name
@@ -487,8 +430,6 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
 @cache
 def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
-    from manetlab.running import run
-
     # Asking the simulator costs a millisecond and keeps the names in one place.
     smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": []}, duration_s=0.001)
     return tuple(smallest.totals)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
-from manetlab.campaign.plan import Campaign, Label, known_metrics
+from manetlab.campaign.levels import Label
+from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import Store
 from manetlab.errors import InputError
 from manetlab.parameters import unknown

@@ -24,7 +24,7 @@ def folder_of(store: Path) -> Path:
 
 
 def write(
-    store: Path | None, key: str, series: Mapping[str, Mapping[str, Sequence[Any]]]
+    store: Path, key: str, series: Mapping[str, Mapping[str, Sequence[Any]]]
 ) -> dict[str, tuple[str, int]]:
     """Writes the time series of a run; returns file and number of rows of each, by its name.
 
@@ -35,9 +35,6 @@ def write(
     """
     import pyarrow
 
-    if store is None:
-        hint = 'give the campaign a store: run("name.db")'
-        raise InputError("time series need a store", "series_s", "no store", "a store in a file", hint)
     written = {}
     for name, columns in series.items():
         file = f"{name}/{key}.parquet"

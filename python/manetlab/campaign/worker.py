@@ -88,7 +88,7 @@ def perform(work: Work) -> Outcome:
         raise OtherCode("a worker has other code", platform.node(), here, work.code, hint)
     try:
         resolved = resolve(work)
-        result = run(resolved) if work.series_s is None else run(resolved, series_s=work.series_s)
+        result = run(resolved, series_s=work.series_s)
     except Exception as error:
         kind = "" if isinstance(error, ManetlabError) else f"{type(error).__name__}: "
         return Outcome(work.task, host=platform.node(), error=f"{kind}{error}")

@@ -1,0 +1,89 @@
+"""The levels of a factor: how they are written, and what they set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manetlab.campaign import fields
+from manetlab.errors import InputError, shown
+from manetlab.scenario import as_plain
+
+MAX_LEVELS = 10_000
+"""Most levels of one factor."""
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor.
+
+    Attributes:
+        label: What tables call it.
+        fields: The fields of the scenario that it sets, by dotted name.
+    """
+
+    label: Label
+    fields: dict[str, Any]
+
+
+def listed(values: object, name: str, where: str) -> list[Any]:
+    """A factor's values as a list, not before it is known to be short enough.
+
+    Raises:
+        InputError: They are no list or too many, or one is a level that is not written as one.
+    """
+    place = f"{where}: factors.{name}"
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Collection):
+        hint = f"for example {name} = [1, 2]"
+        raise InputError("a factor needs a list of values", place, shown(values), "a list", hint)
+    if len(values) > MAX_LEVELS:
+        hint = "take fewer levels"
+        raise InputError("a factor has too many levels", place, str(len(values)), f"{MAX_LEVELS}", hint)
+    plain = as_plain(list(values))
+    for value in plain:
+        if isinstance(value, Mapping) and "fields" in value and not _is_labelled(value):
+            wanted = '{ label = "…", fields = { "field" = value, … } }'
+            hint = "a label is text or a number, fields is a table that is not empty"
+            raise InputError("this is no level", place, shown(value), wanted, hint)
+    assert isinstance(plain, list)
+    return plain
+
+
+def _is_labelled(value: object) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and set(value) == {"label", "fields"}
+        and isinstance(value["label"], str | int | float)
+        and isinstance(value["fields"], Mapping)
+        and bool(value["fields"])
+    )
+
+
+def level_of(factor: str, value: Any) -> Level:
+    """The level that a factor's value stands for: a table of label and fields, or the factor's own field."""
+    if _is_labelled(value):
+        return Level(value["label"], dict(value["fields"]))
+    return Level(fields.label(value), {factor: value})
+
+
+def check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str) -> None:
+    """Checks that no field is set by two factors, of which the later would quietly win.
+
+    Args:
+        ours: The fields that a factor sets, as parts of their names.
+        decided: Those that other factors set, with the factor.
+        place: What the error names as its place.
+
+    Raises:
+        InputError: A field, or one within it, is in both.
+    """
+    for mine in sorted(ours):
+        for other, factor in decided.items():
+            shorter = min(len(mine), len(other))
+            if mine[:shorter] == other[:shorter]:
+                found = f'"{".".join(mine)}", which factor {factor} sets too'
+                hint = "put both into one factor, with levels of { label, fields }"
+                raise InputError("two factors set the same field", place, found, "fields of its own", hint)
