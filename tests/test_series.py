@@ -129,6 +129,17 @@ def test_the_command_line_writes_parquet(cli: Cli, tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out-tcp-flows.parquet").to_pydict() == series["tcp_flows"]
 
 
+def test_series_overwrite_nothing_that_is_read_or_written(cli: Cli, tmp_path: Path) -> None:
+    path = scenario_file(tmp_path)
+    path.rename(tmp_path / "out-tcp-flows.csv")
+    before = (tmp_path / "out-tcp-flows.csv").read_text()
+    done = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "out.csv")
+    assert (done.returncode, "overwrite" in done.stderr) == (2, True)
+    assert (tmp_path / "out-tcp-flows.csv").read_text() == before
+    both = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "o.csv", "--record", "o.csv")
+    assert (both.returncode, "overwrite" in both.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from manetlab.stats import Interval
+if TYPE_CHECKING:
+    from manetlab.stats import Interval
 
 
 @dataclass(frozen=True)

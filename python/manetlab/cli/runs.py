@@ -44,7 +44,6 @@ def run(
     """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
     from manetlab.files import check_apart, check_writable, write_text
     from manetlab.running import run as run_one
-    from manetlab.series_files import write_series
 
     if record is not None:
         check_writable(record)
@@ -62,7 +61,7 @@ def run(
         warmup_s=warmup,
         seed=seed,
     )
-    check_apart({"--record": record, "--series-out": series_out}, (scenario, *asked.files))
+    check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
     if seeds > 1:
         _show_many(_replications(asked, seeds, jobs), as_json)
         return
@@ -74,6 +73,8 @@ def run(
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
     if series_out is not None and result.series is not None:
+        from manetlab.series_files import write_series
+
         write_series(series_out, result.series)
     if as_json:
         print(result.to_json())
@@ -83,10 +84,11 @@ def run(
 
 def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> None:
     from manetlab.running import check_series_step
-    from manetlab.series_files import check_series_file
 
     check_series_step(step_s, "--series")
     if path is not None:
+        from manetlab.series_files import check_series_file
+
         check_series_file(path, "--series-out")
         if step_s is None:
             hint = "for example --series 1 for steps of a second"
@@ -94,6 +96,16 @@ def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> Non
     elif step_s is not None and not as_json:
         wanted = "--series-out FILE.csv, or --json"
         raise InputError("the series go nowhere", "--series", "no --series-out", wanted)
+
+
+def _series_outputs(path: Path | None) -> dict[str, Path | None]:
+    """The files that the series go to, by what an error calls them."""
+    if path is None:
+        return {}
+    from manetlab.series_files import series_paths
+
+    paths = series_paths(path)
+    return {"--series-out": path, "--series-out, TCP flows:": paths["tcp_flows"]}
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
