@@ -21,7 +21,10 @@ def test_cut_off_in_mid_air(duration_s: float, seed: int, profile: str) -> None:
     assert books["made"] > 0
 
 
-@pytest.mark.parametrize("routing", ["aodv", "aodv:rfc-3561", "aodv:dyer-2002", "static"])
+@pytest.mark.parametrize(
+    "routing",
+    ["aodv", "aodv:rfc-3561", "aodv:dyer-2002", "dsdv", "dsdv:broch-1998", "dsr", "dsr:ns-2.35", "static"],
+)
 @pytest.mark.parametrize("sender", ["reno", "tahoe", "sack", "fixed-rto", "reno-f"])
 def test_every_protocol(routing: str, sender: str) -> None:
     result = run(mobile(routing=routing, tcp=sender, duration_s=8.0))

@@ -114,7 +114,7 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--seed", "-1"),
         ("--seed", str(2**64)),
         ("--profile", "ns-3"),
-        ("--routing", "dsr"),
+        ("--routing", "olsr"),
         ("--routing", "aodv:dyer"),
         ("--tcp", "vegas"),
         ("--set", "mac.slot_use=9"),

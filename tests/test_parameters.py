@@ -49,10 +49,14 @@ def test_a_difference_is_seen_from_both_sides() -> None:
     assert len(there) > 10
 
 
-@pytest.mark.parametrize("name", _core.aodv_sets())
-def test_aodv_sets_replace_the_section(name: str) -> None:
-    params = parameters.apply_aodv_set(parameters.profile("rfc"), name, "test")
-    assert set(params["aodv"]) == set(parameters.schema()["aodv"])
+@pytest.mark.parametrize(
+    ("protocol", "name"), [(p, name) for p in _core.routings() for name in _core.routing_sets(p)]
+)
+def test_routing_sets_replace_the_section_of_their_protocol(protocol: str, name: str) -> None:
+    before = parameters.profile("rfc")
+    after = parameters.apply_routing_set(before, protocol, name, "test")
+    assert set(after[protocol]) == set(parameters.schema()[protocol])
+    assert {**after, protocol: before[protocol]} == before
 
 
 @pytest.mark.parametrize("name", _core.tcp_senders())

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -36,6 +37,32 @@ def test_mobile_networks_are_near_ns2(ns2: Path) -> None:
         assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.25)
         assert ours.totals["routing_packets_per_s"] == pytest.approx(
             run_of_ns2["routing_pkts_per_s"], rel=0.35
+        )
+
+
+def test_dsr_in_mobile_networks_is_near_ns2(ns2: Path) -> None:
+    check = mobile.check(ns2, seeds=1, scenarios_per_group=5, protocol="DSR")
+    results = run_many(check.scenarios)
+    assert len(check.evaluate(results)) == 2
+    runs = ns2_runs(ns2, "DSR")
+    theirs = [run for group in ("1tcp", "cbr25") for run in [r for r in runs if group in r["id"]][:5]]
+    for ours, run_of_ns2 in zip(results, theirs, strict=True):
+        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.10)
+    # What single networks need varies by a factor of two from seed to seed, the mean does not.
+    routing = fmean(ours.totals["routing_packets_per_s"] for ours in results)
+    assert routing == pytest.approx(fmean(run["routing_pkts_per_s"] for run in theirs), rel=0.20)
+
+
+def test_dsdv_in_mobile_networks_is_near_ns2(ns2: Path) -> None:
+    check = mobile.check(ns2, seeds=1, scenarios_per_group=5, protocol="DSDV")
+    results = run_many(check.scenarios)
+    assert len(check.evaluate(results)) == 2
+    runs = ns2_runs(ns2, "DSDV")
+    theirs = [run for group in ("1tcp", "cbr25") for run in [r for r in runs if group in r["id"]][:5]]
+    for ours, run_of_ns2 in zip(results, theirs, strict=True):
+        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.15)
+        assert ours.totals["routing_packets_per_s"] == pytest.approx(
+            run_of_ns2["routing_pkts_per_s"], rel=0.15
         )
 
 
@@ -139,3 +166,4 @@ def test_plain_words_on_a_difference() -> None:
 def test_the_reference_is_in_the_checkout() -> None:
     assert provenance.repository() is not None
     assert len(ns2_runs(reference_folder())) == 85
+    assert len(ns2_runs(reference_folder(), "DSDV")) == 27

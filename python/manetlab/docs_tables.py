@@ -22,6 +22,8 @@ SECTIONS = {
     "network": ("IP, link layer and UDP", "models/interface-queue-and-arp.md"),
     "tcp": ("TCP, at both ends", "models/tcp.md"),
     "aodv": ("AODV", "models/aodv.md"),
+    "dsdv": ("DSDV", "models/dsdv.md"),
+    "dsr": ("DSR", "models/dsr.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }
 """What each section is, and the page of its model."""
@@ -48,7 +50,7 @@ def parameters_page() -> str:
         parts.append(_section(section, known.values(), values))
     waypoint = {"default": json.loads(_core.waypoint_defaults())}
     parts.append(_section("waypoint", parameters.waypoint_schema().values(), waypoint))
-    parts += [_senders(), _aodv_sets()]
+    parts += [_senders(), *_routing_sets()]
     return "\n".join(parts)
 
 
@@ -87,17 +89,21 @@ def _senders() -> str:
     return f"## TCP senders\n\n{text}\n\n{_table(('sender', 'sets'), rows)}"
 
 
-def _aodv_sets() -> str:
-    """In what AODV's named sets differ."""
-    sets = {name: json.loads(_core.aodv_set(name)) for name in _core.aodv_sets()}
+def _routing_sets() -> list[str]:
+    """In what each routing protocol's named sets differ."""
+    return [_sets_of(protocol) for protocol in _core.routings() if _core.routing_sets(protocol)]
+
+
+def _sets_of(protocol: str) -> str:
+    sets = {name: json.loads(_core.routing_set(protocol, name)) for name in _core.routing_sets(protocol)}
     rows = []
     for name in next(iter(sets.values())):
         values = [shown(of_set[name]) for of_set in sets.values()]
         if len(set(values)) > 1:
             rows.append((f"`{name}`", *values))
-    text = "The parameters in which the sets that `--routing aodv:SET` names differ."
+    text = f"The parameters in which the sets that `--routing {protocol}:SET` names differ."
     head = ("name", *(f"`{label}`" for label in sets))
-    return f"## AODV's parameter sets\n\n{text}\n\n{_table(head, rows)}"
+    return f"## {protocol.upper()}'s parameter sets\n\n{text}\n\n{_table(head, rows)}"
 
 
 def _allowed(parameter: Parameter) -> str:

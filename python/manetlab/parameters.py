@@ -143,20 +143,22 @@ def profile(name: str, where: str = "profile") -> Params:
     return values
 
 
-def apply_aodv_set(params: Params, name: str, where: str) -> Params:
-    """The same parameters with the AODV section replaced by a named set.
+def apply_routing_set(params: Params, protocol: str, name: str, where: str) -> Params:
+    """The same parameters with the section of a routing protocol replaced by a named set.
 
     Args:
         params: The parameters to start from.
+        protocol: The protocol's name, which is its section's too.
         name: The set's name.
         where: What an error names as its place.
 
     Raises:
         InputError: There is no such set.
     """
-    if name not in _core.aodv_sets():
-        raise unknown("AODV parameter set", name, _core.aodv_sets(), where)
-    return {**params, "aodv": json.loads(_core.aodv_set(name))}
+    known = _core.routing_sets(protocol)
+    if name not in known:
+        raise unknown(f"parameter set of {protocol}", name, known, where)
+    return {**params, protocol: json.loads(_core.routing_set(protocol, name))}
 
 
 def apply_sender(params: Params, name: str, where: str) -> Params:

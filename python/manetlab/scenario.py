@@ -212,7 +212,7 @@ class Scenario(_Model):
         warmup_s: When measurement begins, in s.
         seed: The seed of all random streams.
         replication: The number of the replication, part of every stream's name.
-        routing: ``aodv``, ``aodv:SET`` with a named parameter set, or ``static``.
+        routing: ``aodv``, ``dsdv``, ``dsr`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
         profile: The named set of defaults that all parameters start from.
         radio: Changed parameters of the radio channel.
         mac: Changed parameters of the MAC.
@@ -222,6 +222,8 @@ class Scenario(_Model):
         tcp: Changed parameters of TCP; ``sender`` names the sender (``reno``, ``tahoe``, ``reno-f``, …), and
             a string alone is that name.
         aodv: Changed parameters of AODV.
+        dsdv: Changed parameters of DSDV.
+        dsr: Changed parameters of DSR.
     """
 
     movement: MovementSource
@@ -239,6 +241,8 @@ class Scenario(_Model):
     network: Section = {}
     tcp: Section = {}
     aodv: Section = {}
+    dsdv: Section = {}
+    dsr: Section = {}
 
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())
@@ -364,19 +368,21 @@ class Scenario(_Model):
     def _layers(self) -> list[tuple[str, Params]]:
         """The parameters as they become: the profile's, then after each named set, with its name."""
         layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
-        protocol, colon, aodv_set = self.routing.partition(":")
+        protocol, colon, routing_set = self.routing.partition(":")
         if protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
-        if colon and protocol != "aodv":
+        if colon and not _core.routing_sets(protocol):
             raise InputError(
                 f"{protocol} has no parameter sets",
                 self._where,
                 f'"{self.routing}"',
                 f'"{protocol}"',
-                "parameter sets are AODV's: aodv:dyer-2002",
+                "other protocols have: aodv:dyer-2002",
             )
         if colon:
-            layers.append((self.routing, parameters.apply_aodv_set(layers[-1][1], aodv_set, self._where)))
+            before = layers[-1][1]
+            after = parameters.apply_routing_set(before, protocol, routing_set, self._where)
+            layers.append((self.routing, after))
         if (sender := self.tcp.get("sender")) is not None:
             layers.append(
                 (f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender), self._where))

@@ -73,6 +73,8 @@ reasons! {
     BufferFull at Routing,
     /// The packet waited longer in the routing protocol's buffer than it may.
     BufferTimeout at Routing,
+    /// The packet was salvaged as often as it may be, and its next hop failed again.
+    SalvageLimit at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
 }

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::mac::Body;
-use crate::packet::NodeId;
+use crate::packet::{NodeId, Packet, Payload};
 use crate::params::{choices, params};
+use crate::transport::tcp::Segment;
 
 choices! {
     /// Where routing packets stand in the queue.
@@ -13,6 +14,9 @@ choices! {
         NewestFirst = "newest-first",
         /// Before everything else, in order of arrival.
         InOrder = "in-order",
+        /// First in order of arrival, then TCP's ACKs, then all else, and each of the three has the queue's whole
+        /// length to itself (ns-2's `CMUPriQueue`, which its DSR needs).
+        Classes = "classes",
         /// Among all others.
         None = "none",
     }
@@ -41,10 +45,18 @@ pub struct Outgoing {
 pub struct InterfaceQueue {
     limit: usize,
     priority: RoutingPriority,
+    /// In order of their classes.
     waiting: VecDeque<Outgoing>,
-    /// How many at the front are routing packets.
-    routing: usize,
+    /// How many wait in each class.
+    counts: [usize; 3],
 }
+
+/// The class of routing packets that have priority.
+const ROUTING: usize = 0;
+/// The class of TCP's ACKs, if there are classes.
+const ACKS: usize = 1;
+/// The class of all else.
+const OTHERS: usize = 2;
 
 impl InterfaceQueue {
     /// An empty queue.
@@ -53,36 +65,49 @@ impl InterfaceQueue {
             limit: params.packets as usize,
             priority: params.routing_priority,
             waiting: VecDeque::new(),
-            routing: 0,
+            counts: [0; 3],
         }
     }
 
     /// Puts `outgoing` into the queue; returns what must be dropped because the queue is full: a new packet,
     /// or, for a routing packet with priority, the last of the queue.
     pub fn push(&mut self, outgoing: Outgoing) -> Option<Outgoing> {
-        let first = outgoing.body.is_routing() && self.priority != RoutingPriority::None;
-        if !first {
-            if self.waiting.len() >= self.limit {
-                return Some(outgoing);
-            }
-            self.waiting.push_back(outgoing);
-            return None;
+        let class = self.class_of(&outgoing.body);
+        let full = match self.priority {
+            RoutingPriority::Classes => self.counts[class] >= self.limit,
+            _ => class == OTHERS && self.waiting.len() >= self.limit,
+        };
+        if full {
+            return Some(outgoing);
         }
-        match self.priority {
-            RoutingPriority::NewestFirst => self.waiting.push_front(outgoing),
-            _ => self.waiting.insert(self.routing, outgoing),
-        }
-        self.routing += 1;
-        if self.waiting.len() > self.limit {
-            self.routing = self.routing.min(self.limit);
+        let behind = self.counts[..=class].iter().sum();
+        let at = if class == ROUTING && self.priority == RoutingPriority::NewestFirst { 0 } else { behind };
+        self.waiting.insert(at, outgoing);
+        self.counts[class] += 1;
+        if self.priority != RoutingPriority::Classes && self.waiting.len() > self.limit {
+            let last = if self.counts[OTHERS] > 0 { OTHERS } else { ROUTING };
+            self.counts[last] -= 1;
             return self.waiting.pop_back();
         }
         None
     }
 
+    fn class_of(&self, body: &Body) -> usize {
+        match (self.priority, body) {
+            (RoutingPriority::None, _) => OTHERS,
+            (
+                RoutingPriority::Classes,
+                Body::Ip(Packet { payload: Payload::Tcp(_, Segment::Ack { .. }), .. }),
+            ) => ACKS,
+            _ if body.is_routing() => ROUTING,
+            _ => OTHERS,
+        }
+    }
+
     /// The next for the MAC.
     pub fn pop(&mut self) -> Option<Outgoing> {
-        self.routing = self.routing.saturating_sub(1);
+        let first = self.counts.iter_mut().find(|count| **count > 0)?;
+        *first -= 1;
         self.waiting.pop_front()
     }
 
@@ -91,10 +116,9 @@ impl InterfaceQueue {
         let mut at = 0;
         while at < self.waiting.len() {
             if self.waiting[at].to == neighbour && matches!(self.waiting[at].body, Body::Ip(_)) {
+                let class = self.class_of(&self.waiting[at].body);
+                self.counts[class] -= 1;
                 taken.extend(self.waiting.remove(at));
-                if at < self.routing {
-                    self.routing -= 1;
-                }
             } else {
                 at += 1;
             }
@@ -109,5 +133,111 @@ impl InterfaceQueue {
     /// Does nothing wait?
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Time;
+    use crate::packet::FlowId;
+    use proptest::prelude::*;
+
+    /// A packet of a kind (0 routing, 1 ACK, 2 CBR) for neighbour 1 or 2.
+    fn outgoing(uid: u64, kind: u32, to: u32) -> Outgoing {
+        let payload = match kind {
+            0 => Payload::Dsr,
+            1 => Payload::Tcp(FlowId(0), Segment::Ack { next: 0, sack: Default::default() }),
+            _ => Payload::Udp(FlowId(0), uid),
+        };
+        let (src, dst) = (NodeId(0), NodeId(to));
+        let body = Body::Ip(Packet {
+            uid,
+            src,
+            dst,
+            ttl: 1,
+            hops: 0,
+            bytes: 40,
+            created: Time::ZERO,
+            payload,
+            dsr: None,
+        });
+        Outgoing { to: dst, body }
+    }
+
+    fn uid(outgoing: &Outgoing) -> u64 {
+        match &outgoing.body {
+            Body::Ip(packet) => packet.uid,
+            Body::Arp(_) => panic!("only IP packets here"),
+        }
+    }
+
+    fn queue(routing_priority: RoutingPriority, packets: u32) -> InterfaceQueue {
+        InterfaceQueue::new(&QueueParams { packets, routing_priority })
+    }
+
+    /// What comes out after pushing these kinds, numbered from 1, and what was refused or pushed out.
+    fn order(priority: RoutingPriority, packets: u32, kinds: &[u32]) -> (Vec<u64>, Vec<u64>) {
+        let mut queue = queue(priority, packets);
+        let pushed =
+            kinds.iter().zip(1..).filter_map(|(kind, number)| queue.push(outgoing(number, *kind, 1)));
+        let lost = pushed.map(|lost| uid(&lost)).collect();
+        (std::iter::from_fn(|| queue.pop()).map(|next| uid(&next)).collect(), lost)
+    }
+
+    #[test]
+    fn routing_packets_stand_where_the_priority_says() {
+        let kinds = [2, 0, 1, 0, 2];
+        assert_eq!(order(RoutingPriority::NewestFirst, 9, &kinds).0, [4, 2, 1, 3, 5]);
+        assert_eq!(order(RoutingPriority::InOrder, 9, &kinds).0, [2, 4, 1, 3, 5]);
+        assert_eq!(order(RoutingPriority::Classes, 9, &kinds).0, [2, 4, 3, 1, 5]);
+        assert_eq!(order(RoutingPriority::None, 9, &kinds).0, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_full_queue_refuses_data_and_pushes_its_last_packet_out_for_routing() {
+        assert_eq!(order(RoutingPriority::InOrder, 2, &[2, 2, 2, 0]), (vec![4, 1], vec![3, 2]));
+        assert_eq!(order(RoutingPriority::NewestFirst, 2, &[0, 0, 0]), (vec![3, 2], vec![1]));
+    }
+
+    #[test]
+    fn classes_fill_up_each_for_itself() {
+        assert_eq!(order(RoutingPriority::Classes, 1, &[2, 2, 1, 1, 0, 0]), (vec![5, 3, 1], vec![2, 4, 6]));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_a_flush_takes_one_neighbour_in_order(
+            priority in 0usize..4,
+            steps in prop::collection::vec((0u32..5, 0u32..3, 1u32..3), 1..60),
+        ) {
+            let priorities = [
+                RoutingPriority::NewestFirst,
+                RoutingPriority::InOrder,
+                RoutingPriority::Classes,
+                RoutingPriority::None,
+            ];
+            let mut queue = queue(priorities[priority], 5);
+            let (mut into, mut out) = (0, 0);
+            for (step, kind, neighbour) in steps {
+                match step {
+                    0 => out += usize::from(queue.pop().is_some()),
+                    1 => {
+                        let wanted: Vec<u64> =
+                            queue.iter().filter(|one| one.to == NodeId(neighbour)).map(uid).collect();
+                        let mut taken = Vec::new();
+                        queue.flush(NodeId(neighbour), &mut taken);
+                        out += taken.len();
+                        prop_assert_eq!(taken.iter().map(uid).collect::<Vec<_>>(), wanted);
+                    }
+                    _ => {
+                        into += 1;
+                        out += usize::from(queue.push(outgoing(into as u64, kind, neighbour)).is_some());
+                    }
+                }
+                prop_assert_eq!(queue.iter().count(), into - out);
+                prop_assert_eq!(queue.counts.iter().sum::<usize>(), into - out);
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
+use std::sync::Arc;
+
 use crate::kernel::Time;
-use crate::routing::aodv;
+use crate::routing::{aodv, dsdv, dsr};
 use crate::transport::tcp;
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
@@ -57,6 +59,8 @@ pub struct Packet {
     pub created: Time,
     /// What it carries.
     pub payload: Payload,
+    /// The DSR options header between IP and the payload, if there is one; `bytes` counts it.
+    pub dsr: Option<Arc<dsr::Header>>,
 }
 
 /// What an IP packet carries.
@@ -68,6 +72,10 @@ pub enum Payload {
     Udp(FlowId, u64),
     /// An AODV message.
     Aodv(aodv::Message),
+    /// A DSDV update.
+    Dsdv(dsdv::Update),
+    /// Nothing but the DSR options header.
+    Dsr,
 }
 
 impl Packet {
@@ -76,14 +84,14 @@ impl Packet {
 
     /// Is it traffic of a flow, rather than a routing protocol's own message?
     pub fn is_data(&self) -> bool {
-        !matches!(self.payload, Payload::Aodv(_))
+        self.flow().is_some()
     }
 
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
             Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
-            Payload::Aodv(_) => None,
+            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr => None,
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::ifq::{QueueParams, RoutingPriority};
 use crate::mac::{Access, MacParams};
 use crate::radio::RadioParams;
 use crate::routing::aodv::AodvParams;
+use crate::routing::dsdv::DsdvParams;
+use crate::routing::dsr::DsrParams;
 use crate::scenario::{NetworkParams, Params};
 use crate::transport::tcp::TcpParams;
 
@@ -50,6 +52,8 @@ fn ns_2_35() -> Params {
         network: NetworkParams { link_layer_delay_us: 25.0, udp_header_bytes: 0, ..NetworkParams::default() },
         tcp: TcpParams::ns_2_35(),
         aodv: AodvParams::ns_2_35(),
+        dsdv: DsdvParams::ns_2_35(),
+        dsr: DsrParams::ns_2_35(),
     }
 }
 
@@ -71,6 +75,8 @@ fn cmu_1998() -> Params {
         mac: MacParams { control_rate_bps: 2e6, broadcast_rate_bps: 2e6, plcp_rate_bps: 2e6, ..base.mac },
         tcp: TcpParams::cmu_1998(),
         aodv: AodvParams::dyer_2002(),
+        dsdv: DsdvParams::broch_1998(),
+        dsr: DsrParams::dyer_2002(),
         ..base
     }
 }

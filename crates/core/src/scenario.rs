@@ -10,6 +10,8 @@ use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, ParamInfo, choices, params};
 use crate::radio::{Propagation, RadioParams};
 use crate::routing::aodv::AodvParams;
+use crate::routing::dsdv::DsdvParams;
+use crate::routing::dsr::DsrParams;
 use crate::transport::tcp::TcpParams;
 
 choices! {
@@ -17,6 +19,10 @@ choices! {
     pub enum RoutingKind {
         /// Ad hoc On-Demand Distance Vector.
         Aodv = "aodv",
+        /// Destination-Sequenced Distance Vector.
+        Dsdv = "dsdv",
+        /// Dynamic Source Routing.
+        Dsr = "dsr",
         /// Fixed shortest-hop routes over the initial positions.
         Static = "static",
     }
@@ -52,6 +58,10 @@ pub struct Params {
     pub tcp: TcpParams,
     /// AODV.
     pub aodv: AodvParams,
+    /// DSDV.
+    pub dsdv: DsdvParams,
+    /// DSR.
+    pub dsr: DsrParams,
 }
 
 impl Params {
@@ -65,6 +75,8 @@ impl Params {
             NetworkParams::SCHEMA,
             TcpParams::SCHEMA,
             AodvParams::SCHEMA,
+            DsdvParams::SCHEMA,
+            DsrParams::SCHEMA,
         ]
         .concat()
     }
@@ -80,7 +92,29 @@ impl Params {
         self.arp.check()?;
         self.network.check()?;
         self.tcp.check()?;
-        self.aodv.check()
+        self.aodv.check()?;
+        self.dsdv.check()?;
+        self.dsr.check()
+    }
+
+    /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
+    pub fn routing_sets(protocol: RoutingKind) -> &'static [&'static str] {
+        match protocol {
+            RoutingKind::Aodv => AodvParams::SETS,
+            RoutingKind::Dsdv => DsdvParams::SETS,
+            RoutingKind::Dsr => DsrParams::SETS,
+            RoutingKind::Static => &[],
+        }
+    }
+
+    /// These parameters with the protocol's section replaced by one of its named sets; none if there is no such set.
+    pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
+        match protocol {
+            RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
+            RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
+            RoutingKind::Dsr => Some(Params { dsr: DsrParams::set(name)?, ..self }),
+            RoutingKind::Static => None,
+        }
     }
 }
 

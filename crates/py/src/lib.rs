@@ -12,12 +12,12 @@ mod traffic;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::params::ParamValue;
 use manetlab_core::profile as of_core;
-use manetlab_core::routing::aodv::AodvParams;
 use manetlab_core::scenario::{Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::{Deserialize, Serialize};
 
 fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -63,16 +63,22 @@ fn routings() -> Vec<&'static str> {
     RoutingKind::CHOICES.to_vec()
 }
 
-/// The names of AODV's parameter sets.
+/// The names of a routing protocol's parameter sets.
 #[pyfunction]
-fn aodv_sets() -> Vec<&'static str> {
-    AodvParams::SETS.to_vec()
+fn routing_sets(protocol: &str) -> PyResult<Vec<&'static str>> {
+    Ok(Params::routing_sets(routing_kind(protocol)?).to_vec())
 }
 
-/// An AODV parameter set: a JSON object, the section `aodv`.
+/// A parameter set of a routing protocol: a JSON object, the section of the protocol's name.
 #[pyfunction]
-fn aodv_set(name: &str) -> PyResult<String> {
-    json(&AodvParams::set(name).ok_or_else(|| no_such(name))?)
+fn routing_set(protocol: &str, name: &str) -> PyResult<String> {
+    let set = Params::default().with_routing_set(routing_kind(protocol)?, name);
+    let sections = serde_json::to_value(set.ok_or_else(|| no_such(name))?);
+    json(&sections.map_err(|error| PyValueError::new_err(error.to_string()))?[protocol])
+}
+
+fn routing_kind(name: &str) -> PyResult<RoutingKind> {
+    RoutingKind::deserialize(StrDeserializer::<ValueError>::new(name)).map_err(|_| no_such(name))
 }
 
 /// The names of the TCP senders.
@@ -104,8 +110,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(routings, module)?)?;
-    module.add_function(wrap_pyfunction!(aodv_sets, module)?)?;
-    module.add_function(wrap_pyfunction!(aodv_set, module)?)?;
+    module.add_function(wrap_pyfunction!(routing_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(routing_set, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_senders, module)?)?;
     module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;

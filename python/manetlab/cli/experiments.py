@@ -27,7 +27,8 @@ def demo(jobs: Jobs = None) -> None:
 
 def validate(
     parts: Annotated[
-        list[str] | None, typer.Argument(help="chains, mobile, saturation, one-hop, table-1.1. [all]")
+        list[str] | None,
+        typer.Argument(help="chains, mobile, dsdv, dsr, saturation, one-hop, table-1.1. [all]"),
     ] = None,
     reference: Annotated[
         Path | None, typer.Option(help="Folder of ns-2's measurements. [the checkout's tests/data/ns2]")

@@ -17,7 +17,8 @@ File = Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", help="A 
 MovementFile = Annotated[Path | None, typer.Option("--movement", help="Movement file of ns-2 (setdest).")]
 TrafficFile = Annotated[Path | None, typer.Option("--traffic", help="Traffic file of ns-2 (cbrgen.tcl).")]
 Routing = Annotated[
-    str | None, typer.Option(help="aodv, aodv:SET (a parameter set such as dyer-2002) or static. [aodv]")
+    str | None,
+    typer.Option(help="aodv, dsdv, dsr or static; PROTOCOL:SET for a parameter set. [aodv]"),
 ]
 Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, tahoe, sack, fixed-rto or reno-f. [reno]")]
 Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]

@@ -16,6 +16,8 @@ from manetlab.validation.check import Check
 PARTS: dict[str, Callable[[Path, int], Check]] = {
     "chains": chains.check,
     "mobile": mobile.check,
+    "dsdv": mobile.check_dsdv,
+    "dsr": mobile.check_dsr,
     "saturation": saturation.check,
     "one-hop": one_hop.check,
     "table-1.1": table_1_1.check,

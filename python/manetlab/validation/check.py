@@ -14,6 +14,9 @@ from manetlab.tables import Table
 
 T = TypeVar("T")
 
+CMU_QUEUE = {"packets": 50, "routing_priority": "classes"}
+"""The interface queue without which ns-2's DSR does not run."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -43,9 +46,9 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-def ns2_runs(folder: Path) -> list[dict[str, Any]]:
+def ns2_runs(folder: Path, protocol: str = "AODV") -> list[dict[str, Any]]:
     """ns-2's measurements, one mapping a run; the fields are explained in tests/data/ns2/README.md."""
-    with (folder / "aodv.jsonl").open(encoding="utf-8") as lines:
+    with (folder / f"{protocol.lower()}.jsonl").open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -59,5 +62,6 @@ def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
             "warmup_s": float(run["warm"]),
             "routing": run["rp"].lower(),
             "profile": "ns-2.35",
+            "queue": CMU_QUEUE if run["rp"] == "DSR" else {},
         }
     )

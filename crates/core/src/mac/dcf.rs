@@ -175,6 +175,12 @@ impl Dcf {
         self.medium.received(now)
     }
 
+    /// The transmission to somebody else that has just been received intact, if there is one.
+    #[inline]
+    pub fn overheard(&self, now: Time) -> Option<u32> {
+        self.medium.overheard(now)
+    }
+
     /// A frame from above. Only while [`Dcf::is_ready`].
     pub fn handle_send(
         &mut self,

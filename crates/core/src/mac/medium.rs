@@ -208,6 +208,13 @@ impl Medium {
         (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
+    /// The transmission of an intact frame for somebody else that has ended by now.
+    #[inline]
+    pub(super) fn overheard(&self, now: Time) -> Option<u32> {
+        let Reception { end, transmission, present, wanted, .. } = self.reception;
+        (present && !wanted && end <= now && self.reception.intact()).then_some(transmission)
+    }
+
     /// The frame that occupied the receiver has ended and been dealt with.
     pub(super) fn release(&mut self) {
         if self.reception.present {

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Frame, ShortWay, Signal};
+use crate::mac::{Body, Frame, ShortWay, Signal};
 use crate::observe::RecordKind;
 use crate::packet::NodeId;
 use crate::radio::Arrival;
@@ -24,7 +24,7 @@ struct Transmission {
     phase: Phase,
     /// How many the first bit has not reached yet, in the phase of first bits.
     unreached: usize,
-    /// Those that the frame is meant for and strong enough for: delay in nanoseconds and node, nearest first in the
+    /// Those that must act on the frame, because it is for them or routing listens, and can decode it: delay in nanoseconds and node, nearest first in the
     /// second phase.
     receivers: Vec<(u32, u32)>,
     /// How many of them the last bit has reached.
@@ -128,7 +128,7 @@ impl Network {
 
     fn begin_first_bits(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        let Some(template) = transmission.template(at, self.short_way) else { return };
+        let Some(template) = transmission.template(at, self.short_way, self.taps) else { return };
         self.index.compute(template.from.0, self.now);
         if self.now + self.air.longest < self.agenda.peek_time().min(self.end) {
             self.serve_all(template);
@@ -167,7 +167,7 @@ impl Network {
         remaining: &mut Vec<Arrival>,
     ) {
         remaining.clear();
-        if !self.short_way.open {
+        if template.tapped || !self.short_way.open {
             remaining.extend(self.index.arrivals(template.from.0));
             return;
         }
@@ -211,7 +211,9 @@ impl Network {
             }
             self.now = bit.due;
             let transmission = &mut self.air.transmissions[bit.transmission as usize];
-            let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };
+            let Some(template) = transmission.template(bit.transmission, self.short_way, self.taps) else {
+                continue;
+            };
             transmission.unreached -= 1;
             let last = transmission.unreached == 0;
             self.air.arrivals += 1;
@@ -243,6 +245,8 @@ impl Network {
             transmission.next += 1;
             if self.stations[node as usize].mac.received(self.now) == Some(at) {
                 self.receive(node, at);
+            } else if self.taps {
+                self.tap(node, at);
             }
             let Some(due) = self.air.transmissions[at as usize].last_bit() else {
                 self.end_transmission(at);
@@ -278,7 +282,7 @@ impl Network {
     fn arrive(&mut self, arrival: &Arrival, template: &Template) {
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
         let (now, signal) = template.at(arrival, meant);
-        if signal.wanted {
+        if signal.wanted || (template.tapped && signal.receivable) {
             let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));
         }
@@ -291,6 +295,20 @@ impl Network {
         if mac.handle_arrival(now, &signal, &self.timing, &self.rules) {
             self.set_mac_deadline(arrival.node);
         }
+    }
+
+    /// The last bit of a frame reaches a node that the frame may not be for: routing sees it if it is intact.
+    fn tap(&mut self, node: u32, at: u32) {
+        if self.stations[node as usize].mac.overheard(self.now) != Some(at) {
+            return;
+        }
+        let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
+        if let Some(Body::Ip(packet)) = &frame.body {
+            self.with_routing(node, |routing, now, actions| {
+                routing.handle_overheard(now, packet, frame.from, frame.to, actions);
+            });
+        }
+        self.air.transmissions[at as usize].frame = Some(frame);
     }
 
     /// A node has received a transmission that it must act on.
@@ -316,10 +334,17 @@ impl Transmission {
     }
 
     /// What all receivers get alike.
-    fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
-        let &Frame { from, to, airtime, reserves, .. } = self.frame.as_ref()?;
-        let reserves = way.reserves(reserves);
-        Some(Template { start: self.start, from, to, airtime, reserves, transmission: at })
+    fn template(&self, at: u32, way: ShortWay, taps: bool) -> Option<Template> {
+        let &Frame { from, to, airtime, reserves, ref body, .. } = self.frame.as_ref()?;
+        Some(Template {
+            start: self.start,
+            from,
+            to,
+            airtime,
+            reserves: way.reserves(reserves),
+            tapped: taps && matches!(body, Some(Body::Ip(_))),
+            transmission: at,
+        })
     }
 
     /// When the last bit reaches the next receiver; none after the last.
@@ -338,6 +363,8 @@ struct Template {
     airtime: Span,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
+    /// Does routing listen to it even at nodes that it is not for? Then all go the long way.
+    tapped: bool,
     transmission: u32,
 }
 

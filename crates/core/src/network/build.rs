@@ -11,7 +11,7 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::NodeId;
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, aodv, shortest_hops};
+use crate::routing::{Routing, StaticRoutes, aodv, dsdv, dsr, shortest_hops};
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
@@ -44,6 +44,7 @@ impl Network {
             data_ttl: params.network.data_ttl as u8,
             index: Index::new(propagation, paths, end),
             air: Air::new(Vec::new(), Slot(0), Span::ZERO),
+            taps: false,
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             conveyors: Vec::new(),
@@ -62,6 +63,7 @@ impl Network {
         network.agenda.set(slot, warmup);
         network.delayed_slot = network.add_slot(Target::Delayed);
         network.add_stations(scenario);
+        network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         let transmissions =
             (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
         let first_bits = network.add_slot(Target::FirstBits);
@@ -141,6 +143,12 @@ fn routing_maker<'a>(
     match scenario.routing {
         RoutingKind::Aodv => {
             Box::new(|node| aodv::new(node, &scenario.params.aodv, streams.stream(node.0, Purpose::Routing)))
+        }
+        RoutingKind::Dsdv => {
+            Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
+        }
+        RoutingKind::Dsr => {
+            Box::new(|node| dsr::new(node, &scenario.params.dsr, streams.stream(node.0, Purpose::Routing)))
         }
         RoutingKind::Static => {
             let range_m = Propagation::new(&scenario.params.radio).receive_range_m();

@@ -132,6 +132,7 @@ impl Network {
             bytes,
             created: self.now,
             payload,
+            dsr: None,
         };
         self.record(src.0, || RecordKind::Made((&packet).into()));
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));

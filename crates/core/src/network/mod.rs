@@ -21,7 +21,7 @@ use crate::ifq::{InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Unbalanced};
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{Scenario, ScenarioError};
@@ -144,6 +144,8 @@ struct Network {
     data_ttl: u8,
     index: Index,
     air: Air,
+    /// Does routing listen to packets that are addressed to others?
+    taps: bool,
     stations: Vec<Station>,
     flows: Vec<Flow>,
     /// What waits for a layer's constant delay, by delay, in order of time.
@@ -341,8 +343,10 @@ impl Network {
 
     /// IP hands a packet down: through ARP to the interface queue.
     fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
-        if matches!(packet.payload, Payload::Aodv(_)) {
+        if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
+        } else if let Some(header) = &packet.dsr {
+            self.meter.source_route_sent(self.now, header.bytes());
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {
@@ -379,10 +383,9 @@ impl Network {
         self.arp_actions.push(actions);
     }
 
-    /// A packet could not be brought to its next hop: routing decides; a routing protocol's own unicast
-    /// packet has nobody to take it back.
+    /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
-        if packet.is_data() {
+        if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);
             });

@@ -206,6 +206,7 @@ mod tests {
             bytes: 100,
             created: Time::ZERO,
             payload: Payload::Udp(FlowId(0), 0),
+            dsr: None,
         }
     }
 

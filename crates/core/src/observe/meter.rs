@@ -114,6 +114,13 @@ impl Meter {
         }
     }
 
+    /// IP handed a packet down that carries `bytes` of a source route for the routing protocol.
+    pub fn source_route_sent(&mut self, now: Time, bytes: u32) {
+        if self.in_window(now) {
+            self.routing_bytes += u64::from(bytes);
+        }
+    }
+
     /// A frame went on the air.
     pub fn frame_sent(&mut self, now: Time, frame: &Frame) {
         if self.in_window(now) {
@@ -130,7 +137,7 @@ impl Meter {
             Payload::Tcp(_, Segment::Data { .. }) => 0,
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
-            Payload::Aodv(_) => 3,
+            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr => 3,
         };
         self.count_drop(now, kind, reason);
     }

@@ -88,6 +88,8 @@ impl From<&Packet> for PacketNote {
                 Message::Rerr { .. } => "rerr",
                 Message::Hello { .. } => "hello",
             },
+            Payload::Dsdv(_) => "update",
+            Payload::Dsr => packet.dsr.as_ref().map_or("dsr", |header| header.name()),
         };
         PacketNote {
             uid: packet.uid,

@@ -11,6 +11,9 @@
 //! [`Action::Consume`]. The packet audit checks this in every run.
 
 pub mod aodv;
+mod buffer;
+pub mod dsdv;
+pub mod dsr;
 mod static_routes;
 
 #[cfg(test)]
@@ -88,6 +91,29 @@ pub trait Routing: Send {
 
     /// A packet that [`Action::FlushQueue`] took out of the interface queue.
     fn handle_flushed(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
+
+    /// Does the protocol listen to packets that are addressed to others? Asked once, before the run begins.
+    fn wants_overheard(&self) -> bool {
+        false
+    }
+
+    /// A packet that the MAC of `from` sent to the MAC of `to`, another node than this, was received intact here
+    /// too. Called only if [`Routing::wants_overheard`]; the packet is not this node's, and stays where it is.
+    fn handle_overheard(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _from: NodeId,
+        _to: NodeId,
+        _actions: &mut Vec<Action>,
+    ) {
+    }
+
+    /// Shall the protocol's own packets, too, come back by [`Routing::handle_link_failure`] when they cannot be
+    /// delivered? Otherwise they are dropped.
+    fn takes_back_control(&self) -> bool {
+        false
+    }
 
     /// The deadline of [`Routing::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>);

@@ -7,7 +7,6 @@
 //!
 //! All nodes of a run use the same behaviour. What each implements and leaves out stands at its file's head.
 
-mod buffer;
 mod ns2;
 mod rfc3561;
 
@@ -292,5 +291,6 @@ fn control(now: Time, src: NodeId, dst: NodeId, ttl: u32, bytes: u32, message: M
         bytes,
         created: now,
         payload: crate::packet::Payload::Aodv(message),
+        dsr: None,
     }
 }

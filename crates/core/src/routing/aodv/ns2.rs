@@ -42,11 +42,11 @@ use std::collections::{BTreeMap, BinaryHeap};
 use smallvec::SmallVec;
 
 use self::table::{Link, Table};
-use super::buffer::PacketBuffer;
 use super::{AodvParams, Hello, Message, Rerr, Rrep, Rreq, Unreachable, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
 
 const RREQ_BYTES: u32 = 28 + IP_HEADER_BYTES;

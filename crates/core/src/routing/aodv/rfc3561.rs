@@ -42,11 +42,11 @@ use smallvec::SmallVec;
 
 use self::discovery::{Discovery, RateLimit};
 use self::table::{Nodes, Table, newer};
-use super::buffer::PacketBuffer;
 use super::{AodvParams, Hello, Message, Unreachable, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
+use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Routing};
 
 /// §5.1.

@@ -1,7 +1,7 @@
-//! The packet buffer: data packets that wait for a route.
+//! The packet buffer of the protocols that seek routes on demand: packets that wait for a route.
 //!
-//! First in, first out for each destination; when it is full the oldest packet of all goes. Neither RFC 3561
-//! (§6.3 asks for buffering and gives no size) nor the drafts say more; 64 packets and 30 s are ns-2's.
+//! First in, first out for each destination; when it is full the oldest packet of all goes. RFC 3561 §6.3 asks for
+//! buffering and gives no size, RFC 4728 §4.2 leaves the strategy open; 64 packets and 30 s are ns-2's.
 
 use std::collections::VecDeque;
 

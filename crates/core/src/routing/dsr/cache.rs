@@ -1,0 +1,67 @@
+//! The route cache, in either form (RFC 4728 §4.1).
+
+use crate::kernel::{Span, Time};
+use crate::packet::NodeId;
+
+use super::link_cache::LinkCache;
+use super::path_cache::PathCache;
+use super::{CacheKind, DsrParams};
+
+/// See the module's head.
+#[derive(Debug)]
+pub(super) enum Cache {
+    Paths(PathCache),
+    Links(LinkCache),
+}
+
+impl Cache {
+    pub(super) fn new(node: NodeId, params: &DsrParams) -> Cache {
+        let timeout = (params.cache_timeout_s > 0.0).then(|| Span::from_secs(params.cache_timeout_s));
+        match params.cache {
+            CacheKind::Path => {
+                Cache::Paths(PathCache::new(params.primary_paths, params.secondary_paths, timeout))
+            }
+            CacheKind::Link => Cache::Links(LinkCache::new(node, timeout)),
+        }
+    }
+
+    /// A path from this node that it asked for or knows to be good.
+    pub(super) fn add(&mut self, now: Time, path: &[NodeId]) {
+        match self {
+            Cache::Paths(paths) => paths.add(now, path),
+            Cache::Links(links) => links.add(now, path),
+        }
+    }
+
+    /// A path from this node that it overheard.
+    pub(super) fn notice(&mut self, now: Time, path: &[NodeId]) {
+        match self {
+            Cache::Paths(paths) => paths.notice(now, path),
+            Cache::Links(links) => links.add(now, path),
+        }
+    }
+
+    /// The path to `dst`, this node first; `for_use` if it will carry this node's own packets.
+    pub(super) fn find(&mut self, now: Time, dst: NodeId, for_use: bool) -> Option<&[NodeId]> {
+        match self {
+            Cache::Paths(paths) => paths.find(now, dst, for_use),
+            Cache::Links(links) => links.find(now, dst),
+        }
+    }
+
+    /// The next hop of the path that [`Cache::find`] would give.
+    pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
+        match self {
+            Cache::Paths(paths) => paths.next_hop(now, dst),
+            Cache::Links(links) => links.next_hop(now, dst),
+        }
+    }
+
+    /// The link failed.
+    pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
+        match self {
+            Cache::Paths(paths) => paths.remove_link(from, to),
+            Cache::Links(links) => links.remove_link(from, to),
+        }
+    }
+}

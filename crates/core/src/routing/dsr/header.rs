@@ -1,0 +1,147 @@
+//! The DSR options header (RFC 4728 §6): what it says, and how long it is.
+
+use smallvec::SmallVec;
+
+use crate::packet::NodeId;
+
+/// The nodes of a path in order, both ends included, none twice.
+pub type Route = SmallVec<[NodeId; 8]>;
+
+/// The options that a packet carries between IP and its payload.
+///
+/// Where a packet stands on its source route is not a field: a route holds no node twice, so every node finds
+/// itself on it. Nothing in the header changes from hop to hop.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Header {
+    /// Route Request option.
+    pub request: Option<Request>,
+    /// Route Reply option: a path from the initiator of a discovery to its target.
+    pub reply: Option<Route>,
+    /// Route Error options, the newest last.
+    pub errors: SmallVec<[LinkError; 1]>,
+    /// DSR Source Route option; in a request the nodes that it has passed, its initiator first.
+    pub route: Route,
+    /// How often the packet was salvaged.
+    pub salvaged: u8,
+    /// Bytes of a Route Reply before its addresses, see [`super::DsrParams`].
+    pub(super) reply_fixed_bytes: u8,
+}
+
+/// A request for a route (RFC 4728 §6.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// With the initiator it names the request.
+    pub id: u32,
+    /// Who is sought.
+    pub target: NodeId,
+    /// Nodes that may still send it on, counted from the initiator: 0 asks neighbours only.
+    pub forwarders: u32,
+}
+
+/// A link that failed (RFC 4728 §6.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkError {
+    /// The node that shall be told; broadcast if the error rides on a request.
+    pub tell: NodeId,
+    /// The node that found out.
+    pub from: NodeId,
+    /// The neighbour that it could not reach.
+    pub to: NodeId,
+}
+
+impl LinkError {
+    /// Does the path use the link in the direction in which it failed?
+    pub fn breaks(&self, path: &[NodeId]) -> bool {
+        path.windows(2).any(|link| link == [self.from, self.to])
+    }
+}
+
+const FIXED_BYTES: u32 = 4;
+const REQUEST_BYTES: u32 = 8;
+const ERROR_BYTES: u32 = 16;
+const ADDRESS_BYTES: u32 = 4;
+
+impl Header {
+    /// Its length in bytes: the fixed part and each option (RFC 4728 §6.1–6.7), padded to a multiple of four. The
+    /// ends of a source route stand in the IP header; its option has four bytes of its own.
+    pub fn bytes(&self) -> u32 {
+        let addresses = |nodes: usize| ADDRESS_BYTES * (nodes as u32).saturating_sub(1);
+        let mut bytes = FIXED_BYTES + addresses(self.route.len());
+        if self.request.is_some() {
+            bytes += REQUEST_BYTES;
+        }
+        if let Some(reply) = &self.reply {
+            bytes += u32::from(self.reply_fixed_bytes) + addresses(reply.len());
+        }
+        bytes += ERROR_BYTES * self.errors.len() as u32;
+        bytes.next_multiple_of(4)
+    }
+
+    /// What a packet with this header alone is called in recordings.
+    pub fn name(&self) -> &'static str {
+        match (&self.request, &self.reply) {
+            (Some(_), _) => "rreq",
+            (None, Some(_)) => "rrep",
+            (None, None) => "rerr",
+        }
+    }
+
+    /// Where `node` stands on the source route.
+    pub(super) fn place_of(&self, node: NodeId) -> Option<usize> {
+        self.route.iter().position(|other| *other == node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(nodes: &[u32]) -> Route {
+        nodes.iter().map(|node| NodeId(*node)).collect()
+    }
+
+    /// RFC 4728: §6.1 four bytes, §6.7 four and four an address between the ends.
+    #[test]
+    fn a_source_route_of_three_hops_is_sixteen_bytes() {
+        assert_eq!(Header { route: path(&[1, 2, 3, 4]), ..Header::default() }.bytes(), 4 + 4 + 2 * 4);
+        assert_eq!(Header { route: path(&[1, 2]), ..Header::default() }.bytes(), 8, "no address between");
+    }
+
+    /// §6.2: eight bytes and four for each node that the request has passed after its initiator.
+    #[test]
+    fn a_request_grows_by_an_address_a_hop() {
+        let request = Some(Request { id: 1, target: NodeId(9), forwarders: 16 });
+        let after =
+            |hops: u32| Header { request, route: (0..=hops).map(NodeId).collect(), ..Header::default() };
+        assert_eq!([after(0).bytes(), after(1).bytes(), after(5).bytes()], [12, 16, 32]);
+    }
+
+    /// §6.3: three bytes and the addresses after the initiator's, padded (§6.8).
+    #[test]
+    fn a_reply_is_padded_to_words() {
+        let header = Header {
+            reply: Some(path(&[1, 2, 3])),
+            route: path(&[3, 2, 1]),
+            reply_fixed_bytes: 3,
+            ..Header::default()
+        };
+        assert_eq!(header.bytes(), 4 + (4 + 4) + (3 + 8) + 1);
+    }
+
+    /// §6.4: sixteen bytes an error, type-specific information included.
+    #[test]
+    fn nested_errors_add_up() {
+        let error = LinkError { tell: NodeId(1), from: NodeId(3), to: NodeId(4) };
+        let errors = SmallVec::from_elem(error, 2);
+        let header = Header { errors, route: path(&[3, 2, 1]), ..Header::default() };
+        assert_eq!(header.bytes(), 4 + 8 + 32);
+    }
+
+    #[test]
+    fn an_error_breaks_a_path_in_its_own_direction_only() {
+        let error = LinkError { tell: NodeId(1), from: NodeId(3), to: NodeId(4) };
+        assert!(error.breaks(&path(&[2, 3, 4, 5])));
+        assert!(!error.breaks(&path(&[5, 4, 3, 2])));
+        assert!(!error.breaks(&path(&[3, 5, 4])));
+    }
+}

@@ -1,0 +1,219 @@
+//! Route maintenance: broken links, errors, salvaging (RFC 4728 §3.2, §3.4, §8.3).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::packet::{NodeId, Packet};
+use crate::routing::{Action, Notice};
+
+use super::header::{Header, LinkError, Route};
+use super::node::{Dsr, put_header, take_header};
+
+/// An error that was meant for this node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeldError {
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+    pub(super) since: Time,
+}
+
+/// A link that failed here, and who has been told.
+#[derive(Clone, Debug)]
+pub(super) struct Break {
+    next_hop: NodeId,
+    told: SmallVec<[NodeId; 4]>,
+}
+
+impl Dsr {
+    /// §8.1.5: a node on the way sends a packet on along its source route.
+    pub(super) fn forward(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        header: &Arc<Header>,
+        actions: &mut Vec<Action>,
+    ) {
+        if !header.errors.is_empty() {
+            self.learn_errors(header, actions);
+        }
+        let next = header.place_of(self.node).and_then(|here| header.route.get(here + 1).copied());
+        let Some(next_hop) = next else {
+            actions.push(Action::Drop(packet, DropReason::NoRoute));
+            return;
+        };
+        self.learn_forwarded(now, header, actions);
+        if packet.ttl <= 1 {
+            actions.push(Action::Drop(packet, DropReason::TtlExpired));
+            return;
+        }
+        packet.ttl -= 1;
+        actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
+    }
+
+    /// §8.3.4: the MAC could not deliver a packet.
+    pub(super) fn fail_link(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        next_hop: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        self.lose_link(self.node, next_hop, false, actions);
+        let Some(header) = packet.dsr.clone() else {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            return;
+        };
+        self.last_break = Some(Break { next_hop, told: SmallVec::new() });
+        self.rescue(now, packet, &header, next_hop, actions);
+        // §3.4.2: what else waits for this neighbour has no better prospects.
+        actions.push(Action::FlushQueue(next_hop));
+        self.report(now, &header, next_hop, actions);
+    }
+
+    /// A packet that waited for a link that has failed.
+    pub(super) fn fail_queued(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        next_hop: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(header) = packet.dsr.clone() else {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            return;
+        };
+        self.rescue(now, packet, &header, next_hop, actions);
+        if self.params.error_per_source {
+            self.report(now, &header, next_hop, actions);
+        }
+    }
+
+    /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on the way
+    /// salvages it (§8.3.6).
+    fn rescue(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        header: &Header,
+        next_hop: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        if header.reply.is_some() && !self.params.salvage_replies {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+        } else if packet.src == self.node {
+            self.send_or_seek(now, packet, actions);
+        } else if !self.params.salvage {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+        } else if u32::from(header.salvaged) >= self.params.max_salvages {
+            actions.push(Action::Drop(packet, DropReason::SalvageLimit));
+        } else if let Some(route) = self.route_to(now, packet.dst, false) {
+            self.salvage(packet, header, next_hop, &route, actions);
+        } else if self.params.salvage_requests > 0 {
+            self.hold(now, packet, actions);
+        } else {
+            actions.push(Action::Drop(packet, DropReason::NoRoute));
+        }
+    }
+
+    fn salvage(
+        &mut self,
+        mut packet: Packet,
+        header: &Header,
+        next_hop: NodeId,
+        route: &Route,
+        actions: &mut Vec<Action>,
+    ) {
+        let uses_link = |path: &Route| {
+            path.windows(2).any(|link| link == [self.node, next_hop] || link == [next_hop, self.node])
+        };
+        if header.reply.as_ref().is_some_and(uses_link) {
+            // The reply offers the very link that has failed.
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            return;
+        }
+        take_header(&mut packet);
+        put_header(&mut packet, Header { salvaged: header.salvaged.saturating_add(1), ..header.clone() });
+        self.send_along(packet, route, Span::ZERO, actions);
+    }
+
+    /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A packet
+    /// that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged counts on.
+    fn report(&mut self, now: Time, header: &Header, next_hop: NodeId, actions: &mut Vec<Action>) {
+        let (Some(&tell), Some(here)) = (header.route.first(), header.place_of(self.node)) else { return };
+        let told =
+            self.last_break.as_mut().filter(|last| last.next_hop == next_hop).map(|last| &mut last.told);
+        if tell == self.node || told.as_ref().is_some_and(|told| told.contains(&tell)) {
+            return;
+        }
+        if let Some(told) = told {
+            told.push(tell);
+        }
+        if header.errors.len() >= self.params.max_nested_errors as usize {
+            return;
+        }
+        let mut errors = header.errors.clone();
+        errors.push(LinkError { tell, from: self.node, to: next_hop });
+        let back: Route = header.route[..=here].iter().rev().copied().collect();
+        let first = back[1];
+        let packet = self.control(
+            now,
+            tell,
+            u8::MAX,
+            Header { errors, route: back, salvaged: header.salvaged, ..self.header() },
+        );
+        actions.push(Action::Send { packet, next_hop: first, delay: Span::ZERO });
+    }
+
+    /// §8.3.5: takes the links that errors name out of the cache; remembers an error meant for this node.
+    pub(super) fn learn_errors(&mut self, header: &Header, actions: &mut Vec<Action>) {
+        for error in &header.errors {
+            self.lose_link(error.from, error.to, true, actions);
+        }
+    }
+
+    /// Remembers the error for the next request if it is meant for this node.
+    pub(super) fn remember_error(&mut self, now: Time, header: &Header) {
+        if let Some(error) = header.errors.last()
+            && error.tell == self.node
+        {
+            self.held_error = Some(HeldError { from: error.from, to: error.to, since: now });
+        }
+    }
+
+    /// An error that carries others was meant for this node: the next inner one goes to whom it is for.
+    pub(super) fn unwrap_error(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        header: &Header,
+        actions: &mut Vec<Action>,
+    ) {
+        let mut errors = header.errors.clone();
+        errors.pop();
+        let Some(inner) = errors.last().copied().filter(|inner| inner.tell != self.node) else {
+            actions.push(Action::Consume(packet));
+            return;
+        };
+        take_header(&mut packet);
+        packet.src = self.node;
+        packet.dst = inner.tell;
+        packet.ttl = u8::MAX;
+        put_header(&mut packet, Header { errors, salvaged: header.salvaged, ..self.header() });
+        self.send_or_seek(now, packet, actions);
+    }
+
+    /// A link is gone: caches forget it, and the routes in use that need it have failed.
+    fn lose_link(&mut self, from: NodeId, to: NodeId, told: bool, actions: &mut Vec<Action>) {
+        self.cache.remove_link(from, to);
+        self.in_use.retain(|&dst, route| {
+            let broken = route.windows(2).any(|link| link == [from, to]);
+            if broken {
+                actions.push(Action::Notify(Notice::RouteFailed { dst, told }));
+            }
+            !broken
+        });
+    }
+}

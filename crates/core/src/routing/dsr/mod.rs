@@ -1,0 +1,224 @@
+//! DSR, the Dynamic Source Routing protocol (Johnson, Hu, Maltz: RFC 4728, February 2007).
+//!
+//! Read RFC 4728 §3 first; for what most published figures were made with, Broch, Maltz, Johnson, Hu, Jetcheva: *A
+//! Performance Comparison of Multi-Hop Wireless Ad Hoc Network Routing Protocols*, MobiCom 1998. The standard and
+//! the models differ in switches and constants here, not in code.
+//!
+//! *Implemented*: source routes in packet headers, their bytes on the air (§6); route discovery with a first
+//! request to neighbours only, and backoff (§3.1, §8.2); replies by the target and from caches (§3.3.2); path and
+//! link caches (§4.1); the send buffer (§4.2); route errors, nested and told again on the next request (§3.4.4);
+//! salvaging (§3.4.1); cleaning of the interface queue after a break (§3.4.2); promiscuous learning (§3.3.1);
+//! route shortening by gratuitous replies (§3.4.3).
+//!
+//! *Not implemented*: flow state (§3.5, §5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements by DSR
+//! itself (§3.2; the MAC acknowledges), the blacklist (§4.6) and unidirectional links; requests that carry data or
+//! replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of MaxRequestRexmt; several interfaces
+//! and external routes; adaptive lifetimes of links (Appendix A).
+//!
+//! *Deviations*: every attempt at a discovery begins with the request to neighbours, as in ns-2 (§8.2.1 leaves it
+//! open); a broken link cuts cached paths short, where §8.3.5 removes them; docs/models/dsr.md has the rest.
+
+mod cache;
+mod discovery;
+mod header;
+mod link_cache;
+mod maintenance;
+mod node;
+mod path_cache;
+mod requests;
+mod snoop;
+
+#[cfg(test)]
+mod probe;
+#[cfg(test)]
+mod tests;
+
+pub use header::{Header, LinkError, Request, Route};
+
+use crate::kernel::{Span, Stream};
+use crate::packet::NodeId;
+use crate::params::{choices, params};
+use crate::routing::Routing;
+
+choices! {
+    /// What the route cache holds.
+    pub enum CacheKind {
+        /// Whole paths from this node, in a primary and a secondary part.
+        Path = "path",
+        /// Single links, from which paths are computed.
+        Link = "link",
+    }
+}
+
+params! {
+    /// The parameters of DSR.
+    pub struct DsrParams in "dsr" {
+        /// What the route cache holds: whole paths or single links.
+        cache: CacheKind = CacheKind::Path, "", "RFC 4728 §4.1";
+        /// Paths in the primary part of a path cache: those that the node asked for or uses.
+        primary_paths: u32 = 30, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8", [1.0, 10_000.0];
+        /// Paths in the secondary part of a path cache: those that the node overheard.
+        secondary_paths: u32 = 64, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8: 34", [1.0, 10_000.0];
+        /// RouteCacheTimeout: how long a cached route may be used after it was last learned; 0: for ever.
+        cache_timeout_s: f64 = 300.0, "s", "RFC 4728 §9", [0.0, 1e6];
+        /// Learn from the source routes of packets that the node forwards.
+        learn_forwarded_routes: bool = true, "", "RFC 4728 §3.3.1";
+        /// Learn the routes in replies that the node forwards. ns-2 learns them only from replies that it overhears.
+        learn_forwarded_replies: bool = true, "", "RFC 4728 §3.3.1";
+        /// Learn from every route also the way back.
+        learn_reverse_routes: bool = true, "", "RFC 4728 §3.3.1";
+        /// Listen to packets that are addressed to others, for their routes, replies and errors.
+        promiscuous: bool = true, "", "RFC 4728 §3.3.1";
+        /// Packets that a node remembers as overheard, to look at each only once; 0: none.
+        overheard_packets: u32 = 0, "packet", "ns-2.35 dsragent.h: 1024", [0.0, 1e6];
+        /// The most nodes that a source route may have, both ends included. The length field of the option admits 64.
+        max_route_nodes: u32 = 64, "", "RFC 4728 §6.7; ns-2.35 hdr_sr.h: 16", [2.0, 64.0];
+        /// Begin each discovery with a request to neighbours only.
+        ring_zero: bool = true, "", "RFC 4728 §3.3.3";
+        /// NonpropRequestTimeout: how long the neighbours have to answer.
+        nonprop_request_timeout_ms: f64 = 30.0, "ms", "RFC 4728 §9", [0.0, 1e5];
+        /// RequestPeriod: the wait after the first attempt at a discovery.
+        request_period_s: f64 = 0.5, "s", "RFC 4728 §9", [0.001, 1e4];
+        /// What each further fruitless attempt multiplies the wait by.
+        request_backoff: f64 = 2.0, "", "RFC 4728 §4.3; ns-2.35 dsragent.cc: 4", [1.0, 100.0];
+        /// MaxRequestPeriod: the longest wait.
+        max_request_period_s: f64 = 10.0, "s", "RFC 4728 §9", [0.001, 1e4];
+        /// RequestTableSize: initiators whose requests are remembered.
+        request_table_nodes: u32 = 64, "", "RFC 4728 §9", [1.0, 1e6];
+        /// RequestTableIds: requests remembered of each initiator.
+        request_table_ids: u32 = 16, "", "RFC 4728 §9", [1.0, 1000.0];
+        /// BroadcastJitter: a request waits a time uniform below this, or neighbours would collide.
+        request_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §9", [0.0, 1e4];
+        /// A target's reply waits a time uniform below this (BroadcastJitter).
+        reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4", [0.0, 1e4];
+        /// A reply from a cache waits a time uniform below this (BroadcastJitter).
+        cached_reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4; ns-2.35 dsragent.cc: 0", [0.0, 1e4];
+        /// Answer requests for others from the cache.
+        reply_from_cache: bool = true, "", "RFC 4728 §3.3.2";
+        /// Cut loops out of a route that the cache completes, and send it if the node is still on it; off: do not send it.
+        cut_loops_in_replies: bool = false, "", "RFC 4728 §8.2.3; ns-2.35 path.cc";
+        /// Bytes of a Route Reply option before its addresses, the initiator's not among them. ns-2 counts it and six bytes more.
+        reply_fixed_bytes: u32 = 3, "byte", "RFC 4728 §6.3; ns-2.35 hdr_sr.h", [0.0, 100.0];
+        /// Tell the user of a route that it could be shorter when one of its packets is overheard early.
+        gratuitous_replies: bool = true, "", "RFC 4728 §3.4.3";
+        /// GratReplyHoldoff: the least time between two such replies to one node about one sender.
+        grat_reply_holdoff_s: f64 = 1.0, "s", "RFC 4728 §9", [0.0, 1e4];
+        /// GratReplyTableSize: such replies that are remembered.
+        grat_reply_table: u32 = 64, "", "RFC 4728 §9; ns-2.35 dsragent.h: 10", [1.0, 1e5];
+        /// Put the last route error on the next request.
+        gratuitous_errors: bool = true, "", "RFC 4728 §3.4.4";
+        /// How old such an error may be.
+        grat_error_hold_s: f64 = 1.0, "s", "ns-2.35 dsragent.cc", [0.0, 1e4];
+        /// Route errors that one packet carries at most; one that would need more is not sent.
+        max_nested_errors: u32 = 3, "", "ns-2.35 hdr_sr.h", [1.0, 15.0];
+        /// After a break tell everybody whose packets waited for the link; off: only whose packet failed.
+        error_per_source: bool = true, "", "RFC 4728 §3.4";
+        /// Send packets of others on by a cached route when their next hop cannot be reached.
+        salvage: bool = true, "", "RFC 4728 §8.3.6";
+        /// Send replies on, too, unless they offer the very link that failed. The standard drops them: a reply shall test the way that it came.
+        salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
+        /// MAX_SALVAGE_COUNT: how often one packet may be salvaged.
+        max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
+        /// Requests, to neighbours only, that a node makes for packets of others that it cannot salvage; 0: none, and the packets are dropped.
+        salvage_requests: u32 = 0, "", "RFC 4728 §3.4.1; ns-2.35 dsragent.cc: 1", [0.0, 15.0];
+        /// Packets that a node holds while it seeks routes; the oldest goes first.
+        buffer_packets: u32 = 64, "packet", "ns-2.35 dsragent.h", [1.0, 100_000.0];
+        /// SendBufferTimeout: how long a packet may wait for a route.
+        buffer_timeout_s: f64 = 30.0, "s", "RFC 4728 §9", [0.001, 1e6];
+        /// Look at the buffer at intervals uniform between this and twice this; 0: whenever something is due.
+        buffer_check_ms: f64 = 0.0, "ms", "ns-2.35 dsragent.h: 30", [0.0, 1e5];
+        /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
+        release_spacing_ms: f64 = 30.0, "ms", "ns-2.35 dsragent.cc", [0.0, 1e4];
+    }
+}
+
+impl DsrParams {
+    /// The names of the parameter sets that [`DsrParams::set`] knows.
+    pub const SETS: &'static [&'static str] = &["rfc4728", "ns-2.35", "dyer-2002", "broch-1998"];
+
+    /// The parameter set of this name.
+    pub fn set(name: &str) -> Option<DsrParams> {
+        match name {
+            "rfc4728" => Some(DsrParams::default()),
+            "ns-2.35" => Some(DsrParams::ns_2_35()),
+            "dyer-2002" => Some(DsrParams::dyer_2002()),
+            "broch-1998" => Some(DsrParams::broch_1998()),
+            _ => None,
+        }
+    }
+
+    /// ns-2.35 as it is shipped (dsragent.cc and its headers), but for flow state.
+    pub fn ns_2_35() -> DsrParams {
+        DsrParams {
+            cache_timeout_s: 0.0,
+            learn_forwarded_replies: false,
+            learn_reverse_routes: false,
+            overheard_packets: 1024,
+            cached_reply_jitter_ms: 0.0,
+            salvage_replies: true,
+            max_route_nodes: 16,
+            // The wait grows with the attempts made so far, the first one among them.
+            request_period_s: 2.0,
+            request_backoff: 4.0,
+            request_table_nodes: 128,
+            cut_loops_in_replies: true,
+            reply_fixed_bytes: 9,
+            grat_reply_table: 10,
+            error_per_source: false,
+            salvage_requests: 1,
+            buffer_check_ms: 30.0,
+            ..DsrParams::default()
+        }
+    }
+
+    /// DSR of Dyer's dissertation (2002, Table 3.8): the ns-2 model with 34 secondary paths.
+    pub fn dyer_2002() -> DsrParams {
+        DsrParams { primary_paths: 30, secondary_paths: 34, ..DsrParams::ns_2_35() }
+    }
+
+    /// Broch et al. 1998: requests 500 ms apart with exponential backoff, the caches of that code, and no
+    /// discovery for packets of others, nor a limit to their salvaging.
+    pub fn broch_1998() -> DsrParams {
+        DsrParams {
+            request_period_s: 0.5,
+            request_backoff: 2.0,
+            salvage_requests: 0,
+            max_salvages: 255,
+            ..DsrParams::dyer_2002()
+        }
+    }
+
+    fn nonprop_request_timeout(&self) -> Span {
+        Span::from_secs(self.nonprop_request_timeout_ms * 1e-3)
+    }
+
+    fn request_jitter(&self) -> Span {
+        Span::from_secs(self.request_jitter_ms * 1e-3)
+    }
+
+    fn reply_jitter(&self) -> Span {
+        Span::from_secs(self.reply_jitter_ms * 1e-3)
+    }
+
+    fn cached_reply_jitter(&self) -> Span {
+        Span::from_secs(self.cached_reply_jitter_ms * 1e-3)
+    }
+
+    fn release_spacing(&self) -> Span {
+        Span::from_secs(self.release_spacing_ms * 1e-3)
+    }
+
+    /// The wait after so many attempts at a discovery (RFC 4728 §4.3).
+    fn wait_after(&self, attempts: u32) -> Span {
+        if attempts == 0 {
+            return Span::ZERO;
+        }
+        let growth = libm::pow(self.request_backoff, f64::from(attempts - 1));
+        Span::from_secs((self.request_period_s * growth).min(self.max_request_period_s))
+    }
+}
+
+/// One node's DSR. `stream` is used for jitter and for the times of looking at the buffer.
+pub fn new(node: NodeId, params: &DsrParams, stream: Stream) -> Box<dyn Routing> {
+    Box::new(node::Dsr::new(node, params.clone(), stream))
+}

@@ -1,0 +1,296 @@
+//! One node's DSR: its state, its inputs, and how packets get and lose their headers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::drops::DropReason;
+use crate::kernel::{Span, Stream, Time};
+use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::routing::buffer::PacketBuffer;
+use crate::routing::{Action, Notice, Routing};
+
+use super::DsrParams;
+use super::cache::Cache;
+use super::header::{Header, Route};
+use super::maintenance::{Break, HeldError};
+use super::requests::RequestTable;
+use super::snoop::Overheard;
+
+/// See the module's head.
+pub(super) struct Dsr {
+    pub(super) node: NodeId,
+    pub(super) params: DsrParams,
+    pub(super) stream: Stream,
+    pub(super) cache: Cache,
+    pub(super) requests: RequestTable,
+    /// The number of this node's next request.
+    pub(super) next_request: u32,
+    /// The send buffer (RFC 4728 §4.2). Its packets have no source route; those of others keep the rest of their header.
+    pub(super) buffer: PacketBuffer,
+    /// When the buffer is next looked at, if that happens at intervals; never while it is empty.
+    pub(super) check_at: Time,
+    /// The last error that was meant for this node.
+    pub(super) held_error: Option<HeldError>,
+    /// The link that failed last here, and who has been told of it.
+    pub(super) last_break: Option<Break>,
+    pub(super) overheard: Overheard,
+    /// The route that each destination's packets from here took last, until it is known to be broken.
+    pub(super) in_use: BTreeMap<NodeId, Route>,
+}
+
+impl Dsr {
+    pub(super) fn new(node: NodeId, params: DsrParams, stream: Stream) -> Dsr {
+        Dsr {
+            node,
+            stream,
+            cache: Cache::new(node, &params),
+            requests: RequestTable::default(),
+            next_request: 1,
+            buffer: PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s),
+            check_at: Time::NEVER,
+            held_error: None,
+            last_break: None,
+            overheard: Overheard::default(),
+            in_use: BTreeMap::new(),
+            params,
+        }
+    }
+
+    /// An empty header.
+    pub(super) fn header(&self) -> Header {
+        Header { reply_fixed_bytes: self.params.reply_fixed_bytes as u8, ..Header::default() }
+    }
+
+    /// A new packet with nothing but a header.
+    pub(super) fn control(&self, now: Time, dst: NodeId, ttl: u8, header: Header) -> Packet {
+        Packet {
+            uid: Packet::UNNUMBERED,
+            src: self.node,
+            dst,
+            ttl,
+            hops: 0,
+            bytes: IP_HEADER_BYTES + header.bytes(),
+            created: now,
+            payload: Payload::Dsr,
+            dsr: Some(Arc::new(header)),
+        }
+    }
+
+    /// Sends a packet along a source route that begins here.
+    pub(super) fn send_along(
+        &mut self,
+        mut packet: Packet,
+        route: &[NodeId],
+        delay: Span,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(&next_hop) = route.get(1) else {
+            actions.push(Action::Drop(packet, DropReason::NoRoute));
+            return;
+        };
+        if packet.src == self.node && packet.is_data() {
+            self.note_use(packet.dst, route, actions);
+        }
+        let mut header = take_header(&mut packet).map_or_else(|| self.header(), |header| (*header).clone());
+        header.route = Route::from_slice(route);
+        put_header(&mut packet, header);
+        actions.push(Action::Send { packet, next_hop, delay });
+    }
+
+    fn note_use(&mut self, dst: NodeId, route: &[NodeId], actions: &mut Vec<Action>) {
+        match self.in_use.get_mut(&dst) {
+            Some(used) if used.as_slice() == route => {}
+            Some(used) => *used = Route::from_slice(route),
+            None => {
+                self.in_use.insert(dst, Route::from_slice(route));
+                actions.push(Action::Notify(Notice::RouteFound { dst }));
+            }
+        }
+    }
+
+    /// Sends a packet without a source route if a route is known; else it waits while one is sought.
+    pub(super) fn send_or_seek(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        match self.route_to(now, packet.dst, true) {
+            Some(route) => self.send_along(packet, &route, Span::ZERO, actions),
+            None => {
+                let (dst, own) = (packet.dst, packet.src == self.node);
+                self.hold(now, packet, actions);
+                self.seek(now, dst, own, actions);
+            }
+        }
+    }
+
+    pub(super) fn route_to(&mut self, now: Time, dst: NodeId, for_use: bool) -> Option<Route> {
+        self.cache.find(now, dst, for_use).map(Route::from_slice)
+    }
+
+    /// Puts a packet into the send buffer.
+    pub(super) fn hold(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
+        if let Some(header) = take_header(&mut packet)
+            && (packet.src != self.node || !packet.is_data())
+        {
+            put_header(&mut packet, Header { route: Route::new(), ..(*header).clone() });
+        }
+        self.buffer.push(now, packet, actions);
+        if self.checks_at_intervals() && self.check_at == Time::NEVER {
+            // The node has been looking at its empty buffer all along.
+            let interval = self.check_interval();
+            self.check_at = now + self.stream.span_below(interval);
+        }
+    }
+
+    fn checks_at_intervals(&self) -> bool {
+        self.params.buffer_check_ms > 0.0
+    }
+
+    fn check_interval(&mut self) -> Span {
+        let least = self.params.buffer_check_ms * 1e-3;
+        Span::from_secs(self.stream.uniform(least, 2.0 * least))
+    }
+
+    /// Sends the packets of the buffer for which there is a route now.
+    pub(super) fn release(&mut self, now: Time, actions: &mut Vec<Action>) {
+        let mut delay = Span::ZERO;
+        for dst in self.awaited() {
+            let Some(route) = self.route_to(now, dst, true) else { continue };
+            while let Some(packet) = self.buffer.pop(now, dst, actions) {
+                self.send_along(packet, &route, delay, actions);
+                delay = delay + self.params.release_spacing();
+            }
+        }
+    }
+
+    /// The destinations of the packets in the buffer, that of the oldest first.
+    fn awaited(&self) -> SmallVec<[NodeId; 8]> {
+        let mut awaited = SmallVec::new();
+        for packet in self.buffer.iter() {
+            if !awaited.contains(&packet.dst) {
+                awaited.push(packet.dst);
+            }
+        }
+        awaited
+    }
+
+    /// Does a packet of this node's own wait for a route to `dst`?
+    fn awaits_own(&self, dst: NodeId) -> bool {
+        self.buffer.iter().any(|packet| packet.dst == dst && packet.src == self.node)
+    }
+
+    /// After something was learned: packets need not wait for the next look at the buffer if that is exact.
+    pub(super) fn release_if_exact(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if !self.checks_at_intervals() && self.buffer.iter().next().is_some() {
+            self.release(now, actions);
+        }
+    }
+}
+
+/// Takes the header off a packet, and its bytes.
+pub(super) fn take_header(packet: &mut Packet) -> Option<Arc<Header>> {
+    let header = packet.dsr.take()?;
+    packet.bytes -= header.bytes();
+    Some(header)
+}
+
+/// Puts a header on a packet that has none.
+pub(super) fn put_header(packet: &mut Packet, header: Header) {
+    packet.bytes += header.bytes();
+    packet.dsr = Some(Arc::new(header));
+}
+
+impl Routing for Dsr {
+    fn handle_start(&mut self, _now: Time, _actions: &mut Vec<Action>) {}
+
+    fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        if packet.dst == self.node {
+            actions.push(Action::Deliver(packet));
+        } else if packet.dst.is_broadcast() {
+            actions.push(Action::Broadcast { packet, delay: Span::ZERO });
+        } else {
+            self.send_or_seek(now, packet, actions);
+        }
+    }
+
+    fn handle_incoming(&mut self, now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
+        let Some(header) = packet.dsr.clone() else {
+            // Broadcast by another node's transport.
+            actions.push(Action::Deliver(packet));
+            return;
+        };
+        if let Some(request) = header.request {
+            self.receive_request(now, packet, &header, request, actions);
+        } else if packet.dst == self.node {
+            self.receive(now, packet, &header, actions);
+        } else {
+            self.forward(now, packet, &header, actions);
+        }
+    }
+
+    fn handle_link_failure(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        next_hop: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        self.fail_link(now, packet, next_hop, actions);
+    }
+
+    fn handle_flushed(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>) {
+        self.fail_queued(now, packet, next_hop, actions);
+    }
+
+    fn wants_overheard(&self) -> bool {
+        self.params.promiscuous
+    }
+
+    fn handle_overheard(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        from: NodeId,
+        to: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        self.overhear(now, packet, from, to, actions);
+    }
+
+    fn takes_back_control(&self) -> bool {
+        true
+    }
+
+    fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if now < self.next_timeout() {
+            return;
+        }
+        self.buffer.expire(now, actions);
+        self.release(now, actions);
+        for dst in self.awaited() {
+            let own = self.awaits_own(dst);
+            self.seek(now, dst, own, actions);
+        }
+        self.check_at = if self.buffer.iter().next().is_none() || !self.checks_at_intervals() {
+            Time::NEVER
+        } else {
+            now + self.check_interval()
+        };
+    }
+
+    fn next_timeout(&self) -> Time {
+        if self.checks_at_intervals() {
+            return self.check_at;
+        }
+        let due = |dst: &NodeId| self.requests.due(*dst, self.awaits_own(*dst), &self.params);
+        let next_request = self.awaited().iter().map(due).min().unwrap_or(Time::NEVER);
+        next_request.min(self.buffer.next_expiry())
+    }
+
+    fn buffered(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.buffer.iter().for_each(visit);
+    }
+
+    fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
+        self.cache.next_hop(now, dst)
+    }
+}

@@ -1,0 +1,154 @@
+//! Learning from packets of others, and shortening their routes (RFC 4728 §3.3.1, §3.4.3).
+
+use std::collections::VecDeque;
+
+use crate::kernel::{Span, Time};
+use crate::packet::{NodeId, Packet};
+use crate::routing::Action;
+
+use super::header::{Header, Route};
+use super::node::Dsr;
+
+/// What a node remembers of what it overheard.
+#[derive(Debug, Default)]
+pub(super) struct Overheard {
+    /// Numbers of packets, each at its remainder by the table's length.
+    packets: Vec<u64>,
+    /// Gratuitous replies: to whom, about which sender, when; the newest last.
+    replies: VecDeque<(NodeId, NodeId, Time)>,
+}
+
+impl Overheard {
+    /// Is this packet overheard for the first time, as far as is remembered?
+    fn is_new(&mut self, uid: u64, places: u32) -> bool {
+        if places == 0 {
+            return true;
+        }
+        if self.packets.is_empty() {
+            self.packets = vec![u64::MAX; places as usize];
+        }
+        let place = &mut self.packets[(uid % u64::from(places)) as usize];
+        std::mem::replace(place, uid) != uid
+    }
+
+    /// May a gratuitous reply be sent to `to` about a packet overheard from `from`? Remembers it if so.
+    fn may_reply(&mut self, now: Time, to: NodeId, from: NodeId, holdoff: Span, size: u32) -> bool {
+        let known = self.replies.iter().position(|reply| (reply.0, reply.1) == (to, from));
+        if let Some(at) = known {
+            if now < self.replies[at].2 + holdoff {
+                return false;
+            }
+            self.replies.remove(at);
+        }
+        if self.replies.len() >= size as usize {
+            self.replies.pop_front();
+        }
+        self.replies.push_back((to, from, now));
+        true
+    }
+}
+
+impl Dsr {
+    /// A packet to another node was received here too.
+    pub(super) fn overhear(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        from: NodeId,
+        to: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(header) = &packet.dsr else { return };
+        if packet.src == self.node || !self.overheard.is_new(packet.uid, self.params.overheard_packets) {
+            return;
+        }
+        if !header.errors.is_empty() {
+            self.learn_errors(header, actions);
+        }
+        if let Some(reply) = &header.reply {
+            self.learn_path(now, reply);
+        }
+        self.learn_overheard(now, header, to);
+        if packet.is_data() {
+            self.shorten(now, header, from, to, actions);
+        }
+        self.release_if_exact(now, actions);
+    }
+
+    /// The rest of a source route from here, or from the sender on, who is a neighbour.
+    fn learn_overheard(&mut self, now: Time, header: &Header, to: NodeId) {
+        if header.route.contains(&self.node) {
+            self.learn_path(now, &header.route);
+            return;
+        }
+        let Some(sender) = header.place_of(to).and_then(|receiver| receiver.checked_sub(1)) else { return };
+        let room = self.params.max_route_nodes as usize - 1;
+        let ahead = header.route[sender..].iter().take(room);
+        let path: Route = std::iter::once(&self.node).chain(ahead).copied().collect();
+        self.cache.notice(now, &path);
+        if self.params.learn_reverse_routes {
+            let behind = header.route[..=sender].iter().rev().take(room);
+            let path: Route = std::iter::once(&self.node).chain(behind).copied().collect();
+            self.cache.notice(now, &path);
+        }
+    }
+
+    /// A path that leads through this node: what lies ahead, and what lies behind if links work both ways.
+    fn learn_path(&mut self, now: Time, path: &Route) {
+        let Some(here) = path.iter().position(|node| *node == self.node) else { return };
+        if here + 1 < path.len() {
+            self.cache.notice(now, &path[here..]);
+        }
+        if self.params.learn_reverse_routes && here > 0 {
+            let back: Route = path[..=here].iter().rev().copied().collect();
+            self.cache.notice(now, &back);
+        }
+    }
+
+    /// A packet that this node forwards.
+    pub(super) fn learn_forwarded(&mut self, now: Time, header: &Header, actions: &mut Vec<Action>) {
+        if self.params.learn_forwarded_routes {
+            self.learn_path(now, &header.route);
+        }
+        if let Some(reply) = &header.reply
+            && self.params.learn_forwarded_replies
+        {
+            self.learn_path(now, reply);
+        }
+        self.release_if_exact(now, actions);
+    }
+
+    /// A packet that ends here came along `route`.
+    pub(super) fn learn_way_back(&mut self, now: Time, route: &Route, actions: &mut Vec<Action>) {
+        if self.params.learn_reverse_routes && route.last() == Some(&self.node) {
+            self.learn_path(now, route);
+            self.release_if_exact(now, actions);
+        }
+    }
+
+    /// A request came along `route`, which does not contain this node yet.
+    pub(super) fn learn_way_of_request(&mut self, now: Time, route: &Route, actions: &mut Vec<Action>) {
+        if self.params.learn_reverse_routes {
+            let back: Route = std::iter::once(&self.node).chain(route.iter().rev()).copied().collect();
+            self.cache.notice(now, &back);
+            self.release_if_exact(now, actions);
+        }
+    }
+
+    /// §3.4.3: a packet that shall come here later was heard already now: the nodes between can be left out.
+    fn shorten(&mut self, now: Time, header: &Header, from: NodeId, to: NodeId, actions: &mut Vec<Action>) {
+        let (Some(here), Some(receiver)) = (header.place_of(self.node), header.place_of(to)) else { return };
+        if !self.params.gratuitous_replies || receiver == 0 || here <= receiver {
+            return;
+        }
+        let holdoff = Span::from_secs(self.params.grat_reply_holdoff_s);
+        let user = header.route[0];
+        if !self.overheard.may_reply(now, user, from, holdoff, self.params.grat_reply_table) {
+            return;
+        }
+        let mut route = header.route.clone();
+        route.drain(receiver..here);
+        let passed = Route::from_slice(&route[..=receiver]);
+        self.send_reply(now, route, &passed, Span::ZERO, actions);
+    }
+}
