@@ -1,7 +1,7 @@
-"""Counts the instructions of one run under callgrind: per radio arrival, per MAC frame, per event, by function.
+"""Counts the instructions of one run under callgrind: by radio arrival, MAC frame, event and function.
 
-Unlike times, these counts do not depend on the machine's load. The scenario is that of ``make bench``: 10 TCP and 10 CBR
-flows among 50 moving nodes, AODV, profile ``ns-2.35``.
+Unlike times, these counts do not depend on the machine's load. The scenario has 10 TCP and 10 CBR flows among
+50 moving nodes, AODV, profile ``ns-2.35``.
 """
 
 import argparse
@@ -38,7 +38,8 @@ def main() -> None:
     print(f"instructions per arrival   {instructions / arrivals:10.1f}")
     print(f"instructions per frame     {instructions / frames:10.0f}")
     print(f"instructions per event     {instructions / events:10.0f}")
-    print(f"branches mispredicted per arrival (callgrind's model) {(totals['Bcm'] + totals['Bim']) / arrivals:.2f}")
+    mispredicted = totals["Bcm"] + totals["Bim"]
+    print(f"branches mispredicted per arrival (callgrind's model) {mispredicted / arrivals:.2f}")
     print("instructions per arrival by function, inlined functions with their callers:")
     for function, count in counts.most_common(asked.functions):
         print(f"{count / arrivals:10.1f}  {100 * count / instructions:5.1f} %  {function}")
