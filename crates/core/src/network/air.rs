@@ -132,7 +132,7 @@ impl Network {
 
     fn begin_first_bits(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        let Some(template) = transmission.template(at, self.short_way, self.taps) else { return };
+        let Some(template) = transmission.template(at, self.short_way) else { return };
         self.index.compute(template.from.0, self.now);
         if template.tapped {
             let receivable = self.index.arrivals(template.from.0).filter(|arrival| arrival.receivable);
@@ -175,7 +175,7 @@ impl Network {
         remaining: &mut Vec<Arrival>,
     ) {
         remaining.clear();
-        if template.tapped || !self.short_way.open {
+        if !self.short_way.open {
             remaining.extend(self.index.arrivals(template.from.0));
             return;
         }
@@ -219,9 +219,7 @@ impl Network {
             }
             self.now = bit.due;
             let transmission = &mut self.air.transmissions[bit.transmission as usize];
-            let Some(template) = transmission.template(bit.transmission, self.short_way, self.taps) else {
-                continue;
-            };
+            let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };
             transmission.unreached -= 1;
             let last = transmission.unreached == 0;
             self.air.arrivals += 1;
@@ -365,8 +363,6 @@ struct Template {
     airtime: Span,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
-    /// Does routing listen to it even at nodes that it is not for? Then all go the long way.
-    tapped: bool,
     transmission: u32,
     tapped: bool,
 }
