@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::routing::{adv, aodv, dsdv, dsr};
-use crate::transport::tcp;
+use crate::transport::{adp, tcp};
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -70,6 +70,10 @@ pub enum Payload {
     Tcp(FlowId, tcp::Segment),
     /// A UDP datagram of a flow, with its number within the flow.
     Udp(FlowId, u64),
+    /// A UDP datagram that carries a message of a flow, or a part of one.
+    Datagram(FlowId, Datagram),
+    /// An ADP packet of a flow.
+    Adp(FlowId, adp::Segment),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -78,6 +82,15 @@ pub enum Payload {
     Dsr,
     /// An ADV message.
     Adv(adv::Message),
+}
+
+/// What a UDP datagram carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// The number of the message within its flow.
+    pub message: u32,
+    /// Bytes of the message in this datagram.
+    pub payload: u32,
 }
 
 impl Packet {
@@ -92,7 +105,10 @@ impl Packet {
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
-            Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
+            Payload::Tcp(flow, _)
+            | Payload::Udp(flow, _)
+            | Payload::Datagram(flow, _)
+            | Payload::Adp(flow, _) => Some(flow),
             Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => None,
         }
     }

@@ -12,6 +12,8 @@ use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::routing::dsr::DsrParams;
 use crate::scenario::{NetworkParams, Params};
+use crate::traffic::VideoParams;
+use crate::transport::adp::AdpParams;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
@@ -56,6 +58,8 @@ fn ns_2_35() -> Params {
         dsdv: DsdvParams::ns_2_35(),
         dsr: DsrParams::ns_2_35(),
         adv: AdvParams::dyer_2002(),
+        adp: AdpParams::default(),
+        video: VideoParams::default(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod audit;
 mod hash;
+mod messages;
 mod meter;
 mod outages;
 mod recording;
@@ -12,6 +13,7 @@ mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
+pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
@@ -45,6 +47,16 @@ pub enum FlowMeasures {
     Tcp(TcpMeasures),
     /// CBR over UDP.
     Cbr(CbrMeasures),
+    /// Bursts and silences.
+    OnOff(MessageMeasures),
+    /// A Poisson process.
+    Poisson(MessageMeasures),
+    /// A list of packets.
+    Trace(MessageMeasures),
+    /// Video.
+    Video(VideoMeasures),
+    /// Endless data over ADP.
+    Adp(MessageMeasures),
 }
 
 /// Measures of a TCP flow.
@@ -155,6 +167,9 @@ pub struct Totals {
     /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed, over the whole
     /// run.
     pub collision_fraction: Option<f64>,
+    /// The measures of the flows that send messages; left out where there are none.
+    #[serde(flatten)]
+    pub messages: Option<MessageTotals>,
 }
 
 /// Packets dropped for one reason, in the window.
@@ -164,7 +179,7 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing` or `arp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp` or `adp-ack`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,

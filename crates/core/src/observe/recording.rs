@@ -78,11 +78,14 @@ impl From<&Packet> for PacketNote {
     fn from(packet: &Packet) -> PacketNote {
         use crate::routing::adv::{self, FloodKind};
         use crate::routing::aodv::Message;
-        use crate::transport::tcp::Segment;
+        use crate::transport::{adp as transport_adp, tcp::Segment};
         let what = match &packet.payload {
             Payload::Tcp(_, Segment::Data { .. }) => "tcp",
             Payload::Tcp(_, Segment::Ack { .. }) => "ack",
             Payload::Udp(..) => "cbr",
+            Payload::Datagram(..) => "udp",
+            Payload::Adp(_, transport_adp::Segment::Data { .. }) => "adp",
+            Payload::Adp(_, transport_adp::Segment::Ack { .. }) => "adp-ack",
             Payload::Aodv(message) => match message {
                 Message::Rreq { .. } => "rreq",
                 Message::Rrep { .. } => "rrep",
