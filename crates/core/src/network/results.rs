@@ -1,7 +1,7 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::mac::Body;
-use crate::observe::{FlowMeasures, FlowResult, ResultHash, RunResult};
+use crate::observe::{FlowMeasures, FlowResult, MessageTotals, ResultHash, RunResult, RunTotals};
 use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
 
@@ -22,7 +22,7 @@ impl Network {
         let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
         let result = RunResult {
             flows,
-            totals,
+            totals: RunTotals { common: totals, messages: MessageTotals::of(&measures) },
             drops,
             audit,
             events: self.events,

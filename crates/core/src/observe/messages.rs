@@ -264,7 +264,7 @@ impl Entry {
 
 impl MessageTotals {
     /// The totals of the flows that send messages; none if there are none.
-    pub(super) fn of(flows: &[FlowMeasures]) -> Option<MessageTotals> {
+    pub fn of(flows: &[FlowMeasures]) -> Option<MessageTotals> {
         let all: Vec<&MessageMeasures> = flows.iter().filter_map(messages_of).collect();
         if all.is_empty() {
             return None;

@@ -8,7 +8,7 @@ use crate::transport::adp;
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
 use super::{
-    CbrMeasures, DropCount, FlowMeasures, MessageTotals, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+    CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -324,7 +324,6 @@ impl Meter {
                 self.flows.iter().map(|counts| counts.received).sum(),
             ),
             collision_fraction: ratio(receptions.1, receptions.0),
-            messages: MessageTotals::of(flows),
         }
     }
 }

@@ -167,9 +167,26 @@ pub struct Totals {
     /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed, over the whole
     /// run.
     pub collision_fraction: Option<f64>,
+}
+
+/// The totals of a run: those that every run has, and those of messages where there are any. The latter follow from
+/// the flows, so the result hash covers the former only and is the same for runs without messages as it always was.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RunTotals {
+    /// What every run has.
+    #[serde(flatten)]
+    pub common: Totals,
     /// The measures of the flows that send messages; left out where there are none.
     #[serde(flatten)]
     pub messages: Option<MessageTotals>,
+}
+
+impl std::ops::Deref for RunTotals {
+    type Target = Totals;
+
+    fn deref(&self) -> &Totals {
+        &self.common
+    }
 }
 
 /// Packets dropped for one reason, in the window.
@@ -191,7 +208,7 @@ pub struct RunResult {
     /// Each flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// All together.
-    pub totals: Totals,
+    pub totals: RunTotals,
     /// Where packets died, most frequent first.
     pub drops: Vec<DropCount>,
     /// The books of the whole run.
