@@ -444,7 +444,11 @@ fn first_unusable(packets: &[(f64, u32)]) -> Option<(usize, String, &'static str
     let mut latest_s = 0.0;
     packets.iter().enumerate().find_map(|(at, &(time_s, bytes))| {
         if !(latest_s..=MAX_DURATION_S).contains(&time_s) {
-            return Some((at, format!("{time_s} s"), "a time not before the packet before it, up to 1000000 s"));
+            return Some((
+                at,
+                format!("{time_s} s"),
+                "a time not before the packet before it, up to 1000000 s",
+            ));
         }
         latest_s = time_s;
         let fits = (1..=MAX_DATAGRAM_BYTES).contains(&bytes);
@@ -519,7 +523,8 @@ mod tests {
 
     #[test]
     fn sources_that_cannot_send_are_refused() {
-        let trace = |packets: &[(f64, u32)]| FlowKind::Trace { transport: Carrier::Udp, packets: packets.to_vec() };
+        let trace =
+            |packets: &[(f64, u32)]| FlowKind::Trace { transport: Carrier::Udp, packets: packets.to_vec() };
         let with = |kind: FlowKind| complaint(|s| s.flows[0].kind = kind);
         assert!(with(trace(&[(1.0, 5), (0.5, 5)])).starts_with("flows[0].packets[1]: found 0.5 s"));
         assert!(with(trace(&[(1.0, 0)])).starts_with("flows[0].packets[0]: found 0 bytes"));

@@ -334,7 +334,9 @@ fn cut_frames_arrive_whole() {
         early.stop_s = Some(0.5);
         let mut scenario = chain(1, vec![flow, early], 12.0);
         scenario.params.video.packet_bytes = 500;
-        let FlowMeasures::Video(video) = &outcome(&scenario).result.flows[0].measures else { panic!("video") };
+        let FlowMeasures::Video(video) = &outcome(&scenario).result.flows[0].measures else {
+            panic!("video")
+        };
         let messages = &video.messages;
         assert_eq!((messages.messages_made, messages.messages_delivered), (150, 150));
         assert_eq!((video.i_frames, video.p_frames, video.b_frames), (10, 40, 100));

@@ -133,8 +133,9 @@ impl Network {
             self.meter.outages.acknowledged(FlowId(id));
         }
         self.agenda.set(tcp.sender_slot, tcp.sender.next_timeout());
-        let finishes =
-            tcp.ends && outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none();
+        let finishes = tcp.ends
+            && outputs.iter().any(|output| matches!(output, Output::Finished))
+            && tcp.completed.is_none();
         if finishes {
             tcp.completed = Some(self.now);
         }

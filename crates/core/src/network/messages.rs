@@ -115,7 +115,9 @@ impl Network {
         let Transport::Messages(messages) = &mut flow.transport else { return };
         match &mut messages.bearer {
             Bearer::Adp(_) => {
-                self.with_adp_sender(id, |sender, out| sender.handle_message(now, number, message.bytes, out));
+                self.with_adp_sender(id, |sender, out| {
+                    sender.handle_message(now, number, message.bytes, out)
+                });
             }
             Bearer::Tcp(tcp) => {
                 tcp.ends = is_last;

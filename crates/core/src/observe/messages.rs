@@ -206,8 +206,9 @@ impl MessageLog {
         let first = self.entries.partition_point(|entry| entry.made < warmup);
         let frames = || self.entries.iter().zip(&decodable).skip(first);
         let made = |kind| frames().filter(|(entry, _)| entry.message.frame == Some(kind)).count() as u64;
-        let good =
-            |kind| frames().filter(|(entry, good)| **good && entry.message.frame == Some(kind)).count() as u64;
+        let good = |kind| {
+            frames().filter(|(entry, good)| **good && entry.message.frame == Some(kind)).count() as u64
+        };
         let is_late = |entry: &Entry| entry.delivered.is_some() && !entry.in_time(deadline);
         VideoMeasures {
             messages,
@@ -276,7 +277,9 @@ impl MessageTotals {
             .iter()
             .filter_map(|flow| Some(flow.message_latency_mean_s? * flow.messages_delivered as f64))
             .sum::<f64>();
-        let videos = || flows.iter().filter_map(|flow| if let FlowMeasures::Video(it) = flow { Some(it) } else { None });
+        let videos = || {
+            flows.iter().filter_map(|flow| if let FlowMeasures::Video(it) = flow { Some(it) } else { None })
+        };
         Some(MessageTotals {
             messages_made: made,
             messages_delivered: delivered,

@@ -7,9 +7,7 @@ use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::adp;
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{
-    CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals,
-};
+use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
 
 /// Kinds of packets in the table of drops, in its order.
 const PACKET_KINDS: [&str; 8] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack"];

@@ -126,9 +126,11 @@ mod tests {
     #[test]
     fn sizes_have_the_moments_of_table_5_7() {
         let frames = frames(&VideoParams::default(), 150_000);
-        let stated = [(FrameKind::I, 5900.9, 1201.8), (FrameKind::P, 1605.8, 1048.9), (FrameKind::B, 584.2, 159.1)];
+        let stated =
+            [(FrameKind::I, 5900.9, 1201.8), (FrameKind::P, 1605.8, 1048.9), (FrameKind::B, 584.2, 159.1)];
         for (kind, mean, deviation) in stated {
-            let sizes: Vec<f64> = frames.iter().filter(|frame| frame.0 == kind).map(|frame| frame.1).collect();
+            let sizes: Vec<f64> =
+                frames.iter().filter(|frame| frame.0 == kind).map(|frame| frame.1).collect();
             let n = sizes.len() as f64;
             let found = sizes.iter().sum::<f64>() / n;
             assert!((found - mean).abs() < 3.0 * deviation / n.sqrt(), "{kind:?}: mean {found}");
@@ -145,7 +147,10 @@ mod tests {
     fn the_load_is_that_of_the_text() {
         let frames = frames(&VideoParams::default(), 150_000);
         let count = |kind| frames.iter().filter(|frame| frame.0 == kind).count();
-        assert_eq!((count(FrameKind::I), count(FrameKind::P), count(FrameKind::B)), (10_000, 40_000, 100_000));
+        assert_eq!(
+            (count(FrameKind::I), count(FrameKind::P), count(FrameKind::B)),
+            (10_000, 40_000, 100_000)
+        );
         let rate_bps = frames.iter().map(|frame| frame.1).sum::<f64>() / 150_000.0 * 15.0 * 8.0;
         assert!((rate_bps - 145_300.0).abs() < 1_000.0, "{rate_bps} bit/s");
     }

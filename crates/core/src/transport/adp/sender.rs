@@ -196,9 +196,7 @@ impl Sender {
     /// As TCP does (RFC 6298 §2.2 and §2.3); the time stamp makes every ACK a sample.
     fn sample(&mut self, rtt: Span) {
         self.estimate = Some(match self.estimate {
-            Some((srtt, deviation)) => {
-                ((7 * srtt + rtt.0) / 8, (3 * deviation + srtt.abs_diff(rtt.0)) / 4)
-            }
+            Some((srtt, deviation)) => ((7 * srtt + rtt.0) / 8, (3 * deviation + srtt.abs_diff(rtt.0)) / 4),
             None => (rtt.0, rtt.0 / 2),
         });
     }
@@ -248,7 +246,10 @@ impl Sender {
             self.counters.packets_sent += 1;
             self.counters.bytes_sent += u64::from(payload);
             self.deadline = now + self.tto();
-            out.push(Output::Send(Segment::Data { number, sent: now, message, payload }, data_bytes(payload)));
+            out.push(Output::Send(
+                Segment::Data { number, sent: now, message, payload },
+                data_bytes(payload),
+            ));
         }
     }
 

@@ -320,7 +320,9 @@ fn the_vector_tells_of_preceding_packets() {
     let mut vectors = Vec::new();
     for number in [0, 1, 4, 3, 5, 40] {
         let out = answers(&mut receiver, 10, number);
-        let [Output::Send(Segment::Ack { vector, .. }, 37)] = out[..] else { panic!("one ACK, a byte longer") };
+        let [Output::Send(Segment::Ack { vector, .. }, 37)] = out[..] else {
+            panic!("one ACK, a byte longer")
+        };
         vectors.push(vector);
     }
     // Nearest first: 4 is preceded by 3 (no), 2 (no), 1, 0; 3, which came late, by 2 (no), 1, 0.
