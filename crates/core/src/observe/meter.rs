@@ -232,7 +232,8 @@ impl Meter {
             route_repairs: outage.map_or(0, Outage::repairs),
             route_repair_mean_s: outage.and_then(Outage::repair_mean_s),
             route_repair_max_s: outage.and_then(Outage::repair_max_s),
-            longest_gap_s: outage.map_or(0.0, |outage| outage.longest_gap_s(self.end, completed.is_some())),
+            longest_gap_s: outage
+                .map_or(0.0, |outage| outage.longest_gap(self.end, completed.is_some()).as_secs()),
             timeouts_in_row: outage.map_or(0, Outage::timeouts_in_row),
         }
     }
