@@ -206,7 +206,9 @@ impl Network {
             self.begin_last_bits(at);
         }
         // No two are the same: a transmission reaches a node once.
-        self.air.first_bits.sort_unstable_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
+        self.air
+            .first_bits
+            .sort_unstable_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
     }
 
     /// Brings those first bits to their receivers that are due now or before anything else.
