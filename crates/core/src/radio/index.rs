@@ -407,13 +407,19 @@ mod tests {
         fn finds_whom_a_full_search_finds(
             trajectories in prop::collection::vec(trajectory(), 2..40),
             mut asks in prop::collection::vec((0u64..60_000, 0u32..40), 1..60),
+            large in any::<bool>(),
         ) {
-            let paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            let mut paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            if large {
+                // Out of everybody's range: they make the network large, and that is all.
+                let far = Trajectory { start: Point { x: -50_000.0, y: -50_000.0 }, commands: Vec::new() };
+                paths.resize(LEGS_BESIDE_CANDIDATES + 1, Path::new(&far));
+            }
             let propagation = Propagation::new(&RadioParams::default());
             let mut index = Index::new(propagation, paths.clone(), Time::from_secs(60.0));
             asks.sort_unstable();
             for (ms, from) in asks {
-                let (now, from) = (Time(ms * 1_000_000), from % paths.len() as u32);
+                let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);
                 index.compute(from, now);
                 let mut found: Vec<u32> = index.arrivals(from).map(|arrival| arrival.node).collect();
                 found.sort_unstable();
