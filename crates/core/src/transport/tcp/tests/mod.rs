@@ -1,6 +1,8 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
+mod variants;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -18,11 +20,11 @@ fn ms(millis: u64) -> Time {
 }
 
 fn ack(next: u32) -> Segment {
-    Segment::Ack { next, sack: SackBlocks::new() }
+    Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() }
 }
 
 fn sack(next: u32, blocks: &[(u32, u32)]) -> Segment {
-    Segment::Ack { next, sack: SackBlocks::from_slice(blocks) }
+    Segment::Ack { next, sack: SackBlocks::from_slice(blocks), signs: AckSigns::default() }
 }
 
 fn data(number: u32) -> Segment {
@@ -44,7 +46,9 @@ type AckParts = (u32, u32, Vec<(u32, u32)>);
 /// The ACKs in `out`, which is emptied.
 fn acks(out: &mut Vec<Output>) -> Vec<AckParts> {
     let parts = |output| match output {
-        Output::Send { segment: Segment::Ack { next, sack }, bytes } => Some((next, bytes, sack.to_vec())),
+        Output::Send { segment: Segment::Ack { next, sack, .. }, bytes } => {
+            Some((next, bytes, sack.to_vec()))
+        }
         _ => None,
     };
     out.drain(..).filter_map(parts).collect()
@@ -612,14 +616,22 @@ fn sender_names_mean_what_they_say() {
     let parts = |name| {
         let mut params = TcpParams::ns_2_35();
         assert!(params.apply_sender(name));
-        (params.variant, params.sack, params.rto_policy, params.delayed_ack)
+        let recovery = (params.sack, params.partial_ack_recovery);
+        (params.variant, recovery, params.rto_policy, params.hold_down, params.delayed_ack)
     };
     use {RtoPolicy::*, TcpVariant::*};
-    assert_eq!(parts("reno"), (Reno, false, Exponential, false));
-    assert_eq!(parts("tahoe"), (Tahoe, false, Exponential, false));
-    assert_eq!(parts("sack"), (Reno, true, Exponential, false));
-    assert_eq!(parts("fixed-rto"), (Reno, false, Fixed, false));
-    assert_eq!(parts("reno-f"), (Reno, true, Fixed, true));
+    let (none, partial, sack) = ((false, false), (false, true), (true, false));
+    assert_eq!(parts("reno"), (Reno, none, Exponential, false, false));
+    assert_eq!(parts("tahoe"), (Tahoe, none, Exponential, false, false));
+    assert_eq!(parts("newreno"), (Reno, partial, Exponential, false, false));
+    assert_eq!(parts("sack"), (Reno, sack, Exponential, false, false));
+    assert_eq!(parts("vegas"), (Vegas, none, Exponential, false, false));
+    assert_eq!(parts("cubic"), (Cubic, sack, Exponential, false, false));
+    assert_eq!(parts("fixed-rto"), (Reno, none, Fixed, false, false));
+    assert_eq!(parts("reno-f"), (Reno, sack, Fixed, false, true));
+    assert_eq!(parts("fixed-first"), (Reno, none, FixedFirst, false, false));
+    assert_eq!(parts("growth"), (Reno, none, Growth, false, false));
+    assert_eq!(parts("hold-down"), (Reno, none, Exponential, true, false));
 }
 
 /// A network that loses, delays (and so reorders) and doubles at random.
@@ -685,22 +697,56 @@ impl Chaos {
             self.sender.handle_ack(now, &segment, out);
             self.receiver.handle_data(now, &segment, out);
         }
+        prop_assert!(self.sender.cwnd() >= 1.0, "a window of {}", self.sender.cwnd());
         self.carry(now, out)?;
         Ok(true)
     }
 }
 
+/// Lets a transfer of `bytes` go through chaos, and checks that every byte arrives once.
+fn chaos_ends(params: &TcpParams, bytes: u64, loss: f64, seed: u64) -> Result<(), TestCaseError> {
+    let mut chaos = Chaos {
+        sender: Sender::new(params, Span(seed % 10_000_000)),
+        receiver: Receiver::new(params),
+        stream: Streams::new(seed, 0).stream(0, Purpose::Channel),
+        loss,
+        window: params.window,
+        under_way: BTreeMap::new(),
+        order: 0,
+        unsent: 0,
+        promised: 0,
+        acked: 0,
+        finished: 0,
+    };
+    let mut out = Vec::new();
+    chaos.sender.handle_write(Time::ZERO, Some(bytes), &mut out);
+    chaos.carry(Time::ZERO, &mut out)?;
+    let mut steps = 0;
+    while chaos.step(&mut out)? {
+        steps += 1;
+        prop_assert!(steps < 100_000, "no end");
+    }
+    prop_assert_eq!(chaos.finished, 1);
+    prop_assert_eq!(chaos.receiver.counters().bytes_in_order, bytes);
+    let counters = chaos.sender.counters();
+    prop_assert_eq!(counters.bytes_acked, bytes);
+    prop_assert_eq!(counters.segments_sent, counters.segments_acked + counters.retransmissions);
+    Ok(())
+}
+
 fn any_params() -> impl Strategy<Value = TcpParams> {
     let profiles = [TcpParams::rfc(), TcpParams::ns_2_35(), TcpParams::ns_2_1b9(), TcpParams::cmu_1998()];
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = any::<[bool; 6]>();
     (prop::sample::select(profiles.to_vec()), prop::sample::select(SENDER_NAMES), 1u32..30, switches)
-        .prop_map(|(mut params, name, window, (delayed, limited, one, setup))| {
+        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held])| {
             params.apply_sender(name);
             params.window = window;
             params.delayed_ack |= delayed;
             params.limited_transmit ^= limited;
             params.one_fast_retransmit_per_window = one;
             params.connection_setup ^= setup;
+            params.timestamps = stamps;
+            params.hold_down ^= held;
             params
         })
 }
@@ -712,31 +758,6 @@ proptest! {
     fn a_transfer_ends_with_all_its_bytes(
         params in any_params(), bytes in 1u64..120_000, loss in 0.0f64..0.4, seed in any::<u64>(),
     ) {
-        let mut chaos = Chaos {
-            sender: Sender::new(&params, Span(seed % 10_000_000)),
-            receiver: Receiver::new(&params),
-            stream: Streams::new(seed, 0).stream(0, Purpose::Channel),
-            loss,
-            window: params.window,
-            under_way: BTreeMap::new(),
-            order: 0,
-            unsent: 0,
-            promised: 0,
-            acked: 0,
-            finished: 0,
-        };
-        let mut out = Vec::new();
-        chaos.sender.handle_write(Time::ZERO, Some(bytes), &mut out);
-        chaos.carry(Time::ZERO, &mut out)?;
-        let mut steps = 0;
-        while chaos.step(&mut out)? {
-            steps += 1;
-            prop_assert!(steps < 100_000, "no end");
-        }
-        prop_assert_eq!(chaos.finished, 1);
-        prop_assert_eq!(chaos.receiver.counters().bytes_in_order, bytes);
-        let counters = chaos.sender.counters();
-        prop_assert_eq!(counters.bytes_acked, bytes);
-        prop_assert_eq!(counters.segments_sent, counters.segments_acked + counters.retransmissions);
+        chaos_ends(&params, bytes, loss, seed)?;
     }
 }
