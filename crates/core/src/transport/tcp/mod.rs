@@ -9,6 +9,7 @@
 //! | `sender.rs` | what is sent when: the window, acknowledgements, the timers |
 //! | `recovery.rs` | what duplicate and partial ACKs send again |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
+//! | `route_failure.rs` | senders that know of route failures: standby, probes, out-of-order detection |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
@@ -21,13 +22,14 @@ mod congestion;
 mod params;
 mod receiver;
 mod recovery;
+mod route_failure;
 mod rto;
 mod scoreboard;
 mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use params::{RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
+pub use params::{RouteFailureScheme, RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
 
@@ -47,13 +49,11 @@ pub struct AckSigns {
     pub count: u32,
     /// Did the segment that it answers overtake, or was it overtaken (TCP-DOOR)?
     pub out_of_order: bool,
-    /// Has a marked segment arrived that the sender has not answered (RFC 3168 §6.1.3)?
-    pub ecn_echo: bool,
 }
 
 impl Default for AckSigns {
     fn default() -> AckSigns {
-        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false, ecn_echo: false }
+        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false }
     }
 }
 

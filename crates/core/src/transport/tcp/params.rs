@@ -31,6 +31,26 @@ choices! {
 }
 
 choices! {
+    /// What a sender knows of route failures and does about them.
+    pub enum RouteFailureScheme {
+        /// Nothing.
+        None = "none",
+        /// Explicit link failure notification (Holland and Vaidya 1999).
+        Elfn = "elfn",
+        /// TCP-Feedback (Chandran and others 1998).
+        TcpF = "tcp-f",
+        /// Buffering and sequence information (Kim, Toh and Choi 2000).
+        TcpBus = "tcp-bus",
+        /// Ad hoc TCP (Liu and Singh 2001).
+        Atcp = "atcp",
+        /// Detection of out-of-order delivery and response (Wang and Zhang 2002).
+        TcpDoor = "tcp-door",
+        /// Two timeouts without any ACK (Bansal and Barua 2003).
+        BansalBarua = "bansal-barua",
+    }
+}
+
+choices! {
     /// Half of what a loss leaves of the window.
     pub enum WindowReduction {
         /// Of the flight, at least two segments; a repeated timeout of one segment leaves `ssthresh` alone
@@ -84,6 +104,26 @@ params! {
         rto_growth: f64 = 0.05, "", "Dyer and Boppana 2003 §VI", [0.0, 10.0];
         /// Does a timeout start the hold-down timer, while which runs ACKs send nothing?
         hold_down: bool = false, "", "Dyer 2002 §4.1.3, Fig. 4.1";
+        /// What the sender knows of route failures and does about them.
+        route_failure: RouteFailureScheme = RouteFailureScheme::None, "", "Dyer 2002 §2.2.3";
+        /// ELFN: from one probe to the next.
+        elfn_probe_interval_s: f64 = 2.0, "s", "Holland and Vaidya 1999", [0.001, 1e5];
+        /// ELFN: does the window come back as it was, rather than as one segment?
+        elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
+        /// ELFN: does the RTO come back as it was, rather than as its initial value?
+        elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
+        /// TCP-F and TCP-BuS: after this long without a route notice they go on.
+        route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
+        /// ATCP: the longest interval between probes, which begin at the RTO and double.
+        atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
+        /// TCP-DOOR's T1: how long after a segment out of order no loss closes the window.
+        door_steady_s: f64 = 1.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// TCP-DOOR's T2: a reduction made no longer ago is undone.
+        door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// Bansal and Barua's α: the least moderated timeout.
+        moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
+        /// Bansal and Barua's β: the greatest moderated timeout.
+        moderated_rto_max_s: f64 = 6.0, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// A back-off multiplier above this forgets the round-trip estimate; zero for never.
         forget_rtt_above_backoff: u32 = 0, "", "RFC 6298 §5, last note (MAY); ns-2: 8", [0.0, 65_536.0];
         /// Does an ACK restart the timer after its round-trip sample is taken, rather than before?
@@ -155,6 +195,12 @@ pub const SENDER_NAMES: &[&str] = &[
     "fixed-first",
     "growth",
     "hold-down",
+    "elfn",
+    "tcp-f",
+    "tcp-bus",
+    "atcp",
+    "tcp-door",
+    "bansal-barua",
 ];
 
 impl TcpParams {
@@ -226,6 +272,7 @@ impl TcpParams {
             partial_ack_recovery: false,
             rto_policy: RtoPolicy::Exponential,
             hold_down: false,
+            route_failure: RouteFailureScheme::None,
             ..self.clone()
         };
         *self = match name {
@@ -240,6 +287,12 @@ impl TcpParams {
             "fixed-first" => TcpParams { rto_policy: RtoPolicy::FixedFirst, ..plain },
             "growth" => TcpParams { rto_policy: RtoPolicy::Growth, ..plain },
             "hold-down" => TcpParams { hold_down: true, ..plain },
+            "elfn" => TcpParams { route_failure: RouteFailureScheme::Elfn, ..plain },
+            "tcp-f" => TcpParams { route_failure: RouteFailureScheme::TcpF, ..plain },
+            "tcp-bus" => TcpParams { route_failure: RouteFailureScheme::TcpBus, ..plain },
+            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ..plain },
+            "tcp-door" => TcpParams { route_failure: RouteFailureScheme::TcpDoor, ..plain },
+            "bansal-barua" => TcpParams { route_failure: RouteFailureScheme::BansalBarua, ..plain },
             _ => return false,
         };
         true

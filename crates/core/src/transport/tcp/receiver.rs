@@ -176,7 +176,6 @@ impl Receiver {
             echo: if self.params.timestamps { self.echo } else { Time::NEVER },
             count: self.acks,
             out_of_order: std::mem::take(&mut self.out_of_order),
-            ecn_echo: false,
         };
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
         out.push(Output::Send {

@@ -101,6 +101,10 @@ impl Sender {
         self.timed = None;
         self.restart_timer(now);
         (self.partial_acks, self.acks_since_repair) = (0, 0);
+        if !self.loss_is_congestion(now) {
+            self.send(now, self.una, out);
+            return;
+        }
         self.congestion.handle_loss(&mut self.window, load);
         if self.params.variant == TcpVariant::Tahoe {
             // Slow start from the lost segment, which the window of one now sends.
@@ -136,7 +140,9 @@ impl Sender {
             self.window.cwnd = (self.window.cwnd - f64::from(acked - self.inflation)).max(1.0);
             self.inflation = 1;
         }
-        self.send(now, self.una, out);
+        if !self.is_held() {
+            self.send(now, self.una, out);
+        }
         self.transmit(now, out);
     }
 

@@ -154,7 +154,14 @@ impl Rto {
         }
     }
 
-    fn end_back_off(&mut self) {
+    /// The initial timeout, without estimate or back-off.
+    pub(super) fn restart(&mut self, params: &TcpParams) {
+        self.estimate = None;
+        self.base = Span::from_secs(params.rto_initial_s);
+        self.end_back_off();
+    }
+
+    pub(super) fn end_back_off(&mut self) {
         (self.back_off, self.growth, self.timeouts) = (1, 1.0, 0);
     }
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::backlog::Backlog;
 use super::congestion::{self, CongestionControl, Load, Progress, Window};
 use super::recovery::Recovery;
+use super::route_failure::{Door, Standby};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, Segment, TcpParams, TcpVariant};
@@ -31,6 +32,10 @@ pub struct SenderCounters {
     pub segments_acked: u64,
     /// Bytes of payload acknowledged, each once.
     pub bytes_acked: u64,
+    /// How often it was frozen for a route failure.
+    pub standbys: u64,
+    /// Probes sent while frozen; they count as retransmissions, too.
+    pub probes: u64,
 }
 
 /// The sending end of a flow. Calls come in order of time.
@@ -65,6 +70,11 @@ pub struct Sender {
     pub(super) timed_out: Option<u32>,
     /// When the hold-down timer ends, [`Time::NEVER`] if it does not run.
     pub(super) hold_until: Time,
+    /// Frozen for a route failure?
+    pub(super) standby: Option<Standby>,
+    pub(super) door: Door,
+    /// Has no ACK arrived since the last timeout?
+    pub(super) is_silent: bool,
 
     /// When each of `una..sent_end` was sent last, and was that a retransmission? Empty unless the congestion control
     /// asks for round trips of each.
@@ -101,6 +111,9 @@ impl Sender {
             acks_since_repair: u32::MAX,
             timed_out: None,
             hold_until: Time::NEVER,
+            standby: None,
+            door: Door::default(),
+            is_silent: false,
             times: VecDeque::new(),
             timed: None,
             deadline: Time::NEVER,
@@ -126,6 +139,7 @@ impl Sender {
         let Segment::Ack { next, sack, signs } = segment else {
             return;
         };
+        self.notice_ack(now, signs);
         let outstanding = self.una < self.sent_end;
         if *next < self.una || *next > self.sent_end || !outstanding {
             return;
@@ -138,11 +152,14 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer or the hold-down timer. An early call does nothing.
+    /// The retransmission timer, the hold-down timer or that of a standby. An early call does nothing.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
         if now >= self.hold_until {
             self.hold_until = Time::NEVER;
             self.transmit(now, out);
+        }
+        if self.standby.is_some_and(|standby| now >= standby.wake()) {
+            self.wake_from_standby(now, out);
         }
         if now >= self.deadline {
             self.time_out(now, out);
@@ -151,6 +168,15 @@ impl Sender {
 
     fn time_out(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.timeouts += 1;
+        if self.suspects_route(now, out) {
+            return;
+        }
+        if !self.loss_is_congestion(now) {
+            self.timed = None;
+            self.send(now, self.una, out);
+            self.restart_timer(now);
+            return;
+        }
         self.recovery = Recovery::Timeout;
         self.recover_end = self.sent_end;
         self.scoreboard.clear();
@@ -176,11 +202,14 @@ impl Sender {
             // Dyer 2002 §4.1.3: the first half of the new timeout, which is the RTO before it doubled.
             self.hold_until = now + Span(self.rto.value().0 / 2);
         }
+        self.begin_silence(now);
     }
 
-    /// When the retransmission timer or the hold-down timer fires, [`Time::NEVER`] if nothing is outstanding.
+    /// When the retransmission timer, the hold-down timer or a standby's timer fires, [`Time::NEVER`] if nothing is
+    /// outstanding.
     pub fn next_timeout(&self) -> Time {
-        self.deadline.min(self.hold_until)
+        let standby = self.standby.map_or(Time::NEVER, |standby| standby.wake());
+        self.deadline.min(self.hold_until).min(standby)
     }
 
     /// What it has done so far.
@@ -279,7 +308,12 @@ impl Sender {
 
     // RFC 6298 §5.2 and §5.3.
     pub(super) fn restart_timer(&mut self, now: Time) {
-        self.deadline = if self.una == self.sent_end { Time::NEVER } else { now + self.rto.value() };
+        if self.una == self.sent_end {
+            self.standby = None;
+        }
+        self.restart_frozen_timer();
+        let stands = self.una == self.sent_end || self.standby.is_some();
+        self.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
     fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>) {
@@ -340,9 +374,9 @@ impl Sender {
         }
     }
 
-    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing.
+    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby.
     pub(super) fn is_held(&self) -> bool {
-        self.hold_until != Time::NEVER
+        self.hold_until != Time::NEVER || self.standby.is_some()
     }
 
     /// One past the last number that a window of `window` segments and the data at hand allow.

@@ -1,6 +1,8 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
+mod ns2;
+mod route_failure;
 mod variants;
 
 use std::collections::BTreeMap;
@@ -113,6 +115,10 @@ struct Pipe {
     transmissions: BTreeMap<u32, u32>,
     /// What the sender sent: when in milliseconds, and the number.
     log: Vec<(u64, u32)>,
+    /// Loses these transmissions, counted from zero.
+    lost: Vec<usize>,
+    /// The window at each transmission.
+    windows: Vec<f64>,
     finished: Vec<Time>,
 }
 
@@ -127,6 +133,8 @@ impl Pipe {
             losses: losses.to_vec(),
             transmissions: BTreeMap::new(),
             log: Vec::new(),
+            lost: Vec::new(),
+            windows: Vec::new(),
             finished: Vec::new(),
         }
     }
@@ -146,9 +154,11 @@ impl Pipe {
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
+                self.windows.push(self.sender.cwnd());
                 let times = self.transmissions.entry(number).or_default();
                 *times += 1;
-                if self.losses.contains(&(number, *times)) {
+                let nth = self.log.len() - 1;
+                if self.losses.contains(&(number, *times)) || self.lost.contains(&nth) {
                     continue;
                 }
             }
@@ -616,6 +626,7 @@ fn sender_names_mean_what_they_say() {
     let parts = |name| {
         let mut params = TcpParams::ns_2_35();
         assert!(params.apply_sender(name));
+        assert_eq!(params.route_failure, RouteFailureScheme::None);
         let recovery = (params.sack, params.partial_ack_recovery);
         (params.variant, recovery, params.rto_policy, params.hold_down, params.delayed_ack)
     };
@@ -696,6 +707,12 @@ impl Chaos {
             }
             self.sender.handle_ack(now, &segment, out);
             self.receiver.handle_data(now, &segment, out);
+        }
+        // Routing tells of failures and routes at random, too.
+        match self.stream.unit() {
+            unit if unit < 0.01 => self.sender.handle_route_failed(now),
+            unit if unit > 0.99 => self.sender.handle_route_found(now, out),
+            _ => {}
         }
         prop_assert!(self.sender.cwnd() >= 1.0, "a window of {}", self.sender.cwnd());
         self.carry(now, out)?;
