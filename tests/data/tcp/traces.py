@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 AGENTS = {"reno": ("TCP/Reno", "TCPSink"), "newreno": ("TCP/Newreno", "TCPSink"), "sack": ("TCP/Sack1", "TCPSink/Sack1")}
-LOSSES = ([], [20], [20, 22], [20, 22, 24], [20, 21, 22, 23], [1], [20, 36])
+LOSSES = ([], [20], [20, 22], [20, 22, 24], [20, 21, 22, 23], [20, 36])
 
 
 def trace(sender: str, lost: list[int]) -> str:

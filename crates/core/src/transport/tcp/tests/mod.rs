@@ -103,7 +103,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// Sender and receiver with 50 ms between them, each way.
+/// Sender and receiver with a delay between them, each way; 50 ms if nothing else is said.
 struct Pipe {
     sender: Sender,
     receiver: Receiver,
@@ -115,6 +115,8 @@ struct Pipe {
     transmissions: BTreeMap<u32, u32>,
     /// What the sender sent: when in milliseconds, and the number.
     log: Vec<(u64, u32)>,
+    /// From one end to the other.
+    delay: Span,
     /// Loses these transmissions, counted from zero.
     lost: Vec<usize>,
     /// The window at each transmission.
@@ -133,6 +135,7 @@ impl Pipe {
             losses: losses.to_vec(),
             transmissions: BTreeMap::new(),
             log: Vec::new(),
+            delay: Span::from_millis(50),
             lost: Vec::new(),
             windows: Vec::new(),
             finished: Vec::new(),
@@ -163,7 +166,7 @@ impl Pipe {
                 }
             }
             self.order += 1;
-            self.under_way.insert((self.now + Span::from_millis(50), self.order), segment);
+            self.under_way.insert((self.now + self.delay, self.order), segment);
         }
     }
 

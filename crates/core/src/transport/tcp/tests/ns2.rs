@@ -35,8 +35,8 @@ fn ours(sender: &str, lost: &[usize]) -> Vec<(u64, u32, f64)> {
     params.apply_sender(sender);
     let mut pipe = Pipe::with(&params, &[]);
     pipe.lost = lost.to_vec();
-    // In ns-2 the application makes 120 segments, and the SYN is one of them.
-    pipe.write(Some(119_000)).run(60_000);
+    pipe.delay = Span::from_millis(45);
+    pipe.write(Some(120_000)).run(60_000);
     pipe.log.iter().zip(&pipe.windows).map(|(&(millis, number), &cwnd)| (millis, number, cwnd)).collect()
 }
 
@@ -44,23 +44,23 @@ fn differs(a: &(u64, u32, f64), b: &(u64, u32, f64)) -> bool {
     (a.0, a.1) != (b.0, b.1) || (a.2 - b.2).abs() > 6e-4
 }
 
+/// `Sack1` sends one hole for each duplicate ACK that leaves its pipe below the window; RFC 6675 §4 takes segments that
+/// are lost out of the pipe at once, so three holes are filled together.
+const OTHERWISE: [(&str, &[usize]); 2] = [("sack", &[20, 22, 24]), ("sack", &[20, 21, 22, 23])];
+
 #[test]
 fn each_segment_is_sent_when_ns_2_sends_it_with_the_same_window() {
-    let mut found = Vec::new();
     for transfer in transfers() {
         let ours = ours(transfer.sender, &transfer.lost);
+        let what = format!("{} without {:?}", transfer.sender, transfer.lost);
         let first = ours.iter().zip(&transfer.sent).position(|(a, b)| differs(a, b));
-        if first.is_some() || ours.len() != transfer.sent.len() {
-            let at = first.unwrap_or(ours.len().min(transfer.sent.len()));
-            println!(
-                "{} {:?} at {at}\n ours {:?}\n ns-2 {:?}",
-                transfer.sender,
-                transfer.lost,
-                &ours[at.saturating_sub(2)..(at + 12).min(ours.len())],
-                &transfer.sent[at.saturating_sub(2)..(at + 12).min(transfer.sent.len())]
-            );
-            found.push((transfer.sender, transfer.lost));
+        if OTHERWISE.contains(&(transfer.sender, transfer.lost.as_slice())) {
+            // The same up to the first repair.
+            assert_eq!(first, Some(37), "{what}");
+            continue;
         }
+        let at = first.unwrap_or(0);
+        assert_eq!(first, None, "{what}: {:?}, ns-2 {:?}", &ours[at..], &transfer.sent[at..]);
+        assert_eq!(ours.len(), transfer.sent.len(), "{what}");
     }
-    assert!(found.is_empty(), "{found:?}");
 }

@@ -34,7 +34,7 @@ fn elfn_freezes_probes_and_restores() {
     alone.fail_route(0);
     assert_eq!(alone.sender.counters().standbys, 1, "a second notice changes nothing");
     assert_eq!((alone.sender.rto(), alone.sender.counters().timeouts), (rto, 0));
-    assert_eq!(alone.hear(100, &ack(5)), [9], "the window as it was");
+    assert_eq!(alone.hear(100, &ack(5)), [9, 10], "the window as it was, and slow start goes on");
     assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > cwnd);
     assert_eq!((alone.sender.counters().probes, alone.sender.counters().timeouts), (3, 0));
 }
@@ -81,7 +81,7 @@ fn tcp_f_waits_for_the_route_and_sends_its_window_again() {
     alone.fail_route(50);
     assert_eq!(alone.hear(10, &ack(5)), NOTHING, "an ACK from before the failure ends no snooze");
     assert!(alone.sender.is_in_standby());
-    assert_eq!(alone.find_route(1000), [5, 6, 7, 8, 9]);
+    assert_eq!(alone.find_route(1000), [5, 6, 7, 8, 9, 10]);
     assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > 5.0);
     assert_eq!(alone.sender.counters().timeouts, 0);
     assert_eq!(alone.find_route(10), NOTHING, "a route without a failure");
@@ -170,11 +170,12 @@ fn tcp_door_undoes_a_recent_reduction() {
         assert!(same(alone.sender.cwnd(), 1.0));
         alone.hear(100, &sign);
         assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
-        // T1: for a second no loss closes the window.
-        alone.time_out();
-        assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
-        alone.now += Span::from_millis(2000);
-        alone.time_out();
+        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at 220 ms.
+        for wait in [340, 220, 220] {
+            assert_eq!(alone.time_out(), (wait, vec![4]));
+            assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
+        }
+        assert_eq!(alone.time_out(), (220, vec![4]));
         assert!(same(alone.sender.cwnd(), 1.0), "T1 is over");
     }
 }
@@ -214,7 +215,9 @@ fn the_receiver_tells_once_of_what_came_out_of_order() {
 #[test]
 fn only_senders_with_notices_heed_them() {
     for name in SENDER_NAMES {
-        let mut alone = five(name);
+        let mut params = TcpParams::ns_2_35();
+        assert!(params.apply_sender(name));
+        let mut alone = Alone::with(&params);
         alone.fail_route(50);
         let heeds = ["elfn", "tcp-f", "tcp-bus", "atcp"].contains(name);
         assert_eq!((alone.sender.heeds_notices(), alone.sender.is_in_standby()), (heeds, heeds), "{name}");
