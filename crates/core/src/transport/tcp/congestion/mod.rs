@@ -102,8 +102,8 @@ impl Window {
         self.lower_ssthresh(half);
         self.cwnd = match self.reduction {
             WindowReduction::FlightSize => self.ssthresh,
-            // Half a segment more than none would send nothing at all.
-            WindowReduction::Window | WindowReduction::WindowWhole => half.max(1.0),
+            // As in ns-2, half of a window of one is less than a segment; inflation makes up for it until recovery ends.
+            WindowReduction::Window | WindowReduction::WindowWhole => half,
         };
     }
 

@@ -655,6 +655,8 @@ struct Chaos {
     stream: Stream,
     loss: f64,
     window: u32,
+    /// The least window: a segment, but ns-2 halves a window of one (its whole segments leave none).
+    least: f64,
     under_way: BTreeMap<(Time, u64), Segment>,
     order: u64,
     unsent: u32,
@@ -717,7 +719,7 @@ impl Chaos {
             unit if unit > 0.99 => self.sender.handle_route_found(now, out),
             _ => {}
         }
-        prop_assert!(self.sender.cwnd() >= 1.0, "a window of {}", self.sender.cwnd());
+        prop_assert!(self.sender.cwnd() >= self.least, "a window of {}", self.sender.cwnd());
         self.carry(now, out)?;
         Ok(true)
     }
@@ -731,6 +733,11 @@ fn chaos_ends(params: &TcpParams, bytes: u64, loss: f64, seed: u64) -> Result<()
         stream: Streams::new(seed, 0).stream(0, Purpose::Channel),
         loss,
         window: params.window,
+        least: match params.window_reduction {
+            WindowReduction::FlightSize => 1.0,
+            WindowReduction::Window => 0.5,
+            WindowReduction::WindowWhole => 0.0,
+        },
         under_way: BTreeMap::new(),
         order: 0,
         unsent: 0,
