@@ -6,7 +6,11 @@ One line a transfer: sender, lost packets, then TIME:NUMBER:CWND for each segmen
 import subprocess
 from pathlib import Path
 
-AGENTS = {"reno": ("TCP/Reno", "TCPSink"), "newreno": ("TCP/Newreno", "TCPSink"), "sack": ("TCP/Sack1", "TCPSink/Sack1")}
+AGENTS = {
+    "reno": ("TCP/Reno", "TCPSink"),
+    "newreno": ("TCP/Newreno", "TCPSink"),
+    "sack": ("TCP/Sack1", "TCPSink/Sack1"),
+}
 LOSSES = ([], [20], [20, 22], [20, 22, 24], [20, 21, 22, 23], [20, 36])
 
 
