@@ -87,6 +87,12 @@ impl CongestionControl for Vegas {
         }
     }
 
+    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+        window.halve(load);
+        // In congestion avoidance nothing would open a window of less than a segment.
+        window.cwnd = window.cwnd.max(CWND_MIN);
+    }
+
     fn handle_timeout(&mut self, window: &mut Window, load: Load, again: bool) {
         window.collapse(load, again);
         self.grows = true;
