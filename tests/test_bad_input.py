@@ -116,7 +116,7 @@ def test_what_is_no_file_is_refused(name: str, cli: Cli, tmp_path: Path) -> None
         ("--profile", "ns-3"),
         ("--routing", "olsr"),
         ("--routing", "aodv:dyer"),
-        ("--tcp", "vegas"),
+        ("--tcp", "westwood"),
         ("--set", "mac.slot_use=9"),
         ("--set", "mac.slot_us=-1"),
         ("--set", "mac.slot_us=nan"),

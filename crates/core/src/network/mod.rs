@@ -331,6 +331,7 @@ impl Network {
             Action::Notify(notice) => {
                 self.meter.outages.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
+                self.tell_senders(NodeId(node), notice);
             }
         }
     }
