@@ -199,6 +199,18 @@ proptest! {
     }
 }
 
+/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up, before it
+/// asks for the next one.
+#[test]
+fn a_packet_salvaged_at_once_is_not_overwritten_by_the_next_in_the_queue() {
+    let mut scenario = Scenario { routing: RoutingKind::Dsr, ..mobile("rfc", 519, 0.8) };
+    scenario.params.arp.enabled = false;
+    scenario.params.queue.packets = 1;
+    scenario.flows.retain(|flow| flow.start_s < scenario.duration_s);
+    let audit = run(&scenario, false).expect("balanced").result.audit;
+    assert!(audit.data.handed_over > 0, "the scenario carries nothing: {audit:?}");
+}
+
 #[test]
 fn a_run_stops_when_it_is_told_to_and_asking_changes_nothing() {
     let scenario = mobile("ns-2.35", 3, 60.0);
