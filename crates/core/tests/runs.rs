@@ -170,7 +170,7 @@ fn sources_that_begin_at_the_same_instant_find_their_routes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 240, ..ProptestConfig::default() })]
 
     /// The books balance whenever the run is cut off, whatever the rules.
     #[test]
