@@ -36,7 +36,7 @@ ROUTINGS = [
 
 
 @pytest.mark.parametrize("routing", ROUTINGS)
-@pytest.mark.parametrize("sender", ["reno", "tahoe", "sack", "fixed-rto", "reno-f"])
+@pytest.mark.parametrize("sender", ["reno", "tahoe", "sack", "fixed-rto", "reno-f", "cubic", "elfn"])
 def test_every_protocol(routing: str, sender: str) -> None:
     result = run(mobile(routing=routing, tcp=sender, duration_s=8.0))
     assert result.audit["balanced"]

@@ -209,7 +209,7 @@ def test_a_campaign_of_a_thousand_million_combinations_is_refused_at_once() -> N
 
 def test_a_level_that_no_scenario_can_have_is_found_before_the_first_run(tmp_path: Path) -> None:
     for factors in (
-        {"tcp": ["reno", "vegas"]},
+        {"tcp": ["reno", "westwood"]},
         {"tcp.window": [8, -1]},
         {"movement": ["nowhere.tcl"]},
         {"movement.chain.nodes": [3, 1]},

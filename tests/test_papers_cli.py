@@ -80,7 +80,9 @@ def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_pat
     assert f"{key}: CBR flows in opposite directions" in written
     assert kept[0].date in written
     assert kept[0].code in written
-    assert "B-09" not in manetlab("status", "--out", str(tmp_path / "out"))
+    again = tmp_path / "again.md"
+    manetlab("status", "--out", str(tmp_path / "out"), "--markdown", str(again))
+    assert again.read_text(encoding="utf-8") == written
 
 
 def test_the_page_cannot_take_the_place_of_the_record(tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab.errors import InputError
-from manetlab.papers import capacity, ledger, record
+from manetlab.papers import capacity, ledger, record, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
     chains,
@@ -25,11 +24,13 @@ from manetlab.papers.reproduce import Reproduction, chosen
 from manetlab.papers.samples import Samples
 from manetlab.papers.study import Scale
 from manetlab.papers.verdicts import Outcome
+from manetlab.scenario import Scenario
+from manetlab.topology import shortest_hops_over_time
 
 LEDGER = ledger.load()
 
 
-@pytest.mark.parametrize("id", list(studies()))
+@pytest.mark.parametrize("key", list(studies()))
 def test_every_point_of_every_experiment_is_a_scenario(key: str) -> None:
     for scale in (Scale(), Scale(full=True)):
         for campaign in studies()[key].campaigns(LEDGER, scale):
@@ -81,26 +82,56 @@ def test_one_udp_flow_goes_where_the_tcp_flow_goes() -> None:
     assert one_udp.rates_kbps(LEDGER) == [300, 500, 1460]
 
 
+def placed(places: list[list[float]]) -> Scenario:
+    return Scenario.build({"movement": {"positions": places}, "traffic": {"flows": []}, "duration_s": 1.0})
+
+
 @given(st.integers(1, 6))
 def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
-    places = np.array(chains.star(flows, 200.0))
-    for number in range(flows):
-        src, dst = 2 * number + 1, 2 * number + 2
-        assert capacity.shortest_hops(places, 250.0, src, dst) == 2
-        others = [index for index in range(1, len(places)) if index not in (src, dst)]
-        assert capacity.shortest_hops(places[[src, dst, *others]], 250.0, 0, 1) != 2
+    places = chains.star(flows, 200.0)
+    pairs = [(2 * number + 1, 2 * number + 2) for number in range(flows)]
+    assert shortest_hops_over_time(placed(places), pairs, 1.0).hops == [[2]] * flows
+    # Without the middle node there is no path of two hops.
+    apart = [(src - 1, dst - 1) for src, dst in pairs]
+    without = shortest_hops_over_time(placed(places[1:]), apart, 1.0).hops
+    assert all(hops != [2] for hops in without)
 
 
 def test_the_capacity_is_that_of_the_shortest_path() -> None:
-    places = np.array([[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [200.0, 240.0], [900.0, 0.0]])
-    hops = [capacity.shortest_hops(places, 250.0, 0, dst) for dst in range(5)]
-    assert hops == [0, 1, 2, 2, None]
     table = capacity.table_mbps(LEDGER)
-    assert capacity.of_hops(None, table) == 0
-    assert [capacity.of_hops(hops, table) for hops in (1, 2, 10, 11, 40)] == [
+    assert [capacity.of_hops(hops, table) for hops in (None, 1, 2, 10, 11, 40)] == [
+        0.0,
         *table[:2],
         *[table[-1]] * 3,
     ]
+    moving = {
+        "movement": {"positions": [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [200.0, 240.0], [900.0, 0.0]]},
+        "traffic": {"flows": []},
+        "duration_s": 1.0,
+    }
+    scenario = Scenario.build(moving)
+    over_time = [capacity.over_time(LEDGER, scenario, 0, dst)[0] for dst in (1, 2, 3, 4)]
+    assert over_time == [table[0], table[1], table[1], 0.0]
+
+
+def test_the_ledgers_range_is_the_radios() -> None:
+    text = LEDGER.experiments["dyer2002/fig-1.2"].setup["mac_phy"]
+    reach_m = wording.number(text, "m nominal range")
+    for distance_m, hops in ((reach_m - 0.1, 1), (reach_m + 0.1, None)):
+        places = placed([[0.0, 0.0], [distance_m, 0.0]])
+        assert shortest_hops_over_time(places, [(0, 1)], 1.0).hops == [[hops]]
+
+
+def test_what_depends_on_an_unknown_set_up_is_said_only_if_all_agree() -> None:
+    def across(*outcomes: Outcome) -> tuple[bool | None, bool | None]:
+        named = {str(number): outcome for number, outcome in enumerate(outcomes)}
+        found = fixed_topologies.across(named, dict.fromkeys(named, "1"))
+        return found.satisfied, found.broken
+
+    assert across(Outcome.REPRODUCED, Outcome.REPRODUCED) == (True, False)
+    assert across(Outcome.CONTRADICTED, Outcome.CONTRADICTED) == (False, True)
+    assert across(Outcome.REPRODUCED, Outcome.CONTRADICTED) == (False, False)
+    assert across(Outcome.INCONCLUSIVE, Outcome.CONTRADICTED) == (False, False)
 
 
 def row(technique: str, replication: int, mbps: float) -> dict[str, object]:

@@ -137,7 +137,8 @@ def test_the_aodv_of_the_dissertation_is_that_of_its_set_ups() -> None:
 
     text = ledger.load().experiments["dyer2002/table-4.2"].setup["routing"]
     aodv = text[text.index("AODV:") :]
-    params = parameters.apply_aodv_set(_profile("cmu-1998"), setup.ROUTINGS["AODV"].partition(":")[2], "test")
+    protocol, _, name = setup.ROUTINGS["AODV"].partition(":")
+    params = parameters.apply_routing_set(_profile("cmu-1998"), protocol, name, "test")
     assert params["aodv"]["active_route_timeout_s"] == wording.after(aodv, "route timeout")
     assert params["aodv"]["rreq_retries"] == wording.number(aodv, "request retries")
     assert params["aodv"]["ttl_start"] == wording.after(aodv, "TTL")

@@ -116,6 +116,15 @@ def test_a_single_scenario_is_held_against_its_ensemble() -> None:
     assert outcome(claim, Single({"": math.nan}, {"": []})) is INCONCLUSIVE
 
 
+def test_an_extreme_scenario_needs_as_many_as_the_papers() -> None:
+    def single(complete: bool, ensemble: list[float]) -> Outcome:
+        return outcome("D4-49", Single({"": 5.0}, {"": ensemble}, complete=complete))
+
+    assert single(True, [4.9, 5.0, 5.1]) is CONTRADICTED
+    assert single(False, [4.9, 5.0, 5.1]) is INCONCLUSIVE
+    assert single(True, [0.6, 5.0]) is INCONCLUSIVE
+
+
 def test_the_change_in_a_single_scenario_is_held_against_that_of_the_ensemble() -> None:
     def single(value: float, overall: Interval) -> Outcome:
         return outcome("D4-48", Single({"": value}, {"": [value]}, overall=overall))

@@ -5,9 +5,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from manetlab.metrics import Metric
+from manetlab import run
+from manetlab.metrics import TOTALS, Metric
 from manetlab.stats import Interval
 from manetlab.tables import Table
+from tests.examples import chain
 
 
 def test_markdown_keeps_bars_out_of_cells() -> None:
@@ -35,3 +37,9 @@ def test_metrics_are_shown_in_their_unit() -> None:
     assert metric.show({"x_s": 0.01234}) == "12.3"
     assert metric.show({"x_s": None}) == "–"
     assert metric.show_interval(Interval(0.01, float("inf"), 1)) == "10.0 ± ∞"
+
+
+def test_the_throughput_of_no_flows_is_shown_without_a_sign() -> None:
+    totals = run(chain(traffic={"flows": []}, duration_s=2.0, warmup_s=0.0)).totals
+    shown = {metric.key: metric.show(totals) for metric in TOTALS}
+    assert shown["tcp_throughput_bps"] == shown["cbr_throughput_bps"] == "0.0"

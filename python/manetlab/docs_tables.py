@@ -77,8 +77,24 @@ def _section(name: str, known: Iterable[Parameter], values: Mapping[str, Mapping
 def _senders() -> str:
     """What each named TCP sender sets: what comes out the same from two opposite starts."""
     opposites: tuple[dict[str, Any], ...] = (
-        {"variant": "reno", "sack": False, "rto_policy": "exponential", "delayed_ack": False},
-        {"variant": "tahoe", "sack": True, "rto_policy": "fixed", "delayed_ack": True},
+        {
+            "variant": "reno",
+            "sack": False,
+            "partial_ack_recovery": False,
+            "rto_policy": "exponential",
+            "hold_down": False,
+            "route_failure": "none",
+            "delayed_ack": False,
+        },
+        {
+            "variant": "tahoe",
+            "sack": True,
+            "partial_ack_recovery": True,
+            "rto_policy": "fixed",
+            "hold_down": True,
+            "route_failure": "elfn",
+            "delayed_ack": True,
+        },
     )
     base = parameters.profile("rfc")["tcp"]
     rows = []

@@ -100,6 +100,7 @@ TOTALS = (
     Metric("routing_mac_frames_per_s", "routing frames at MAC", "1/s", 1, 1),
     Metric("routing_mac_bytes_per_s", "routing bytes at MAC", "B/s", 1, 0),
     Metric("mac_frames_per_s", "all frames", "1/s", 1, 1),
+    Metric("mac_bytes_per_s", "all bytes at MAC", "B/s", 1, 0),
     Metric("hops_mean", "hops of a delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )

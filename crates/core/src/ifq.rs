@@ -147,7 +147,10 @@ mod tests {
     fn outgoing(uid: u64, kind: u32, to: u32) -> Outgoing {
         let payload = match kind {
             0 => Payload::Dsr,
-            1 => Payload::Tcp(FlowId(0), Segment::Ack { next: 0, sack: Default::default() }),
+            1 => Payload::Tcp(
+                FlowId(0),
+                Segment::Ack { next: 0, sack: Default::default(), signs: Default::default() },
+            ),
             _ => Payload::Udp(FlowId(0), uid),
         };
         let (src, dst) = (NodeId(0), NodeId(to));

@@ -170,7 +170,7 @@ fn sources_that_begin_at_the_same_instant_find_their_routes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 240, ..ProptestConfig::default() })]
 
     /// The books balance whenever the run is cut off, whatever the rules.
     #[test]
@@ -197,6 +197,18 @@ proptest! {
             prop_assert_eq!(books.made + books.received, ends);
         }
     }
+}
+
+/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up, before it
+/// asks for the next one.
+#[test]
+fn a_packet_salvaged_at_once_is_not_overwritten_by_the_next_in_the_queue() {
+    let mut scenario = Scenario { routing: RoutingKind::Dsr, ..mobile("rfc", 519, 0.8) };
+    scenario.params.arp.enabled = false;
+    scenario.params.queue.packets = 1;
+    scenario.flows.retain(|flow| flow.start_s < scenario.duration_s);
+    let audit = run(&scenario, false).expect("balanced").result.audit;
+    assert!(audit.data.handed_over > 0, "the scenario carries nothing: {audit:?}");
 }
 
 #[test]

@@ -30,8 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wall_time_s = started.elapsed().as_secs_f64();
     let Some(last) = last else { return Err("no run was asked for".into()) };
     let (events, arrivals, hash) = (last.events, last.arrivals, &last.result_hash);
+    let frames_per_s = last.totals.mac_frames_per_s;
     println!(
-        r#"{{"wall_time_s": {wall_time_s}, "events": {events}, "arrivals": {arrivals}, "hash": "{hash}"}}"#
+        r#"{{"wall_time_s": {wall_time_s}, "events": {events}, "arrivals": {arrivals}, "frames_per_s": {frames_per_s}, "hash": "{hash}"}}"#
     );
     Ok(())
 }

@@ -191,9 +191,14 @@ class Database:
             return self._db.execute(query, values).fetchall()
 
     def _check_kind(self, may_be_new: bool) -> None:
-        [(application,)] = self._db.execute("PRAGMA application_id")
-        [(version,)] = self._db.execute("PRAGMA user_version")
-        [(tables,)] = self._db.execute("SELECT count(*) FROM sqlite_master")
+        # Looked at in one transaction: another process may be about to make the store.
+        self._db.execute("BEGIN")
+        try:
+            [(tables,)] = self._db.execute("SELECT count(*) FROM sqlite_master")
+            [(application,)] = self._db.execute("PRAGMA application_id")
+            [(version,)] = self._db.execute("PRAGMA user_version")
+        finally:
+            self._db.execute("ROLLBACK")
         if application == 0 and version == 0 and tables == 0:
             if may_be_new:
                 return

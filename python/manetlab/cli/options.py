@@ -19,7 +19,7 @@ Routing = Annotated[
     str | None,
     typer.Option(help="aodv, dsdv, dsr, adv or static; PROTOCOL:SET for a parameter set. [aodv]"),
 ]
-Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, tahoe, sack, fixed-rto or reno-f. [reno]")]
+Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")]
 Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]
 Duration = Annotated[float | None, typer.Option(help="Length of the run, s.")]
 Warmup = Annotated[float | None, typer.Option(help="Measurement begins here, s. [0]")]

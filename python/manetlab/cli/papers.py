@@ -15,6 +15,9 @@ app = typer.Typer(help="Reproduce experiments of five papers and judge their cla
 
 Out = Annotated[Path, typer.Option(help="Folder that keeps runs and verdicts.")]
 OUT = Path("out/papers")
+Markdown = Annotated[
+    Path | None, typer.Option(help="Write the page of all verdicts so far here, in Markdown.")
+]
 
 
 @app.command("list")
@@ -64,22 +67,16 @@ def reproduce(
         bool, typer.Option("--full/--quick", help="As many runs as the paper, or fewer.")
     ] = False,
     out: Out = OUT,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write the page of all verdicts so far here, in Markdown.")
-    ] = None,
+    markdown: Markdown = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
 ) -> None:
     """Run experiments, print what came out beside the paper, and judge the claims."""
-    from manetlab.files import check_apart, check_writable, write_text
     from manetlab.papers import ledger, record
-    from manetlab.papers.experiments import studies
     from manetlab.papers.reproduce import Reproduction, chosen
     from manetlab.papers.study import Scale
     from manetlab.tables import stdout_console
 
-    if markdown is not None:
-        check_writable(markdown)
-        check_apart({"--markdown": markdown}, [out / record.FILE])
+    _check_page(markdown, out)
     loaded, console = ledger.load(), stdout_console()
     wanted = chosen(loaded, names)
     scale = Scale(full=full)
@@ -94,19 +91,36 @@ def reproduce(
         table.notes.append(f"Runs: {scale.name}" + ("." if full else f" ({study.quick})."))
         table.notes.append(record.assumed(loaded, study.experiment(loaded)))
         table.print(console)
-    kept = record.load(out)
-    record.status(loaded, kept).print(console)
-    if markdown is not None:
-        write_text(markdown, record.page(loaded, kept, {key: each.quick for key, each in studies().items()}))
+    _report(out, markdown)
 
 
 @app.command()
-def status(out: Out = OUT) -> None:
+def status(out: Out = OUT, markdown: Markdown = None) -> None:
     """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
+    _check_page(markdown, out)
+    _report(out, markdown)
+
+
+def _check_page(markdown: Path | None, out: Path) -> None:
+    from manetlab.files import check_apart, check_writable
+    from manetlab.papers import record
+
+    if markdown is not None:
+        check_writable(markdown)
+        check_apart({"--markdown": markdown}, [out / record.FILE])
+
+
+def _report(out: Path, markdown: Path | None) -> None:
+    """Prints the status of all claims and writes the page of all verdicts."""
+    from manetlab.files import write_text
     from manetlab.papers import ledger, record
+    from manetlab.papers.experiments import studies
     from manetlab.tables import stdout_console
 
-    record.status(ledger.load(), record.load(out)).print(stdout_console())
+    loaded, kept = ledger.load(), record.load(out)
+    record.status(loaded, kept).print(stdout_console())
+    if markdown is not None:
+        write_text(markdown, record.page(loaded, kept, {key: each.quick for key, each in studies().items()}))
 
 
 class _Bar:

@@ -142,6 +142,6 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "delayed-ack-rule": _set("`tcp.delayed_ack_segments`, `tcp.delayed_ack_timeout_s`", _delayed_ack),
     "sack-recovery-details": "the model of SACK is that",
     "connection-set-up": _set("`tcp.connection_setup`", lambda _: {"tcp.connection_setup": True}),
-    "hold-down-with-fixed-rto": "there is no hold-down timer: what needs it is not tested",
+    "hold-down-with-fixed-rto": "no experiment runs the hold-down timer yet: what needs it is not tested",
     "tcp-variant": _set("`tcp.sender`", _variant),
 }

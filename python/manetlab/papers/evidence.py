@@ -70,11 +70,14 @@ class Single(_Evidence):
         chosen: The chosen scenario's value, by the claim's labels.
         ensemble: Every scenario's value, by the same labels.
         overall: Of a claim on a change, the paired change over the ensemble.
+        complete: Of a claim on an extreme scenario, whether it was chosen from as many as the paper's; None
+            of an average one.
     """
 
     chosen: Mapping[str, float]
     ensemble: Mapping[str, Values]
     overall: Interval | None = None
+    complete: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -174,11 +174,7 @@ def page(ledger: Ledger, kept: Sequence[Entry], quick: Mapping[str, str]) -> str
             continue
         scale = ", ".join(sorted({each.scale for each in shown}))
         table = verdict_table(ledger, f"{experiment.id}: {experiment.title}", shown)
-        how = (
-            f" (of the paper's: {quick[experiment.id]})"
-            if scale == "quick" and experiment.id in quick
-            else ""
-        )
+        how = f" ({quick[experiment.id]})" if scale == "quick" and experiment.id in quick else ""
         table.notes += [f"Runs: {scale}{how}.", assumed(ledger, experiment)]
         lines.append(table.to_markdown())
     return "\n".join(lines)

@@ -132,7 +132,12 @@ def _found(claim: Claim, evidence: Evidence, tie_percent: float) -> Finding:
                 [value] = evidence.chosen.values()
                 return single_change(value, evidence.overall, *claim.band())
             return together(
-                (name, single(value, evidence.ensemble[name], *claim.band(_place(claim, name))))
+                (
+                    name,
+                    single(
+                        value, evidence.ensemble[name], *claim.band(_place(claim, name)), evidence.complete
+                    ),
+                )
                 for name, value in evidence.chosen.items()
             )
         case Order():
@@ -140,12 +145,17 @@ def _found(claim: Claim, evidence: Evidence, tie_percent: float) -> Finding:
         case Trend():
             return trend(evidence.along, evidence.sign)
         case Ruled():
-            if evidence.satisfied:
-                return Outcome.REPRODUCED, "the ledger's rule holds"
-            broken = evidence.satisfied is False if evidence.broken is None else evidence.broken
-            if broken:
-                return Outcome.CONTRADICTED, "the ledger's rule does not hold"
-            return Outcome.INCONCLUSIVE, "the runs do not tell whether the ledger's rule holds"
+            return ruled(evidence)
+
+
+def ruled(evidence: Ruled) -> Finding:
+    """The outcome of a rule that the experiment carried out."""
+    if evidence.satisfied:
+        return Outcome.REPRODUCED, "the ledger's rule holds"
+    broken = evidence.satisfied is False if evidence.broken is None else evidence.broken
+    if broken:
+        return Outcome.CONTRADICTED, "the ledger's rule does not hold"
+    return Outcome.INCONCLUSIVE, "the runs do not tell whether the ledger's rule holds"
 
 
 def _place(claim: Claim, name: str) -> int:
@@ -206,11 +216,21 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
     return outcome, reason.replace("the mean", "the mean change")
 
 
-def single(value: float, ensemble: Sequence[float], low: float, high: float) -> Finding:
+def single(
+    value: float, ensemble: Sequence[float], low: float, high: float, complete: bool | None = None
+) -> Finding:
     """A chosen scenario's value against a band, with the ensemble that it was chosen from behind it.
 
-    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, and
-    their mean with its interval does not either, the paper is contradicted.
+    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, the
+    paper can be contradicted.
+
+    Args:
+        value: The chosen scenario's.
+        ensemble: All scenarios'.
+        low: The band's lower end.
+        high: Its upper end.
+        complete: Of an extreme scenario, whether it was chosen from as many as the paper's. Otherwise the
+            interval of the ensemble's mean must lie outside the band, too.
     """
     if low <= value <= high:
         return Outcome.REPRODUCED, "the chosen scenario lies in the band"
@@ -218,8 +238,10 @@ def single(value: float, ensemble: Sequence[float], low: float, high: float) -> 
         return Outcome.INCONCLUSIVE, "the chosen scenario has no value"
     share = sum(low <= each <= high for each in ensemble)
     reason = f"the chosen scenario lies outside the band, {share} of {len(ensemble)} scenarios in it"
-    excluded = share == 0 and level(mean_interval(ensemble), low, high)[0] is Outcome.CONTRADICTED
-    return (Outcome.CONTRADICTED if excluded else Outcome.INCONCLUSIVE), reason
+    excluded = complete
+    if excluded is None:
+        excluded = level(mean_interval(ensemble), low, high)[0] is Outcome.CONTRADICTED
+    return (Outcome.CONTRADICTED if share == 0 and excluded else Outcome.INCONCLUSIVE), reason
 
 
 def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:

@@ -240,7 +240,7 @@ def _transport(resolved: Resolved) -> str:
     tcp = resolved.params["tcp"]
     sender = resolved.scenario.tcp.get("sender", tcp["variant"])
     sack = " with SACK" if tcp["sack"] else ""
-    rto = f"{tcp['rto_policy']} retransmission timeout"
+    rto = f"{tcp['rto_policy']} retransmission timeout" + (" and hold-down timer" if tcp["hold_down"] else "")
     return f"sender {sender}{sack}, {rto}, window {tcp['window']} segments of {tcp['segment_bytes']} B"
 
 

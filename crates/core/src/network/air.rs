@@ -205,7 +205,10 @@ impl Network {
         if self.air.first_bits.len() == before {
             self.begin_last_bits(at);
         }
-        self.air.first_bits.sort_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
+        // No two are the same: a transmission reaches a node once.
+        self.air
+            .first_bits
+            .sort_unstable_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
     }
 
     /// Brings those first bits to their receivers that are due now or before anything else.
@@ -224,10 +227,25 @@ impl Network {
             let last = transmission.unreached == 0;
             self.air.arrivals += 1;
             self.air.receivable += u64::from(bit.arrival.receivable);
-            self.arrive(&bit.arrival, &template);
+            if !self.overhear(&bit.arrival, &template) {
+                self.arrive(&bit.arrival, &template);
+            }
             if last {
                 self.begin_last_bits(bit.transmission);
             }
+        }
+    }
+
+    /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
+    fn overhear(&mut self, arrival: &Arrival, template: &Template) -> bool {
+        let ShortWay { open, uses_eifs, weak_frame_eifs, .. } = self.short_way;
+        let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
+        let (now, signal) = template.at(arrival, meant);
+        let mac = &mut self.stations[arrival.node as usize].mac;
+        open && if uses_eifs {
+            mac.overhear::<true>(now, &signal, weak_frame_eifs)
+        } else {
+            mac.overhear::<false>(now, &signal, weak_frame_eifs)
         }
     }
 

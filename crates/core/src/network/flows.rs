@@ -4,7 +4,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::RecordKind;
 use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
-use crate::routing::ConnectionEvent;
+use crate::routing::{ConnectionEvent, Notice};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
 
@@ -148,6 +148,25 @@ impl Network {
         self.originate_all(id, src, dst, outputs);
         if finishes {
             self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: true });
+        }
+    }
+
+    /// The notice from routing to the TCP senders at `node` whose flows go to its destination. Only those that react to
+    /// notices are told.
+    pub(super) fn tell_senders(&mut self, node: NodeId, notice: Notice) {
+        let (Notice::RouteFailed { dst, .. } | Notice::RouteFound { dst }) = notice;
+        for id in 0..self.flows.len() {
+            let flow = &self.flows[id];
+            let told = flow.src == node
+                && flow.dst == dst
+                && matches!(&flow.transport, Transport::Tcp(tcp) if tcp.started && tcp.sender.heeds_notices());
+            if told {
+                let now = self.now;
+                self.with_sender(id as u32, |sender, out| match notice {
+                    Notice::RouteFailed { .. } => sender.handle_route_failed(now),
+                    Notice::RouteFound { .. } => sender.handle_route_found(now, out),
+                });
+            }
         }
     }
 

@@ -332,6 +332,7 @@ impl Network {
             Action::Notify(notice) => {
                 self.meter.outages.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
+                self.tell_senders(NodeId(node), notice);
             }
         }
     }
@@ -477,7 +478,11 @@ impl Network {
                 self.meter.arp_dropped(self.now, DropReason::RetryLimit);
             }
             MacAction::Ready => {
-                if let Some(next) = self.stations[node as usize].queue.pop() {
+                // What routing made of a failed frame may have gone straight to the MAC meanwhile.
+                let station = &mut self.stations[node as usize];
+                if station.mac.is_ready()
+                    && let Some(next) = station.queue.pop()
+                {
                     self.with_mac(node, |mac, now, timing, actions| {
                         mac.handle_send(now, next.to, next.body, timing, actions);
                     });

@@ -253,7 +253,8 @@ impl Meter {
             route_repairs: outage.map_or(0, Outage::repairs),
             route_repair_mean_s: outage.and_then(Outage::repair_mean_s),
             route_repair_max_s: outage.and_then(Outage::repair_max_s),
-            longest_gap_s: outage.map_or(0.0, |outage| outage.longest_gap_s(self.end, completed.is_some())),
+            longest_gap_s: outage
+                .map_or(0.0, |outage| outage.longest_gap(self.end, completed.is_some()).as_secs()),
             timeouts_in_row: outage.map_or(0, Outage::timeouts_in_row),
         }
     }
@@ -298,7 +299,7 @@ impl Meter {
         let (sent, received) = (cbr.iter().map(|c| c.0.sent).sum(), cbr.iter().map(|c| c.0.received).sum());
         let per_s = |count: u64| count as f64 / self.window_s;
         Totals {
-            tcp_throughput_bps: tcp.iter().map(|flow| flow.throughput_bps).sum(),
+            tcp_throughput_bps: total(tcp.iter().map(|flow| flow.throughput_bps)),
             tcp_goodput: ratio(tcp.iter().map(|flow| flow.delivered_bytes).sum(), transmitted_bytes),
             tcp_connect_time_mean_s: mean(&connects),
             tcp_retransmissions: tcp.iter().map(|flow| flow.retransmissions).sum(),
@@ -310,7 +311,7 @@ impl Meter {
             cbr_latency_p50_s: percentile(&latencies_s, 0.50),
             cbr_latency_p95_s: percentile(&latencies_s, 0.95),
             cbr_latency_p99_s: percentile(&latencies_s, 0.99),
-            cbr_throughput_bps: cbr.iter().map(|(flow, _)| flow.throughput_bps).sum(),
+            cbr_throughput_bps: total(cbr.iter().map(|(flow, _)| flow.throughput_bps)),
             routing_packets_per_s: per_s(self.routing_packets),
             routing_bytes_per_s: per_s(self.routing_bytes),
             routing_mac_frames_per_s: per_s(self.air_routing.frames),
@@ -336,6 +337,11 @@ impl AirCounts {
 /// `part / whole`, none if the whole is zero.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// A sum. That of nothing is zero, where `Iterator::sum` makes it minus zero.
+pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 pub(super) fn mean(values: &[f64]) -> Option<f64> {

@@ -115,11 +115,11 @@ impl Outage {
         (self.repairs > 0).then(|| self.repair_longest.as_secs())
     }
 
-    /// The longest time without new data from the flow's start to `end`, or to its completion, s.
-    pub fn longest_gap_s(&self, end: Time, completed: bool) -> f64 {
+    /// The longest time without new data from the flow's start to `end`, or to its completion.
+    pub fn longest_gap(&self, end: Time, completed: bool) -> Span {
         let open =
             if completed || end < self.last_progress { Span::ZERO } else { end.since(self.last_progress) };
-        self.longest_gap.max(open).as_secs()
+        self.longest_gap.max(open)
     }
 
     /// Most timeouts without an acknowledgement of new data in between.
@@ -182,14 +182,17 @@ mod tests {
             outages.progressed(at(time), FLOW);
         }
         let flow = outages.of(FLOW).expect("the flow is known");
-        assert_eq!(flow.longest_gap_s(at(24), false), 7.0);
-        assert_eq!(flow.longest_gap_s(at(40), false), 18.0);
-        assert_eq!(flow.longest_gap_s(at(40), true), 7.0);
+        assert_eq!(flow.longest_gap(at(24), false), Span::from_secs(7.0));
+        assert_eq!(flow.longest_gap(at(40), false), Span::from_secs(18.0));
+        assert_eq!(flow.longest_gap(at(40), true), Span::from_secs(7.0));
     }
 
     #[test]
     fn a_flow_that_never_began_has_no_gap() {
-        assert_eq!(outages().of(FLOW).expect("the flow is known").longest_gap_s(at(5), false), 0.0);
+        assert_eq!(
+            outages().of(FLOW).expect("the flow is known").longest_gap(at(5), false),
+            Span::from_secs(0.0)
+        );
     }
 
     #[test]

@@ -9,6 +9,8 @@
 //! A node's candidates stand together with the legs that they are on, one component of all legs after the other:
 //! what is read is contiguous, and the compiler computes several nodes at a time. This changes no bit: each node
 //! gets the same additions and multiplications in the same order as in [`Leg::position`].
+//! In networks of more than [`LEGS_BESIDE_CANDIDATES`] nodes so many copies of each leg would fill the caches; there
+//! each node's leg stands once, in one line of the cache, and is looked up.
 
 use super::Propagation;
 use crate::kernel::{Span, Time};
@@ -16,6 +18,10 @@ use crate::mobility::{Leg, Path, Point};
 
 /// How far a node may move in one epoch. Larger epochs mean more candidates, smaller ones more sorting.
 const SLACK_M: f64 = 20.0;
+
+/// The greatest network whose candidates' legs stand beside them: about 2 kB for each node, so 0.5 MB in all, which
+/// a core's cache holds.
+const LEGS_BESIDE_CANDIDATES: usize = 256;
 
 /// What one node gets of a transmission.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +36,8 @@ pub struct Arrival {
     pub receivable: bool,
 }
 
-/// The leg that a node is on.
+/// The leg that a node is on. It fills one line of the cache.
+#[repr(align(64))]
 struct CurrentLeg {
     leg: Leg,
     end: Time,
@@ -43,6 +50,7 @@ impl CurrentLeg {
         CurrentLeg { leg: path.legs()[0], end: leg_start(path, 1), next: 1 }
     }
 
+    #[inline]
     fn advance(&mut self, path: &Path, now: Time) -> &CurrentLeg {
         while now >= self.end {
             self.leg = path.legs()[self.next];
@@ -52,6 +60,7 @@ impl CurrentLeg {
         self
     }
 
+    #[inline]
     fn position(&mut self, path: &Path, now: Time) -> Point {
         self.advance(path, now).leg.position(now)
     }
@@ -133,6 +142,8 @@ pub struct Index {
     cells: Cells,
     /// Per node.
     candidates: Vec<Candidates>,
+    /// Does each node's list of candidates hold their legs too? Changes no result.
+    legs_beside_candidates: bool,
     /// Of the last transmission; here so that its memory is used again.
     reached: Reached,
 }
@@ -146,6 +157,7 @@ impl Index {
         let epoch_length =
             if top_speed > 0.0 { Span::from_secs(SLACK_M / top_speed).max(Span(1)) } else { Span(u64::MAX) };
         let candidates = vec![Candidates::default(); paths.len()];
+        let legs_beside_candidates = paths.len() <= LEGS_BESIDE_CANDIDATES;
         Index {
             propagation,
             current: paths.iter().map(CurrentLeg::first).collect(),
@@ -157,6 +169,7 @@ impl Index {
             next_jump: 0,
             cells: Cells::default(),
             candidates,
+            legs_beside_candidates,
             reached: Reached::default(),
         }
     }
@@ -179,15 +192,34 @@ impl Index {
         if self.candidates[from as usize].epoch != self.epoch {
             self.collect(from);
         }
+        if self.legs_beside_candidates {
+            self.measure_beside(from, now);
+        } else {
+            self.measure_apart(from, now);
+        }
+        let Reached { distances_m2, delays_ns } = &mut self.reached;
+        delays_ns.clear();
+        delays_ns.extend(distances_m2.iter().map(|&distance_m2| Propagation::delay_ns(distance_m2)));
+    }
+
+    /// Finds the distances of the candidates, whose legs stand beside them.
+    fn measure_beside(&mut self, from: u32, now: Time) {
         if now >= self.candidates[from as usize].legs_until {
             self.follow(from, now);
         }
         let here = self.position(from, now);
-        let candidates = &self.candidates[from as usize];
-        let Reached { distances_m2, delays_ns } = &mut self.reached;
-        candidates.legs.distances_m2(here, now, distances_m2);
-        delays_ns.clear();
-        delays_ns.extend(distances_m2.iter().map(|&distance_m2| Propagation::delay_ns(distance_m2)));
+        self.candidates[from as usize].legs.distances_m2(here, now, &mut self.reached.distances_m2);
+    }
+
+    /// Finds the distances of the candidates, each of whose legs is looked up.
+    fn measure_apart(&mut self, from: u32, now: Time) {
+        let here = self.position(from, now);
+        let (current, paths) = (&mut self.current, &self.paths);
+        let nodes = self.candidates[from as usize].nodes.iter().map(|&node| node as usize);
+        self.reached.distances_m2.clear();
+        self.reached
+            .distances_m2
+            .extend(nodes.map(|node| here.distance2(current[node].position(&paths[node], now))));
     }
 
     /// What each node within carrier-sense range gets of the transmission of `from` that was computed last. Their
@@ -375,13 +407,19 @@ mod tests {
         fn finds_whom_a_full_search_finds(
             trajectories in prop::collection::vec(trajectory(), 2..40),
             mut asks in prop::collection::vec((0u64..60_000, 0u32..40), 1..60),
+            large in any::<bool>(),
         ) {
-            let paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            let mut paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            if large {
+                // Out of everybody's range: they make the network large, and that is all.
+                let far = Trajectory { start: Point { x: -50_000.0, y: -50_000.0 }, commands: Vec::new() };
+                paths.resize(LEGS_BESIDE_CANDIDATES + 1, Path::new(&far));
+            }
             let propagation = Propagation::new(&RadioParams::default());
             let mut index = Index::new(propagation, paths.clone(), Time::from_secs(60.0));
             asks.sort_unstable();
             for (ms, from) in asks {
-                let (now, from) = (Time(ms * 1_000_000), from % paths.len() as u32);
+                let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);
                 index.compute(from, now);
                 let mut found: Vec<u32> = index.arrivals(from).map(|arrival| arrival.node).collect();
                 found.sort_unstable();

@@ -63,6 +63,11 @@ impl PacketBuffer {
         self.packets.iter().any(|(_, packet)| packet.dst == dst)
     }
 
+    /// Does no packet wait?
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// When the oldest packet becomes too old: the first instant at which [`PacketBuffer::expire`] drops it.
     pub(super) fn next_expiry(&self) -> Time {
         self.packets.front().map_or(Time::NEVER, |(deadline, _)| *deadline + Span(1))

@@ -25,7 +25,7 @@ RENO, SACK, RENO_F = "Reno", "SACK + delayed ACKs", "SACK + fixed RTO + delayed 
 METRIC = "tcp_throughput_bps"
 TABLES = ("dyer2002/table-4.2", "dyer2002/table-4.3")
 NO_PROTOCOL = "only AODV is run"
-NO_HOLD_DOWN = "there is no hold-down timer"
+NO_HOLD_DOWN = "the hold-down timer is not run here yet"
 QUICK = "20 of the 50 scenarios; each as long as the paper's"
 
 

@@ -108,12 +108,18 @@ def worst(values: Values) -> int:
     return min(range(len(values)), key=lambda index: values[index])
 
 
-def single(chosen: int, ensemble: Mapping[str, Sequence[float | None]], remark: str = "") -> Single:
+def single(
+    chosen: int,
+    ensemble: Mapping[str, Sequence[float | None]],
+    remark: str = "",
+    complete: bool | None = None,
+) -> Single:
     """One scenario's values with all of them; NaN where it has none."""
     of_chosen = {name: values[chosen] for name, values in ensemble.items()}
     return Single(
         {name: math.nan if value is None else value for name, value in of_chosen.items()},
         {name: present(values) for name, values in ensemble.items()},
+        complete=complete,
         remark=remark,
     )
 
@@ -149,10 +155,9 @@ def _capacity(replication: int) -> float:
     return sum(series) / len(series)
 
 
-def of_figure(samples: Samples, level_claim: str, change_claim: str) -> Found:
+def of_figure(samples: Samples, chosen: int, level_claim: str, change_claim: str) -> Found:
     """Levels in the average scenario, and the change from Reno to Reno-F there."""
     values = throughput(samples)
-    chosen = average(values[RENO])
     count = len(values[RENO])
     levels: dict[str, Sequence[float | None]] = {
         "capacity": capacities(count),
@@ -181,7 +186,10 @@ def alone_evidence(ledger: Ledger, runs: Runs) -> Found:
         label: mean_interval([each / 1e3 for each in runs[FIXED_PATH].values(METRIC, path=label)])
         for label in ledger.claim("D4-53").at
     }
-    return {**of_figure(runs[ALONE], "D4-47", "D4-48"), "D4-53": Level(path)}
+    return {
+        **of_figure(runs[ALONE], average(throughput(runs[ALONE])[RENO]), "D4-47", "D4-48"),
+        "D4-53": Level(path),
+    }
 
 
 def reno_evidence(ledger: Ledger, runs: Runs) -> Found:
@@ -193,8 +201,9 @@ def reno_evidence(ledger: Ledger, runs: Runs) -> Found:
     }
 
 
-def _repair(samples: Samples, repairs: Mapping[str, list[float | None]]) -> Single:
-    return single(average(throughput(samples)[RENO]), repairs)
+def _repair(alone: Samples, repairs: Mapping[str, list[float | None]]) -> Single:
+    """Repair times in the average scenario, which is that of the runs without background."""
+    return single(average(throughput(alone)[RENO]), repairs)
 
 
 def repair_change(values: dict[str, list[float | None]], *also: Also) -> Change | Ruled:
@@ -231,10 +240,12 @@ def reno_f_evidence(_ledger: Ledger, runs: Runs) -> Found:
 def load_evidence(_ledger: Ledger, runs: Runs) -> Found:
     """Fig. 4.13."""
     repairs = both(runs[WITH_LOAD], REPAIR)
+    # The claims speak of the same scenario as without background.
+    chosen = average(throughput(runs[ALONE])[RENO])
     levels = {"Reno": repairs[RENO], "Reno-F": repairs[RENO_F]}
     return {
-        **of_figure(runs[WITH_LOAD], "D4-54", "D4-55"),
-        "D4-56": _repair(runs[WITH_LOAD], levels),
+        **of_figure(runs[WITH_LOAD], chosen, "D4-54", "D4-55"),
+        "D4-56": _repair(runs[ALONE], levels),
         "D4-57": repair_change(repairs, _smaller(repairs, both(runs[ALONE], REPAIR))),
     }
 
@@ -249,7 +260,7 @@ def _smaller(repairs: dict[str, list[float | None]], alone: dict[str, list[float
     return Also(text, abs(with_load.mean) < abs(without.mean))
 
 
-def _worst_levels(runs: Runs, label: str) -> Single:
+def _worst_levels(ledger: Ledger, runs: Runs, label: str) -> Single:
     samples = runs[WORST]
     values, repairs = throughput(samples), both(samples, REPAIR)
     chosen = worst(values[RENO])
@@ -258,7 +269,9 @@ def _worst_levels(runs: Runs, label: str) -> Single:
         "repair (s)": repairs[label],
         "throughput (Mbps)": values[label],
     }
-    return single(chosen, ensemble, f"The worst scenario is replication {number}")
+    wanted = wording.number(ledger.assumptions["scenario-choice"].text, "scenarios")
+    complete = len(values[RENO]) >= wanted
+    return single(chosen, ensemble, f"The worst scenario is replication {number}", complete)
 
 
 def worst_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
@@ -272,7 +285,10 @@ def worst_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
     text += f"longest gap {max(gaps):.0f} s"
     wanted = wording.number(ledger.assumptions["scenario-choice"].text, "scenarios")
     broken = not found and len(gaps) >= wanted
-    return {"D4-58": _worst_levels(runs, RENO), "D4-64": Ruled(text, satisfied=bool(found), broken=broken)}
+    return {
+        "D4-58": _worst_levels(ledger, runs, RENO),
+        "D4-64": Ruled(text, satisfied=bool(found), broken=broken),
+    }
 
 
 def decile(values: Values) -> list[int]:
@@ -289,7 +305,10 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
     mean, longest = both(samples, REPAIR), both(samples, LONGEST_REPAIR)
     of = [pairs(_only(each, lowest)) for each in (mean, longest)]
     if min(len(each[0]) for each in of) < 2:
-        return {"D4-59": _worst_levels(runs, RENO_F), **dict.fromkeys(("D4-62", "D4-63"), _NO_REPAIRS)}
+        return {
+            "D4-59": _worst_levels(ledger, runs, RENO_F),
+            **dict.fromkeys(("D4-62", "D4-63"), _NO_REPAIRS),
+        }
     changes = [percent(*each) for each in of]
     low, high = ledger.claim("D4-62").band()
     outcomes = [level(change, low, high)[0] for change in changes]
@@ -298,7 +317,7 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
     outcome = level(ratio, *ledger.claim("D4-63").band())[0]
     text = f"{len(lowest)} scenarios of the lowest throughput"
     return {
-        "D4-59": _worst_levels(runs, RENO_F),
+        "D4-59": _worst_levels(ledger, runs, RENO_F),
         "D4-62": Ruled(
             f"mean {shown(changes[0], ' %')}, maximum {shown(changes[1], ' %')}, {text}",
             satisfied=inside,

@@ -74,6 +74,8 @@ pub(super) struct Ns2 {
     hello_at: Time,
     neighbour_purge_at: Time,
     route_purge_at: Time,
+    /// No route that is up expires before this time.
+    first_expiry: Time,
     /// When routes in repair are given up.
     repair_ends: BinaryHeap<Reverse<(Time, NodeId)>>,
 }
@@ -95,6 +97,7 @@ impl Ns2 {
             hello_at: Time::NEVER,
             neighbour_purge_at: Time::NEVER,
             route_purge_at: Time::NEVER,
+            first_expiry: Time::NEVER,
             repair_ends: BinaryHeap::new(),
         }
     }
@@ -239,6 +242,7 @@ impl Ns2 {
             return;
         };
         route.expires = now + self.params.active_route_timeout();
+        self.first_expiry = self.first_expiry.min(route.expires);
         actions.push(Action::Send { packet, next_hop: link.next_hop, delay });
     }
 
@@ -390,6 +394,7 @@ impl Ns2 {
             // This node was itself looking for the originator.
             route.end_search(rreq.hop_count);
             route.expires = now + self.params.active_route_timeout();
+            self.first_expiry = self.first_expiry.min(route.expires);
         }
         self.release(now, at, Span::ZERO, Span::ZERO, actions);
     }
@@ -416,6 +421,7 @@ impl Ns2 {
         route.link = Some(Link { hops, next_hop });
         route.in_repair = false;
         route.expires = expires;
+        self.first_expiry = self.first_expiry.min(expires);
         if route.reported {
             route.reported = false;
             actions.push(Action::Notify(Notice::RouteFound { dst: route.dst }));
@@ -642,6 +648,12 @@ impl Ns2 {
 impl Ns2 {
     /// Unused routes go down; buffered packets leave if there is a route, and are sought for otherwise.
     fn purge_routes(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if self.first_expiry >= now && self.buffer.is_empty() {
+            // The walk would find nothing to do.
+            return;
+        }
+        // Releasing packets makes routes live longer: what they live now is a bound all the same.
+        self.first_expiry = Time::NEVER;
         // The spacing goes on from one destination to the next.
         let mut delay = Span::ZERO;
         for at in (0..self.table.routes.len()).rev() {
@@ -651,6 +663,7 @@ impl Ns2 {
                 route.take_down();
                 self.buffer.drop_all(now, self.table.routes[at].dst, DropReason::NoRoute, actions);
             } else if route.is_up() {
+                self.first_expiry = self.first_expiry.min(route.expires);
                 delay = self.release(now, at, delay, self.params.release_spacing(), actions);
             } else if self.buffer.contains(route.dst) {
                 self.request(now, at, actions);

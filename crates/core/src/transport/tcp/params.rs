@@ -3,12 +3,16 @@
 use crate::params::{choices, params};
 
 choices! {
-    /// What the third duplicate ACK starts.
+    /// The congestion control: how the window opens and closes.
     pub enum TcpVariant {
         /// Fast retransmit, then fast recovery (RFC 5681 §3.2).
         Reno = "reno",
         /// Fast retransmit, then slow start from the lost segment (Jacobson 1988).
         Tahoe = "tahoe",
+        /// By the round trip: a few segments wait in queues, no more (Brakmo and Peterson 1995).
+        Vegas = "vegas",
+        /// A cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
     }
 }
 
@@ -19,6 +23,30 @@ choices! {
         Exponential = "exponential",
         /// It doubles at the first and then stays, until an ACK for new data (Dyer and Boppana 2001).
         Fixed = "fixed",
+        /// As fixed for a number of consecutive timeouts, then it doubles at each (Dyer 2002 §7.5).
+        FixedFirst = "fixed-first",
+        /// It doubles at the first, then grows by a fraction at each (Dyer and Boppana 2003 §VI).
+        Growth = "growth",
+    }
+}
+
+choices! {
+    /// What a sender knows of route failures and does about them.
+    pub enum RouteFailureScheme {
+        /// Nothing.
+        None = "none",
+        /// Explicit link failure notification (Holland and Vaidya 1999).
+        Elfn = "elfn",
+        /// TCP-Feedback (Chandran and others 1998).
+        TcpF = "tcp-f",
+        /// Buffering and sequence information (Kim, Toh and Choi 2000).
+        TcpBus = "tcp-bus",
+        /// Ad hoc TCP (Liu and Singh 2001).
+        Atcp = "atcp",
+        /// Detection of out-of-order delivery and response (Wang and Zhang 2002).
+        TcpDoor = "tcp-door",
+        /// Two timeouts without any ACK (Bansal and Barua 2003).
+        BansalBarua = "bansal-barua",
     }
 }
 
@@ -70,6 +98,32 @@ params! {
         rto_min_before_backoff: bool = true, "", "RFC 6298 §2.4 and §5.5; ns-2 rfc2988_";
         /// How the RTO grows from one timeout to the next.
         rto_policy: RtoPolicy = RtoPolicy::Exponential, "", "RFC 6298 §5.5";
+        /// Under `fixed-first`: how many timeouts after the first leave the RTO as it is.
+        rto_fixed_timeouts: u32 = 3, "", "Dyer 2002 §7.5 (no value)", [0.0, 1000.0];
+        /// Under `growth`: the fraction by which the RTO grows at each timeout after the first.
+        rto_growth: f64 = 0.05, "", "Dyer and Boppana 2003 §VI", [0.0, 10.0];
+        /// Does a timeout start the hold-down timer, while which runs ACKs send nothing?
+        hold_down: bool = false, "", "Dyer 2002 §4.1.3, Fig. 4.1";
+        /// What the sender knows of route failures and does about them.
+        route_failure: RouteFailureScheme = RouteFailureScheme::None, "", "Dyer 2002 §2.2.3";
+        /// ELFN: from one probe to the next.
+        elfn_probe_interval_s: f64 = 2.0, "s", "Holland and Vaidya 1999", [0.001, 1e5];
+        /// ELFN: does the window come back as it was, rather than as one segment?
+        elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
+        /// ELFN: does the RTO come back as it was, rather than as its initial value?
+        elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
+        /// TCP-F and TCP-BuS: after this long without a route notice they go on.
+        route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
+        /// ATCP: the longest interval between probes, which begin at the RTO and double.
+        atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
+        /// TCP-DOOR's T1: how long after a segment out of order no loss closes the window.
+        door_steady_s: f64 = 1.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// TCP-DOOR's T2: a reduction made no longer ago is undone.
+        door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// Bansal and Barua's α: the least moderated timeout.
+        moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
+        /// Bansal and Barua's β: the greatest moderated timeout.
+        moderated_rto_max_s: f64 = 6.0, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// A back-off multiplier above this forgets the round-trip estimate; zero for never.
         forget_rtt_above_backoff: u32 = 0, "", "RFC 6298 §5, last note (MAY); ns-2: 8", [0.0, 65_536.0];
         /// Does an ACK restart the timer after its round-trip sample is taken, rather than before?
@@ -85,12 +139,32 @@ params! {
         one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
         /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
         inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
+        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes before it.
+        partial_ack_recovery: bool = false, "", "RFC 6582 §3.2";
+        /// Does the ACK that ends NewReno's recovery set the window to min(ssthresh, flight + 1)?
+        full_ack_deflation: bool = true, "", "RFC 6582 §3.2, step 3; ns-2 exit_recovery_fix_ (no)";
+        /// CUBIC's C.
+        cubic_c: f64 = 0.4, "segment/s³", "RFC 9438 §4.1.2 and §5", [0.001, 1000.0];
+        /// CUBIC's β: what a loss leaves of the window.
+        cubic_beta: f64 = 0.7, "", "RFC 9438 §4.6", [0.1, 0.99];
+        /// Does CUBIC give way faster when its window has not come back to the last maximum?
+        cubic_fast_convergence: bool = true, "", "RFC 9438 §4.7";
+        /// Vegas's α: with less than this waiting the window opens.
+        vegas_alpha: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_alpha_", [0.0, 1000.0];
+        /// Vegas's β: with more than this waiting the window closes.
+        vegas_beta: f64 = 3.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_beta_", [0.0, 1000.0];
+        /// Vegas's γ: with more than this waiting slow start ends.
+        vegas_gamma: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.3; ns-2 v_gamma_", [0.0, 1000.0];
         /// Is the initial window one if segment 0 is lost, and may segments 0 and 1 be fast retransmitted?
         first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
         /// The congestion window after nothing has been outstanding for an RTO; zero leaves it as it was.
         restart_window: u32 = 3, "segment", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];
 
-        /// Selective acknowledgements at the receiver, and pipe-based recovery in a Reno sender.
+        /// Do segments and ACKs carry time stamps, so that every ACK of new data is a round-trip sample?
+        timestamps: bool = false, "", "RFC 7323 §3 and §4";
+        /// What the time stamps add to segments and ACKs.
+        timestamp_bytes: u32 = 12, "byte", "RFC 7323 appendix A", [0.0, 40.0];
+        /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
 
         /// Does the receiver delay the ACKs of segments that arrive in order?
@@ -109,7 +183,25 @@ params! {
 }
 
 /// The senders that users can name; see [`TcpParams::apply_sender`].
-pub const SENDER_NAMES: &[&str] = &["reno", "tahoe", "sack", "fixed-rto", "reno-f"];
+pub const SENDER_NAMES: &[&str] = &[
+    "reno",
+    "tahoe",
+    "newreno",
+    "sack",
+    "vegas",
+    "cubic",
+    "fixed-rto",
+    "reno-f",
+    "fixed-first",
+    "growth",
+    "hold-down",
+    "elfn",
+    "tcp-f",
+    "tcp-bus",
+    "atcp",
+    "tcp-door",
+    "bansal-barua",
+];
 
 impl TcpParams {
     /// The current standards: the defaults.
@@ -128,6 +220,7 @@ impl TcpParams {
             rto_min_s: 0.2,
             forget_rtt_above_backoff: 8,
             window_reduction: WindowReduction::Window,
+            full_ack_deflation: false,
             restart_window: 1,
             delayed_ack: false,
             immediate_ack_for_duplicate: false,
@@ -169,20 +262,39 @@ impl TcpParams {
         }
     }
 
-    /// Makes this the sender that users call `name`: congestion control, SACK and RTO policy, and for `reno-f`
-    /// (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if there is no
+    /// Makes this the sender that users call `name`: congestion control, loss recovery and RTO policy, and for
+    /// `reno-f` (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if there is no
     /// such sender.
     pub fn apply_sender(&mut self, name: &str) -> bool {
-        let (variant, sack, rto_policy) = match name {
-            "reno" => (TcpVariant::Reno, false, RtoPolicy::Exponential),
-            "tahoe" => (TcpVariant::Tahoe, false, RtoPolicy::Exponential),
-            "sack" => (TcpVariant::Reno, true, RtoPolicy::Exponential),
-            "fixed-rto" => (TcpVariant::Reno, false, RtoPolicy::Fixed),
-            "reno-f" => (TcpVariant::Reno, true, RtoPolicy::Fixed),
+        let plain = TcpParams {
+            variant: TcpVariant::Reno,
+            sack: false,
+            partial_ack_recovery: false,
+            rto_policy: RtoPolicy::Exponential,
+            hold_down: false,
+            route_failure: RouteFailureScheme::None,
+            ..self.clone()
+        };
+        *self = match name {
+            "reno" => plain,
+            "tahoe" => TcpParams { variant: TcpVariant::Tahoe, ..plain },
+            "newreno" => TcpParams { partial_ack_recovery: true, ..plain },
+            "sack" => TcpParams { sack: true, ..plain },
+            "vegas" => TcpParams { variant: TcpVariant::Vegas, ..plain },
+            "cubic" => TcpParams { variant: TcpVariant::Cubic, sack: true, ..plain },
+            "fixed-rto" => TcpParams { rto_policy: RtoPolicy::Fixed, ..plain },
+            "reno-f" => TcpParams { sack: true, rto_policy: RtoPolicy::Fixed, delayed_ack: true, ..plain },
+            "fixed-first" => TcpParams { rto_policy: RtoPolicy::FixedFirst, ..plain },
+            "growth" => TcpParams { rto_policy: RtoPolicy::Growth, ..plain },
+            "hold-down" => TcpParams { hold_down: true, ..plain },
+            "elfn" => TcpParams { route_failure: RouteFailureScheme::Elfn, ..plain },
+            "tcp-f" => TcpParams { route_failure: RouteFailureScheme::TcpF, ..plain },
+            "tcp-bus" => TcpParams { route_failure: RouteFailureScheme::TcpBus, ..plain },
+            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ..plain },
+            "tcp-door" => TcpParams { route_failure: RouteFailureScheme::TcpDoor, ..plain },
+            "bansal-barua" => TcpParams { route_failure: RouteFailureScheme::BansalBarua, ..plain },
             _ => return false,
         };
-        (self.variant, self.sack, self.rto_policy) = (variant, sack, rto_policy);
-        self.delayed_ack |= name == "reno-f";
         true
     }
 }

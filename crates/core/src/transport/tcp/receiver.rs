@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{Output, SackBlocks, Segment, TcpParams};
+use super::{AckSigns, Output, SackBlocks, Segment, TcpParams};
 use crate::kernel::{Span, Time};
 
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
@@ -37,6 +37,14 @@ pub struct Receiver {
     unacknowledged: u32,
     /// When the delayed ACK goes out at the latest.
     deadline: Time,
+    /// The time stamp to send back, and the number of the last ACK's segment (RFC 7323 §4.3, `Last.ACK.sent`).
+    echo: Time,
+    last_ack: u32,
+    /// ACKs sent.
+    acks: u32,
+    /// When the latest segment to arrive was sent, and did one sent before it arrive after it?
+    latest_sent: Time,
+    out_of_order: bool,
     counters: ReceiverCounters,
 }
 
@@ -51,6 +59,11 @@ impl Receiver {
             ranges: SmallVec::new(),
             unacknowledged: 0,
             deadline: Time::NEVER,
+            echo: Time::ZERO,
+            last_ack: 0,
+            acks: 0,
+            latest_sent: Time::ZERO,
+            out_of_order: false,
             counters: ReceiverCounters::default(),
         }
     }
@@ -61,6 +74,7 @@ impl Receiver {
             return;
         };
         self.counters.segments_received += 1;
+        self.note_times(number, sent);
         if payload > 0 && self.counters.first_data.is_none() {
             self.counters.first_data = Some((sent, now));
         }
@@ -90,6 +104,16 @@ impl Receiver {
     /// What it has seen so far.
     pub fn counters(&self) -> &ReceiverCounters {
         &self.counters
+    }
+
+    /// RFC 7323 §4.3, rule 2: of segments whose ACK is delayed the first one's stamp comes back, so that the delay is
+    /// part of the round trip.
+    fn note_times(&mut self, number: u32, sent: Time) {
+        if number <= self.last_ack && sent >= self.echo {
+            self.echo = sent;
+        }
+        self.out_of_order |= sent < self.latest_sent;
+        self.latest_sent = self.latest_sent.max(sent);
     }
 
     /// Keeps the segment and delivers what is in order now. False if it is a duplicate or beyond the window.
@@ -147,9 +171,16 @@ impl Receiver {
         self.deadline = Time::NEVER;
         let sack: SackBlocks = self.ranges.iter().take(SACK_BLOCKS_MAX).copied().collect();
         let option = if sack.is_empty() { 0 } else { self.params.sack_option_bytes + 8 * sack.len() as u32 };
+        let stamps = if self.params.timestamps { self.params.timestamp_bytes } else { 0 };
+        let signs = AckSigns {
+            echo: if self.params.timestamps { self.echo } else { Time::NEVER },
+            count: self.acks,
+            out_of_order: std::mem::take(&mut self.out_of_order),
+        };
+        (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
         out.push(Output::Send {
-            segment: Segment::Ack { next: self.next, sack },
-            bytes: self.params.ack_bytes + option,
+            segment: Segment::Ack { next: self.next, sack, signs },
+            bytes: self.params.ack_bytes + option + stamps,
         });
     }
 }

@@ -22,6 +22,10 @@ pub(super) struct Rto {
     base: Span,
     /// The multiplier, a power of two.
     back_off: u64,
+    /// A further one under growth by a fraction, 1 otherwise.
+    growth: f64,
+    /// Timeouts since the back-off began.
+    timeouts: u32,
 
     /// Zero for an exact clock.
     tick: Span,
@@ -32,6 +36,8 @@ pub(super) struct Rto {
     floor: Span,
     min_before_backoff: bool,
     policy: RtoPolicy,
+    fixed_timeouts: u32,
+    growth_factor: f64,
     cap: u64,
     forget_above: u64,
 }
@@ -43,6 +49,8 @@ impl Rto {
             estimate: None,
             base: Span::from_secs(params.rto_initial_s),
             back_off: 1,
+            growth: 1.0,
+            timeouts: 0,
             tick,
             tick_phase,
             min: Span::from_secs(params.rto_min_s),
@@ -51,6 +59,8 @@ impl Rto {
             floor: if tick == Span::ZERO { EXACT_GRANULARITY } else { tick * 2 },
             min_before_backoff: params.rto_min_before_backoff,
             policy: params.rto_policy,
+            fixed_timeouts: params.rto_fixed_timeouts,
+            growth_factor: 1.0 + params.rto_growth,
             cap: u64::from(params.rto_backoff_cap),
             forget_above: match params.forget_rtt_above_backoff {
                 0 => u64::MAX,
@@ -66,7 +76,8 @@ impl Rto {
         } else {
             (self.base * self.back_off).max(self.min)
         };
-        backed_off.min(self.max).max(self.floor)
+        let grown = if self.growth > 1.0 { backed_off.scaled(self.growth) } else { backed_off };
+        grown.min(self.max).max(self.floor)
     }
 
     /// The smoothed round-trip time, if there is an estimate.
@@ -79,7 +90,7 @@ impl Rto {
 
     /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after 5.7).
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
-        self.back_off = 1;
+        self.end_back_off();
         if self.tick == Span::ZERO {
             self.sample_exact(now.since(sent));
         } else {
@@ -118,12 +129,16 @@ impl Rto {
 
     /// A timeout (RFC 6298 §5.5).
     pub(super) fn back_off(&mut self) {
+        let doubles = self.back_off < self.cap || (self.min_before_backoff && self.value() < self.max);
         let grows = match self.policy {
-            RtoPolicy::Exponential => {
-                self.back_off < self.cap || (self.min_before_backoff && self.value() < self.max)
-            }
-            RtoPolicy::Fixed => self.back_off == 1,
+            RtoPolicy::Exponential => doubles,
+            RtoPolicy::Fixed | RtoPolicy::Growth => self.timeouts == 0,
+            RtoPolicy::FixedFirst => (self.timeouts == 0 || self.timeouts > self.fixed_timeouts) && doubles,
         };
+        if self.policy == RtoPolicy::Growth && self.timeouts > 0 && self.value() < self.max {
+            self.growth *= self.growth_factor;
+        }
+        self.timeouts = self.timeouts.saturating_add(1);
         if grows {
             self.back_off *= 2;
         }
@@ -132,11 +147,22 @@ impl Rto {
         }
     }
 
-    /// An ACK for new data, which need not give a sample (Karn). Only the fixed policy ends its back-off here.
+    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes nothing.
     pub(super) fn handle_progress(&mut self) {
-        if self.policy == RtoPolicy::Fixed {
-            self.back_off = 1;
+        if self.policy != RtoPolicy::Exponential {
+            self.end_back_off();
         }
+    }
+
+    /// The initial timeout, without estimate or back-off.
+    pub(super) fn restart(&mut self, params: &TcpParams) {
+        self.estimate = None;
+        self.base = Span::from_secs(params.rto_initial_s);
+        self.end_back_off();
+    }
+
+    pub(super) fn end_back_off(&mut self) {
+        (self.back_off, self.growth, self.timeouts) = (1, 1.0, 0);
     }
 }
 
@@ -245,9 +271,37 @@ mod tests {
         assert_eq!(backed_off(&fixed, 4), [1000, 2000, 2000, 2000, 2000]);
     }
 
+    /// Dyer 2002 §7.5: the first timeout doubles in any case; none held is exponential back-off, all held is fixed.
     #[test]
-    fn progress_ends_the_back_off_of_the_fixed_policy_only() {
-        for (policy, after) in [(RtoPolicy::Fixed, 1000), (RtoPolicy::Exponential, 2000)] {
+    fn the_timeout_may_stay_for_a_while_and_then_double() {
+        let held = |count| TcpParams {
+            rto_policy: RtoPolicy::FixedFirst,
+            rto_fixed_timeouts: count,
+            ..TcpParams::rfc()
+        };
+        assert_eq!(backed_off(&held(2), 6), [1000, 2000, 2000, 2000, 4000, 8000, 16_000]);
+        assert_eq!(backed_off(&held(0), 7), backed_off(&TcpParams::rfc(), 7));
+    }
+
+    /// Dyer and Boppana 2003 §VI; g = 0 is the fixed timeout, g = 1 doubles.
+    #[test]
+    fn the_timeout_may_grow_by_a_fraction() {
+        let growing =
+            |rto_growth| TcpParams { rto_policy: RtoPolicy::Growth, rto_growth, ..TcpParams::rfc() };
+        assert_eq!(backed_off(&growing(0.5), 4), [1000, 2000, 3000, 4500, 6750]);
+        assert_eq!(backed_off(&growing(0.0), 4), [1000, 2000, 2000, 2000, 2000]);
+        assert_eq!(backed_off(&growing(1.0), 7), backed_off(&TcpParams::rfc(), 7));
+    }
+
+    #[test]
+    fn progress_ends_the_back_off_of_all_policies_but_the_exponential() {
+        let policies = [
+            (RtoPolicy::Fixed, 1000),
+            (RtoPolicy::FixedFirst, 1000),
+            (RtoPolicy::Growth, 1000),
+            (RtoPolicy::Exponential, 2000),
+        ];
+        for (policy, after) in policies {
             let mut rto = Rto::new(&TcpParams { rto_policy: policy, ..TcpParams::rfc() }, Span::ZERO);
             rto.back_off();
             rto.handle_progress();

@@ -4,10 +4,12 @@
 //! sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at the
 //! same times.
 
-use std::cmp::Ordering;
+use std::collections::VecDeque;
 
 use super::backlog::Backlog;
-use super::congestion::{Congestion, Load};
+use super::congestion::{self, CongestionControl, Load, Progress, Window};
+use super::recovery::Recovery;
+use super::route_failure::{Door, Standby};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, Segment, TcpParams, TcpVariant};
@@ -30,55 +32,60 @@ pub struct SenderCounters {
     pub segments_acked: u64,
     /// Bytes of payload acknowledged, each once.
     pub bytes_acked: u64,
-}
-
-/// What the sender is doing about a loss.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Recovery {
-    /// Nothing: no loss is known.
-    Open,
-    /// Fast recovery, until an ACK for new data (RFC 5681 §3.2).
-    Fast,
-    /// SACK-based recovery, until all that was outstanding at its start is acknowledged (RFC 6675 §5).
-    /// Segments below `rexmit_end` have been sent again or are held (`HighRxt` + 1).
-    Sack { rexmit_end: u32 },
-    /// A timeout, until an ACK for new data.
-    Timeout,
+    /// How often it was frozen for a route failure.
+    pub standbys: u64,
+    /// Probes sent while frozen; they count as retransmissions, too.
+    pub probes: u64,
 }
 
 /// The sending end of a flow. Calls come in order of time.
 pub struct Sender {
-    params: TcpParams,
-    backlog: Backlog,
-    congestion: Congestion,
-    rto: Rto,
-    scoreboard: Scoreboard,
+    pub(super) params: TcpParams,
+    pub(super) backlog: Backlog,
+    pub(super) window: Window,
+    pub(super) congestion: Box<dyn CongestionControl>,
+    pub(super) rto: Rto,
+    pub(super) scoreboard: Scoreboard,
 
     /// The least number that is not acknowledged.
-    una: u32,
+    pub(super) una: u32,
     /// The number to send next; after a timeout it goes back to `una`. `una <= next <= sent_end`.
-    next: u32,
+    pub(super) next: u32,
     /// One past the greatest number sent.
-    sent_end: u32,
+    pub(super) sent_end: u32,
 
-    recovery: Recovery,
+    pub(super) recovery: Recovery,
     /// `sent_end` at the last loss: no fast retransmit of what was outstanding then (RFC 6582 `recover` + 1).
-    recover_end: u32,
-    dupacks: u32,
+    pub(super) recover_end: u32,
+    pub(super) dupacks: u32,
     /// Segments that have left the network during fast recovery, as duplicate ACKs tell.
-    inflation: u32,
+    pub(super) inflation: u32,
     /// Segments sent by limited transmit since the last new ACK.
-    limited: u32,
+    pub(super) limited: u32,
+    /// Partial ACKs since recovery began (RFC 6582 §3.2).
+    pub(super) partial_acks: u32,
+    /// ACKs for new data since the last fast retransmit, as far as Vegas looks at them.
+    pub(super) acks_since_repair: u32,
     /// The segment that timed out last.
-    timed_out: Option<u32>,
+    pub(super) timed_out: Option<u32>,
+    /// When the hold-down timer ends, [`Time::NEVER`] if it does not run.
+    pub(super) hold_until: Time,
+    /// Frozen for a route failure?
+    pub(super) standby: Option<Standby>,
+    pub(super) door: Door,
+    /// Has no ACK arrived since the last timeout?
+    pub(super) is_silent: bool,
 
+    /// When each of `una..sent_end` was sent last, and was that a retransmission? Empty unless the congestion control
+    /// asks for round trips of each.
+    pub(super) times: VecDeque<(Time, bool)>,
     /// The one segment whose round trip is measured, and when it was sent.
-    timed: Option<(u32, Time)>,
+    pub(super) timed: Option<(u32, Time)>,
     /// When the retransmission timer fires; it runs while anything is outstanding.
-    deadline: Time,
+    pub(super) deadline: Time,
     /// When the last outstanding segment was acknowledged.
-    idle_since: Time,
-    counters: SenderCounters,
+    pub(super) idle_since: Time,
+    pub(super) counters: SenderCounters,
 }
 
 impl Sender {
@@ -87,7 +94,8 @@ impl Sender {
     pub fn new(params: &TcpParams, tick_phase: Span) -> Sender {
         Sender {
             backlog: Backlog::new(params.segment_bytes, params.connection_setup),
-            congestion: Congestion::new(params),
+            window: Window::new(params),
+            congestion: congestion::new(params),
             rto: Rto::new(params, tick_phase),
             scoreboard: Scoreboard::default(),
             params: params.clone(),
@@ -99,7 +107,14 @@ impl Sender {
             dupacks: 0,
             inflation: 0,
             limited: 0,
+            partial_acks: 0,
+            acks_since_repair: u32::MAX,
             timed_out: None,
+            hold_until: Time::NEVER,
+            standby: None,
+            door: Door::default(),
+            is_silent: false,
+            times: VecDeque::new(),
             timed: None,
             deadline: Time::NEVER,
             idle_since: Time::ZERO,
@@ -121,27 +136,47 @@ impl Sender {
 
     /// An acknowledgement arrives. Old ones, and those of data never sent, are ignored.
     pub fn handle_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Output>) {
-        let Segment::Ack { next, sack } = segment else {
+        let Segment::Ack { next, sack, signs } = segment else {
             return;
         };
+        self.notice_ack(now, signs);
         let outstanding = self.una < self.sent_end;
         if *next < self.una || *next > self.sent_end || !outstanding {
             return;
         }
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
         if *next > self.una {
-            self.handle_new_ack(now, *next, out);
+            self.handle_new_ack(now, *next, signs.echo, out);
         } else {
             self.handle_duplicate_ack(now, news, out);
         }
     }
 
-    /// The retransmission timer. An early call does nothing.
+    /// The retransmission timer, the hold-down timer or that of a standby. An early call does nothing.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now < self.deadline {
+        if now >= self.hold_until {
+            self.hold_until = Time::NEVER;
+            self.transmit(now, out);
+        }
+        if self.standby.is_some_and(|standby| now >= standby.wake()) {
+            self.wake_from_standby(now, out);
+        }
+        if now >= self.deadline {
+            self.time_out(now, out);
+        }
+    }
+
+    fn time_out(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.counters.timeouts += 1;
+        if self.suspects_route(now, out) {
             return;
         }
-        self.counters.timeouts += 1;
+        if !self.loss_is_congestion(now) {
+            self.timed = None;
+            self.send(now, self.una, out);
+            self.restart_timer(now);
+            return;
+        }
         self.recovery = Recovery::Timeout;
         self.recover_end = self.sent_end;
         self.scoreboard.clear();
@@ -154,18 +189,27 @@ impl Sender {
         if self.una == 0 && self.params.first_loss_rules {
             self.params.initial_window = 1;
         }
-        self.congestion.collapse(self.load(), self.timed_out == Some(self.una));
+        let (load, again) = (self.load(), self.timed_out == Some(self.una));
+        self.congestion.handle_timeout(&mut self.window, load, again);
         self.timed_out = Some(self.una);
         self.rto.back_off();
         self.restart_timer(now);
         self.timed = None;
         self.next = self.una;
+        self.hold_until = Time::NEVER;
         self.transmit(now, out);
+        if self.params.hold_down {
+            // Dyer 2002 §4.1.3: the first half of the new timeout, which is the RTO before it doubled.
+            self.hold_until = now + Span(self.rto.value().0 / 2);
+        }
+        self.begin_silence(now);
     }
 
-    /// When the retransmission timer fires, [`Time::NEVER`] if nothing is outstanding.
+    /// When the retransmission timer, the hold-down timer or a standby's timer fires, [`Time::NEVER`] if nothing is
+    /// outstanding.
     pub fn next_timeout(&self) -> Time {
-        self.deadline
+        let standby = self.standby.map_or(Time::NEVER, |standby| standby.wake());
+        self.deadline.min(self.hold_until).min(standby)
     }
 
     /// What it has done so far.
@@ -176,12 +220,12 @@ impl Sender {
     /// The congestion window in segments, without the inflation of fast recovery. It may be above the
     /// receiver's window.
     pub fn cwnd(&self) -> f64 {
-        self.congestion.cwnd
+        self.window.cwnd
     }
 
     /// The slow-start threshold in segments.
     pub fn ssthresh(&self) -> f64 {
-        self.congestion.ssthresh
+        self.window.ssthresh
     }
 
     /// The retransmission timeout now, back-off included.
@@ -199,59 +243,80 @@ impl Sender {
         let idle = self.sent_end > 0 && self.una == self.sent_end;
         let restart = f64::from(self.params.restart_window);
         if idle && restart > 0.0 && now.since(self.idle_since) >= self.rto.value() {
-            self.congestion.cwnd = self.congestion.cwnd.min(restart);
+            self.window.cwnd = self.window.cwnd.min(restart);
         }
     }
 
-    fn handle_new_ack(&mut self, now: Time, next: u32, out: &mut Vec<Output>) {
+    fn handle_new_ack(&mut self, now: Time, next: u32, echo: Time, out: &mut Vec<Output>) {
+        if self.is_partial(next) {
+            self.handle_partial_ack(now, next, out);
+            return;
+        }
         self.forget_duplicates();
+        let (acked, rtt) = (next - self.una, self.round_trip(now, next));
         self.advance(next);
         self.rto.handle_progress();
         if self.params.timer_after_sample {
-            self.take_sample(now);
+            self.take_sample(now, echo);
             self.restart_timer(now);
         } else {
             self.restart_timer(now);
-            self.take_sample(now);
+            self.take_sample(now, echo);
         }
-        self.open_window();
+        self.open_window(now, acked, rtt);
         if self.una == self.sent_end {
             self.idle_since = now;
+        }
+        if self.una >= self.recover_end {
+            self.hold_until = Time::NEVER;
         }
         if self.una == self.backlog.end() {
             out.push(Output::Finished);
         }
+        self.repair_overdue(now, out);
         self.transmit(now, out);
     }
 
-    fn forget_duplicates(&mut self) {
+    pub(super) fn forget_duplicates(&mut self) {
         self.dupacks = 0;
         self.inflation = 0;
         self.limited = 0;
     }
 
-    fn advance(&mut self, next: u32) {
+    pub(super) fn advance(&mut self, next: u32) {
+        let acked = next - self.una;
         self.counters.segments_acked += u64::from(next - self.una);
         self.counters.bytes_acked +=
             (self.una..next).map(|number| u64::from(self.backlog.payload(number))).sum::<u64>();
         self.una = next;
         self.next = self.next.max(next);
         self.backlog.acknowledge(next);
+        let acked = (acked as usize).min(self.times.len());
+        self.times.drain(..acked);
     }
 
-    // Karn's rule: only a segment sent once is timed, and a retransmission ends the measurement.
-    fn take_sample(&mut self, now: Time) {
-        if let Some((_, sent)) = self.timed.take_if(|(number, _)| *number < self.una) {
+    // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the measurement.
+    // With them (RFC 7323 §4.3) each ACK of new data says what it answers.
+    fn take_sample(&mut self, now: Time, echo: Time) {
+        if echo != Time::NEVER {
+            self.timed = None;
+            self.rto.sample(echo, now);
+        } else if let Some((_, sent)) = self.timed.take_if(|(number, _)| *number < self.una) {
             self.rto.sample(sent, now);
         }
     }
 
     // RFC 6298 §5.2 and §5.3.
-    fn restart_timer(&mut self, now: Time) {
-        self.deadline = if self.una == self.sent_end { Time::NEVER } else { now + self.rto.value() };
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        if self.una == self.sent_end {
+            self.standby = None;
+        }
+        self.restart_frozen_timer();
+        let stands = self.una == self.sent_end || self.standby.is_some();
+        self.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
-    fn open_window(&mut self) {
+    fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>) {
         match self.recovery {
             Recovery::Sack { .. } if self.una < self.recover_end => {}
             // The end of recovery leaves the halved window, and what follows may be fast retransmitted.
@@ -259,104 +324,33 @@ impl Sender {
                 self.recovery = Recovery::Open;
                 self.recover_end = 1;
             }
+            // RFC 6582 §3.2, step 3: full acknowledgement, option 1.
+            Recovery::Fast if self.params.partial_ack_recovery && self.params.full_ack_deflation => {
+                self.recovery = Recovery::Open;
+                let flight = f64::from(self.sent_end - self.una).max(1.0);
+                self.window.cwnd = self.window.ssthresh.min(flight + 1.0);
+            }
             Recovery::Open | Recovery::Fast | Recovery::Timeout => {
                 self.recovery = Recovery::Open;
-                self.congestion.open();
+                let progress = Progress {
+                    now,
+                    acked,
+                    una: self.una,
+                    sent_end: self.sent_end,
+                    limit: f64::from(self.params.window),
+                    rtt,
+                    srtt: self.rto.srtt(),
+                };
+                self.congestion.handle_progress(&mut self.window, &progress);
             }
         }
         if self.params.connection_setup && self.una == 1 {
-            self.congestion.cwnd = f64::from(self.params.initial_window);
+            self.window.cwnd = f64::from(self.params.initial_window);
         }
     }
 
-    /// `news`: does the ACK tell of a segment held that was not known to be?
-    fn handle_duplicate_ack(&mut self, now: Time, news: bool, out: &mut Vec<Output>) {
-        if self.params.sack && self.params.variant == TcpVariant::Reno {
-            self.handle_sack_duplicate(now, news, out);
-            return;
-        }
-        self.dupacks += 1;
-        let threshold = self.params.dupack_threshold;
-        let inflates = self.params.inflate_outside_recovery && self.params.variant == TcpVariant::Reno;
-        match self.dupacks.cmp(&threshold) {
-            Ordering::Less => return self.limited_transmit(now, out),
-            Ordering::Equal => {
-                if self.may_fast_retransmit() {
-                    self.fast_retransmit(now, out);
-                }
-                if inflates || self.recovery == Recovery::Fast {
-                    self.inflation = threshold;
-                }
-            }
-            Ordering::Greater => self.inflation += u32::from(inflates || self.recovery == Recovery::Fast),
-        }
-        self.transmit(now, out);
-    }
-
-    // RFC 6675 §5: only an ACK with news is a duplicate ACK.
-    fn handle_sack_duplicate(&mut self, now: Time, news: bool, out: &mut Vec<Output>) {
-        match self.recovery {
-            Recovery::Timeout => {}
-            Recovery::Sack { .. } => self.transmit(now, out),
-            Recovery::Open | Recovery::Fast if news => {
-                self.dupacks += 1;
-                let threshold = self.params.dupack_threshold;
-                let lost = self.dupacks >= threshold || self.scoreboard.is_lost(self.una, threshold);
-                if !lost {
-                    self.limited_transmit(now, out);
-                } else if self.may_fast_retransmit() {
-                    self.fast_retransmit(now, out);
-                    self.transmit(now, out);
-                }
-            }
-            Recovery::Open | Recovery::Fast => {}
-        }
-    }
-
-    // RFC 3042 §2.
-    fn limited_transmit(&mut self, now: Time, out: &mut Vec<Output>) {
-        let after = f64::from(self.next - self.una + 1);
-        if self.params.limited_transmit
-            && self.next < self.send_limit(self.params.window)
-            && after <= self.congestion.cwnd + f64::from(self.dupacks)
-        {
-            self.limited += 1;
-            self.send_next(now, out);
-        }
-    }
-
-    // RFC 6582 §3.2, step 2.
-    fn may_fast_retransmit(&self) -> bool {
-        !self.params.one_fast_retransmit_per_window
-            || self.una > self.recover_end
-            || (self.params.first_loss_rules && self.una <= 1)
-    }
-
-    fn fast_retransmit(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.counters.fast_retransmits += 1;
-        let load = self.load();
-        self.recover_end = self.sent_end;
-        self.timed = None;
-        self.restart_timer(now);
-        match self.params.variant {
-            // Slow start from the lost segment, which the window of one now sends.
-            TcpVariant::Tahoe => {
-                self.congestion.collapse(load, false);
-                self.next = self.una;
-            }
-            TcpVariant::Reno => {
-                self.congestion.halve(load);
-                self.recovery = match self.params.sack {
-                    true => Recovery::Sack { rexmit_end: self.una + 1 },
-                    false => Recovery::Fast,
-                };
-                self.send(now, self.una, out);
-            }
-        }
-    }
-
-    fn load(&self) -> Load {
-        let window = self.congestion.cwnd + f64::from(self.inflation);
+    pub(super) fn load(&self) -> Load {
+        let window = self.window.cwnd + f64::from(self.inflation);
         Load {
             window: window.min(f64::from(self.params.window)),
             flight: (self.next - self.una).saturating_sub(self.limited),
@@ -364,53 +358,38 @@ impl Sender {
     }
 
     /// Sends what the window allows.
-    fn transmit(&mut self, now: Time, out: &mut Vec<Output>) {
+    pub(super) fn transmit(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.is_held() {
+            return;
+        }
         if let Recovery::Sack { rexmit_end } = self.recovery {
             self.transmit_into_pipe(now, rexmit_end, out);
             return;
         }
         // The cast cuts the fraction of the window off.
-        let window = (self.congestion.cwnd as u32).saturating_add(self.inflation).min(self.params.window);
+        let window = (self.window.cwnd as u32).saturating_add(self.inflation).min(self.params.window);
         let limit = self.send_limit(window);
         while self.next < limit {
             self.send_next(now, out);
         }
     }
 
-    // RFC 6675 §5, step C.
-    fn transmit_into_pipe(&mut self, now: Time, mut rexmit_end: u32, out: &mut Vec<Output>) {
-        let threshold = self.params.dupack_threshold;
-        let mut pipe = self.scoreboard.pipe(self.una, self.sent_end, rexmit_end, threshold);
-        let limit = self.send_limit(self.params.window);
-        while self.congestion.cwnd - f64::from(pipe) >= 1.0 {
-            let hole = self.scoreboard.hole(rexmit_end.max(self.una));
-            let lost = hole.filter(|&number| self.scoreboard.is_lost(number, threshold));
-            let unsent = self.next < limit;
-            // NextSeg rules 1, 2 and 3 in turn.
-            match (lost, unsent, hole) {
-                (Some(number), _, _) | (None, false, Some(number)) => {
-                    rexmit_end = number + 1;
-                    self.recovery = Recovery::Sack { rexmit_end };
-                    self.send(now, number, out);
-                }
-                (None, true, _) => self.send_next(now, out),
-                (None, false, None) => return,
-            }
-            pipe += 1;
-        }
+    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby.
+    pub(super) fn is_held(&self) -> bool {
+        self.hold_until != Time::NEVER || self.standby.is_some()
     }
 
     /// One past the last number that a window of `window` segments and the data at hand allow.
-    fn send_limit(&self, window: u32) -> u32 {
+    pub(super) fn send_limit(&self, window: u32) -> u32 {
         self.una.saturating_add(window).min(self.backlog.end())
     }
 
-    fn send_next(&mut self, now: Time, out: &mut Vec<Output>) {
+    pub(super) fn send_next(&mut self, now: Time, out: &mut Vec<Output>) {
         self.next += 1;
         self.send(now, self.next - 1, out);
     }
 
-    fn send(&mut self, now: Time, number: u32, out: &mut Vec<Output>) {
+    pub(super) fn send(&mut self, now: Time, number: u32, out: &mut Vec<Output>) {
         let retransmission = number < self.sent_end;
         let payload = self.backlog.payload(number);
         if self.una == self.sent_end || self.deadline == Time::NEVER {
@@ -421,12 +400,33 @@ impl Sender {
             self.sent_end = number + 1;
             self.timed = self.timed.or(Some((number, now)));
         }
+        self.note_time(now, number, retransmission);
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload);
         self.counters.retransmissions += u64::from(retransmission);
         out.push(Output::Send {
             segment: Segment::Data { number, payload, sent: now, retransmission },
-            bytes: self.params.header_bytes + payload,
+            bytes: self.params.header_bytes + payload + self.stamp_bytes(),
         });
+    }
+
+    fn stamp_bytes(&self) -> u32 {
+        if self.params.timestamps { self.params.timestamp_bytes } else { 0 }
+    }
+
+    fn note_time(&mut self, now: Time, number: u32, retransmission: bool) {
+        if !self.congestion.times_each_segment() {
+            return;
+        }
+        match self.times.get_mut((number - self.una) as usize) {
+            Some(time) => *time = (now, retransmission),
+            None => self.times.push_back((now, retransmission)),
+        }
+    }
+
+    // The round trip of the last segment that `next` acknowledges, if it was sent once.
+    fn round_trip(&self, now: Time, next: u32) -> Option<Span> {
+        let at = (next - self.una).checked_sub(1)? as usize;
+        self.times.get(at).filter(|(_, again)| !again).map(|(sent, _)| now.since(*sent))
     }
 }

@@ -1,6 +1,10 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
+mod ns2;
+mod route_failure;
+mod variants;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -18,11 +22,11 @@ fn ms(millis: u64) -> Time {
 }
 
 fn ack(next: u32) -> Segment {
-    Segment::Ack { next, sack: SackBlocks::new() }
+    Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() }
 }
 
 fn sack(next: u32, blocks: &[(u32, u32)]) -> Segment {
-    Segment::Ack { next, sack: SackBlocks::from_slice(blocks) }
+    Segment::Ack { next, sack: SackBlocks::from_slice(blocks), signs: AckSigns::default() }
 }
 
 fn data(number: u32) -> Segment {
@@ -44,7 +48,9 @@ type AckParts = (u32, u32, Vec<(u32, u32)>);
 /// The ACKs in `out`, which is emptied.
 fn acks(out: &mut Vec<Output>) -> Vec<AckParts> {
     let parts = |output| match output {
-        Output::Send { segment: Segment::Ack { next, sack }, bytes } => Some((next, bytes, sack.to_vec())),
+        Output::Send { segment: Segment::Ack { next, sack, .. }, bytes } => {
+            Some((next, bytes, sack.to_vec()))
+        }
         _ => None,
     };
     out.drain(..).filter_map(parts).collect()
@@ -97,7 +103,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-9
 }
 
-/// Sender and receiver with 50 ms between them, each way.
+/// Sender and receiver with a delay between them, each way; 50 ms if nothing else is said.
 struct Pipe {
     sender: Sender,
     receiver: Receiver,
@@ -109,6 +115,12 @@ struct Pipe {
     transmissions: BTreeMap<u32, u32>,
     /// What the sender sent: when in milliseconds, and the number.
     log: Vec<(u64, u32)>,
+    /// From one end to the other.
+    delay: Span,
+    /// Loses these transmissions, counted from zero.
+    lost: Vec<usize>,
+    /// The window at each transmission.
+    windows: Vec<f64>,
     finished: Vec<Time>,
 }
 
@@ -123,6 +135,9 @@ impl Pipe {
             losses: losses.to_vec(),
             transmissions: BTreeMap::new(),
             log: Vec::new(),
+            delay: Span::from_millis(50),
+            lost: Vec::new(),
+            windows: Vec::new(),
             finished: Vec::new(),
         }
     }
@@ -142,14 +157,16 @@ impl Pipe {
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
+                self.windows.push(self.sender.cwnd());
                 let times = self.transmissions.entry(number).or_default();
                 *times += 1;
-                if self.losses.contains(&(number, *times)) {
+                let nth = self.log.len() - 1;
+                if self.losses.contains(&(number, *times)) || self.lost.contains(&nth) {
                     continue;
                 }
             }
             self.order += 1;
-            self.under_way.insert((self.now + Span::from_millis(50), self.order), segment);
+            self.under_way.insert((self.now + self.delay, self.order), segment);
         }
     }
 
@@ -612,14 +629,23 @@ fn sender_names_mean_what_they_say() {
     let parts = |name| {
         let mut params = TcpParams::ns_2_35();
         assert!(params.apply_sender(name));
-        (params.variant, params.sack, params.rto_policy, params.delayed_ack)
+        assert_eq!(params.route_failure, RouteFailureScheme::None);
+        let recovery = (params.sack, params.partial_ack_recovery);
+        (params.variant, recovery, params.rto_policy, params.hold_down, params.delayed_ack)
     };
     use {RtoPolicy::*, TcpVariant::*};
-    assert_eq!(parts("reno"), (Reno, false, Exponential, false));
-    assert_eq!(parts("tahoe"), (Tahoe, false, Exponential, false));
-    assert_eq!(parts("sack"), (Reno, true, Exponential, false));
-    assert_eq!(parts("fixed-rto"), (Reno, false, Fixed, false));
-    assert_eq!(parts("reno-f"), (Reno, true, Fixed, true));
+    let (none, partial, sack) = ((false, false), (false, true), (true, false));
+    assert_eq!(parts("reno"), (Reno, none, Exponential, false, false));
+    assert_eq!(parts("tahoe"), (Tahoe, none, Exponential, false, false));
+    assert_eq!(parts("newreno"), (Reno, partial, Exponential, false, false));
+    assert_eq!(parts("sack"), (Reno, sack, Exponential, false, false));
+    assert_eq!(parts("vegas"), (Vegas, none, Exponential, false, false));
+    assert_eq!(parts("cubic"), (Cubic, sack, Exponential, false, false));
+    assert_eq!(parts("fixed-rto"), (Reno, none, Fixed, false, false));
+    assert_eq!(parts("reno-f"), (Reno, sack, Fixed, false, true));
+    assert_eq!(parts("fixed-first"), (Reno, none, FixedFirst, false, false));
+    assert_eq!(parts("growth"), (Reno, none, Growth, false, false));
+    assert_eq!(parts("hold-down"), (Reno, none, Exponential, true, false));
 }
 
 /// A network that loses, delays (and so reorders) and doubles at random.
@@ -629,6 +655,8 @@ struct Chaos {
     stream: Stream,
     loss: f64,
     window: u32,
+    /// The least window: a segment, but ns-2 halves a window of one (its whole segments leave none).
+    least: f64,
     under_way: BTreeMap<(Time, u64), Segment>,
     order: u64,
     unsent: u32,
@@ -685,22 +713,67 @@ impl Chaos {
             self.sender.handle_ack(now, &segment, out);
             self.receiver.handle_data(now, &segment, out);
         }
+        // Routing tells of failures and routes at random, too.
+        match self.stream.unit() {
+            unit if unit < 0.01 => self.sender.handle_route_failed(now),
+            unit if unit > 0.99 => self.sender.handle_route_found(now, out),
+            _ => {}
+        }
+        prop_assert!(self.sender.cwnd() >= self.least, "a window of {}", self.sender.cwnd());
         self.carry(now, out)?;
         Ok(true)
     }
 }
 
+/// Lets a transfer of `bytes` go through chaos, and checks that every byte arrives once.
+fn chaos_ends(params: &TcpParams, bytes: u64, loss: f64, seed: u64) -> Result<(), TestCaseError> {
+    let mut chaos = Chaos {
+        sender: Sender::new(params, Span(seed % 10_000_000)),
+        receiver: Receiver::new(params),
+        stream: Streams::new(seed, 0).stream(0, Purpose::Channel),
+        loss,
+        window: params.window,
+        least: match params.window_reduction {
+            WindowReduction::FlightSize => 1.0,
+            WindowReduction::Window => 0.5,
+            WindowReduction::WindowWhole => 0.0,
+        },
+        under_way: BTreeMap::new(),
+        order: 0,
+        unsent: 0,
+        promised: 0,
+        acked: 0,
+        finished: 0,
+    };
+    let mut out = Vec::new();
+    chaos.sender.handle_write(Time::ZERO, Some(bytes), &mut out);
+    chaos.carry(Time::ZERO, &mut out)?;
+    let mut steps = 0;
+    while chaos.step(&mut out)? {
+        steps += 1;
+        prop_assert!(steps < 100_000, "no end");
+    }
+    prop_assert_eq!(chaos.finished, 1);
+    prop_assert_eq!(chaos.receiver.counters().bytes_in_order, bytes);
+    let counters = chaos.sender.counters();
+    prop_assert_eq!(counters.bytes_acked, bytes);
+    prop_assert_eq!(counters.segments_sent, counters.segments_acked + counters.retransmissions);
+    Ok(())
+}
+
 fn any_params() -> impl Strategy<Value = TcpParams> {
     let profiles = [TcpParams::rfc(), TcpParams::ns_2_35(), TcpParams::ns_2_1b9(), TcpParams::cmu_1998()];
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = any::<[bool; 6]>();
     (prop::sample::select(profiles.to_vec()), prop::sample::select(SENDER_NAMES), 1u32..30, switches)
-        .prop_map(|(mut params, name, window, (delayed, limited, one, setup))| {
+        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held])| {
             params.apply_sender(name);
             params.window = window;
             params.delayed_ack |= delayed;
             params.limited_transmit ^= limited;
             params.one_fast_retransmit_per_window = one;
             params.connection_setup ^= setup;
+            params.timestamps = stamps;
+            params.hold_down ^= held;
             params
         })
 }
@@ -712,31 +785,6 @@ proptest! {
     fn a_transfer_ends_with_all_its_bytes(
         params in any_params(), bytes in 1u64..120_000, loss in 0.0f64..0.4, seed in any::<u64>(),
     ) {
-        let mut chaos = Chaos {
-            sender: Sender::new(&params, Span(seed % 10_000_000)),
-            receiver: Receiver::new(&params),
-            stream: Streams::new(seed, 0).stream(0, Purpose::Channel),
-            loss,
-            window: params.window,
-            under_way: BTreeMap::new(),
-            order: 0,
-            unsent: 0,
-            promised: 0,
-            acked: 0,
-            finished: 0,
-        };
-        let mut out = Vec::new();
-        chaos.sender.handle_write(Time::ZERO, Some(bytes), &mut out);
-        chaos.carry(Time::ZERO, &mut out)?;
-        let mut steps = 0;
-        while chaos.step(&mut out)? {
-            steps += 1;
-            prop_assert!(steps < 100_000, "no end");
-        }
-        prop_assert_eq!(chaos.finished, 1);
-        prop_assert_eq!(chaos.receiver.counters().bytes_in_order, bytes);
-        let counters = chaos.sender.counters();
-        prop_assert_eq!(counters.bytes_acked, bytes);
-        prop_assert_eq!(counters.segments_sent, counters.segments_acked + counters.retransmissions);
+        chaos_ends(&params, bytes, loss, seed)?;
     }
 }

@@ -1,0 +1,12 @@
+//! Reno (RFC 5681 §3.1): a segment per ACK in slow start, about one per round trip in congestion avoidance
+//! (equation 3), half of the window after a loss.
+
+use super::{CongestionControl, Progress, Window};
+
+pub(super) struct Reno;
+
+impl CongestionControl for Reno {
+    fn handle_progress(&mut self, window: &mut Window, _: &Progress) {
+        window.cwnd += if window.cwnd < window.ssthresh { 1.0 } else { 1.0 / window.cwnd };
+    }
+}

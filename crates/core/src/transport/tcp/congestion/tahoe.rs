@@ -1,0 +1,15 @@
+//! Tahoe (Jacobson 1988): opens as Reno does, and starts slowly again after every loss.
+
+use super::{CongestionControl, Load, Progress, Window, reno::Reno};
+
+pub(super) struct Tahoe;
+
+impl CongestionControl for Tahoe {
+    fn handle_progress(&mut self, window: &mut Window, progress: &Progress) {
+        Reno.handle_progress(window, progress);
+    }
+
+    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+        window.collapse(load, false);
+    }
+}

@@ -1,0 +1,231 @@
+//! What senders that know of route failures do: freeze and probe, wait for the route, or take a loss for no congestion.
+//!
+//! | scheme | a failure is known by | meanwhile | it ends with |
+//! |---|---|---|---|
+//! | ELFN (Holland and Vaidya 1999) | routing's notice | a probe at a constant interval | any ACK |
+//! | TCP-F (Chandran and others 1998) | notice (RFN) | nothing | notice (RRN), guard timer |
+//! | TCP-BuS (Kim, Toh and Choi 2000) | notice (ERDN) | nothing | notice (ERSN), guard timer |
+//! | ATCP (Liu and Singh 2001) | notice (ICMP unreachable) | probes, ever rarer | any ACK |
+//! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
+//! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
+//!
+//! The sender has one frozen state for all of them, [`Standby`].
+
+use super::sender::Sender;
+use super::{AckSigns, Output, RouteFailureScheme};
+use crate::kernel::{Span, Time};
+
+/// A sender that is frozen: it sends nothing but probes, and the retransmission timer stands still.
+#[derive(Clone, Copy)]
+pub(super) struct Standby {
+    /// What was left of the retransmission timer.
+    remaining: Span,
+    /// When the next probe is sent, or the guard timer fires.
+    wake: Time,
+    /// From one probe to the next.
+    interval: Span,
+}
+
+impl Standby {
+    pub(super) fn wake(&self) -> Time {
+        self.wake
+    }
+}
+
+/// What TCP-DOOR remembers.
+#[derive(Default)]
+pub(super) struct Door {
+    /// Until when no reduction is made.
+    steady_until: Time,
+    /// The last reduction: when, and window and threshold before it.
+    before: Option<(Time, f64, f64)>,
+    /// The greatest number of an ACK so far.
+    latest_ack: u32,
+}
+
+impl Sender {
+    /// Routing at the source tells that the route to the destination failed. Schemes without notices ignore it.
+    pub fn handle_route_failed(&mut self, now: Time) {
+        let interval = match self.params.route_failure {
+            RouteFailureScheme::Elfn => Span::from_secs(self.params.elfn_probe_interval_s),
+            RouteFailureScheme::Atcp => self.rto.value(),
+            RouteFailureScheme::TcpF | RouteFailureScheme::TcpBus => {
+                Span::from_secs(self.params.route_guard_s)
+            }
+            _ => return,
+        };
+        if self.standby.is_none() && self.una < self.sent_end {
+            self.freeze(now, interval);
+        }
+    }
+
+    /// Routing at the source tells that it has a route again. It ends the standby of TCP-F and TCP-BuS; the others wait
+    /// for an ACK.
+    pub fn handle_route_found(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.waits_for_route() && self.standby.is_some() {
+            self.resume(now, out);
+        }
+    }
+
+    /// Do routing's notices change what it does?
+    pub fn heeds_notices(&self) -> bool {
+        use RouteFailureScheme::{Atcp, Elfn, TcpBus, TcpF};
+        matches!(self.params.route_failure, Elfn | TcpF | TcpBus | Atcp)
+    }
+
+    /// Is it frozen?
+    pub fn is_in_standby(&self) -> bool {
+        self.standby.is_some()
+    }
+
+    fn waits_for_route(&self) -> bool {
+        matches!(self.params.route_failure, RouteFailureScheme::TcpF | RouteFailureScheme::TcpBus)
+    }
+
+    fn freeze(&mut self, now: Time, interval: Span) {
+        let remaining = if self.deadline > now && self.deadline != Time::NEVER {
+            self.deadline.since(now)
+        } else {
+            self.rto.value()
+        };
+        self.standby = Some(Standby { remaining, wake: now + interval, interval });
+        self.deadline = Time::NEVER;
+        self.hold_until = Time::NEVER;
+        // A round trip through an outage says nothing about the path.
+        self.timed = None;
+        self.counters.standbys += 1;
+    }
+
+    /// The standby's own timer.
+    pub(super) fn wake_from_standby(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.waits_for_route() {
+            self.resume(now, out);
+        } else {
+            self.probe(now, out);
+        }
+    }
+
+    fn probe(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Some(standby) = &mut self.standby else { return };
+        standby.wake = now + standby.interval;
+        if self.params.route_failure == RouteFailureScheme::Atcp {
+            let longest = Span::from_secs(self.params.atcp_probe_interval_max_s);
+            standby.interval = (standby.interval * 2).min(longest);
+            standby.wake = now + standby.interval;
+        }
+        self.counters.probes += 1;
+        self.send(now, self.una, out);
+        self.deadline = Time::NEVER;
+    }
+
+    /// Leaves standby with what was frozen, or what the scheme puts in its place; sends nothing.
+    fn thaw(&mut self, now: Time) {
+        let Some(standby) = self.standby.take() else { return };
+        self.deadline = now + standby.remaining;
+        match self.params.route_failure {
+            RouteFailureScheme::Elfn => {
+                if !self.params.elfn_restore_window {
+                    self.window.cwnd = 1.0;
+                }
+                if !self.params.elfn_restore_rto {
+                    self.rto.restart(&self.params);
+                    self.deadline = now + self.rto.value();
+                }
+            }
+            // The new route's capacity is not known (Liu and Singh 2001).
+            RouteFailureScheme::Atcp => self.window.cwnd = 1.0,
+            // What waits along the path takes longer than what is sent now.
+            RouteFailureScheme::TcpBus => self.deadline = now + self.rto.value() * 2,
+            _ => {}
+        }
+    }
+
+    // TCP-F sends its window again; TCP-BuS leaves that to the nodes that buffered it, and to the timer.
+    fn resume(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.thaw(now);
+        if self.params.route_failure == RouteFailureScheme::TcpF {
+            self.recovery = super::recovery::Recovery::Open;
+            self.recover_end = self.sent_end;
+            self.forget_duplicates();
+            self.scoreboard.clear();
+            self.next = self.una;
+        }
+        self.transmit(now, out);
+    }
+
+    /// Any ACK that arrives, new, duplicate or old, before it is looked at.
+    pub(super) fn notice_ack(&mut self, now: Time, signs: &AckSigns) {
+        self.is_silent = false;
+        if !self.waits_for_route() {
+            self.thaw(now);
+        }
+        if self.params.route_failure == RouteFailureScheme::TcpDoor {
+            self.notice_order(now, signs);
+        }
+    }
+
+    // Wang and Zhang 2002: out-of-order delivery means a route change, so recent reductions were no congestion and
+    // there will be none for a while.
+    fn notice_order(&mut self, now: Time, signs: &AckSigns) {
+        let overtaken = signs.count < self.door.latest_ack;
+        self.door.latest_ack = self.door.latest_ack.max(signs.count);
+        if !overtaken && !signs.out_of_order {
+            return;
+        }
+        self.door.steady_until = now + Span::from_secs(self.params.door_steady_s);
+        let recent = Span::from_secs(self.params.door_recovery_s);
+        if let Some((when, cwnd, ssthresh)) = self.door.before.take()
+            && now.since(when) <= recent
+        {
+            (self.window.cwnd, self.window.ssthresh) = (cwnd, ssthresh);
+            self.rto.end_back_off();
+        }
+    }
+
+    /// Does a loss now close the window? Not for ATCP, to which a loss without ECN is the channel's, nor for TCP-DOOR
+    /// soon after a route change. Remembers the state before.
+    pub(super) fn loss_is_congestion(&mut self, now: Time) -> bool {
+        match self.params.route_failure {
+            RouteFailureScheme::Atcp => return false,
+            RouteFailureScheme::TcpDoor if now < self.door.steady_until => return false,
+            _ => {}
+        }
+        if self.door.before.is_none_or(|_| self.timed_out != Some(self.una)) {
+            self.door.before = Some((now, self.window.cwnd, self.window.ssthresh));
+        }
+        true
+    }
+
+    /// Bansal and Barua 2003: is this timeout the second one without any ACK between? Then the route has failed, and
+    /// all is frozen as it is.
+    pub(super) fn suspects_route(&mut self, now: Time, out: &mut Vec<Output>) -> bool {
+        if self.params.route_failure != RouteFailureScheme::BansalBarua || !self.is_silent {
+            return false;
+        }
+        let interval = self.moderated_rto();
+        self.freeze(now, interval);
+        self.probe(now, out);
+        true
+    }
+
+    fn moderated_rto(&self) -> Span {
+        let least = Span::from_secs(self.params.moderated_rto_min_s);
+        let most = Span::from_secs(self.params.moderated_rto_max_s);
+        self.rto.value().min(most).max(least)
+    }
+
+    /// After a timeout: silence begins, and the timer that ends it is moderated.
+    pub(super) fn begin_silence(&mut self, now: Time) {
+        if self.params.route_failure == RouteFailureScheme::BansalBarua {
+            self.is_silent = true;
+            self.deadline = now + self.moderated_rto();
+        }
+    }
+
+    /// An ACK restarts the timer of a sender that waits for its route: it will have a whole timeout then.
+    pub(super) fn restart_frozen_timer(&mut self) {
+        if let Some(standby) = &mut self.standby {
+            standby.remaining = self.rto.value();
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Senders that know of route failures, by their states.
+
+use super::*;
+
+impl Alone {
+    fn fail_route(&mut self, after_ms: u64) {
+        self.now += Span::from_millis(after_ms);
+        self.sender.handle_route_failed(self.now);
+    }
+
+    fn find_route(&mut self, after_ms: u64) -> Vec<u32> {
+        let mut out = Vec::new();
+        self.now += Span::from_millis(after_ms);
+        self.sender.handle_route_found(self.now, &mut out);
+        sent(&mut out)
+    }
+}
+
+/// Five segments, 4 to 8, are outstanding; the RTO is 220 ms and has just been set.
+fn five(name: &str) -> Alone {
+    let mut params = TcpParams::ns_2_35();
+    assert!(params.apply_sender(name));
+    Alone::five_outstanding(&params)
+}
+
+/// Holland and Vaidya 1999: timer and window stand still, a probe every 2 s, all comes back with an ACK.
+#[test]
+fn elfn_freezes_probes_and_restores() {
+    let mut alone = five("elfn");
+    let (rto, cwnd) = (alone.sender.rto(), alone.sender.cwnd());
+    alone.fail_route(50);
+    assert!(alone.sender.is_in_standby());
+    assert_eq!((0..3).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(2000, vec![4]); 3]);
+    alone.fail_route(0);
+    assert_eq!(alone.sender.counters().standbys, 1, "a second notice changes nothing");
+    assert_eq!((alone.sender.rto(), alone.sender.counters().timeouts), (rto, 0));
+    assert_eq!(alone.hear(100, &ack(5)), [9, 10], "the window as it was, and slow start goes on");
+    assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > cwnd);
+    assert_eq!((alone.sender.counters().probes, alone.sender.counters().timeouts), (3, 0));
+}
+
+#[test]
+fn a_duplicate_ends_elfns_standby_and_the_timer_goes_on_where_it_stood() {
+    let mut alone = five("elfn");
+    alone.fail_route(50);
+    alone.time_out();
+    assert_eq!(alone.hear(1000, &ack(4)), [9], "limited transmit");
+    assert!(!alone.sender.is_in_standby());
+    // 50 of 220 ms had gone.
+    assert_eq!(alone.time_out(), (170, vec![4]));
+}
+
+#[test]
+fn elfn_may_restore_less() {
+    for (window, rto, cwnd, wait) in [(false, true, 1.0, 170), (true, false, 5.0, 3000)] {
+        let mut params =
+            TcpParams { elfn_restore_window: window, elfn_restore_rto: rto, ..TcpParams::ns_2_35() };
+        params.apply_sender("elfn");
+        let mut alone = Alone::five_outstanding(&params);
+        alone.fail_route(50);
+        alone.hear(10, &ack(4));
+        assert!(same(alone.sender.cwnd(), cwnd));
+        assert_eq!(alone.time_out().0, wait);
+    }
+}
+
+#[test]
+fn nothing_outstanding_means_no_standby() {
+    let mut alone = five("elfn");
+    alone.sender.handle_close();
+    alone.hear(10, &ack(9));
+    alone.fail_route(10);
+    assert!(!alone.sender.is_in_standby());
+    assert_eq!(alone.sender.next_timeout(), Time::NEVER);
+}
+
+/// Chandran and others 1998: silent from the failure notice to the route notice, then the window again.
+#[test]
+fn tcp_f_waits_for_the_route_and_sends_its_window_again() {
+    let mut alone = five("tcp-f");
+    alone.fail_route(50);
+    assert_eq!(alone.hear(10, &ack(5)), NOTHING, "an ACK from before the failure ends no snooze");
+    assert!(alone.sender.is_in_standby());
+    assert_eq!(alone.find_route(1000), [5, 6, 7, 8, 9, 10]);
+    assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > 5.0);
+    assert_eq!(alone.sender.counters().timeouts, 0);
+    assert_eq!(alone.find_route(10), NOTHING, "a route without a failure");
+}
+
+#[test]
+fn the_guard_timer_ends_tcp_fs_snooze() {
+    let mut alone = five("tcp-f");
+    alone.fail_route(50);
+    assert_eq!(alone.time_out(), (5000, vec![4, 5, 6, 7, 8]));
+    assert!(!alone.sender.is_in_standby());
+}
+
+/// Kim, Toh and Choi 2000: what waits along the path is not sent again, and has twice the timeout to arrive.
+#[test]
+fn tcp_bus_leaves_the_outstanding_segments_to_the_path() {
+    let mut alone = five("tcp-bus");
+    alone.fail_route(50);
+    assert_eq!(alone.find_route(1000), NOTHING);
+    assert_eq!(alone.time_out(), (440, vec![4]));
+}
+
+/// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold kept.
+#[test]
+fn atcp_probes_ever_more_rarely_and_starts_slowly() {
+    let mut alone = five("atcp");
+    let ssthresh = alone.sender.ssthresh();
+    alone.fail_route(50);
+    let waits: Vec<u64> = (0..11).map(|_| alone.time_out().0).collect();
+    assert_eq!(waits, [220, 440, 880, 1760, 3520, 7040, 14_080, 28_160, 56_320, 60_000, 60_000]);
+    alone.hear(100, &ack(4));
+    assert!(same(alone.sender.cwnd(), 1.0) && same(alone.sender.ssthresh(), ssthresh));
+    assert_eq!(alone.sender.counters().timeouts, 0);
+}
+
+/// A loss without a mark of congestion is the channel's: sent again, and nothing closes or backs off.
+#[test]
+fn atcp_keeps_its_window_at_a_loss() {
+    let mut alone = five("atcp");
+    let rto = alone.sender.rto();
+    for _ in 0..3 {
+        alone.hear(1, &ack(4));
+    }
+    assert_eq!(alone.sender.counters().fast_retransmits, 1);
+    assert_eq!(alone.time_out(), (220, vec![4]));
+    assert!(same(alone.sender.cwnd(), 5.0) && alone.sender.rto() == rto);
+}
+
+/// Bansal and Barua 2003: the second timeout, moderated into [α, β], without any ACK between.
+#[test]
+fn two_silent_timeouts_are_a_route_failure() {
+    let mut alone = five("bansal-barua");
+    assert_eq!(alone.time_out(), (220, vec![4]));
+    let (rto, ssthresh) = (alone.sender.rto(), alone.sender.ssthresh());
+    // 440 ms is below α.
+    assert_eq!((0..3).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(500, vec![4]); 3]);
+    assert!(alone.sender.is_in_standby());
+    assert_eq!((alone.sender.rto(), alone.sender.counters().standbys), (rto, 1), "no further back-off");
+    assert_eq!(alone.hear(100, &ack(9)), [9, 10]);
+    assert!(!alone.sender.is_in_standby() && same(alone.sender.ssthresh(), ssthresh));
+}
+
+#[test]
+fn a_duplicate_between_two_timeouts_is_a_sign_of_life() {
+    let mut alone = five("bansal-barua");
+    alone.time_out();
+    alone.hear(100, &ack(4));
+    alone.time_out();
+    assert!(!alone.sender.is_in_standby());
+    assert_eq!(alone.sender.counters().timeouts, 2);
+}
+
+fn numbered(next: u32, count: u32, out_of_order: bool) -> Segment {
+    let signs = AckSigns { count, out_of_order, ..AckSigns::default() };
+    Segment::Ack { next, sack: SackBlocks::new(), signs }
+}
+
+/// Wang and Zhang 2002: out of order at the receiver, or an ACK that was overtaken.
+#[test]
+fn tcp_door_undoes_a_recent_reduction() {
+    for sign in [numbered(4, 7, true), numbered(4, 2, false)] {
+        let mut alone = five("tcp-door");
+        alone.hear(0, &numbered(4, 5, false));
+        let (cwnd, rto) = (alone.sender.cwnd(), alone.sender.rto());
+        alone.time_out();
+        assert!(same(alone.sender.cwnd(), 1.0));
+        alone.hear(100, &sign);
+        assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
+        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at 220 ms.
+        for wait in [340, 220, 220] {
+            assert_eq!(alone.time_out(), (wait, vec![4]));
+            assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
+        }
+        assert_eq!(alone.time_out(), (220, vec![4]));
+        assert!(same(alone.sender.cwnd(), 1.0), "T1 is over");
+    }
+}
+
+#[test]
+fn tcp_door_leaves_an_old_reduction() {
+    let mut alone = five("tcp-door");
+    alone.time_out();
+    alone.hear(2001, &numbered(4, 7, true));
+    assert!(same(alone.sender.cwnd(), 1.0));
+}
+
+#[test]
+fn the_receiver_tells_once_of_what_came_out_of_order() {
+    let mut receiver =
+        Receiver::new(&TcpParams { delayed_ack: false, connection_setup: false, ..TcpParams::rfc() });
+    let mut out = Vec::new();
+    for (number, sent) in [(0, 1), (2, 3), (1, 2), (3, 4)] {
+        receiver.handle_data(
+            ms(9),
+            &Segment::Data { number, payload: 1, sent: ms(sent), retransmission: false },
+            &mut out,
+        );
+    }
+    let told: Vec<(u32, bool)> = out
+        .iter()
+        .filter_map(|output| match output {
+            Output::Send { segment: Segment::Ack { signs, .. }, .. } => {
+                Some((signs.count, signs.out_of_order))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(0, false), (1, false), (2, true), (3, false)]);
+}
+
+#[test]
+fn only_senders_with_notices_heed_them() {
+    for name in SENDER_NAMES {
+        let mut params = TcpParams::ns_2_35();
+        assert!(params.apply_sender(name));
+        let mut alone = Alone::with(&params);
+        alone.fail_route(50);
+        let heeds = ["elfn", "tcp-f", "tcp-bus", "atcp"].contains(name);
+        assert_eq!((alone.sender.heeds_notices(), alone.sender.is_in_standby()), (heeds, heeds), "{name}");
+    }
+}

@@ -1,0 +1,51 @@
+"""Senders that know of route failures, on a chain whose middle node leaves and returns."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manetlab import Scenario, run
+
+AWAY_S = 13.0
+
+
+def flow(sender: str, routing: str, folder: Path) -> dict[str, Any]:
+    """What a TCP flow over two hops measured; the middle is out of reach from 21.5 s to 34.5 s."""
+    lines = [
+        f"$node_({node}) set {axis}_ {200.0 * node if axis == 'X' else 0.0}"
+        for node in range(3)
+        for axis in "XYZ"
+    ]
+    lines += [f'$ns_ at {at} "$node_(1) setdest 200.0 {y} 100.0"' for at, y in ((20.0, 600.0), (30.0, 0.0))]
+    movement = folder / "leaves.tcl"
+    movement.write_text("\n".join(lines) + "\n")
+    scenario = {
+        "duration_s": 60,
+        "movement": {"file": str(movement)},
+        "routing": routing,
+        "traffic": {"flows": [{"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0}]},
+        "tcp": {"sender": sender},
+    }
+    result = run(Scenario.build(scenario))
+    assert result.audit["balanced"]
+    return dict(result.flows[0])
+
+
+@pytest.mark.parametrize("routing", ["aodv", "dsr"])
+@pytest.mark.parametrize(("sender", "in_row"), [("elfn", 1), ("bansal-barua", 2), ("atcp", 1)])
+def test_a_frozen_sender_does_not_back_off(sender: str, in_row: int, routing: str, tmp_path: Path) -> None:
+    plain, aware = flow("reno", routing, tmp_path), flow(sender, routing, tmp_path)
+    # RTOs of 1, 2, 4 and 8 s reach over the outage.
+    assert plain["timeouts_in_row"] == 4
+    assert aware["timeouts_in_row"] <= in_row
+    assert aware["longest_gap_s"] > AWAY_S
+    assert aware["delivered_bytes"] > 2_000_000
+
+
+@pytest.mark.parametrize("sender", ["tcp-f", "tcp-bus"])
+def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -> None:
+    aware = flow(sender, "dsr", tmp_path)
+    # The guard timer takes the place of the first timeouts.
+    assert aware["timeouts_in_row"] < flow("reno", "dsr", tmp_path)["timeouts_in_row"]
+    assert AWAY_S < aware["longest_gap_s"] < 2 * AWAY_S
