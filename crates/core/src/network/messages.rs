@@ -116,7 +116,7 @@ impl Network {
         match &mut messages.bearer {
             Bearer::Adp(_) => {
                 self.with_adp_sender(id, |sender, out| {
-                    sender.handle_message(now, number, message.bytes, out)
+                    sender.handle_message(now, number, message.bytes, out);
                 });
             }
             Bearer::Tcp(tcp) => {

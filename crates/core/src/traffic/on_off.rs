@@ -101,7 +101,7 @@ mod tests {
     fn gaps_are_the_interval_or_longer_and_packets_stop() {
         for durations in [Durations::Exponential, Durations::Pareto] {
             let times = times(durations, 1.0, 100.0);
-            assert_eq!(times[0], 1.0);
+            assert_eq!(times.first(), Some(&1.0));
             assert!(times.last().is_some_and(|&last| last < 100.0));
             assert!(times.windows(2).filter(|pair| pair[1] - pair[0] > 0.0101).count() > 20);
         }
