@@ -96,7 +96,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn segment(uid: u64, dst: u32) -> Packet {
-        let segment = Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false };
+        let segment =
+            Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false, cwr: false };
         Packet { payload: Payload::Tcp(FlowId(0), segment), ..data(uid, 0, dst, 0) }
     }
 

@@ -44,7 +44,7 @@ use self::sending::Scheduled;
 use self::trigger::{Mobility, Trigger};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::table::Table;
 use crate::routing::{Action, ConnectionEvent, Routing};
@@ -302,6 +302,7 @@ impl Adv {
             hops: 0,
             bytes,
             created: now,
+            ecn: Ecn::NotEct,
             dsr: None,
             payload: Payload::Adv(message),
         }

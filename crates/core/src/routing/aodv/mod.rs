@@ -20,7 +20,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet};
+use crate::packet::{Ecn, NodeId, Packet};
 use crate::params::{choices, params};
 use crate::routing::Routing;
 
@@ -293,6 +293,7 @@ fn control(now: Time, src: NodeId, dst: NodeId, ttl: u32, bytes: u32, message: M
         bytes,
         created: now,
         payload: crate::packet::Payload::Aodv(message),
+        ecn: Ecn::NotEct,
         dsr: None,
     }
 }

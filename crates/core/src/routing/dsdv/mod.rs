@@ -34,7 +34,7 @@ use std::sync::Arc;
 use self::route::Route;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::packet::{Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::table::Table;
 use crate::routing::{Action, Notice, Routing};
@@ -332,6 +332,7 @@ impl Dsdv {
             bytes: IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32,
             created: now,
             payload: Payload::Dsdv(update),
+            ecn: Ecn::NotEct,
             dsr: None,
         }
     }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::packet::{Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
 
@@ -74,6 +74,7 @@ impl Dsr {
             bytes: IP_HEADER_BYTES + header.bytes(),
             created: now,
             payload: Payload::Dsr,
+            ecn: Ecn::NotEct,
             dsr: Some(Arc::new(header)),
         }
     }

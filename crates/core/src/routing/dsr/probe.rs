@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::header::{Header, LinkError, Request, Route};
 use super::{DsrParams, new};
 use crate::kernel::{Purpose, Span, Streams, Time};
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::routing::testbench::data;
 use crate::routing::{Action, Routing};
 
@@ -90,6 +90,7 @@ impl Probe {
         Packet {
             payload: Payload::Dsr,
             bytes: 20 + header.bytes(),
+            ecn: Ecn::NotEct,
             dsr: Some(Arc::new(header)),
             ..data(self.uid(), src, dst, 1)
         }
