@@ -241,8 +241,6 @@ fn series_change_nothing_and_sum_to_the_result() {
 /// The middle of a chain goes out of reach for a while: 600 m to the side at 100 m/s, and back.
 #[test]
 fn an_outage_shows_in_repairs_gap_and_timeouts() {
-    use manetlab_core::drops::DropReason;
-    use manetlab_core::ifq::QueueDiscipline;
     use manetlab_core::kernel::Time;
     use manetlab_core::mobility::{Command, Point};
 
