@@ -107,6 +107,15 @@ def schema() -> dict[str, dict[str, Parameter]]:
     return _by_section(_core.schema())
 
 
+OPEN_SECTION = "python"
+"""The section of a routing protocol in Python, whose parameters only the protocol knows."""
+
+
+def sections() -> tuple[str, ...]:
+    """The names of all sections of a scenario, that of a routing protocol in Python among them."""
+    return (*schema(), OPEN_SECTION)
+
+
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""

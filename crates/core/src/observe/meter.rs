@@ -170,7 +170,7 @@ impl Meter {
             Payload::Tcp(_, Segment::Data { .. }) => 0,
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
+            _ => 3,
         };
         self.count_drop(now, kind, reason);
     }
