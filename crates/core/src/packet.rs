@@ -122,6 +122,16 @@ impl Packet {
     /// The `uid` of a packet that the network has not seen yet.
     pub const UNNUMBERED: u64 = u64::MAX;
 
+    /// A routing protocol's own message, without a number.
+    pub fn control(now: Time, src: NodeId, dst: NodeId, ttl: u8, bytes: u32, payload: Payload) -> Packet {
+        Packet { uid: Packet::UNNUMBERED, src, dst, ttl, hops: 0, bytes, created: now, payload, dsr: None }
+    }
+
+    /// Shall `node` take it, because it is for this node or for all?
+    pub fn is_for(&self, node: NodeId) -> bool {
+        self.dst == node || self.dst.is_broadcast()
+    }
+
     /// Is it traffic of a flow, rather than a routing protocol's own message?
     pub fn is_data(&self) -> bool {
         self.flow().is_some()
