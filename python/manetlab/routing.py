@@ -351,7 +351,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> Protoco
 
 
 @cache
-def source_hash(kind: type[Routing]) -> str:
+def source_hash(kind: type) -> str:
     """SHA-256 over the source files of a protocol and of the classes that it inherits from, 64 hex digits.
 
     Of a class without a file (in a notebook) its own source counts alone. Modules that these import are not

@@ -25,7 +25,7 @@ class Result:
     """What a run measured. The metrics are defined in docs/metrics.md.
 
     Attributes:
-        flows: One mapping a flow: ``id``, ``kind`` ("tcp" or "cbr"), ``src``, ``dst`` and its metrics.
+        flows: One mapping a flow: ``id``, ``kind``, ``src``, ``dst`` and its metrics.
         totals: The metrics over all flows and nodes.
         drops: Where packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
         audit: The books: every packet made, and how each ended.

@@ -17,16 +17,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from manetlab import _core, parameters, routing, traffic
+from manetlab import _core, parameters, traffic
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
+from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow
 from manetlab.parameters import Params
+from manetlab.routing import PREFIX, Protocol, name_of, protocol_of
 
-MAX_NODES = _core.MAX_NODES
-"""Most nodes of a scenario."""
 DEFAULT_PROFILE = "rfc"
 """What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
 
@@ -34,14 +34,12 @@ Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]
 Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
-Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Seed = Annotated[int, Field(ge=0, lt=2**64)]
 Section = dict[str, Any]
 
 
 class _Model(BaseModel):
-    # Deferred: of a nested model only the schema within the scenario's is ever used.
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = STRICT
 
 
 class Chain(_Model):
@@ -107,61 +105,6 @@ class MovementSource(_OneOf):
     grid: Grid | None = None
 
 
-class _Flow(_Model):
-    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    start_s: Seconds
-    stop_s: Seconds | None = None
-
-    @model_validator(mode="after")
-    def _goes_elsewhere(self) -> Self:
-        if self.src == self.dst:
-            raise ValueError(f"a destination that is not the source, node {self.src}")
-        return self
-
-
-class TcpFlow(_Flow):
-    """A file transfer over TCP.
-
-    Attributes:
-        kind: ``tcp``.
-        src: The source node.
-        dst: The destination node.
-        start_s: When it begins, in s.
-        stop_s: When the source stops making new data, in s; with the run if not given.
-        bytes: Bytes to transfer; endless if not given.
-        window: The receiver's window in segments; ``tcp.window`` if not given.
-        segment_bytes: Payload of a segment; ``tcp.segment_bytes`` if not given.
-    """
-
-    kind: Literal["tcp"]
-    bytes: Annotated[int, Field(ge=1, lt=2**63)] | None = None
-    window: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    segment_bytes: Annotated[int, Field(ge=1, le=65_495)] | None = None
-
-
-class CbrFlow(_Flow):
-    """Constant bit rate over UDP.
-
-    Attributes:
-        kind: ``cbr``.
-        src: The source node.
-        dst: The destination node.
-        start_s: When it begins, in s.
-        stop_s: When it ends, in s; with the run if not given.
-        bytes: Payload of a packet.
-        interval_s: Time between packets, in s.
-        random: Vary each interval uniformly by up to half of it either way (ns-2's ``random_``).
-        max_packets: Packets until the source stops; endless if not given.
-    """
-
-    kind: Literal["cbr"]
-    bytes: Annotated[int, Field(ge=1, le=65_507)]
-    interval_s: Annotated[float, Field(ge=1e-6, le=1e6)]
-    random: bool = False
-    max_packets: Annotated[int, Field(ge=1, lt=2**63)] | None = None
-
-
 class RandomTraffic(_Model):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
@@ -208,7 +151,7 @@ class TrafficSource(_OneOf):
     """
 
     file: str | None = None
-    flows: list[Annotated[TcpFlow | CbrFlow, Field(discriminator="kind")]] | None = None
+    flows: list[Annotated[AnyFlow, Field(discriminator="kind")]] | None = None
     random: RandomTraffic | None = None
 
 
@@ -241,6 +184,8 @@ class Scenario(_Model):
         dsdv: Changed parameters of DSDV.
         dsr: Changed parameters of DSR.
         adv: Changed parameters of ADV.
+        adp: Changed parameters of ADP.
+        video: Changed parameters of video traffic.
         flooding: Changed parameters of flooding.
         python: Parameters of a protocol in Python: keyword arguments of its class.
     """
@@ -263,6 +208,8 @@ class Scenario(_Model):
     dsdv: Section = {}
     dsr: Section = {}
     adv: Section = {}
+    adp: Section = {}
+    video: Section = {}
     flooding: Section = {}
     python: Section = {}
 
@@ -279,7 +226,7 @@ class Scenario(_Model):
             if isinstance(full.get(key), str | Path):
                 full[key] = {name: str(full[key])}
         if isinstance(full.get("routing"), type):
-            full["routing"] = routing.name_of(full["routing"])
+            full["routing"] = name_of(full["routing"])
         return full
 
     @classmethod
@@ -307,8 +254,17 @@ class Scenario(_Model):
             raise InputError(
                 "the warm-up is not allowed", f"{where}: warmup_s", f"{scenario.warmup_s:g} s", wanted, hint
             )
+        scenario = scenario._with_traces(folder)
         scenario._where, scenario._folder = where, folder
         return scenario
+
+    def _with_traces(self, folder: Path) -> Scenario:
+        """The same with the packets of the traces that it names: it no longer depends on their files."""
+        flows = self.traffic.flows or []
+        if not any(isinstance(flow, TraceFlow) and flow.file for flow in flows):
+            return self
+        read = [flow.read(folder) if isinstance(flow, TraceFlow) else flow for flow in flows]
+        return self.model_copy(update={"traffic": self.traffic.model_copy(update={"flows": read})})
 
     @classmethod
     def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Scenario:
@@ -396,9 +352,9 @@ class Scenario(_Model):
     @property
     def is_own_protocol(self) -> bool:
         """Whether the routing protocol is one in Python."""
-        return self.routing.partition(":")[0] == routing.PREFIX
+        return self.routing.partition(":")[0] == PREFIX
 
-    def _own_protocol(self) -> routing.Protocol | None:
+    def _own_protocol(self) -> Protocol | None:
         if not self.is_own_protocol:
             return None
         try:
@@ -410,7 +366,7 @@ class Scenario(_Model):
             raise InputError(
                 "the parameters cannot be written down", place, str(error), wanted, hint
             ) from None
-        return routing.protocol_of(self.routing, self.python, self._where)
+        return protocol_of(self.routing, self.python, self._where)
 
     def set_by(self, section: str, name: str) -> str:
         """What gives a parameter its value: the profile, a named set, or the scenario itself."""
@@ -483,7 +439,12 @@ class Scenario(_Model):
             streams = (self.seed, self.replication)
             return traffic.draw(drawn, movement, radio, times, streams, self._where)
         assert source.flows is not None
-        return [flow.model_dump() for flow in source.flows]
+        return [_core_form(flow) for flow in source.flows]
+
+
+def _core_form(flow: AnyFlow) -> dict[str, Any]:
+    """A flow as the simulator takes it; a trace has been read."""
+    return flow.model_dump(exclude={"file"} if isinstance(flow, TraceFlow) else None)
 
 
 @dataclass(frozen=True)
@@ -500,7 +461,7 @@ class Resolved:
     scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
-    protocol: routing.Protocol | None = None
+    protocol: Protocol | None = None
 
     @property
     def params(self) -> Params:
@@ -568,7 +529,7 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [as_plain(each) for each in value]
     if isinstance(value, type):
-        return routing.name_of(value)
+        return name_of(value)
     # NumPy is not imported for this: whoever has such a value has it.
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
 
@@ -603,7 +564,7 @@ def _clear(error: ValidationError, where: str) -> InputError:
         case "extra_forbidden":
             *parents, key = (str(part) for part in path)
             return parameters.unknown("key", key, _model_at(parents).model_fields, place)
-        case "value_error" if path and path[-1] in ("tcp", "cbr"):
+        case "value_error" if path[:-1] and path[-1] in FLOWS and "destination" in first["msg"]:
             hint = "a flow goes from one node to another"
         case "missing" if isinstance(path[-1], str):
             return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
@@ -616,7 +577,7 @@ def _wanted(complaint: ErrorDetails) -> str:
     path, about = complaint["loc"], complaint.get("ctx", {})
     match complaint["type"]:
         case _ if path[-2:-1] == ("flows",):
-            return 'kind = "tcp" or kind = "cbr"'
+            return "kind = " + " or ".join(f'"{kind}"' for kind in FLOWS)
         case "model_type" | "model_attributes_type" | "dict_type":
             fields = _model_at([str(part) for part in path]).model_fields
             is_section = bool(path) and path[-1] in (*parameters.sections(), "waypoint")
@@ -657,7 +618,6 @@ def _model_at(names: Sequence[str]) -> type[BaseModel]:
         "chain": Chain,
         "grid": Grid,
         "random": RandomTraffic,
-        "tcp": TcpFlow,
-        "cbr": CbrFlow,
+        **FLOWS,
     }
     return next((nested[name] for name in reversed(names) if name in nested), Scenario)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::routing::{adv, aodv, dsdv, dsr};
-use crate::transport::tcp;
+use crate::transport::{adp, tcp};
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -72,6 +72,10 @@ pub enum Payload {
     Tcp(FlowId, tcp::Segment),
     /// A UDP datagram of a flow, with its number within the flow.
     Udp(FlowId, u64),
+    /// A UDP datagram that carries a message of a flow, or a part of one.
+    Datagram(FlowId, Datagram),
+    /// An ADP packet of a flow.
+    Adp(FlowId, adp::Segment),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -118,6 +122,15 @@ impl fmt::Debug for CustomMessage {
     }
 }
 
+/// What a UDP datagram carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// The number of the message within its flow.
+    pub message: u32,
+    /// Bytes of the message in this datagram.
+    pub payload: u32,
+}
+
 impl Packet {
     /// The `uid` of a packet that the network has not seen yet.
     pub const UNNUMBERED: u64 = u64::MAX;
@@ -140,7 +153,10 @@ impl Packet {
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
-            Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
+            Payload::Tcp(flow, _)
+            | Payload::Udp(flow, _)
+            | Payload::Datagram(flow, _)
+            | Payload::Adp(flow, _) => Some(flow),
             _ => None,
         }
     }
@@ -151,6 +167,9 @@ impl Packet {
             Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
             Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
             Payload::Udp(..) => "cbr",
+            Payload::Datagram(..) => "udp",
+            Payload::Adp(_, adp::Segment::Data { .. }) => "adp",
+            Payload::Adp(_, adp::Segment::Ack { .. }) => "adp-ack",
             Payload::Aodv(message) => match message {
                 aodv::Message::Rreq { .. } => "rreq",
                 aodv::Message::Rrep { .. } => "rrep",

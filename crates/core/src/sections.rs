@@ -16,6 +16,8 @@ use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Routing};
 use crate::scenario::NetworkParams;
+use crate::traffic::VideoParams;
+use crate::transport::adp::AdpParams;
 use crate::transport::tcp::TcpParams;
 
 /// Makes the routing protocol of a node, which gets its own stream of random numbers.
@@ -140,6 +142,10 @@ sections! {
         network: NetworkParams,
         /// TCP.
         tcp: TcpParams,
+        /// ADP.
+        adp: AdpParams,
+        /// Video traffic.
+        video: VideoParams,
     }
     protocols {
         /// Ad hoc On-Demand Distance Vector.

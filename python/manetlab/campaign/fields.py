@@ -9,7 +9,8 @@ from typing import Any
 
 from manetlab import parameters
 from manetlab.errors import InputError, shown
-from manetlab.scenario import CbrFlow, Chain, Grid, RandomTraffic, Scenario, TcpFlow, long_form, merged
+from manetlab.flows import FLOWS
+from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario, long_form, merged
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -27,7 +28,9 @@ def known() -> tuple[str, ...]:
         "movement.grid": tuple(Grid.model_fields),
         "traffic": ("file", "flows", "random"),
         "traffic.random": tuple(RandomTraffic.model_fields),
-        "traffic.flows.*": tuple(dict.fromkeys((*TcpFlow.model_fields, *CbrFlow.model_fields))),
+        "traffic.flows.*": tuple(
+            dict.fromkeys(name for model in FLOWS.values() for name in model.model_fields)
+        ),
         **{section: tuple(names) for section, names in parameters.schema().items()},
     }
     nested["tcp"] = ("sender", *nested["tcp"])

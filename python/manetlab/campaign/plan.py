@@ -431,5 +431,6 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
 def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
     # Asking the simulator costs a millisecond and keeps the names in one place.
-    smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": []}, duration_s=0.001)
+    video = {"kind": "video", "src": 0, "dst": 1, "start_s": 0.0}
+    smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": [video]}, duration_s=0.001)
     return tuple(smallest.totals)

@@ -11,8 +11,9 @@ BEACON_BYTES = 12
 class Greedy(Routing):
     """Forwards by position, without routes.
 
-    Every node tells its neighbours where it is, by beacons (Karp and Kung, MobiCom 2000, section 2.1). Where the
-    destination is, an oracle says. A packet that no neighbour brings nearer is dropped: there is no way around a hole.
+    Every node tells its neighbours by beacons where it is (Karp and Kung, MobiCom 2000, section 2.1). Where
+    the destination is, an oracle says. A packet that no neighbour brings nearer is dropped: there is no way
+    around a hole.
 
     Args:
         beacon_interval_s: Time between a node's beacons; each interval varies by up to half of it either way.

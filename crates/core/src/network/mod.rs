@@ -11,6 +11,7 @@
 mod air;
 mod build;
 mod flows;
+mod messages;
 mod results;
 mod sampling;
 

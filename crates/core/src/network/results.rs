@@ -1,7 +1,7 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::mac::Body;
-use crate::observe::{FlowMeasures, FlowResult, ResultHash, RunResult};
+use crate::observe::{FlowMeasures, FlowResult, MessageTotals, ResultHash, RunResult, RunTotals};
 use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
 
@@ -22,7 +22,7 @@ impl Network {
         let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
         let result = RunResult {
             flows,
-            totals,
+            totals: RunTotals { common: totals, messages: MessageTotals::of(&measures) },
             drops,
             audit,
             events: self.events,
@@ -44,6 +44,7 @@ impl Network {
                 tcp.completed,
             )),
             Transport::Cbr(_) => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
+            Transport::Messages(messages) => self.message_measures(id, messages, scenario),
         };
         let start_s = scenario.flows[id as usize].start_s;
         FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
@@ -54,7 +55,7 @@ impl Network {
             .iter()
             .map(|flow| match &flow.transport {
                 Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
-                Transport::Cbr(_) => 0,
+                Transport::Cbr(_) | Transport::Messages(_) => 0,
             })
             .sum()
     }

@@ -5,6 +5,7 @@
 
 mod audit;
 mod hash;
+mod messages;
 mod meter;
 mod outages;
 mod recording;
@@ -12,6 +13,7 @@ mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
+pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
@@ -45,6 +47,16 @@ pub enum FlowMeasures {
     Tcp(TcpMeasures),
     /// CBR over UDP.
     Cbr(CbrMeasures),
+    /// Bursts and silences.
+    OnOff(MessageMeasures),
+    /// A Poisson process.
+    Poisson(MessageMeasures),
+    /// A list of packets.
+    Trace(MessageMeasures),
+    /// Video.
+    Video(VideoMeasures),
+    /// Endless data over ADP.
+    Adp(MessageMeasures),
 }
 
 /// Measures of a TCP flow.
@@ -157,6 +169,26 @@ pub struct Totals {
     pub collision_fraction: Option<f64>,
 }
 
+/// The totals of a run: those that every run has, and those of messages where there are any. The latter follow from
+/// the flows, so the result hash covers the former only and is the same for runs without messages as it always was.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RunTotals {
+    /// What every run has.
+    #[serde(flatten)]
+    pub common: Totals,
+    /// The measures of the flows that send messages; left out where there are none.
+    #[serde(flatten)]
+    pub messages: Option<MessageTotals>,
+}
+
+impl std::ops::Deref for RunTotals {
+    type Target = Totals;
+
+    fn deref(&self) -> &Totals {
+        &self.common
+    }
+}
+
 /// Packets dropped for one reason, in the window.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DropCount {
@@ -164,7 +196,7 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing` or `arp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp` or `adp-ack`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,
@@ -176,7 +208,7 @@ pub struct RunResult {
     /// Each flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// All together.
-    pub totals: Totals,
+    pub totals: RunTotals,
     /// Where packets died, most frequent first.
     pub drops: Vec<DropCount>,
     /// The books of the whole run.

@@ -22,7 +22,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{NodeId, Packet};
 use crate::params::params;
-use crate::routing::{Action, Routing};
+use crate::routing::{Action, Routing, relay};
 
 params! {
     /// Parameters of flooding.
@@ -64,15 +64,10 @@ impl Routing for Flooding {
         actions.push(Action::Broadcast { packet, delay: Span::ZERO });
     }
 
-    fn handle_incoming(&mut self, now: Time, mut packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
         if !self.is_new(now, &packet) {
             actions.push(Action::Drop(packet, DropReason::AlreadySeen));
-        } else if packet.dst == self.node {
-            actions.push(Action::Deliver(packet));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        } else if let Some(packet) = relay::accept(self.node, packet, actions) {
             let delay = Span::from_secs(self.stream.uniform(0.0, self.params.jitter_s));
             actions.push(Action::Broadcast { packet, delay });
         }

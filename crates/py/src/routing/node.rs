@@ -206,17 +206,8 @@ impl Node {
             let what = "the time to live is not allowed";
             return Err(misuse(what, self.id, &ttl.to_string(), "1 to 255 hops", hint));
         };
-        let packet = CorePacket {
-            uid: CorePacket::UNNUMBERED,
-            src: self.id,
-            dst,
-            ttl,
-            hops: 0,
-            bytes: length(payload_bytes.saturating_add(IP_HEADER_BYTES.into()), self.id)?,
-            created: self.now,
-            payload: message(payload)?,
-            dsr: None,
-        };
+        let bytes = length(payload_bytes.saturating_add(IP_HEADER_BYTES.into()), self.id)?;
+        let packet = CorePacket::control(self.now, self.id, dst, ttl, bytes, message(payload)?);
         Ok(Packet::new(packet, State::Open, self.id))
     }
 
