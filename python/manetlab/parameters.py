@@ -107,13 +107,13 @@ def schema() -> dict[str, dict[str, Parameter]]:
     return _by_section(_core.schema())
 
 
-OPEN_SECTION = "python"
-"""The section of a routing protocol in Python, whose parameters only the protocol knows."""
+PYTHON = "python"
+"""What a scenario calls routing protocols in Python, and the section of their parameters."""
 
 
 def sections() -> tuple[str, ...]:
     """The names of all sections of a scenario, that of a routing protocol in Python among them."""
-    return (*schema(), OPEN_SECTION)
+    return (*schema(), PYTHON)
 
 
 @cache

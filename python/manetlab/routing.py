@@ -19,9 +19,7 @@ from typing import Any, ClassVar
 from manetlab import _core
 from manetlab._core import Packet, Random
 from manetlab.errors import InputError, ManetlabError, ProtocolFailed, shown
-
-PREFIX = "python"
-"""What stands before the colon in a scenario's ``routing``: ``python:module.Class``."""
+from manetlab.parameters import PYTHON
 
 
 class Routing:
@@ -268,7 +266,7 @@ class Routing:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class PythonProtocol:
     """A subclass of `Routing` with its parameters, as a scenario names it.
 
     Attributes:
@@ -310,10 +308,10 @@ def name_of(kind: type) -> str:
         found = f"{kind.__module__}.{kind.__qualname__}"
         wanted = "a class that can be found by its name"
         raise InputError("the protocol cannot be found again", "routing", found, wanted, hint)
-    return f"{PREFIX}:{kind.__module__}.{kind.__name__}"
+    return f"{PYTHON}:{kind.__module__}.{kind.__name__}"
 
 
-def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> Protocol:
+def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonProtocol:
     """The protocol that a scenario names.
 
     Args:
@@ -347,7 +345,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> Protoco
         raise InputError(
             "the protocol does not take these parameters", f"{where}: python", str(error), wanted, hint
         ) from None
-    return Protocol(name, kind, dict(parameters), source_hash(kind))
+    return PythonProtocol(name, kind, dict(parameters), source_hash(kind))
 
 
 @cache

@@ -24,8 +24,8 @@ from manetlab import _core, parameters, traffic
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow
-from manetlab.parameters import Params
-from manetlab.routing import PREFIX, Protocol, name_of, protocol_of
+from manetlab.parameters import PYTHON, Params
+from manetlab.routing import PythonProtocol, name_of, protocol_of
 
 DEFAULT_PROFILE = "rfc"
 """What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
@@ -334,7 +334,7 @@ class Scenario(_Model):
             InputError: A file cannot be used, or a name or a value is not allowed.
         """
         params = self._params()
-        protocol = self._own_protocol()
+        protocol = self._python_protocol()
         movement = self._read_or_make_movement()
         asked = {
             "duration_s": self.duration_s,
@@ -350,12 +350,12 @@ class Scenario(_Model):
         return Resolved(self, movement, core, protocol)
 
     @property
-    def is_own_protocol(self) -> bool:
-        """Whether the routing protocol is one in Python."""
-        return self.routing.partition(":")[0] == PREFIX
+    def is_in_python(self) -> bool:
+        """Whether the routing protocol is written in Python."""
+        return self.routing.partition(":")[0] == PYTHON
 
-    def _own_protocol(self) -> Protocol | None:
-        if not self.is_own_protocol:
+    def _python_protocol(self) -> PythonProtocol | None:
+        if not self.is_in_python:
             return None
         try:
             _canonical(self.python)
@@ -383,7 +383,7 @@ class Scenario(_Model):
         """The parameters as they become: the profile's, then after each named set, with its name."""
         layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
         protocol, colon, routing_set = self.routing.partition(":")
-        if self.is_own_protocol:
+        if self.is_in_python:
             colon = ""
         elif protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
@@ -461,7 +461,7 @@ class Resolved:
     scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
-    protocol: Protocol | None = None
+    protocol: PythonProtocol | None = None
 
     @property
     def params(self) -> Params:

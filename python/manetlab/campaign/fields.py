@@ -50,7 +50,7 @@ def check(path: str, where: str) -> None:
         raise InputError("the seed is the campaign's", where, f'"{path}"', wanted, hint)
     general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
     section, _, name = path.partition(".")
-    if general in known() or (section == parameters.OPEN_SECTION and name.isidentifier()):
+    if general in known() or (section == parameters.PYTHON and name.isidentifier()):
         return
     # A parameter's own name without its section is the usual slip.
     same = [name for name in known() if name.rpartition(".")[2] == path]
