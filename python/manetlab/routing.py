@@ -345,7 +345,9 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonP
         raise InputError(
             "the protocol does not take these parameters", f"{where}: python", str(error), wanted, hint
         ) from None
-    return PythonProtocol(name, kind, dict(parameters), source_hash(kind))
+    # mypy takes the hash of a class for that of its objects.
+    digest = source_hash(kind)  # type: ignore[arg-type]
+    return PythonProtocol(name, kind, dict(parameters), digest)
 
 
 @cache
