@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -437,6 +438,22 @@ def test_the_command_line_runs_a_protocol_in_python(tmp_path: Path) -> None:
         origin["result_hash"]
         == run(tmp_path / "chain.toml", routing="flooding", flooding={"jitter_s": 0.02}).hash
     )
+
+
+def test_the_command_line_shows_where_a_protocol_failed(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(
+        "import manetlab\nclass Broken(manetlab.Routing):\n    def handle_start(self):\n        1 / 0\n"
+    )
+    (tmp_path / "chain.toml").write_text(
+        "duration_s = 2\nmovement = { chain = { nodes = 3 } }\ntraffic = { flows = [] }\n"
+        'routing = "python:broken.Broken"\n'
+    )
+    environment = {**os.environ, "PYTHONPATH": ":".join([str(tmp_path), *sys.path])}
+    command = [sys.executable, "-m", "manetlab", "run", "chain.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'broken.py", line 4, in handle_start' in done.stderr
+    assert "error: handle_start of node 0 at 0 s: the routing protocol failed" in done.stderr
 
 
 def test_randomness_is_the_nodes_own_stream() -> None:

@@ -394,7 +394,7 @@ def failure(error: BaseException, method: str, node: int, now: float) -> BaseExc
         failed = ProtocolFailed(what, where, f"{found}{line}", error.wanted, error.hint)
     else:
         found = f"{type(error).__name__}: {error}{line}"
-        hint = "the traceback of the exception stands above it, or in __cause__"
+        hint = "the exception, with its traceback, is the __cause__ of this one"
         failed = ProtocolFailed("the routing protocol failed", where, found, "no exception", hint)
     failed.__cause__ = error
     return failed
