@@ -26,7 +26,7 @@ use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Ser
 use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
 
 use air::Air;
 use flows::Flow;
@@ -84,8 +84,27 @@ pub fn run_while(
     options: Options,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
+    run_with(scenario, options, None, go_on)
+}
+
+/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is [`RoutingKind::Custom`]:
+/// `make` is asked for every node's, in order of their numbers.
+///
+/// # Errors
+/// Those of [`run_while`].
+pub fn run_with(
+    scenario: &Scenario,
+    options: Options,
+    make: Option<&mut RoutingMaker<'_>>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, RunError> {
     scenario.check()?;
-    let mut network = Network::new(scenario, options);
+    if make.is_some() != (scenario.routing == RoutingKind::Custom) {
+        let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
+        let found = format!("{:?}", scenario.routing).to_lowercase();
+        return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
+    }
+    let mut network = Network::new(scenario, options, make);
     if !network.run_to_end(go_on) {
         return Err(RunError::Stopped(network.now.as_secs()));
     }

@@ -191,7 +191,7 @@ impl Meter {
             Payload::Datagram(..) => 5,
             Payload::Adp(_, adp::Segment::Data { .. }) => 6,
             Payload::Adp(_, adp::Segment::Ack { .. }) => 7,
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
+            _ => 3,
         };
         self.count_drop(now, kind, reason);
     }
