@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
+    from manetlab.capacity import capacity_over_time
     from manetlab.errors import InputError, ManetlabError, RunFailed
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
@@ -32,6 +33,7 @@ _HOMES = {
     "Results": "manetlab.campaign.results",
     "RunFailed": "manetlab.errors",
     "Scenario": "manetlab.scenario",
+    "capacity_over_time": "manetlab.capacity",
     "run": "manetlab.running",
     "run_many": "manetlab.running",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "__version__",
+    "capacity_over_time",
     "run",
     "run_many",
 ]

@@ -420,9 +420,7 @@ impl Network {
     fn enqueue(&mut self, node: u32, outgoing: Outgoing) {
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
-            self.with_mac(node, |mac, now, timing, actions| {
-                mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
-            });
+            self.give_to_mac(node, outgoing);
         } else if let Some(refused) = station.queue.push(outgoing) {
             self.drop_body(node, &refused.body, DropReason::QueueFull);
         }
@@ -436,6 +434,15 @@ impl Network {
     }
 
     // MAC.
+
+    fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
+        if let Body::Ip(packet) = &outgoing.body {
+            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes));
+        }
+        self.with_mac(node, |mac, now, timing, actions| {
+            mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
+        });
+    }
 
     /// Calls the node's MAC, carries out its actions, and sets its deadline.
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
@@ -483,9 +490,7 @@ impl Network {
                 if station.mac.is_ready()
                     && let Some(next) = station.queue.pop()
                 {
-                    self.with_mac(node, |mac, now, timing, actions| {
-                        mac.handle_send(now, next.to, next.body, timing, actions);
-                    });
+                    self.give_to_mac(node, next);
                 }
             }
         }
