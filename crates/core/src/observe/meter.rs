@@ -7,7 +7,9 @@ use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::adp;
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
+use super::{
+    CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+};
 
 /// Kinds of packets in the table of drops, in its order.
 const PACKET_KINDS: [&str; 8] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack"];
@@ -23,6 +25,7 @@ struct FlowCounts {
     latencies_s: Vec<f64>,
     latency_sum_s: f64,
     delivered_in_window: u64,
+    mac: MacCount,
 }
 
 /// Frames and bytes on the air.
@@ -67,7 +70,7 @@ impl Meter {
             air_routing: AirCounts::default(),
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
-            outages: Outages::default(),
+            outages: Outages::new(running),
             end,
         }
     }
@@ -192,6 +195,22 @@ impl Meter {
                 self.air_routing.count(frame.bytes);
             }
         }
+    }
+
+    /// A MAC took a packet to send as a frame of `frame_bytes`.
+    pub fn packet_taken(&mut self, now: Time, packet: &Packet, frame_bytes: u32) {
+        if let Some(flow) = packet.flow()
+            && self.in_window(now)
+        {
+            self.flows[flow.index()].mac.count(packet, frame_bytes);
+        }
+    }
+
+    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte stream has
+    /// it.
+    pub fn mac_count(&self, flow: FlowId) -> (MacCount, u64, u64) {
+        let counts = &self.flows[flow.index()];
+        (counts.mac, counts.received, counts.delivered_in_window)
     }
 
     /// A packet was dropped.
