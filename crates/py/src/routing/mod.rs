@@ -115,10 +115,7 @@ impl PythonRouting {
         let called = Python::attach(|py| {
             self.try_call(py, now, input(py), packet, arguments)
                 .map_err(|error| Fault { error, input: input(py).to_string(), node: self.id, now })
-                .map(|next| {
-                    actions.append(&mut self.node.borrow_mut(py).actions);
-                    next
-                })
+                .inspect(|_| actions.append(&mut self.node.borrow_mut(py).actions))
         });
         self.next = called.unwrap_or_else(|fault| end_run(fault));
     }
