@@ -5,6 +5,7 @@
 
 use super::trigger::Speed;
 use super::*;
+use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams};
 use crate::packet::FlowId;
 use crate::routing::testbench::{
