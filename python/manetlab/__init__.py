@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from manetlab._core import Packet
     from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
+    from manetlab.capacity import capacity_over_time
     from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
     from manetlab.routing import Routing
     from manetlab.running import Result, run, run_many
@@ -37,6 +38,7 @@ _HOMES = {
     "Routing": "manetlab.routing",
     "RunFailed": "manetlab.errors",
     "Scenario": "manetlab.scenario",
+    "capacity_over_time": "manetlab.capacity",
     "run": "manetlab.running",
     "run_many": "manetlab.running",
 }
@@ -53,6 +55,7 @@ __all__ = [
     "RunFailed",
     "Scenario",
     "__version__",
+    "capacity_over_time",
     "run",
     "run_many",
 ]

@@ -32,8 +32,8 @@ class Result:
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
         recording: The recording as JSON lines, if it was asked for.
-        series: The time series, if they were asked for: the columns, each a list, of ``totals`` and of
-            ``tcp_flows``, see docs/metrics.md.
+        series: The time series, if they were asked for: the columns, each a list, of ``totals``,
+            ``tcp_flows``, ``message_flows`` and ``route_repairs``, see docs/metrics.md.
     """
 
     flows: list[dict[str, Any]]
@@ -222,11 +222,11 @@ def check_series_step(step_s: float | None, where: str) -> None:
 
 
 def _check_series_rows(resolved: Resolved, step_s: float) -> None:
-    tcp_flows = sum(flow["kind"] == "tcp" for flow in resolved.flows)
-    rows = resolved.scenario.duration_s / step_s * (1 + tcp_flows)
+    flows = sum(flow["kind"] != "cbr" for flow in resolved.flows)
+    rows = resolved.scenario.duration_s / step_s * (1 + flows)
     if rows > MOST_SERIES_ROWS:
         found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
-        hint = "a row is kept for every step, and one for every TCP flow: make the steps longer"
+        hint = "a row is kept for every step, and one for every flow but CBR: make the steps longer"
         raise InputError("the series would be too long", f"series_s = {step_s:g} s", found, wanted, hint)
 
 

@@ -108,12 +108,16 @@ class MovementSource(_OneOf):
 class RandomTraffic(_Model):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
-    The TCP flows have all different end points; those of the CBR flows are as ``cbr_ends`` says.
+    TCP, ADP and video flows have all different end points; as many flows of one of these kinds alone have
+    those that the others would have. Those of the CBR flows are as ``cbr_ends`` says.
 
     Attributes:
         tcp: Number of endless TCP flows.
+        adp: Number of endless ADP flows.
+        video: Number of video flows.
+        video_transport: What carries the video: ``udp``, ``adp`` or ``tcp``.
         cbr: Number of CBR flows.
-        tcp_start_s: When the TCP flows begin, in s; with the measurement if not given.
+        tcp_start_s: When the TCP, ADP and video flows begin, in s; with the measurement if not given.
         cbr_bytes: Payload of a CBR packet.
         cbr_interval_s: Time between the packets of a CBR flow, in s.
         cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s,
@@ -121,11 +125,14 @@ class RandomTraffic(_Model):
         cbr_within_hops: CBR flows go to a node that is at most so many hops away when the run begins, by a
             shortest path over links that the radio can receive over; if not given, to any node.
         cbr_ends: ``any``: a CBR flow goes from any node to any other. ``distinct-pairs``: and no two of them
-            have the same source and destination. ``apart``: all flows, TCP included, have all different end
-            points; with no TCP flow, the CBR flows then have those that as many TCP flows would have.
+            have the same source and destination. ``apart``: all flows, of whatever kind, have all different
+            end points; if all are CBR, they have those that as many TCP flows would have.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    adp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    video: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    video_transport: Literal["udp", "adp", "tcp"] = "udp"
     cbr: Annotated[int, Field(ge=0, le=MAX_NODES)] = 0
     tcp_start_s: Seconds | None = None
     cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512

@@ -449,9 +449,7 @@ impl Network {
         }
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
-            self.with_mac(node, |mac, now, timing, actions| {
-                mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
-            });
+            self.give_to_mac(node, outgoing);
         } else if let Some(refused) = station.queue.push(outgoing) {
             self.drop_body(node, &refused.body, DropReason::QueueFull);
         }
@@ -465,6 +463,15 @@ impl Network {
     }
 
     // MAC.
+
+    fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
+        if let Body::Ip(packet) = &outgoing.body {
+            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes));
+        }
+        self.with_mac(node, |mac, now, timing, actions| {
+            mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
+        });
+    }
 
     /// Calls the node's MAC, carries out its actions, and sets its deadline.
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
@@ -516,9 +523,7 @@ impl Network {
                     station.queue.begin_idle(self.now);
                     return;
                 };
-                self.with_mac(node, |mac, now, timing, actions| {
-                    mac.handle_send(now, next.to, next.body, timing, actions);
-                });
+                self.give_to_mac(node, next);
             }
         }
     }
