@@ -32,7 +32,7 @@ params! {
         /// A node holds a packet for a time drawn uniformly from 0 to this before it broadcasts it again.
         jitter_s: f64 = 0.01, "s", "RFC 5148 §5.3", [0.0, 10.0];
         /// How long a node remembers a packet.
-        memory_s: f64 = 60.0, "s", "", [0.001, 1e6];
+        memory_s: f64 = 60.0, "s", "RFC 6621 §6", [0.001, 1e6];
     }
 }
 

@@ -113,9 +113,10 @@ impl PythonRouting {
         arguments: impl for<'py> FnOnce(Python<'py>, Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>>,
     ) {
         let called = Python::attach(|py| {
-            self.try_call(py, now, input(py), packet, arguments)
-                .map_err(|error| Fault { error, input: input(py).to_string(), node: self.id, now })
-                .inspect(|_| actions.append(&mut self.node.borrow_mut(py).actions))
+            let fault = |error| Fault { error, input: input(py).to_string(), node: self.id, now };
+            let next = self.try_call(py, now, input(py), packet, arguments).map_err(fault)?;
+            actions.append(&mut self.node.borrow_mut(py).actions);
+            Ok(next)
         });
         self.next = called.unwrap_or_else(|fault| end_run(fault));
     }
