@@ -129,6 +129,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::video_frames, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(running::stop, module)?)?;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,16 +17,24 @@ class Samples:
     Args:
         runs: One mapping a run: the factors' labels, ``replication``, and the totals by name.
         flows: One mapping a flow: the same places, then the flow's measures.
+        series: Reads a time series of all runs by its name, one mapping a row; none if the runs kept none.
     """
 
-    def __init__(self, runs: Sequence[Row], flows: Sequence[Row]) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Row],
+        flows: Sequence[Row],
+        series: Callable[[str], Sequence[Row]] | None = None,
+    ) -> None:
         self._runs = sorted(runs, key=lambda row: row["replication"])
         self._flows = sorted(flows, key=lambda row: (row["replication"], row["flow"]))
+        self._read = series
+        self._series: dict[str, Sequence[Row]] = {}
 
     @classmethod
     def of(cls, results: Results) -> Samples:
         """Those of a campaign's results."""
-        return cls(_rows(results.runs), _rows(results.flows))
+        return cls(_rows(results.runs), _rows(results.flows), lambda name: _rows(results.series(name)))
 
     def values(self, metric: str, **levels: object) -> list[float]:
         """A total of every scenario at these levels, in order of replications.
@@ -50,6 +58,28 @@ class Samples:
         for row in self._at(self._flows, levels):
             found.setdefault(int(row["replication"]), []).append(float(row[metric]))
         return list(found.values())
+
+    def summed(self, metric: str, kind: str, **levels: object) -> list[float]:
+        """The sum of a measure over the flows of a kind in every scenario, in order of replications."""
+        found: dict[int, float] = {}
+        for row in self._at(self._flows, levels):
+            if row["kind"] == kind and _there(row[metric]):
+                found[row["replication"]] = found.get(row["replication"], 0.0) + float(row[metric])
+        return list(found.values())
+
+    def series(self, name: str, **levels: object) -> dict[int, list[Row]]:
+        """The rows of a time series at these levels, by replication.
+
+        Raises:
+            InputError: The runs kept none.
+        """
+        if name not in self._series:
+            assert self._read is not None
+            self._series[name] = self._read(name)
+        found: dict[int, list[Row]] = {}
+        for row in self._at(self._series[name], levels):
+            found.setdefault(int(row["replication"]), []).append(row)
+        return found
 
     @staticmethod
     def _at(rows: Sequence[Row], levels: Mapping[str, object]) -> list[Row]:
