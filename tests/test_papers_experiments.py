@@ -14,6 +14,7 @@ from manetlab.papers import capacity, ledger, record, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
     chains,
+    fairness,
     fixed_topologies,
     one_tcp,
     one_udp,
@@ -126,7 +127,7 @@ def test_the_ledgers_range_is_the_radios() -> None:
 def test_what_depends_on_an_unknown_set_up_is_said_only_if_all_agree() -> None:
     def across(*outcomes: Outcome) -> tuple[bool | None, bool | None]:
         named = {str(number): outcome for number, outcome in enumerate(outcomes)}
-        found = fixed_topologies.across(named, dict.fromkeys(named, "1"))
+        found = fairness.across(named, dict.fromkeys(named, "1"))
         return found.satisfied, found.broken
 
     assert across(Outcome.REPRODUCED, Outcome.REPRODUCED) == (True, False)
@@ -195,8 +196,8 @@ def test_spreads_are_held_against_their_upper_end() -> None:
 def test_fairness_may_not_rise_from_row_to_row() -> None:
     claim = LEDGER.claim("B-16")
     fall = [[0.99, 1.0], [0.6, 0.61], [0.5, 0.51], [0.5, 0.5]]
-    assert fixed_topologies.falls(claim, fall).satisfied
-    found = fixed_topologies.falls(claim, [*fall[:2], [0.8, 0.81], [0.5, 0.5]])
+    assert fairness.falls(claim, fall).satisfied
+    found = fairness.falls(claim, [*fall[:2], [0.8, 0.81], [0.5, 0.5]])
     assert (found.satisfied, found.broken) == (False, True)
 
 

@@ -142,6 +142,12 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "delayed-ack-rule": _set("`tcp.delayed_ack_segments`, `tcp.delayed_ack_timeout_s`", _delayed_ack),
     "sack-recovery-details": "the model of SACK is that",
     "connection-set-up": _set("`tcp.connection_setup`", lambda _: {"tcp.connection_setup": True}),
-    "hold-down-with-fixed-rto": "no experiment runs the hold-down timer yet: what needs it is not tested",
+    "hold-down-with-fixed-rto": "the model's hold-down timer is that",
+    "does-the-5-s-lateness-rule-apply": _set(
+        "`network.cbr_late_after_s`, from the entry of Fig. 3.1", lambda _: {}
+    ),
+    "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
+    "low-and-high": _PLAN,
+    "tie-rule": "the rule of the claims",
     "tcp-variant": _set("`tcp.sender`", _variant),
 }

@@ -47,10 +47,19 @@ class Samples:
         """The replications that have finished at these levels."""
         return [int(row["replication"]) for row in self._at(self._runs, levels)]
 
+    def labels(self, factor: str) -> list[object]:
+        """The labels of a factor, in the order of the campaign's points."""
+        return list(dict.fromkeys(row[factor] for row in self._runs))
+
     def flow(self, metric: str, number: int = 0, **levels: object) -> list[float | None]:
         """A measure of one flow in every scenario; None where it is that of nothing."""
         rows = (row for row in self._at(self._flows, levels) if row["flow"] == number)
         return [float(row[metric]) if _there(row[metric]) else None for row in rows]
+
+    def present(self, metric: str, instead: float, **levels: object) -> list[float]:
+        """A total of every scenario at these levels, and ``instead`` where it is that of nothing."""
+        rows = self._at(self._runs, levels)
+        return [float(row[metric]) if _there(row[metric]) else instead for row in rows]
 
     def of_flows(self, metric: str, **levels: object) -> list[list[float]]:
         """A measure of all flows in every scenario, in order of flows."""

@@ -55,7 +55,8 @@ impl Network {
             delayed_slot: Slot(0),
             delays: 0,
             audit: Audit::new(),
-            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
+            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some())
+                .late_after(Span::from_secs(params.network.cbr_late_after_s)),
             recording: options.record.then(Recording::default),
             sampling: Sampling::new(options.series_step),
             routing_actions: Vec::new(),

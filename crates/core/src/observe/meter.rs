@@ -1,7 +1,7 @@
 //! The counters of a run, and the measures that follow from them. Definitions stand in docs/metrics.md.
 
 use crate::drops::DropReason;
-use crate::kernel::Time;
+use crate::kernel::{Span, Time};
 use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::adp;
@@ -39,6 +39,8 @@ struct AirCounts {
 pub struct Meter {
     warmup: Time,
     window_s: f64,
+    /// From which age on a CBR packet counts as lost; zero: from none.
+    late_after: Span,
     flows: Vec<FlowCounts>,
     routing_packets: u64,
     routing_bytes: u64,
@@ -60,6 +62,7 @@ impl Meter {
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
+            late_after: Span::ZERO,
             flows: vec![FlowCounts::default(); flows],
             routing_packets: 0,
             routing_bytes: 0,
@@ -70,6 +73,12 @@ impl Meter {
             outages: Outages::new(running),
             end,
         }
+    }
+
+    /// Takes CBR packets that are older than this on their arrival for lost; zero: none.
+    pub fn late_after(mut self, age: Span) -> Meter {
+        self.late_after = age;
+        self
     }
 
     /// Counts since the start of the run, but for those of TCP; zeros if they were not asked for.
@@ -105,6 +114,9 @@ impl Meter {
         payload_bytes: u32,
         first: bool,
     ) {
+        if self.late_after != Span::ZERO && now.since(packet.created) > self.late_after {
+            return;
+        }
         if let Some(running) = &mut self.running
             && first
         {

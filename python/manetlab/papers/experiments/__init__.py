@@ -15,14 +15,22 @@ def studies() -> dict[str, Study]:
     """Every experiment that can be run, in the ledger's order."""
     from manetlab.papers import ledger
     from manetlab.papers.experiments import (
+        buffer_times,
+        cached_replies,
+        fairness,
         fixed_topologies,
         one_tcp,
         one_udp,
         outages,
+        ranks,
+        several_tcp,
         table_1_1,
         table_5_1,
     )
 
-    modules = (table_1_1, one_tcp, outages, table_5_1, one_udp, fixed_topologies)
+    modules = (
+        *(table_1_1, one_tcp, several_tcp, outages, cached_replies, buffer_times, ranks),
+        *(table_5_1, one_udp, fixed_topologies, fairness),
+    )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}
