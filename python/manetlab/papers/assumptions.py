@@ -101,6 +101,16 @@ def _variant(text: str) -> Fields:
     return {"tcp.sender": text.lower()}
 
 
+def _whole_frames(text: str) -> Fields:
+    wording.require(text, "no fragmentation")
+    return {"video.packet_bytes": 0}
+
+
+def _phase(text: str) -> Fields:
+    wording.require(text, "random per flow")
+    return {"video.random_phase": True}
+
+
 _PLAN = "the experiment's plan reads it"
 _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "node-spacing": _PLAN,
@@ -149,5 +159,21 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
     "low-and-high": _PLAN,
     "tie-rule": "the rule of the claims",
+    "packet-size-2": _set(
+        "`adp.packet_bytes`", lambda text: {"adp.packet_bytes": wording.whole(text, "bytes")}
+    ),
+    "scenarios-duration": "the set-up says so, too",
+    "frames-above-the-802-11-limit": _set("`video.packet_bytes = 0`", _whole_frames),
+    "gop-phase": _set("`video.random_phase`", _phase),
+    "adp-details": _set(
+        "`adp.tto_min_s`; the rest is the model's", lambda text: {"adp.tto_min_s": wording.after(text, "min")}
+    ),
+    "rounding": "the model's",
+    "scenario": "that of replication 0",
+    "adp-buffer": _PLAN,
+    "buffer-lengths": _PLAN,
+    "buffer-lengths-2": "those of the figures of frame delivery, which are the same",
+    "divisor-of-throughput": "the claim's rule says by what ours is multiplied",
+    "do-mac-counts-include-mac-retries-rts-ct": "`mac_packets` and `mac_bytes` of the flows count so",
     "tcp-variant": _set("`tcp.sender`", _variant),
 }

@@ -17,6 +17,7 @@ def studies() -> dict[str, Study]:
     from manetlab.papers.experiments import (
         buffer_times,
         cached_replies,
+        datagrams,
         fairness,
         fixed_topologies,
         one_tcp,
@@ -26,11 +27,13 @@ def studies() -> dict[str, Study]:
         several_tcp,
         table_1_1,
         table_5_1,
+        video_costs,
+        video_figures,
     )
 
     modules = (
         *(table_1_1, one_tcp, several_tcp, outages, cached_replies, buffer_times, ranks),
-        *(table_5_1, one_udp, fixed_topologies, fairness),
+        *(table_5_1, one_udp, datagrams, video_figures, video_costs, fixed_topologies, fairness),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

@@ -14,7 +14,7 @@ from manetlab.papers.ledger import Experiment, Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import Fields, background, base, mobile, routing
 from manetlab.papers.study import Found, Runs, Scale, Study
-from manetlab.papers.verdicts import change, mean_inside, ruled_by
+from manetlab.papers.verdicts import change, level, ruled_by
 from manetlab.stats import mean_interval, paired_interval, paired_ratio
 from manetlab.tables import Table
 
@@ -130,12 +130,13 @@ def compared(ledger: Ledger, clocked: Samples, windowed: Samples) -> Ruled:
         ]
         rate, delivery, latency = percent(*of[0]), paired_interval(*of[1]), paired_ratio(*of[2])
         findings += [
-            (name, change(rate, -low, high)),
-            (name, mean_inside(delivery, 0.0, float("inf"))),
-            (name, mean_inside(latency, 0.0, most)),
+            (name, change(rate, -low, high, 0)),
+            (name, level(delivery, 0.0, float("inf"), must_lie=True)),
+            (name, level(latency, 0.0, most, must_lie=True)),
         ]
         texts.append(
-            f"{name}: throughput {shown(rate)} %, delivery {shown(delivery)} points, latency × {shown(latency)}"
+            f"{name}: throughput {shown(rate)} %, delivery {shown(delivery)} points, "
+            f"latency × {shown(latency)}"
         )
     return ruled_by("; ".join(texts), findings)
 
@@ -149,7 +150,10 @@ def table(ledger: Ledger, runs: Runs, key: str) -> Table:
         printed, values = ledger.claim(claim), measured(runs[key], measure, factor)
         cells = []
         for protocol in PROTOCOLS:
-            cells += [shown(mean_interval(values[protocol])), f"{printed.value[printed.at.index(protocol)]:g}"]
+            cells += [
+                shown(mean_interval(values[protocol])),
+                f"{printed.value[printed.at.index(protocol)]:g}",
+            ]
         made.add(name, *cells)
     return made
 
