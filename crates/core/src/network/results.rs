@@ -1,7 +1,7 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::mac::Body;
-use crate::observe::{FlowMeasures, FlowResult, MessageTotals, ResultHash, RunResult, RunTotals};
+use crate::observe::{FlowMeasures, FlowResult, MessageTotals, ResultHash, RunResult, RunTotals, WebTotals};
 use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
 
@@ -22,7 +22,11 @@ impl Network {
         let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
         let result = RunResult {
             flows,
-            totals: RunTotals { common: totals, messages: MessageTotals::of(&measures) },
+            totals: RunTotals {
+                common: totals,
+                messages: MessageTotals::of(&measures),
+                web: WebTotals::of(&measures),
+            },
             drops,
             audit,
             events: self.events,
@@ -45,6 +49,7 @@ impl Network {
             )),
             Transport::Cbr(_) => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
             Transport::Messages(messages) => self.message_measures(id, messages, scenario),
+            Transport::Web(web) => self.web_measures(id, web, scenario),
         };
         let start_s = scenario.flows[id as usize].start_s;
         FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
@@ -55,7 +60,7 @@ impl Network {
             .iter()
             .map(|flow| match &flow.transport {
                 Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
-                Transport::Cbr(_) | Transport::Messages(_) => 0,
+                Transport::Cbr(_) | Transport::Messages(_) | Transport::Web(_) => 0,
             })
             .sum()
     }

@@ -71,6 +71,6 @@ fn tcp_samples(flows: &[Flow]) -> impl Iterator<Item = FlowSample> {
             rto_s: tcp.sender.rto().as_secs(),
             delivered_bytes: tcp.receiver.counters().bytes_in_order,
         }),
-        Transport::Cbr(_) | Transport::Messages(_) => None,
+        Transport::Cbr(_) | Transport::Messages(_) | Transport::Web(_) => None,
     })
 }

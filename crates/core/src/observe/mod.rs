@@ -10,6 +10,7 @@ mod meter;
 mod outages;
 mod recording;
 mod series;
+mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use hash::ResultHash;
@@ -18,6 +19,7 @@ pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
 pub use series::{FlowSample, RunningCounts, Series};
+pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;
 
@@ -57,6 +59,8 @@ pub enum FlowMeasures {
     Video(VideoMeasures),
     /// Endless data over ADP.
     Adp(MessageMeasures),
+    /// A Web session.
+    Web(WebMeasures),
 }
 
 /// Measures of a TCP flow.
@@ -169,8 +173,9 @@ pub struct Totals {
     pub collision_fraction: Option<f64>,
 }
 
-/// The totals of a run: those that every run has, and those of messages where there are any. The latter follow from
-/// the flows, so the result hash covers the former only and is the same for runs without messages as it always was.
+/// The totals of a run: those that every run has, and those of messages and of Web sessions where there are any. The
+/// latter follow from the flows, so the result hash covers the former only and is the same for runs without such flows
+/// as it always was.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RunTotals {
     /// What every run has.
@@ -179,6 +184,9 @@ pub struct RunTotals {
     /// The measures of the flows that send messages; left out where there are none.
     #[serde(flatten)]
     pub messages: Option<MessageTotals>,
+    /// The measures of the Web sessions; left out where there are none.
+    #[serde(flatten)]
+    pub web: Option<WebTotals>,
 }
 
 impl std::ops::Deref for RunTotals {
