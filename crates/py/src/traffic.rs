@@ -2,13 +2,15 @@
 
 use manetlab_core::kernel::{Purpose, Streams, Time};
 use manetlab_core::scenario::{Flow, FlowKind};
-use manetlab_core::traffic::{FrameKind, Source, VideoParams, VideoSource};
+use manetlab_core::traffic::{
+    FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
+};
 use manetlab_formats as formats;
 use manetlab_formats::FlowSpec;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{input_error, of_reading};
+use crate::errors::{FROM_PYTHON, input_error, of_reading, of_web};
 use crate::json;
 
 /// The number of the stream of random traffic patterns: no flow has it.
@@ -64,6 +66,47 @@ pub(crate) fn video_frames(
         bytes.push(message.bytes);
     }
     Ok((times_s, kinds, bytes))
+}
+
+/// The parameters of Web sessions: a JSON list of objects.
+#[pyfunction]
+pub(crate) fn web_schema() -> PyResult<String> {
+    json(&WebParams::SCHEMA)
+}
+
+/// The defaults of Web sessions: a JSON object.
+#[pyfunction]
+pub(crate) fn web_defaults() -> PyResult<String> {
+    json(&WebParams::default())
+}
+
+/// Web sessions for a network of `nodes`, which begin after a warm-up of `warmup_s`: a JSON list of the scenario's
+/// flows. `params_json` holds parameters of the section `web`, the rest are defaults.
+#[pyfunction]
+pub(crate) fn draw_web_sessions(
+    params_json: &str,
+    nodes: u32,
+    warmup_s: f64,
+    seed: u64,
+    replication: u64,
+) -> PyResult<String> {
+    let params: WebParams = serde_json::from_str(params_json).map_err(|error| {
+        input_error(
+            "these are no Web sessions",
+            "traffic.web",
+            &error.to_string(),
+            "their parameters",
+            FROM_PYTHON,
+        )
+    })?;
+    let plans =
+        draw_sessions(&params, nodes, &Streams::new(seed, replication)).map_err(|error| of_web(&error))?;
+    let start_s = warmup_s + params.after_warmup_s;
+    let flow = |plan: WebPlan| {
+        let kind = FlowKind::Web { cycles: plan.cycles };
+        Flow { src: plan.client, dst: plan.server, start_s, stop_s: None, kind }
+    };
+    json(&plans.into_iter().map(flow).collect::<Vec<_>>())
 }
 
 /// Seconds as the nearest float, which is what reading the decimal number gives.

@@ -111,6 +111,11 @@ def _phase(text: str) -> Fields:
     return {"video.random_phase": True}
 
 
+def _clip(text: str) -> Fields:
+    wording.require(text, "clip")
+    return {"traffic.web.think_truncation": "clip"}
+
+
 _PLAN = "the experiment's plan reads it"
 _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "node-spacing": _PLAN,
@@ -174,6 +179,20 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "buffer-lengths": _PLAN,
     "buffer-lengths-2": "those of the figures of frame delivery, which are the same",
     "divisor-of-throughput": "the claim's rule says by what ours is multiplied",
+    "http-distributions": _set(
+        '`traffic.web.distributions = "parametric"`', lambda _: {"traffic.web.distributions": "parametric"}
+    ),
+    "cycles-per-session": _set(
+        "`traffic.web.cycles`", lambda text: {"traffic.web.cycles": int(wording.number(text, ", then tuned"))}
+    ),
+    "client-to-server-assignment": "the model's",
+    "connections-per-cycle": "the model's",
+    "segment-size": _PLAN,
+    "truncation-of-think-time": _set("`traffic.web.think_truncation`", _clip),
+    "two-throughput-forms": "`web_throughput_bps` and `web_combined_throughput_bps`; claims are of the latter",
+    "reno-f-content": "the dissertation's; fixed RTO alone beside it",
+    "routing-parameters": "the protocols' sets of these tables",
+    "longer-sessions": _PLAN,
     "do-mac-counts-include-mac-retries-rts-ct": "`mac_packets` and `mac_bytes` of the flows count so",
     "tcp-variant": _set("`tcp.sender`", _variant),
 }

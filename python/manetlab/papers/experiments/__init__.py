@@ -20,6 +20,9 @@ def studies() -> dict[str, Study]:
         datagrams,
         fairness,
         fixed_topologies,
+        http,
+        http_paper,
+        mixes,
         one_tcp,
         one_udp,
         outages,
@@ -33,7 +36,8 @@ def studies() -> dict[str, Study]:
 
     modules = (
         *(table_1_1, one_tcp, several_tcp, outages, cached_replies, buffer_times, ranks),
-        *(table_5_1, one_udp, datagrams, video_figures, video_costs, fixed_topologies, fairness),
+        *(table_5_1, one_udp, datagrams, video_figures, video_costs, http, mixes, http_paper),
+        *(fixed_topologies, fairness),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

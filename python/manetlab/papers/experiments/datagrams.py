@@ -12,7 +12,7 @@ from manetlab.papers.evidence import Level, Values, percent, shown
 from manetlab.papers.experiments.outages import present
 from manetlab.papers.ledger import Experiment, Ledger
 from manetlab.papers.samples import Samples
-from manetlab.papers.setup import Fields, background, base, mobile, routing
+from manetlab.papers.setup import Fields, background, base, lateness, mobile, routing
 from manetlab.papers.study import Found, Runs, Scale, Study
 from manetlab.papers.verdicts import change, level, ruled_by
 from manetlab.stats import mean_interval, paired_interval, paired_ratio
@@ -32,7 +32,7 @@ FACTORS = (1e-6, 100.0, 1.0)
 QUICK = "the same as in full"
 
 
-def setting(ledger: Ledger, scale: Scale, key: str, *more: Fields) -> Fields:
+def setting(ledger: Ledger, scale: Scale, key: str, *more: Fields, quick: float = 1.0) -> Fields:
     """Field, background, times and assumptions of an experiment of chapter 5 or 6, nested.
 
     Args:
@@ -40,16 +40,17 @@ def setting(ledger: Ledger, scale: Scale, key: str, *more: Fields) -> Fields:
         scale: How much is run.
         key: The experiment.
         more: Further fields by dotted name.
+        quick: What share of the paper's measured time is run if not all is.
     """
     experiment = ledger.experiments[key]
     measured_s = experiment.setup["duration_s"]
     if isinstance(measured_s, str):
         measured_s = wording.after(measured_s, "up to")
-    times = scale.times(experiment.setup["warmup_s"], measured_s)
+    times = scale.times(experiment.setup["warmup_s"], measured_s, quick)
     load: Fields = {}
     if experiment.setup["background"] != "none":
         load = background(experiment.setup["background"], background_bytes(ledger))
-    return base(ledger, experiment, mobile(experiment), load, times, *more)
+    return base(ledger, experiment, mobile(experiment), lateness(ledger), load, times, *more)
 
 
 def background_bytes(ledger: Ledger) -> int:

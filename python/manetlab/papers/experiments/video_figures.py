@@ -44,7 +44,7 @@ SHORT, NONE = "5 s frame buffer", "unlimited"
 BUFFERS = {SHORT: ADP, NONE: UNLIMITED}
 LOSSES = ("dyer2002/fig-5.8", "dyer2002/fig-5.9", "dyer2002/fig-5.11", "dyer2002/fig-5.12")
 RATES = ("dyer2002/fig-5.10", "dyer2002/fig-5.13")
-QUICK = "of the frame buffers those of 5 s and without limit; scenarios and times as in full"
+QUICK = f"{video.QUICK}; of the frame buffers those of 5 s and without limit"
 
 
 class Figures:
@@ -412,13 +412,13 @@ STUDIES = (
         lambda ledger, runs: [timeout_table(ledger, runs, DELIVERY_TABLE)],
         quick=SAME,
     ),
-    Study(FLOWS, _flows, flows_evidence, flows_tables, quick=SAME),
+    Study(FLOWS, _flows, flows_evidence, flows_tables, quick=video.QUICK),
     Study(
         FTP,
         lambda ledger, scale: [*_flows(ledger, scale), video.transfers(ledger, scale)],
         transfers_evidence,
         transfers_tables,
-        quick=SAME,
+        quick=video.QUICK,
     ),
     *(_losses(key) for key in LOSSES),
     *(Study(key, _lengths, lambda _ledger, _runs: {}, length_tables, quick=QUICK) for key in RATES),

@@ -97,7 +97,7 @@ mod tests {
 
     fn segment(uid: u64, dst: u32) -> Packet {
         let segment = Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false };
-        Packet { payload: Payload::Tcp(FlowId(0), segment), ..data(uid, 0, dst, 0) }
+        Packet { payload: Payload::Tcp(FlowId(0).into(), segment), ..data(uid, 0, dst, 0) }
     }
 
     fn drops(actions: &[Action]) -> Vec<(u64, DropReason)> {
