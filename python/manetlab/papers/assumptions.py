@@ -189,7 +189,7 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     "connections-per-cycle": "the model's",
     "segment-size": _PLAN,
     "truncation-of-think-time": _set("`traffic.web.think_truncation`", _clip),
-    "two-throughput-forms": "`web_throughput_bps` and `web_combined_throughput_bps`; claims are of the latter",
+    "two-throughput-forms": "`web_throughput_bps` and `web_combined_throughput_bps`; levels: the latter",
     "reno-f-content": "the dissertation's; fixed RTO alone beside it",
     "routing-parameters": "the protocols' sets of these tables",
     "longer-sessions": _PLAN,

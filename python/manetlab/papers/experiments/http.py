@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab.papers import wording
 from manetlab.papers.evidence import Also, Change, Level, Pairs, Ruled, Trend, Trends, Values, percent, shown
 from manetlab.papers.experiments.datagrams import PROTOCOLS, protocol_rows, setting
-from manetlab.papers.experiments.ftp import RENO, RENO_F, SQUARE
+from manetlab.papers.experiments.ftp import RENO, RENO_F
 from manetlab.papers.ledger import Claim, Experiment, Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import Fields, technique

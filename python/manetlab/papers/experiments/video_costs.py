@@ -93,7 +93,7 @@ def figures(samples: Samples, transport: str, divisor: float) -> dict[str, Value
 
 
 def _times_s(samples: Samples) -> tuple[float, float]:
-    """The measured time of the runs, which is frames of a flow over frames a second, and the paper's, in s."""
+    """The measured time of the runs, frames of a flow over frames a second, and the paper's, in s."""
     from manetlab.papers import ledger
 
     setup = ledger.load().experiments[COSTS].setup
