@@ -197,7 +197,7 @@ def by_pair(samples: Samples, measure: str, tcp: str) -> list[tuple[Values, Valu
     sessions_of = {
         name: samples.of_flows(measure, protocol=name, tcp=tcp, kind="web") for name in (ADV, AODV)
     }
-    found = []
+    found: list[tuple[Values, Values]] = []
     for number in range(len(sessions_of[ADV][0])):
         both = [
             (adv[number], aodv[number])
