@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from manetlab import _core, parameters
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
-from manetlab.flows import WebFlow
+from manetlab.flows import WebCycle, WebFlow
 
 FORMAT = "manetlab-web-sessions"
 VERSION = 1
@@ -31,7 +31,7 @@ def given(source: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]
     """The same as a user's ``traffic.web`` with its file, if it names one, read: it no longer depends on it.
 
     Args:
-        source: ``sessions`` (the name of a file, or the sessions themselves), or parameters of section ``web``.
+        source: ``sessions`` (the name of a file, or the sessions), or parameters of section ``web``.
         where: What errors name as their place.
         folder: Where the file's name starts from.
 
@@ -113,7 +113,8 @@ def text(sessions: Iterable[Mapping[str, Any]]) -> str:
         head = {
             key: session[key] for key in ("src", "dst", "start_s", "stop_s") if session.get(key) is not None
         }
-        cycles = ",\n".join(f"   {json.dumps(cycle)}" for cycle in session["cycles"])
+        turns = ({key: cycle[key] for key in WebCycle.model_fields} for cycle in session["cycles"])
+        cycles = ",\n".join(f"   {json.dumps(cycle)}" for cycle in turns)
         parts.append(f'  {json.dumps(head)[:-1]}, "cycles": [\n{cycles}\n  ]}}')
     listed = ",\n".join(parts)
     return f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n "{SESSIONS}": [\n{listed}\n ]\n}}\n'
