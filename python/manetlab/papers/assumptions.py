@@ -148,6 +148,11 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     ),
     "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
     "low-and-high": _PLAN,
+    "offered-loads-on-the-x-axis": _PLAN,
+    "adv-variant": "the original in these figures; what section 3.5 changed is compared by itself",
+    "exact-start-of-the-batches": _PLAN,
+    "metrics-of-an-interval": "a flow for each connection and interval",
+    "20-connections-which-interval": _PLAN,
     "tie-rule": "the rule of the claims",
     "tcp-variant": _set("`tcp.sender`", _variant),
 }

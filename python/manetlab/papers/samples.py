@@ -17,16 +17,19 @@ class Samples:
     Args:
         runs: One mapping a run: the factors' labels, ``replication``, and the totals by name.
         flows: One mapping a flow: the same places, then the flow's measures.
+        series: One mapping a step of the time series of totals: the same places, ``time_s``, then the counts.
     """
 
-    def __init__(self, runs: Sequence[Row], flows: Sequence[Row]) -> None:
+    def __init__(self, runs: Sequence[Row], flows: Sequence[Row], series: Sequence[Row] = ()) -> None:
+        self._series = sorted(series, key=lambda row: (row["time_s"], row["replication"]))
         self._runs = sorted(runs, key=lambda row: row["replication"])
         self._flows = sorted(flows, key=lambda row: (row["replication"], row["flow"]))
 
     @classmethod
     def of(cls, results: Results) -> Samples:
         """Those of a campaign's results."""
-        return cls(_rows(results.runs), _rows(results.flows))
+        series = [] if results.campaign.series_s is None else _rows(results.series("totals"))
+        return cls(_rows(results.runs), _rows(results.flows), series)
 
     def values(self, metric: str, **levels: object) -> list[float]:
         """A total of every scenario at these levels, in order of replications.
@@ -58,6 +61,13 @@ class Samples:
         found: dict[int, list[float]] = {}
         for row in self._at(self._flows, levels):
             found.setdefault(int(row["replication"]), []).append(float(row[metric]))
+        return list(found.values())
+
+    def series(self, column: str, **levels: object) -> list[list[float]]:
+        """What was counted in each step of the time series, in every scenario."""
+        found: dict[float, list[float]] = {}
+        for row in self._at(self._series, levels):
+            found.setdefault(float(row["time_s"]), []).append(float(row[column]))
         return list(found.values())
 
     @staticmethod

@@ -17,6 +17,7 @@ def studies() -> dict[str, Study]:
     from manetlab.papers.experiments import (
         buffer_times,
         cached_replies,
+        connections,
         fairness,
         fixed_topologies,
         one_tcp,
@@ -26,10 +27,21 @@ def studies() -> dict[str, Study]:
         several_tcp,
         table_1_1,
         table_5_1,
+        transient,
     )
 
     modules = (
-        *(table_1_1, one_tcp, several_tcp, outages, cached_replies, buffer_times, ranks),
+        *(
+            table_1_1,
+            connections,
+            transient,
+            one_tcp,
+            several_tcp,
+            outages,
+            cached_replies,
+            buffer_times,
+            ranks,
+        ),
         *(table_5_1, one_udp, fixed_topologies, fairness),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
