@@ -23,6 +23,7 @@ def studies() -> dict[str, Study]:
         one_tcp,
         one_udp,
         outages,
+        random_topology,
         ranks,
         several_tcp,
         table_1_1,
@@ -42,7 +43,7 @@ def studies() -> dict[str, Study]:
             buffer_times,
             ranks,
         ),
-        *(table_5_1, one_udp, fixed_topologies, fairness),
+        *(table_5_1, one_udp, fixed_topologies, fairness, random_topology),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}
