@@ -29,21 +29,12 @@ def studies() -> dict[str, Study]:
         table_1_1,
         table_5_1,
         transient,
+        tuning,
     )
 
     modules = (
-        *(
-            table_1_1,
-            connections,
-            transient,
-            one_tcp,
-            several_tcp,
-            outages,
-            cached_replies,
-            buffer_times,
-            ranks,
-        ),
-        *(table_5_1, one_udp, fixed_topologies, fairness, random_topology),
+        *(table_1_1, connections, transient, tuning, one_tcp, several_tcp, outages, cached_replies),
+        *(buffer_times, ranks, table_5_1, one_udp, fixed_topologies, fairness, random_topology),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

@@ -29,11 +29,11 @@ ADV_1, ADV_5, AODV, DSR, DSDV = "ADV-1sec", "ADV-5sec", "AODV", "DSR", "DSDV"
 ADVS, ON_DEMAND = (ADV_1, ADV_5), (AODV, DSR)
 LATENCY, DELIVERY, THROUGHPUT = "cbr_latency_mean_s", "cbr_delivery_fraction", "cbr_throughput_bps"
 PACKETS, BYTES, FRAMES = "routing_packets_per_s", "routing_bytes_per_s", "routing_mac_frames_per_s"
-SHARE = 0.1
+SHARE = 0.08
 """What share of the paper's measured time ``--quick`` runs."""
 ROUND = 100
 """With 50 connections ``--quick`` runs the lowest load and those that are multiples of this, in kb/s."""
-QUICK = "20 of the 30 scenarios, the first 50 of the measured 500 s; with 50 connections every second load"
+QUICK = f"20 of the 30 scenarios, the first {SHARE:.0%} of the measured time; with 50 connections fewer loads"
 NO_LAYERS = (
     "where a packet died is counted by the layer that names the reason, which is another division here"
 )
