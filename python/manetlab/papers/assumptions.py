@@ -163,6 +163,15 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     ),
     "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
     "low-and-high": _PLAN,
+    "whole-experiment": "the set-up of chapter 4's tables",
+    **dict.fromkeys(("field", "speed", "run-length-4", "cbr-rate-2", "alpha-and-beta", "scenarios"), _PLAN),
+    "probe-interval-and-frozen-state": "as the model of the heuristic has it",
+    "units": "those of the table here",
+    "offered-loads-on-the-x-axis": _PLAN,
+    "adv-variant": "the original in these figures; what section 3.5 changed is compared by itself",
+    "exact-start-of-the-batches": _PLAN,
+    "metrics-of-an-interval": "a flow for each connection and interval",
+    "20-connections-which-interval": _PLAN,
     "tie-rule": "the rule of the claims",
     "packet-size-2": _set(
         "`adp.packet_bytes`", lambda text: {"adp.packet_bytes": wording.whole(text, "bytes")}

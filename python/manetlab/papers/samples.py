@@ -76,7 +76,7 @@ class Samples:
                 found[row["replication"]] = found.get(row["replication"], 0.0) + float(row[metric])
         return list(found.values())
 
-    def series(self, name: str, **levels: object) -> dict[int, list[Row]]:
+    def rows_of(self, name: str, **levels: object) -> dict[int, list[Row]]:
         """The rows of a time series at these levels, by replication.
 
         Raises:
@@ -89,6 +89,19 @@ class Samples:
         for row in self._at(self._series[name], levels):
             found.setdefault(int(row["replication"]), []).append(row)
         return found
+
+    def series(self, column: str, **levels: object) -> list[list[float]]:
+        """What was counted in each step of the time series of totals, in every scenario.
+
+        Raises:
+            InputError: The runs kept none.
+        """
+        found: dict[float, list[float]] = {}
+        rows = self.rows_of("totals", **levels)
+        for replication in sorted(rows):
+            for row in rows[replication]:
+                found.setdefault(float(row["time_s"]), []).append(float(row[column]))
+        return list(found.values())
 
     @staticmethod
     def _at(rows: Sequence[Row], levels: Mapping[str, object]) -> list[Row]:

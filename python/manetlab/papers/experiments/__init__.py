@@ -17,6 +17,7 @@ def studies() -> dict[str, Study]:
     from manetlab.papers.experiments import (
         buffer_times,
         cached_replies,
+        connections,
         datagrams,
         fairness,
         fixed_topologies,
@@ -26,18 +27,21 @@ def studies() -> dict[str, Study]:
         one_tcp,
         one_udp,
         outages,
+        random_topology,
         ranks,
         several_tcp,
         table_1_1,
         table_5_1,
+        transient,
+        tuning,
         video_costs,
         video_figures,
     )
 
     modules = (
-        *(table_1_1, one_tcp, several_tcp, outages, cached_replies, buffer_times, ranks),
-        *(table_5_1, one_udp, datagrams, video_figures, video_costs, http, mixes, http_paper),
-        *(fixed_topologies, fairness),
+        *(table_1_1, connections, transient, tuning, one_tcp, several_tcp, outages, cached_replies),
+        *(buffer_times, ranks, table_5_1, one_udp, datagrams, video_figures, video_costs),
+        *(http, mixes, http_paper, fixed_topologies, fairness, random_topology),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

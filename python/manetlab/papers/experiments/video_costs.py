@@ -158,7 +158,7 @@ def in_time_evidence(_ledger: Ledger, runs: Runs) -> Found:
 def correlations(samples: Samples, transport: str) -> Values:
     """The correlation of frames delivered in a second with hops, over flows and seconds, by scenario."""
     found = []
-    for replication, rows in samples.series("message_flows", transport=transport).items():
+    for replication, rows in samples.rows_of("message_flows", transport=transport).items():
         paths, from_s = shortest_paths(replication)
         pairs = []
         for row in rows:
@@ -210,7 +210,7 @@ def in_time_tables(_ledger: Ledger, runs: Runs) -> list[Table]:
     table = Table("Frames delivered in a second, by hops of the shortest path", ("hops", *BOTH))
     sums: dict[str, dict[int, list[float]]] = {name: {} for name in BOTH}
     for name in BOTH:
-        for replication, rows in runs[IN_TIME].series("message_flows", transport=name).items():
+        for replication, rows in runs[IN_TIME].rows_of("message_flows", transport=name).items():
             paths, from_s = shortest_paths(replication)
             for row in rows:
                 began_s = row["time_s"] - SERIES_S

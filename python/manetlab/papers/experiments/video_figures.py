@@ -209,7 +209,7 @@ def growing(samples: Samples) -> Trends:
     of = {}
     for name in PROTOCOLS:
         for flows in BUSY:
-            runs = samples.series("message_flows", protocol=name, **{"traffic.random.video": flows})
+            runs = samples.rows_of("message_flows", protocol=name, **{"traffic.random.video": flows})
             sums: dict[float, dict[int, float]] = {}
             for replication, rows in runs.items():
                 for row in rows:
