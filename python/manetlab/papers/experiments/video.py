@@ -87,7 +87,7 @@ def by_flows(ledger: Ledger, scale: Scale) -> Campaign:
         base=setting(ledger, scale, FLOWS, final_sender(experiment), quick=SHARE),
         factors={
             "protocol": protocol_rows(experiment),
-            "transport": _levels(transports(ledger)),
+            "sender": _levels(transports(ledger)),
             "traffic.random.video": numbers(ledger),
         },
         replications=_scenarios(ledger, scale),
@@ -106,7 +106,7 @@ def by_timeout(ledger: Ledger, scale: Scale) -> Campaign:
         base=setting(ledger, scale, TTO, final_sender(experiment), {"traffic.random.video": 1}),
         factors={
             "protocol": protocol_rows(experiment),
-            "transport": _levels({name: transports(ledger)[name] for name in (ADP, UNLIMITED)}),
+            "sender": _levels({name: transports(ledger)[name] for name in (ADP, UNLIMITED)}),
             "adp.tto_policy": [FIXED, DOUBLING],
         },
         replications=_scenarios(ledger, scale),
@@ -146,7 +146,7 @@ def in_time(ledger: Ledger, scale: Scale) -> Campaign:
         question="When does a flow deliver?",
         factors={
             "protocol": protocol_rows(experiment, ("AODV",)),
-            "transport": _levels({name: transports(ledger)[name] for name in (UDP, ADP)}),
+            "sender": _levels({name: transports(ledger)[name] for name in (UDP, ADP)}),
             "traffic.random.video": [flows],
         },
         series_s=SERIES_S,
@@ -161,7 +161,7 @@ def backlog(ledger: Ledger, scale: Scale) -> Campaign:
         question="How much video waits?",
         factors={
             "protocol": protocol_rows(experiment),
-            "transport": _levels({UNLIMITED: transports(ledger)[UNLIMITED]}),
+            "sender": _levels({UNLIMITED: transports(ledger)[UNLIMITED]}),
             "traffic.random.video": list(BUSY),
         },
         series_s=BACKLOG_S,
@@ -178,7 +178,7 @@ def by_length(ledger: Ledger, scale: Scale) -> Campaign:
         question="What does a longer buffer bring?",
         factors={
             "protocol": protocol_rows(experiment),
-            "transport": [
+            "sender": [
                 {"label": f"{length_s:g} s", "fields": buffer_fields(round(length_s * per_s))}
                 for length_s in lengths_s
             ],

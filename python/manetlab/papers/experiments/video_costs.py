@@ -35,7 +35,7 @@ BOTH = (UDP, ADP)
 
 def of_flows(samples: Samples, measure: str, transport: str) -> Values:
     """A count over the video flows in every scenario."""
-    return samples.summed(measure, "video", transport=transport)
+    return samples.summed(measure, "video", sender=transport)
 
 
 def quotient(first: Values, second: Values) -> Values:
@@ -52,8 +52,7 @@ def hops(samples: Samples, transport: str) -> Values:
     """Mean hops of the delivered packets of all video flows in every scenario."""
     found = []
     counts, means = (
-        samples.of_flows(name, transport=transport, kind="video")
-        for name in ("packets_received", "hops_mean")
+        samples.of_flows(name, sender=transport, kind="video") for name in ("packets_received", "hops_mean")
     )
     for of_counts, of_means in zip(counts, means, strict=True):
         crossed = sum(n * mean for n, mean in zip(of_counts, of_means, strict=True) if n)
@@ -97,7 +96,7 @@ def _times_s(samples: Samples) -> tuple[float, float]:
     from manetlab.papers import ledger
 
     setup = ledger.load().experiments[COSTS].setup
-    made = samples.of_flows("messages_made", transport=UDP, kind="video")[CHOSEN][0]
+    made = samples.of_flows("messages_made", sender=UDP, kind="video")[CHOSEN][0]
     return made / wording.number(setup["traffic"], "packets/s"), setup["duration_s"]
 
 
@@ -158,7 +157,7 @@ def in_time_evidence(_ledger: Ledger, runs: Runs) -> Found:
 def correlations(samples: Samples, transport: str) -> Values:
     """The correlation of frames delivered in a second with hops, over flows and seconds, by scenario."""
     found = []
-    for replication, rows in samples.rows_of("message_flows", transport=transport).items():
+    for replication, rows in samples.rows_of("message_flows", sender=transport).items():
         paths, from_s = shortest_paths(replication)
         pairs = []
         for row in rows:
@@ -210,7 +209,7 @@ def in_time_tables(_ledger: Ledger, runs: Runs) -> list[Table]:
     table = Table("Frames delivered in a second, by hops of the shortest path", ("hops", *BOTH))
     sums: dict[str, dict[int, list[float]]] = {name: {} for name in BOTH}
     for name in BOTH:
-        for replication, rows in runs[IN_TIME].rows_of("message_flows", transport=name).items():
+        for replication, rows in runs[IN_TIME].rows_of("message_flows", sender=name).items():
             paths, from_s = shortest_paths(replication)
             for row in rows:
                 began_s = row["time_s"] - SERIES_S

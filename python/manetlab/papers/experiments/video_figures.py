@@ -77,7 +77,7 @@ class Figures:
 
     @staticmethod
     def _at(protocol: str, transport: str, flows: int) -> dict[str, Any]:
-        return {"protocol": protocol, "transport": transport, "traffic.random.video": flows}
+        return {"protocol": protocol, "sender": transport, "traffic.random.video": flows}
 
 
 def timeout_evidence(claims: Sequence[str], values: Callable[..., Values]) -> Callable[[Ledger, Runs], Found]:
@@ -91,7 +91,7 @@ def timeout_evidence(claims: Sequence[str], values: Callable[..., Values]) -> Ca
             [transport] = [BUFFERS[name] for name in BUFFERS if name in claim.statement]
             of = {
                 name: mean_interval(
-                    values(runs[TTO], protocol=protocol, transport=transport, **{"adp.tto_policy": name})
+                    values(runs[TTO], protocol=protocol, sender=transport, **{"adp.tto_policy": name})
                 )
                 for name in (FIXED, DOUBLING)
             }
@@ -130,7 +130,7 @@ def fixing_helps(ledger: Ledger, samples: Samples) -> Ruled:
     """Over ADV a fixed timeout gains; over AODV it does not gain more."""
 
     def of(protocol: str, policy: str) -> Values:
-        return mbps(samples, protocol=protocol, transport=ADP, **{"adp.tto_policy": policy})
+        return mbps(samples, protocol=protocol, sender=ADP, **{"adp.tto_policy": policy})
 
     gains = {name: percent(of(name, FIXED), of(name, DOUBLING)) for name in PROTOCOLS}
     claim = ledger.claim("D5-27")
@@ -309,7 +309,7 @@ def timeout_table(ledger: Ledger, runs: Runs, key: str) -> Table:
         [buffer] = [name for name in BUFFERS if name in claim.statement]
         cells = []
         for policy, printed in zip(claim.at, claim.value, strict=True):
-            at = {"protocol": protocol, "transport": BUFFERS[buffer], "adp.tto_policy": policy}
+            at = {"protocol": protocol, "sender": BUFFERS[buffer], "adp.tto_policy": policy}
             values = percent_of(runs[TTO], DELIVERY, **at) if is_delivery else mbps(runs[TTO], **at)
             cells += [shown(mean_interval(values)), f"{printed:g}"]
         table.add(f"{protocol}, {buffer}", *cells)
@@ -363,7 +363,7 @@ def length_tables(ledger: Ledger, runs: Runs) -> list[Table]:
             for label, (samples, transport) in of.items():
                 at: dict[str, Any] = {
                     "protocol": name,
-                    "transport": transport,
+                    "sender": transport,
                     "traffic.random.video": flows,
                 }
                 lost, whole = (samples.values(f"messages_{each}", **at) for each in ("lost", "made"))
