@@ -23,6 +23,7 @@ Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Interval = Annotated[float, Field(ge=1e-6, le=1e6)]
 Datagram = Annotated[int, Field(ge=1, le=65_507)]
 Count = Annotated[int, Field(ge=1, lt=2**63)]
+Length = Annotated[int, Field(ge=1, le=10**12)]
 Listed = Annotated[tuple[Seconds, Datagram], Field(strict=False)]
 
 
@@ -204,6 +205,40 @@ class AdpFlow(_Flow):
     kind: Literal["adp"]
 
 
+class WebCycle(BaseModel):
+    """One turn of a Web session.
+
+    Attributes:
+        think_s: How long the client thinks before it asks, in s.
+        request_bytes: Length of the request.
+        server_delay_s: How long the server takes to answer, in s.
+        replies_bytes: Lengths of the replies.
+    """
+
+    model_config = STRICT
+
+    think_s: Seconds
+    request_bytes: Length
+    server_delay_s: Seconds = 0.0
+    replies_bytes: Annotated[list[Length], Field(min_length=1)]
+
+
+class WebFlow(_Flow):
+    """A Web session: a client asks a server, again and again, each time over new TCP connections.
+
+    Attributes:
+        kind: ``web``.
+        src: The client's node.
+        dst: The server's node.
+        start_s: When the client begins to think, in s.
+        stop_s: No request is sent from here on, in s; with the run if not given.
+        cycles: What the session consists of, turn by turn.
+    """
+
+    kind: Literal["web"]
+    cycles: Annotated[list[WebCycle], Field(min_length=1)]
+
+
 FLOWS: dict[str, type[_Flow]] = {
     "tcp": TcpFlow,
     "cbr": CbrFlow,
@@ -212,10 +247,11 @@ FLOWS: dict[str, type[_Flow]] = {
     "trace": TraceFlow,
     "video": VideoFlow,
     "adp": AdpFlow,
+    "web": WebFlow,
 }
 """The model of each kind of flow."""
 
-AnyFlow = TcpFlow | CbrFlow | OnOffFlow | PoissonFlow | TraceFlow | VideoFlow | AdpFlow
+AnyFlow = TcpFlow | CbrFlow | OnOffFlow | PoissonFlow | TraceFlow | VideoFlow | AdpFlow | WebFlow
 
 
 def read_trace(path: Path) -> list[tuple[float, int]]:

@@ -74,6 +74,16 @@ MESSAGE_FLOW = (
     Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
     Metric("hops_mean", "hops", "", 1, 2),
 )
+WEB_FLOW = (
+    Metric("cycles", "cycles"),
+    Metric("cycles_completed", "completed"),
+    Metric("service_time_s", "service time", "s", 1, 1),
+    Metric("response_time_mean_s", "response time", "ms", 1e3, 1),
+    Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
+    Metric("connections", "connections"),
+    Metric("timeouts", "timeouts"),
+    Metric("hops_mean", "hops", "", 1, 2),
+)
 TOTALS = (
     Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1),
     Metric("tcp_goodput", "TCP goodput", "", 1, 3),
@@ -95,6 +105,15 @@ TOTALS = (
     Metric("message_latency_mean_s", "message latency, mean", "ms", 1e3, 1),
     Metric("message_throughput_bps", "message throughput", "kb/s", 1e-3, 1),
     Metric("video_decodable_fraction", "video frames decodable", "%", 100, 2),
+    Metric("web_sessions", "Web sessions"),
+    Metric("web_sessions_finished", "Web sessions finished"),
+    Metric("web_cycles_completed", "Web cycles completed"),
+    Metric("web_service_time_mean_s", "Web service time, mean", "s", 1, 2),
+    Metric("web_session_time_mean_s", "Web session time, mean", "s", 1, 2),
+    Metric("web_response_time_mean_s", "Web response time, mean", "ms", 1e3, 1),
+    Metric("web_throughput_bps", "Web throughput of a session", "kb/s", 1e-3, 1),
+    Metric("web_combined_throughput_bps", "Web throughput, combined", "kb/s", 1e-3, 1),
+    Metric("web_timeouts", "Web timeouts"),
     Metric("routing_packets_per_s", "routing packets at IP", "1/s", 1, 1),
     Metric("routing_bytes_per_s", "routing bytes at IP", "B/s", 1, 0),
     Metric("routing_mac_frames_per_s", "routing frames at MAC", "1/s", 1, 1),

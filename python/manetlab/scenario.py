@@ -20,10 +20,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from manetlab import _core, parameters, traffic
+from manetlab import _core, parameters, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
-from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow
+from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow, WebCycle
 from manetlab.parameters import PYTHON, Params
 from manetlab.routing import PythonProtocol, name_of, protocol_of
 
@@ -148,18 +148,29 @@ class RandomTraffic(_Model):
         return self
 
 
-class TrafficSource(_OneOf):
-    """Who talks to whom: exactly one of these.
+class TrafficSource(_Model):
+    """Who talks to whom: exactly one of file, flows and random, or Web sessions, or both.
 
     Attributes:
         file: A traffic file of ns-2 (``cbrgen.tcl``).
         flows: The flows one by one.
         random: Flows between random nodes.
+        web: Web sessions: ``sessions`` names the file that holds them, or they are drawn from the seed; their
+            parameters are those of the section ``web`` (docs/parameters.md).
     """
 
     file: str | None = None
     flows: list[Annotated[AnyFlow, Field(discriminator="kind")]] | None = None
     random: RandomTraffic | None = None
+    web: Section | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        given = [name for name in ("file", "flows", "random") if getattr(self, name) is not None]
+        if len(given) > 1 or (not given and self.web is None):
+            names = "exactly one of file, flows, random must be given"
+            raise ValueError(f"{names}, not {len(given)}; web may stand beside it or alone")
+        return self
 
 
 _SHORT_FORMS = {"movement": "file", "traffic": "file", "tcp": "sender"}
@@ -261,7 +272,7 @@ class Scenario(_Model):
             raise InputError(
                 "the warm-up is not allowed", f"{where}: warmup_s", f"{scenario.warmup_s:g} s", wanted, hint
             )
-        scenario = scenario._with_traces(folder)
+        scenario = scenario._with_traces(folder)._with_sessions(where, folder)
         scenario._where, scenario._folder = where, folder
         return scenario
 
@@ -272,6 +283,13 @@ class Scenario(_Model):
             return self
         read = [flow.read(folder) if isinstance(flow, TraceFlow) else flow for flow in flows]
         return self.model_copy(update={"traffic": self.traffic.model_copy(update={"flows": read})})
+
+    def _with_sessions(self, where: str, folder: Path) -> Scenario:
+        """The same with its Web sessions read from their file, or the parameters that draw them checked."""
+        if self.traffic.web is None:
+            return self
+        read = {"web": web.given(self.traffic.web, where, folder)}
+        return self.model_copy(update={"traffic": self.traffic.model_copy(update=read)})
 
     @classmethod
     def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Scenario:
@@ -321,7 +339,9 @@ class Scenario(_Model):
     @property
     def is_drawn(self) -> bool:
         """Whether movement or traffic depend on the seed, so that each replication has its own."""
-        return self.movement.waypoint is not None or self.traffic.random is not None
+        sessions_drawn = self.traffic.web is not None and web.SESSIONS not in self.traffic.web
+        drawn = self.movement.waypoint is not None or self.traffic.random is not None
+        return drawn or sessions_drawn
 
     @property
     def alike(self) -> Scenario:
@@ -433,6 +453,14 @@ class Scenario(_Model):
         return _core.Movement.fixed(source.positions)
 
     def _flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
+        """All flows; Web sessions come last, so that they change no other flow's number."""
+        flows = self._flows_but_web(movement, radio)
+        if self.traffic.web is None:
+            return flows
+        streams = (self.seed, self.replication)
+        return flows + web.flows(self.traffic.web, movement.nodes, self.warmup_s, streams)
+
+    def _flows_but_web(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
         source = self.traffic
         if source.file is not None:
             path = self._folder / source.file
@@ -445,8 +473,7 @@ class Scenario(_Model):
             times = (self.warmup_s, self.duration_s)
             streams = (self.seed, self.replication)
             return traffic.draw(drawn, movement, radio, times, streams, self._where)
-        assert source.flows is not None
-        return [_core_form(flow) for flow in source.flows]
+        return [_core_form(flow) for flow in source.flows or []]
 
 
 def _core_form(flow: AnyFlow) -> dict[str, Any]:
@@ -587,7 +614,7 @@ def _wanted(complaint: ErrorDetails) -> str:
             return "kind = " + " or ".join(f'"{kind}"' for kind in FLOWS)
         case "model_type" | "model_attributes_type" | "dict_type":
             fields = _model_at([str(part) for part in path]).model_fields
-            is_section = bool(path) and path[-1] in (*parameters.sections(), "waypoint")
+            is_section = bool(path) and path[-1] in (*parameters.sections(), "waypoint", "web")
             return "a table of parameters" if is_section else "a table with " + ", ".join(fields)
         case "tuple_type" | "missing":
             return "a place [x, y] in m"
@@ -625,6 +652,7 @@ def _model_at(names: Sequence[str]) -> type[BaseModel]:
         "chain": Chain,
         "grid": Grid,
         "random": RandomTraffic,
+        "cycles": WebCycle,
         **FLOWS,
     }
     return next((nested[name] for name in reversed(names) if name in nested), Scenario)

@@ -218,7 +218,7 @@ mod tests {
         let payload = match kind {
             0 => Payload::Dsr,
             1 => Payload::Tcp(
-                FlowId(0),
+                FlowId(0).into(),
                 Segment::Ack { next: 0, sack: Default::default(), signs: Default::default() },
             ),
             _ => Payload::Udp(FlowId(0), uid),

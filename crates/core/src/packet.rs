@@ -38,6 +38,23 @@ impl FlowId {
     }
 }
 
+/// One TCP connection of a flow. A transfer has one, number 0; a Web session has one for each request and one for the
+/// replies to it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ConnectionId {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its number within the flow.
+    pub number: u32,
+}
+
+impl From<FlowId> for ConnectionId {
+    /// The only connection of a transfer.
+    fn from(flow: FlowId) -> ConnectionId {
+        ConnectionId { flow, number: 0 }
+    }
+}
+
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
 pub const IP_HEADER_BYTES: u32 = 20;
 
@@ -82,8 +99,8 @@ pub struct Packet {
 /// What an IP packet carries.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Payload {
-    /// A TCP segment of a flow.
-    Tcp(FlowId, tcp::Segment),
+    /// A TCP segment of a connection.
+    Tcp(ConnectionId, tcp::Segment),
     /// A UDP datagram of a flow, with its number within the flow.
     Udp(FlowId, u64),
     /// A UDP datagram that carries a message of a flow, or a part of one.
@@ -178,10 +195,8 @@ impl Packet {
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
-            Payload::Tcp(flow, _)
-            | Payload::Udp(flow, _)
-            | Payload::Datagram(flow, _)
-            | Payload::Adp(flow, _) => Some(flow),
+            Payload::Tcp(connection, _) => Some(connection.flow),
+            Payload::Udp(flow, _) | Payload::Datagram(flow, _) | Payload::Adp(flow, _) => Some(flow),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::kernel::{Span, Time};
 use crate::mobility::Trajectory;
 use crate::params::{OutOfRange, choices, params};
 use crate::radio::Propagation;
-use crate::traffic::Durations;
+use crate::traffic::{Durations, WebCycle};
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 
@@ -131,6 +131,11 @@ pub enum FlowKind {
     },
     /// Endless data over ADP; see the section `adp`.
     Adp {},
+    /// A Web session: the source is the client, the destination the server.
+    Web {
+        /// What the session consists of.
+        cycles: Vec<WebCycle>,
+    },
 }
 
 fn udp() -> Carrier {
@@ -335,9 +340,42 @@ impl Scenario {
                 Some((at, found, wanted)) => wrong(&format!("packets[{at}]"), found, wanted),
                 None => Ok(()),
             },
+            FlowKind::Web { cycles } => match first_unusable_cycle(cycles) {
+                Some((at, found, wanted)) => wrong(&at, found, wanted),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
+}
+
+/// The first part of a Web session that cannot be: where it is, what it is and what was wanted.
+fn first_unusable_cycle(cycles: &[WebCycle]) -> Option<(String, String, &'static str)> {
+    const LENGTH: &str = "from 1 to 1000000000000 bytes";
+    let is_length = |bytes: &u64| (1..=1_000_000_000_000).contains(bytes);
+    let is_time = |time_s: f64| (0.0..=MAX_DURATION_S).contains(&time_s);
+    if cycles.is_empty() {
+        return Some(("cycles".to_owned(), "none".to_owned(), "at least one cycle"));
+    }
+    cycles.iter().enumerate().find_map(|(at, cycle)| {
+        let wrong =
+            |field: &str, found: String, wanted| Some((format!("cycles[{at}].{field}"), found, wanted));
+        if let Some((field, found)) = [("think_s", cycle.think_s), ("server_delay_s", cycle.server_delay_s)]
+            .into_iter()
+            .find(|&(_, time_s)| !is_time(time_s))
+        {
+            return wrong(field, format!("{found} s"), "from 0 to 1000000 s");
+        }
+        if !is_length(&cycle.request_bytes) {
+            return wrong("request_bytes", format!("{} bytes", cycle.request_bytes), LENGTH);
+        }
+        if cycle.replies_bytes.is_empty() {
+            return wrong("replies_bytes", "none".to_owned(), "at least one reply");
+        }
+        let short = cycle.replies_bytes.iter().position(|bytes| !is_length(bytes))?;
+        let found = format!("{} bytes", cycle.replies_bytes[short]);
+        wrong(&format!("replies_bytes[{short}]"), found, LENGTH)
+    })
 }
 
 /// The first packet of a list that cannot be sent: its place, what it is and what was wanted.

@@ -132,6 +132,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::video_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::web_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::web_defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::draw_web_sessions, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(running::stop, module)?)?;

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from manetlab import parameters
+from manetlab import parameters, web
 from manetlab.errors import InputError, shown
 from manetlab.flows import FLOWS
 from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario, long_form, merged
@@ -26,8 +26,9 @@ def known() -> tuple[str, ...]:
         "movement.waypoint": tuple(parameters.waypoint_schema()),
         "movement.chain": tuple(Chain.model_fields),
         "movement.grid": tuple(Grid.model_fields),
-        "traffic": ("file", "flows", "random"),
+        "traffic": ("file", "flows", "random", "web"),
         "traffic.random": tuple(RandomTraffic.model_fields),
+        "traffic.web": (web.SESSIONS, *parameters.web_schema()),
         "traffic.flows.*": tuple(
             dict.fromkeys(name for model in FLOWS.values() for name in model.model_fields)
         ),

@@ -435,5 +435,6 @@ def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
     # Asking the simulator costs a millisecond and keeps the names in one place.
     video = {"kind": "video", "src": 0, "dst": 1, "start_s": 0.0}
-    smallest = run(movement={"chain": {"nodes": 2}}, traffic={"flows": [video]}, duration_s=0.001)
+    traffic = {"flows": [video], "web": {"clients": 1, "servers": 1}}
+    smallest = run(movement={"chain": {"nodes": 2}}, traffic=traffic, duration_s=0.001)
     return tuple(smallest.totals)

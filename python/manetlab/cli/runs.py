@@ -166,11 +166,11 @@ def show(result: Result) -> None:
     from rich.text import Text
 
     from manetlab.flows import FLOWS
-    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, TCP_FLOW, TOTALS
+    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, TCP_FLOW, TOTALS, WEB_FLOW
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
-    own = {"tcp": TCP_FLOW, "cbr": CBR_FLOW}
+    own = {"tcp": TCP_FLOW, "cbr": CBR_FLOW, "web": WEB_FLOW}
     for kind in FLOWS:
         metrics = own.get(kind, MESSAGE_FLOW)
         flows = [flow for flow in result.flows if flow["kind"] == kind]
@@ -183,8 +183,8 @@ def show(result: Result) -> None:
             table.print(console)
     # A kind of traffic that is not there has no totals to show.
     there = {flow["kind"] for flow in result.flows}
-    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video") if kind not in there]
-    absent += ["message"] if there <= {"tcp", "cbr"} else []
+    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
+    absent += ["message"] if there <= own.keys() else []
     totals = Table("Totals", ("metric", "value"))
     for metric in TOTALS:
         if not metric.key.startswith(tuple(absent)):

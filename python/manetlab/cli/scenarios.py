@@ -205,6 +205,30 @@ def generate(
     _write_ns2(resolved, movement, traffic)
 
 
+@app.command()
+def sessions(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
+    seed: options.Seed = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write. [standard output]")
+    ] = None,
+) -> None:
+    """Write a scenario's Web sessions to a file, which `traffic.web.sessions` reads again."""
+    from manetlab import web
+    from manetlab.files import check_apart, write_text
+
+    check_apart({"--output": output}, (scenario,))
+    resolved = options.scenario_from(scenario, None, None, None, seed=seed).resolve()
+    if not any(flow["kind"] == "web" for flow in resolved.flows):
+        hint = "for example [traffic.web] with clients = 10 in it"
+        raise InputError("the scenario has no Web sessions", str(scenario), "none", "traffic.web", hint)
+    text = web.text(resolved.flows)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
+
+
 @app.command("import")
 def import_(
     movement: Annotated[Path, typer.Option(help="Movement file of ns-2 (setdest).")],
@@ -290,6 +314,8 @@ def _print(resolved: Resolved) -> None:
     flows = Table("Flows", ("flow", "kind", "from", "to", "starts (s)", "what"), text_columns=2)
     for number, flow in enumerate(resolved.flows):
         rest = {k: v for k, v in flow.items() if k not in ("kind", "src", "dst", "start_s") and v is not None}
+        if cycles := rest.pop("cycles", None):
+            rest["cycles"] = len(cycles)
         what = ", ".join(f"{key} = {shown(value)}" for key, value in rest.items())
         flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
     flows.print(console)

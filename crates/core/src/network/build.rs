@@ -13,14 +13,17 @@ use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId};
 use crate::radio::{Index, Propagation};
 use crate::routing::{StaticRoutes, shortest_hops};
 use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, RoutingMaker, Scenario};
-use crate::traffic::{CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource};
+use crate::traffic::{
+    CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
+};
 use crate::transport::adp;
-use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters, TcpParams};
+use crate::transport::tcp::{Receiver, Sender, TcpParams};
 
 use super::air::Air;
 use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
 use super::messages::{AdpFlow, Bearer, MessageFlow};
 use super::sampling::Sampling;
+use super::web::WebFlow;
 use super::{Conveyor, Network, Options, Station, Target};
 
 impl Network {
@@ -128,6 +131,12 @@ impl Network {
                 self.agenda.set(source_slot, source.next_timeout());
                 Transport::Cbr(Box::new(CbrFlow { source, payload_bytes: bytes, next_number: 0 }))
             }
+            FlowKind::Web { cycles } => {
+                let session = WebSession::new(start, stop, cycles.clone());
+                let web = self.web_flow(id, session, &scenario.params.tcp, &streams);
+                self.agenda.set(source_slot, web.next_timeout());
+                Transport::Web(Box::new(web))
+            }
             kind => {
                 let source = source_of(scenario, kind, start, stop, streams.stream(id, Purpose::Traffic));
                 let next = source.as_ref().map_or(start, |source| source.next_timeout());
@@ -147,17 +156,17 @@ impl Network {
     fn tcp_flow(&mut self, id: u32, params: &TcpParams, streams: &Streams, bytes: Option<u64>) -> TcpFlow {
         let tick = Span::from_micros(params.tick_ms * 1e3);
         let tick_phase = streams.stream(id, Purpose::Transport).span_below(tick);
-        TcpFlow {
-            sender: Sender::new(params, tick_phase),
-            receiver: Receiver::new(params),
-            sender_slot: self.add_slot(Target::Sender(id)),
-            receiver_slot: self.add_slot(Target::Receiver(id)),
-            bytes,
-            started: false,
-            ends: true,
-            completed: None,
-            at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
-        }
+        let slots = (self.add_slot(Target::Sender(id)), self.add_slot(Target::Receiver(id)));
+        TcpFlow::new(Sender::new(params, tick_phase), Receiver::new(params), slots, bytes)
+    }
+
+    /// A Web session, whose connections come and go.
+    fn web_flow(&mut self, id: u32, session: WebSession, params: &TcpParams, streams: &Streams) -> WebFlow {
+        let tick = Span::from_micros(params.tick_ms * 1e3);
+        let mut stream = streams.stream(id, Purpose::Transport);
+        let tick_phases = [stream.span_below(tick), stream.span_below(tick)];
+        let slots = (self.add_slot(Target::Sender(id)), self.add_slot(Target::Receiver(id)));
+        WebFlow::new(session, params.clone(), tick_phases, slots)
     }
 
     /// The endpoints that carry a flow's messages.
@@ -191,7 +200,7 @@ fn carrier_of(kind: &FlowKind) -> Carrier {
         | FlowKind::Trace { transport, .. }
         | FlowKind::Video { transport } => transport,
         FlowKind::Adp {} => Carrier::Adp,
-        FlowKind::Tcp { .. } => Carrier::Tcp,
+        FlowKind::Tcp { .. } | FlowKind::Web { .. } => Carrier::Tcp,
         FlowKind::Cbr { .. } => Carrier::Udp,
     }
 }
@@ -234,7 +243,7 @@ fn source_of(
         FlowKind::Video { .. } => {
             Some(Box::new(VideoSource::new(start, stop, &scenario.params.video, stream)))
         }
-        FlowKind::Adp {} | FlowKind::Tcp { .. } | FlowKind::Cbr { .. } => None,
+        FlowKind::Adp {} | FlowKind::Tcp { .. } | FlowKind::Cbr { .. } | FlowKind::Web { .. } => None,
     }
 }
 

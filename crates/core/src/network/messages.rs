@@ -137,7 +137,7 @@ impl Network {
             }
             Bearer::Tcp(tcp) => {
                 tcp.ends = is_last;
-                self.with_sender(id, |sender, out| {
+                self.with_sender(FlowId(id).into(), |sender, out| {
                     sender.handle_write(now, Some(u64::from(message.bytes)), out);
                 });
             }
@@ -287,7 +287,9 @@ impl Network {
                 let deadline = Span::from_secs(scenario.params.video.playout_deadline_s);
                 FlowMeasures::Video(log.video(warmup, deadline, measures))
             }
-            FlowKind::Adp {} | FlowKind::Tcp { .. } | FlowKind::Cbr { .. } => FlowMeasures::Adp(measures),
+            FlowKind::Adp {} | FlowKind::Tcp { .. } | FlowKind::Cbr { .. } | FlowKind::Web { .. } => {
+                FlowMeasures::Adp(measures)
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod flows;
 mod messages;
 mod results;
 mod sampling;
+mod web;
 
 use std::collections::{BTreeMap, VecDeque};
 

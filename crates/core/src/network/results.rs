@@ -3,12 +3,12 @@
 use crate::mac::Body;
 use crate::observe::{
     CostTotals, FlowMeasures, FlowReport, FlowResult, MacCount, MessageTotals, ResultHash, RunResult,
-    RunTotals,
+    RunTotals, WebTotals,
 };
 use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
 
-use super::flows::{Flow, TcpFlow, Transport};
+use super::flows::{TcpFlow, Transport};
 use super::{Delayed, Network, Outcome, RunError};
 
 impl Network {
@@ -21,7 +21,7 @@ impl Network {
         let transmitted = self.transmitted_tcp_bytes();
         let totals = self.meter.totals(&measures, transmitted, self.receptions());
         let costs: Vec<(MacCount, u64, u64)> =
-            (0..).zip(&self.flows).map(|(id, flow)| self.cost(id, flow)).collect();
+            (0..).zip(&measures).map(|(id, of)| self.cost(id, of)).collect();
         let drops = self.meter.drop_counts();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
         let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
@@ -37,6 +37,7 @@ impl Network {
             totals: RunTotals {
                 common: totals,
                 messages: MessageTotals::of(&measures),
+                web: WebTotals::of(&measures),
                 costs: CostTotals::of(costs.into_iter()),
             },
             drops,
@@ -61,17 +62,22 @@ impl Network {
             )),
             Transport::Cbr(_) => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
             Transport::Messages(messages) => self.message_measures(id, messages, scenario),
+            Transport::Web(web) => self.web_measures(id, web, scenario),
         };
         let start_s = scenario.flows[id as usize].start_s;
         FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
     }
 
     /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.
-    fn cost(&self, id: u32, flow: &Flow) -> (MacCount, u64, u64) {
+    fn cost(&self, id: u32, measures: &FlowMeasures) -> (MacCount, u64, u64) {
         let (count, packets, bytes) = self.meter.mac_count(FlowId(id));
         let in_order =
             |tcp: &TcpFlow| tcp.receiver.counters().bytes_in_order - tcp.at_warmup.1.bytes_in_order;
-        (count, packets, flow.transport.tcp().map_or(bytes, in_order))
+        let bytes = match measures {
+            FlowMeasures::Web(web) => web.delivered_bytes,
+            _ => self.flows[id as usize].transport.tcp().map_or(bytes, in_order),
+        };
+        (count, packets, bytes)
     }
 
     fn transmitted_tcp_bytes(&self) -> u64 {
@@ -79,7 +85,7 @@ impl Network {
             .iter()
             .map(|flow| match &flow.transport {
                 Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
-                Transport::Cbr(_) | Transport::Messages(_) => 0,
+                Transport::Cbr(_) | Transport::Messages(_) | Transport::Web(_) => 0,
             })
             .sum()
     }

@@ -81,6 +81,6 @@ fn tcp_samples(flows: &[Flow]) -> impl Iterator<Item = FlowSample> {
 fn message_samples(flows: &[Flow]) -> impl Iterator<Item = MessageSample> {
     flows.iter().zip(0..).filter_map(|(flow, id)| match &flow.transport {
         Transport::Messages(messages) => Some(messages.sample(id)),
-        Transport::Tcp(_) | Transport::Cbr(_) => None,
+        Transport::Tcp(_) | Transport::Cbr(_) | Transport::Web(_) => None,
     })
 }

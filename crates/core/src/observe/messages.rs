@@ -312,7 +312,7 @@ fn messages_of(flow: &FlowMeasures) -> Option<&MessageMeasures> {
         | FlowMeasures::Trace(messages)
         | FlowMeasures::Adp(messages) => Some(messages),
         FlowMeasures::Video(video) => Some(&video.messages),
-        FlowMeasures::Tcp(_) | FlowMeasures::Cbr(_) => None,
+        FlowMeasures::Tcp(_) | FlowMeasures::Cbr(_) | FlowMeasures::Web(_) => None,
     }
 }
 

@@ -86,6 +86,17 @@ impl Meter {
         self.running.as_deref().copied().unwrap_or_default()
     }
 
+    /// When the window begins.
+    pub fn warmup(&self) -> Time {
+        self.warmup
+    }
+
+    /// Mean number of links that a flow's delivered data packets crossed.
+    pub fn hops_mean(&self, flow: FlowId) -> Option<f64> {
+        let counts = &self.flows[flow.index()];
+        ratio(counts.hops, counts.received)
+    }
+
     fn in_window(&self, time: Time) -> bool {
         time >= self.warmup
     }

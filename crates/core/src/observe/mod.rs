@@ -11,6 +11,7 @@ mod meter;
 mod outages;
 mod recording;
 mod series;
+mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use costs::{CostTotals, FlowCost, FlowReport, MacCount};
@@ -20,6 +21,7 @@ pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
+pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;
 
@@ -59,6 +61,8 @@ pub enum FlowMeasures {
     Video(VideoMeasures),
     /// Endless data over ADP.
     Adp(MessageMeasures),
+    /// A Web session.
+    Web(WebMeasures),
 }
 
 /// Measures of a TCP flow.
@@ -171,8 +175,8 @@ pub struct Totals {
     pub collision_fraction: Option<f64>,
 }
 
-/// The totals of a run. The result hash covers `common` only: those of messages, where there are any, follow from the
-/// flows, and the costs from what the MACs did.
+/// The totals of a run. The result hash covers `common` only, so that it is the same for runs without messages and Web
+/// sessions as it always was: the totals of those follow from the flows, and the costs from what the MACs did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RunTotals {
     /// What every run has.
@@ -181,6 +185,9 @@ pub struct RunTotals {
     /// The measures of the flows that send messages; left out where there are none.
     #[serde(flatten)]
     pub messages: Option<MessageTotals>,
+    /// The measures of the Web sessions; left out where there are none.
+    #[serde(flatten)]
+    pub web: Option<WebTotals>,
     /// What the data cost at the MAC.
     #[serde(flatten)]
     pub costs: CostTotals,

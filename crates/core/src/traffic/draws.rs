@@ -25,6 +25,25 @@ pub(super) fn log_normal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 
     libm::exp(location + variance.sqrt() * normal(stream))
 }
 
+/// Log-normal, given the median and the standard deviation of the logarithm.
+pub(super) fn log_normal_by_median(stream: &mut Stream, median: f64, sigma: f64) -> f64 {
+    median * libm::exp(sigma * normal(stream))
+}
+
+/// Pareto with this shape, cut off below and above.
+pub(super) fn bounded_pareto(stream: &mut Stream, (least, most): (f64, f64), shape: f64) -> f64 {
+    let above = libm::pow(least / most, shape);
+    least * libm::pow(1.0 - stream.unit() * (1.0 - above), -1.0 / shape)
+}
+
+/// Geometric from one on, with this mean, which is at least one.
+pub(super) fn geometric(stream: &mut Stream, mean: f64) -> u32 {
+    if mean <= 1.0 {
+        return 1;
+    }
+    1 + (libm::log(positive_unit(stream)) / libm::log1p(-1.0 / mean)) as u32
+}
+
 /// Standard normal, by the transformation of Box and Muller (1958).
 fn normal(stream: &mut Stream) -> f64 {
     let radius = (-2.0 * libm::log(positive_unit(stream))).sqrt();
@@ -67,5 +86,27 @@ mod tests {
         let cumulative = |x: f64| 0.5 * libm::erfc(-(libm::log(x) - mu) / (sigma * 2f64.sqrt()));
         let found = distance(|stream| log_normal(stream, 2.0, 1.0), cumulative);
         assert!(found < bound(), "log-normal: {found}");
+        let cumulative = |x: f64| 0.5 * libm::erfc(-libm::log(x / 4.0) / (0.7 * 2f64.sqrt()));
+        let found = distance(|stream| log_normal_by_median(stream, 4.0, 0.7), cumulative);
+        assert!(found < bound(), "log-normal by its median: {found}");
+        let whole = 1.0 - libm::pow(200.0, -1.2);
+        let found = distance(
+            |stream| bounded_pareto(stream, (1.0, 200.0), 1.2),
+            |x| (1.0 - libm::pow(x, -1.2)) / whole,
+        );
+        assert!(found < bound(), "bounded Pareto: {found}");
+    }
+
+    #[test]
+    fn a_geometric_draw_fails_equally_often_each_time() {
+        let mut stream = Streams::new(7, 0).stream(0, Purpose::Traffic);
+        let drawn: Vec<u32> = (0..DRAWS).map(|_| geometric(&mut stream, 3.0)).collect();
+        for n in 1..6 {
+            let at_least = drawn.iter().filter(|&&count| count >= n).count() as f64;
+            let beyond = drawn.iter().filter(|&&count| count > n).count() as f64;
+            let error = (2.0 / 9.0 / at_least).sqrt();
+            assert!((beyond / at_least - 2.0 / 3.0).abs() < 3.0 * error, "{n}: {}", beyond / at_least);
+        }
+        assert_eq!(geometric(&mut stream, 1.0), 1);
     }
 }

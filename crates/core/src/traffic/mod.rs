@@ -2,7 +2,7 @@
 //!
 //! A source is a state machine: [`Source::next_timeout`] says when its next message is due, and
 //! [`Source::handle_timeout`] makes it. A source knows nothing of its transport. Constant bit rate has a state
-//! machine of its own, because its packets are all alike.
+//! machine of its own, because its packets are all alike; so has a Web session, which waits for answers.
 
 mod cbr;
 mod draws;
@@ -10,12 +10,16 @@ mod on_off;
 mod poisson;
 mod trace;
 mod video;
+mod web;
 
 pub use cbr::CbrSource;
 pub use on_off::{Durations, OnOffParams, OnOffSource};
 pub use poisson::PoissonSource;
 pub use trace::TraceSource;
 pub use video::{VideoParams, VideoSource};
+pub use web::{
+    Distributions, Truncation, WebCycle, WebError, WebParams, WebPlan, WebSession, WebStep, draw_sessions,
+};
 
 use serde::Serialize;
 
