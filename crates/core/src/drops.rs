@@ -57,6 +57,8 @@ reasons! {
     Duplicate at Mac,
     /// The interface queue was full.
     QueueFull at InterfaceQueue,
+    /// The interface queue's active management saw congestion coming.
+    EarlyDrop at InterfaceQueue,
     /// Another packet for the same unresolved address took the one place that ARP has.
     ArpHoldReplaced at Arp,
     /// ARP asked as often as it may and got no answer.

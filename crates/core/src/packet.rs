@@ -56,6 +56,18 @@ impl From<FlowId> for ConnectionId {
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
 pub const IP_HEADER_BYTES: u32 = 20;
 
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// Its transport does not understand marks: congestion drops it.
+    #[default]
+    NotEct,
+    /// Its transport understands marks.
+    Ect,
+    /// A queue on the way met congestion and marked it.
+    Ce,
+}
+
 /// One IP packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Packet {
@@ -76,6 +88,8 @@ pub struct Packet {
     pub created: Time,
     /// What it carries.
     pub payload: Payload,
+    /// What the IP header says of congestion.
+    pub ecn: Ecn,
     /// The DSR options header between IP and the payload, if there is one; `bytes` counts it.
     pub dsr: Option<Arc<dsr::Header>>,
 }
@@ -113,6 +127,27 @@ pub struct Datagram {
 impl Packet {
     /// The `uid` of a packet that the network has not seen yet.
     pub const UNNUMBERED: u64 = u64::MAX;
+
+    /// A routing protocol's own message, without a number.
+    pub fn control(now: Time, src: NodeId, dst: NodeId, ttl: u8, bytes: u32, payload: Payload) -> Packet {
+        Packet {
+            uid: Packet::UNNUMBERED,
+            src,
+            dst,
+            ttl,
+            hops: 0,
+            bytes,
+            created: now,
+            payload,
+            ecn: Ecn::NotEct,
+            dsr: None,
+        }
+    }
+
+    /// Shall `node` take it, because it is for this node or for all?
+    pub fn is_for(&self, node: NodeId) -> bool {
+        self.dst == node || self.dst.is_broadcast()
+    }
 
     /// Is it traffic of a flow, rather than a routing protocol's own message?
     pub fn is_data(&self) -> bool {

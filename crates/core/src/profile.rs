@@ -50,7 +50,11 @@ fn ns_2_35() -> Params {
             ..MacParams::default()
         },
         // A limit of 50 admits a packet only while fewer than 49 wait.
-        queue: QueueParams { packets: 49, routing_priority: RoutingPriority::NewestFirst },
+        queue: QueueParams {
+            packets: 49,
+            routing_priority: RoutingPriority::NewestFirst,
+            ..QueueParams::default()
+        },
         arp: ArpParams::default(),
         network: NetworkParams { link_layer_delay_us: 25.0, udp_header_bytes: 0, ..NetworkParams::default() },
         tcp: TcpParams::ns_2_35(),

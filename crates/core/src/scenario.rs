@@ -323,6 +323,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_mac()?;
+        self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
             Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
         };
@@ -374,6 +375,19 @@ impl Scenario {
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
         }
         Ok(())
+    }
+
+    /// RED's thresholds fit each other.
+    fn check_queue(&self) -> Result<(), ScenarioError> {
+        let queue = &self.params.queue;
+        if queue.red_max_threshold > queue.red_min_threshold {
+            return Ok(());
+        }
+        Err(ScenarioError::Unusable {
+            field: "queue.red_max_threshold".to_owned(),
+            found: queue.red_max_threshold.to_string(),
+            wanted: format!("above queue.red_min_threshold, {} packets", queue.red_min_threshold),
+        })
     }
 
     fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
@@ -541,6 +555,9 @@ mod tests {
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
+        assert!(
+            complaint(|s| s.params.queue.red_min_threshold = 15.0).starts_with("queue.red_max_threshold")
+        );
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));

@@ -96,7 +96,7 @@ impl Network {
             let routing_slot = self.add_slot(Target::Routing(node));
             self.stations.push(Station {
                 mac: Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac)),
-                queue: InterfaceQueue::new(&scenario.params.queue),
+                queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
                 routing: make_routing(NodeId(node)),
                 mac_slot,

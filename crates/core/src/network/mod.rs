@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
-use crate::ifq::{InterfaceQueue, Outgoing};
+use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
@@ -418,7 +418,17 @@ impl Network {
         }
     }
 
-    fn enqueue(&mut self, node: u32, outgoing: Outgoing) {
+    fn enqueue(&mut self, node: u32, mut outgoing: Outgoing) {
+        let station = &mut self.stations[node as usize];
+        match station.queue.admit(self.now, &mut outgoing) {
+            Admission::Admitted => {}
+            Admission::Marked => {
+                if let Body::Ip(packet) = &outgoing.body {
+                    self.record(node, || RecordKind::Marked(packet.into()));
+                }
+            }
+            Admission::Refused => return self.drop_body(node, &outgoing.body, DropReason::EarlyDrop),
+        }
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
             self.with_mac(node, |mac, now, timing, actions| {
@@ -481,13 +491,16 @@ impl Network {
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
                 let station = &mut self.stations[node as usize];
-                if station.mac.is_ready()
-                    && let Some(next) = station.queue.pop()
-                {
-                    self.with_mac(node, |mac, now, timing, actions| {
-                        mac.handle_send(now, next.to, next.body, timing, actions);
-                    });
+                if !station.mac.is_ready() {
+                    return;
                 }
+                let Some(next) = station.queue.pop() else {
+                    station.queue.begin_idle(self.now);
+                    return;
+                };
+                self.with_mac(node, |mac, now, timing, actions| {
+                    mac.handle_send(now, next.to, next.body, timing, actions);
+                });
             }
         }
     }

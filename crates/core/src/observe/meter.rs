@@ -290,7 +290,8 @@ impl Meter {
     }
 
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// decodable frames and those of them that collisions destroyed, over the whole run.
+    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions destroyed, over
+    /// the whole run.
     pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()

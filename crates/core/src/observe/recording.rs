@@ -35,6 +35,8 @@ pub enum RecordKind {
     SentDown(PacketNote, NodeId),
     /// A packet reached its endpoint.
     Delivered(PacketNote),
+    /// The interface queue marked a packet for congestion.
+    Marked(PacketNote),
     /// A packet was dropped.
     Dropped(PacketNote, DropReason),
     /// A frame went on the air.
@@ -152,6 +154,7 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
             write!(text, "\"event\":\"sent\",{},\"next_hop\":{}", fields(note), address(*to))?;
         }
         RecordKind::Delivered(note) => write!(text, "\"event\":\"delivered\",{}", fields(note))?,
+        RecordKind::Marked(note) => write!(text, "\"event\":\"marked\",{}", fields(note))?,
         RecordKind::Dropped(note, reason) => {
             write!(text, "\"event\":\"dropped\",{},\"reason\":\"{}\"", fields(note), reason.name())?;
         }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
-use crate::packet::{FlowId, NodeId, Packet, Payload};
+use crate::packet::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
 pub(crate) fn at(seconds: f64) -> Time {
@@ -34,6 +34,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         bytes: 532,
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
+        ecn: Ecn::NotEct,
         dsr: None,
     }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet};
+use crate::packet::{NodeId, Packet, Payload};
 use crate::params::{choices, params};
 use crate::routing::Routing;
 
@@ -265,6 +265,10 @@ impl AodvParams {
         Span::from_secs(self.broadcast_jitter_ms * 1e-3)
     }
 
+    fn buffer_timeout(&self) -> Span {
+        Span::from_secs(self.buffer_timeout_s)
+    }
+
     fn release_spacing(&self) -> Span {
         Span::from_secs(self.release_spacing_ms * 1e-3)
     }
@@ -284,15 +288,5 @@ pub fn new(node: NodeId, params: &Arc<AodvParams>, stream: Stream) -> Box<dyn Ro
 
 /// A new control packet.
 fn control(now: Time, src: NodeId, dst: NodeId, ttl: u32, bytes: u32, message: Message) -> Packet {
-    Packet {
-        uid: Packet::UNNUMBERED,
-        src,
-        dst,
-        ttl: ttl.min(255) as u8,
-        hops: 0,
-        bytes,
-        created: now,
-        payload: crate::packet::Payload::Aodv(message),
-        dsr: None,
-    }
+    Packet::control(now, src, dst, ttl.min(255) as u8, bytes, Payload::Aodv(message))
 }

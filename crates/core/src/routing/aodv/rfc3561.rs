@@ -48,7 +48,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
 use crate::routing::buffer::PacketBuffer;
-use crate::routing::{Action, Routing};
+use crate::routing::{Action, Routing, relay};
 
 /// §5.1.
 const RREQ_BYTES: u32 = 24 + IP_HEADER_BYTES;
@@ -130,7 +130,7 @@ impl Rfc3561 {
             rreq_id: 0,
             table: Table::new(params.delete_period(), params.sequence_numbers),
             discoveries: BTreeMap::new(),
-            buffer: PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s),
+            buffer: PacketBuffer::new(params.buffer_packets),
             seen: SeenRequests::default(),
             rreq_rate: RateLimit::default(),
             rerr_rate: RateLimit::default(),
@@ -166,24 +166,21 @@ impl Routing for Rfc3561 {
             self.send_data(now, packet, None, Span::ZERO, actions);
         } else {
             let dst = packet.dst;
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
             self.discover(now, dst, actions);
         }
     }
 
-    fn handle_incoming(&mut self, now: Time, mut packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         self.note_neighbour(now, from);
         if !packet.is_data() {
             self.receive_message(now, packet, from, actions);
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
+            return;
+        }
+        if packet.is_for(self.node) {
             self.active_until = now + self.params.active_route_timeout();
-            actions.push(Action::Deliver(packet));
-        } else if packet.src == self.node {
-            actions.push(Action::Drop(packet, DropReason::RoutingLoop));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        }
+        if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.forward_data(now, packet, from, actions);
         }
     }

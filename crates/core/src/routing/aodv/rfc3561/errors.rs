@@ -54,7 +54,7 @@ impl Rfc3561 {
             self.send_data(now, packet, None, Span::ZERO, actions);
         } else if self.can_repair(now, dst) {
             let source = packet.src;
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
             self.repair(now, dst, source, actions);
         } else {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));

@@ -196,7 +196,8 @@ fn the_receiver_tells_once_of_what_came_out_of_order() {
     for (number, sent) in [(0, 1), (2, 3), (1, 2), (3, 4)] {
         receiver.handle_data(
             ms(9),
-            &Segment::Data { number, payload: 1, sent: ms(sent), retransmission: false },
+            &Segment::Data { number, payload: 1, sent: ms(sent), retransmission: false, cwr: false },
+            Ecn::NotEct,
             &mut out,
         );
     }
