@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab.campaign import Campaign
+from manetlab.capacity import of_hops
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS
 from manetlab.papers import capacity, kept, ledger, record, setup, wording
@@ -299,7 +300,7 @@ def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
 
 def test_the_capacity_is_that_of_the_shortest_path() -> None:
     table = capacity.table_mbps(LEDGER)
-    assert [capacity.of_hops(hops, table) for hops in (None, 1, 2, 10, 11, 40)] == [
+    assert [of_hops(hops, table) for hops in (None, 1, 2, 10, 11, 40)] == [
         0.0,
         *table[:2],
         *[table[-1]] * 3,

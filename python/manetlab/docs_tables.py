@@ -25,6 +25,9 @@ SECTIONS = {
     "dsdv": ("DSDV", "models/dsdv.md"),
     "dsr": ("DSR", "models/dsr.md"),
     "adv": ("ADV", "models/adv.md"),
+    "flooding": ("Flooding", "models/flooding.md"),
+    "adp": ("ADP, at both ends", "models/adp.md"),
+    "video": ("Video traffic", "models/traffic.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }
 """What each section is, and the page of its model."""

@@ -64,6 +64,16 @@ CBR_FLOW = (
     Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
     Metric("hops_mean", "hops", "", 1, 2),
 )
+MESSAGE_FLOW = (
+    Metric("messages_made", "made"),
+    Metric("messages_delivered", "delivered"),
+    Metric("messages_dropped", "dropped at sender"),
+    Metric("messages_lost", "lost"),
+    Metric("message_delivery_fraction", "delivered", "%", 100, 1),
+    Metric("message_latency_mean_s", "latency", "ms", 1e3, 1),
+    Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
+    Metric("hops_mean", "hops", "", 1, 2),
+)
 TOTALS = (
     Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1),
     Metric("tcp_goodput", "TCP goodput", "", 1, 3),
@@ -76,6 +86,15 @@ TOTALS = (
     Metric("cbr_latency_mean_s", "CBR latency, mean", "ms", 1e3, 1),
     Metric("cbr_latency_p95_s", "CBR latency, 95th percentile", "ms", 1e3, 1),
     Metric("cbr_throughput_bps", "CBR throughput", "kb/s", 1e-3, 1),
+    Metric("messages_made", "messages made"),
+    Metric("messages_delivered", "messages delivered"),
+    Metric("messages_dropped", "messages dropped at their sender"),
+    Metric("messages_lost", "messages lost in the network"),
+    Metric("message_delivery_fraction", "message delivery", "%", 100, 2),
+    Metric("message_network_drop_rate", "message loss in the network", "%", 100, 2),
+    Metric("message_latency_mean_s", "message latency, mean", "ms", 1e3, 1),
+    Metric("message_throughput_bps", "message throughput", "kb/s", 1e-3, 1),
+    Metric("video_decodable_fraction", "video frames decodable", "%", 100, 2),
     Metric("routing_packets_per_s", "routing packets at IP", "1/s", 1, 1),
     Metric("routing_bytes_per_s", "routing bytes at IP", "B/s", 1, 0),
     Metric("routing_mac_frames_per_s", "routing frames at MAC", "1/s", 1, 1),

@@ -55,8 +55,8 @@ fn flow_of(spec: &FlowSpec) -> Flow {
 }
 
 fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
-    let kind = match flow.kind {
-        FlowKind::Tcp { bytes: None, window, segment_bytes } => {
+    let kind = match &flow.kind {
+        &FlowKind::Tcp { bytes: None, window, segment_bytes } => {
             formats::FlowKind::Tcp { window, segment_bytes }
         }
         FlowKind::Tcp { bytes: Some(bytes), .. } => {
@@ -68,8 +68,17 @@ fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
                 "leave out `bytes`, or keep the traffic in a TOML file",
             ));
         }
-        FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+        &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
             formats::FlowKind::Cbr { bytes, interval_s, random, max_packets }
+        }
+        _ => {
+            return Err(input_error(
+                "ns-2's traffic files hold TCP and CBR flows only",
+                "traffic",
+                "a flow of another kind",
+                "TCP and CBR flows",
+                "keep the traffic in a TOML file",
+            ));
         }
     };
     Ok(FlowSpec {

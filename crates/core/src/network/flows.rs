@@ -3,12 +3,13 @@
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::RecordKind;
-use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::packet::{Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
 
 use super::Network;
+use super::messages::MessageFlow;
 
 /// One flow at work.
 pub(super) struct Flow {
@@ -24,6 +25,27 @@ pub(super) struct Flow {
 pub(super) enum Transport {
     Tcp(Box<TcpFlow>),
     Cbr(Box<CbrFlow>),
+    Messages(Box<MessageFlow>),
+}
+
+impl Transport {
+    /// The TCP endpoints, if the flow has any.
+    pub(super) fn tcp(&self) -> Option<&TcpFlow> {
+        match self {
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Messages(messages) => messages.tcp(),
+            Transport::Cbr(_) => None,
+        }
+    }
+
+    /// The same, to change.
+    pub(super) fn tcp_mut(&mut self) -> Option<&mut TcpFlow> {
+        match self {
+            Transport::Tcp(tcp) => Some(tcp),
+            Transport::Messages(messages) => messages.tcp_mut(),
+            Transport::Cbr(_) => None,
+        }
+    }
 }
 
 /// The source of a CBR flow; its destination has no state.
@@ -41,6 +63,8 @@ pub(super) struct TcpFlow {
     pub(super) receiver_slot: Slot,
     pub(super) bytes: Option<u64>,
     pub(super) started: bool,
+    /// Is all data handed over, so that the transfer is over when it is acknowledged?
+    pub(super) ends: bool,
     pub(super) completed: Option<Time>,
     /// The counters when the warm-up ended.
     pub(super) at_warmup: (SenderCounters, ReceiverCounters),
@@ -63,6 +87,7 @@ impl Network {
                 self.tell_routing(src, ConnectionEvent::Opened { dst, two_way: true });
                 self.with_sender(id, |sender, out| sender.handle_write(now, bytes, out));
             }
+            Transport::Messages(_) => self.wake_message_source(id),
             Transport::Cbr(cbr) => {
                 cbr.source.handle_timeout();
                 let payload = Payload::Udp(FlowId(id), cbr.next_number);
@@ -75,7 +100,7 @@ impl Network {
                 if is_first {
                     self.tell_routing(src, ConnectionEvent::Opened { dst, two_way: false });
                 }
-                self.originate(src, dst, bytes, payload);
+                self.originate(src, dst, bytes, payload, Ecn::NotEct);
                 if next == Time::NEVER {
                     self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: false });
                 }
@@ -86,16 +111,18 @@ impl Network {
     pub(super) fn wake_sender(&mut self, id: u32) {
         let now = self.now;
         self.with_sender(id, |sender, out| sender.handle_timeout(now, out));
+        self.with_adp_sender(id, |sender, out| sender.handle_timeout(now, out));
     }
 
     pub(super) fn wake_receiver(&mut self, id: u32) {
         let now = self.now;
         self.with_receiver(id, |receiver, out| receiver.handle_timeout(now, out));
+        self.with_adp_receiver(id, |receiver, out| receiver.handle_timeout(now, out));
     }
 
-    fn with_sender(&mut self, id: u32, call: impl FnOnce(&mut Sender, &mut Vec<Output>)) {
+    pub(super) fn with_sender(&mut self, id: u32, call: impl FnOnce(&mut Sender, &mut Vec<Output>)) {
         let flow = &mut self.flows[id as usize];
-        let Transport::Tcp(tcp) = &mut flow.transport else { return };
+        let Some(tcp) = flow.transport.tcp_mut() else { return };
         let mut outputs = Vec::new();
         let (timeouts, acked) = (tcp.sender.counters().timeouts, tcp.sender.counters().segments_acked);
         call(&mut tcp.sender, &mut outputs);
@@ -106,8 +133,9 @@ impl Network {
             self.meter.outages.acknowledged(FlowId(id));
         }
         self.agenda.set(tcp.sender_slot, tcp.sender.next_timeout());
-        let finishes =
-            outputs.iter().any(|output| matches!(output, Output::Finished)) && tcp.completed.is_none();
+        let finishes = tcp.ends
+            && outputs.iter().any(|output| matches!(output, Output::Finished))
+            && tcp.completed.is_none();
         if finishes {
             tcp.completed = Some(self.now);
         }
@@ -143,20 +171,24 @@ impl Network {
     }
 
     /// The notice from transports to routing.
-    fn tell_routing(&mut self, src: NodeId, event: ConnectionEvent) {
+    pub(super) fn tell_routing(&mut self, src: NodeId, event: ConnectionEvent) {
         self.with_routing(src.0, |routing, now, actions| routing.handle_connection(now, event, actions));
     }
 
     fn with_receiver(&mut self, id: u32, call: impl FnOnce(&mut Receiver, &mut Vec<Output>)) {
         let flow = &mut self.flows[id as usize];
-        let Transport::Tcp(tcp) = &mut flow.transport else { return };
+        let Some(tcp) = flow.transport.tcp_mut() else { return };
         let mut outputs = Vec::new();
         let in_order = tcp.receiver.counters().bytes_in_order;
         call(&mut tcp.receiver, &mut outputs);
-        if tcp.receiver.counters().bytes_in_order > in_order {
-            self.meter.outages.progressed(self.now, FlowId(id));
-        }
+        let bytes_in_order = tcp.receiver.counters().bytes_in_order;
         self.agenda.set(tcp.receiver_slot, tcp.receiver.next_timeout());
+        if bytes_in_order > in_order {
+            self.meter.outages.progressed(self.now, FlowId(id));
+            if let Transport::Messages(messages) = &mut flow.transport {
+                messages.log.progress(self.now, bytes_in_order);
+            }
+        }
         // ACKs go the other way.
         let (src, dst) = (flow.dst, flow.src);
         self.originate_all(id, src, dst, outputs);
@@ -164,17 +196,16 @@ impl Network {
 
     fn originate_all(&mut self, id: u32, src: NodeId, dst: NodeId, outputs: Vec<Output>) {
         for output in outputs {
-            if let Output::Send { segment, bytes } = output {
-                self.originate(src, dst, bytes, Payload::Tcp(FlowId(id), segment));
+            if let Output::Send { segment, bytes, ecn } = output {
+                self.originate(src, dst, bytes, Payload::Tcp(FlowId(id), segment), ecn);
             }
         }
     }
 
     /// A transport endpoint makes a packet of `bytes` at the IP layer.
-    fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload) {
-        let (Payload::Tcp(flow, _) | Payload::Udp(flow, _)) = payload else { return };
-        let packet = Packet {
-            uid: self.audit.make(Some(flow)),
+    pub(super) fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload, ecn: Ecn) {
+        let mut packet = Packet {
+            uid: Packet::UNNUMBERED,
             src,
             dst,
             ttl: self.data_ttl,
@@ -182,8 +213,10 @@ impl Network {
             bytes,
             created: self.now,
             payload,
+            ecn,
             dsr: None,
         };
+        packet.uid = self.audit.make(packet.flow());
         self.record(src.0, || RecordKind::Made((&packet).into()));
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
     }
@@ -204,7 +237,7 @@ impl Network {
         match (&packet.payload, &self.flows[id.index()].transport) {
             (Payload::Tcp(_, segment @ Segment::Data { .. }), _) => {
                 self.meter.tcp_delivered(now, id, packet);
-                self.with_receiver(id.0, |receiver, out| receiver.handle_data(now, segment, out));
+                self.with_receiver(id.0, |receiver, out| receiver.handle_data(now, segment, packet.ecn, out));
             }
             (Payload::Tcp(_, segment @ Segment::Ack { .. }), _) => {
                 self.with_sender(id.0, |sender, out| sender.handle_ack(now, segment, out));
@@ -212,14 +245,14 @@ impl Network {
             (Payload::Udp(..), Transport::Cbr(cbr)) => {
                 self.meter.cbr_delivered(now, id, packet, cbr.payload_bytes, first);
             }
-            _ => {}
+            _ => self.deliver_message(packet, first),
         }
     }
 
     /// The warm-up ends: counters so far are set aside.
     pub(super) fn mark_warmup(&mut self) {
         for flow in &mut self.flows {
-            if let Transport::Tcp(tcp) = &mut flow.transport {
+            if let Some(tcp) = flow.transport.tcp_mut() {
                 tcp.at_warmup = (tcp.sender.counters().clone(), tcp.receiver.counters().clone());
             }
         }
