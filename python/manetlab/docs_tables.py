@@ -27,6 +27,7 @@ SECTIONS = {
     "adv": ("ADV", "models/adv.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),
+    "rtp": ("RTP, at both ends", "models/rtp.md"),
     "web": ("Web sessions", "models/web.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }

@@ -194,6 +194,7 @@ class Scenario(_Model):
         adv: Changed parameters of ADV.
         adp: Changed parameters of ADP.
         video: Changed parameters of video traffic.
+        rtp: Changed parameters of RTP.
     """
 
     movement: MovementSource
@@ -216,6 +217,7 @@ class Scenario(_Model):
     adv: Section = {}
     adp: Section = {}
     video: Section = {}
+    rtp: Section = {}
 
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())

@@ -14,6 +14,7 @@ use crate::routing::dsr::DsrParams;
 use crate::scenario::{NetworkParams, Params};
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
+use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
@@ -64,6 +65,7 @@ fn ns_2_35() -> Params {
         adv: AdvParams::dyer_2002(),
         adp: AdpParams::default(),
         video: VideoParams::default(),
+        rtp: RtpParams::default(),
     }
 }
 

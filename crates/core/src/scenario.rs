@@ -15,6 +15,7 @@ use crate::routing::dsdv::DsdvParams;
 use crate::routing::dsr::DsrParams;
 use crate::traffic::{Durations, VideoParams, WebCycle};
 use crate::transport::adp::AdpParams;
+use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
 
 choices! {
@@ -42,6 +43,10 @@ choices! {
         Adp = "adp",
         /// One write for each message.
         Tcp = "tcp",
+        /// RTP over UDP.
+        RtpUdp = "rtp-udp",
+        /// RTP over ADP.
+        RtpAdp = "rtp-adp",
     }
 }
 
@@ -85,6 +90,8 @@ pub struct Params {
     pub adp: AdpParams,
     /// Video traffic.
     pub video: VideoParams,
+    /// RTP.
+    pub rtp: RtpParams,
 }
 
 impl Params {
@@ -103,6 +110,7 @@ impl Params {
             AdvParams::SCHEMA,
             AdpParams::SCHEMA,
             VideoParams::SCHEMA,
+            RtpParams::SCHEMA,
         ]
         .concat()
     }
@@ -123,7 +131,8 @@ impl Params {
         self.dsr.check()?;
         self.adv.check()?;
         self.adp.check()?;
-        self.video.check()
+        self.video.check()?;
+        self.rtp.check()
     }
 
     /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.

@@ -10,7 +10,7 @@ use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
 
 /// Kinds of packets in the table of drops, in its order.
-const PACKET_KINDS: [&str; 8] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack"];
+const PACKET_KINDS: [&str; 9] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
 const ARP_KIND: usize = 4;
 
 /// Counts of what was delivered for one flow.
@@ -200,8 +200,9 @@ impl Meter {
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
             Payload::Datagram(..) => 5,
-            Payload::Adp(_, adp::Segment::Data { .. }) => 6,
-            Payload::Adp(_, adp::Segment::Ack { .. }) => 7,
+            Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
+            Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
+            Payload::Rtcp(..) => 8,
             Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
         };
         self.count_drop(now, kind, reason);

@@ -86,8 +86,9 @@ impl From<&Packet> for PacketNote {
             Payload::Tcp(_, Segment::Ack { .. }) => "ack",
             Payload::Udp(..) => "cbr",
             Payload::Datagram(..) => "udp",
-            Payload::Adp(_, transport_adp::Segment::Data { .. }) => "adp",
-            Payload::Adp(_, transport_adp::Segment::Ack { .. }) => "adp-ack",
+            Payload::Adp(_, transport_adp::Segment::Data { .. }, _) => "adp",
+            Payload::Adp(_, transport_adp::Segment::Ack { .. }, _) => "adp-ack",
+            Payload::Rtcp(..) => "rtcp",
             Payload::Aodv(message) => match message {
                 Message::Rreq { .. } => "rreq",
                 Message::Rrep { .. } => "rrep",
