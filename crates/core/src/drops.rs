@@ -77,6 +77,10 @@ reasons! {
     BufferTimeout at Routing,
     /// The packet was salvaged as often as it may be, and its next hop failed again.
     SalvageLimit at Routing,
+    /// A copy of a packet that the node has had before, as every neighbour's broadcast brings one in a flood.
+    AlreadySeen at Routing,
+    /// No neighbour is nearer to the destination than the node itself, in forwarding by position.
+    LocalMaximum at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
 }

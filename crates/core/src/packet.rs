@@ -1,5 +1,7 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::kernel::Time;
@@ -115,6 +117,42 @@ pub enum Payload {
     Dsr,
     /// An ADV message.
     Adv(adv::Message),
+    /// A message that only its protocol understands.
+    Custom(CustomMessage),
+}
+
+/// A message of a protocol whose messages have no variant of [`Payload`]: one that the caller of a run brings along, or
+/// one that does not mind an allocation a message. Copies of a packet share it.
+#[derive(Clone)]
+pub struct CustomMessage {
+    /// What recordings call it.
+    pub name: &'static str,
+    content: Arc<dyn Any + Send + Sync>,
+}
+
+impl CustomMessage {
+    /// A message with this content.
+    pub fn new(name: &'static str, content: impl Any + Send + Sync) -> CustomMessage {
+        CustomMessage { name, content: Arc::new(content) }
+    }
+
+    /// The content, if it is of this type.
+    pub fn content<T: Any>(&self) -> Option<&T> {
+        self.content.downcast_ref()
+    }
+}
+
+impl PartialEq for CustomMessage {
+    /// Equal are the copies of one message.
+    fn eq(&self, other: &CustomMessage) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+    }
+}
+
+impl fmt::Debug for CustomMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CustomMessage({})", self.name)
+    }
 }
 
 /// What a UDP datagram carries.
@@ -166,7 +204,35 @@ impl Packet {
             | Payload::Datagram(flow, _)
             | Payload::Adp(flow, ..)
             | Payload::Rtcp(flow, _) => Some(flow),
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What recordings call it (docs/recording.md).
+    pub fn name(&self) -> &'static str {
+        match &self.payload {
+            Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
+            Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
+            Payload::Udp(..) => "cbr",
+            Payload::Datagram(..) => "udp",
+            Payload::Adp(_, adp::Segment::Data { .. }, _) => "adp",
+            Payload::Adp(_, adp::Segment::Ack { .. }, _) => "adp-ack",
+            Payload::Rtcp(..) => "rtcp",
+            Payload::Aodv(message) => match message {
+                aodv::Message::Rreq { .. } => "rreq",
+                aodv::Message::Rrep { .. } => "rrep",
+                aodv::Message::Rerr { .. } => "rerr",
+                aodv::Message::Hello { .. } => "hello",
+            },
+            Payload::Dsr => self.dsr.as_ref().map_or("dsr", |header| header.name()),
+            Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
+            Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
+                adv::FloodKind::InitConnection => "init-connection",
+                adv::FloodKind::ReceiverAlert => "receiver-alert",
+                adv::FloodKind::EndConnection => "end-connection",
+                adv::FloodKind::NonReceiverAlert => "non-receiver-alert",
+            },
+            Payload::Custom(message) => message.name,
         }
     }
 }

@@ -2,37 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arp::ArpParams;
-use crate::ifq::QueueParams;
 use crate::kernel::{Span, Time};
-use crate::mac::MacParams;
 use crate::mobility::Trajectory;
-use crate::params::{OutOfRange, ParamInfo, choices, params};
-use crate::radio::{Propagation, RadioParams};
-use crate::routing::adv::AdvParams;
-use crate::routing::aodv::AodvParams;
-use crate::routing::dsdv::DsdvParams;
-use crate::routing::dsr::DsrParams;
-use crate::traffic::{Durations, VideoParams, WebCycle};
-use crate::transport::adp::AdpParams;
-use crate::transport::rtp::RtpParams;
-use crate::transport::tcp::TcpParams;
+use crate::params::{OutOfRange, choices, params};
+use crate::radio::Propagation;
+use crate::traffic::{Durations, WebCycle};
 
-choices! {
-    /// The routing protocol that every node runs.
-    pub enum RoutingKind {
-        /// Ad hoc On-Demand Distance Vector.
-        Aodv = "aodv",
-        /// Destination-Sequenced Distance Vector.
-        Dsdv = "dsdv",
-        /// Dynamic Source Routing.
-        Dsr = "dsr",
-        /// Adaptive Distance Vector.
-        Adv = "adv",
-        /// Fixed shortest-hop routes over the initial positions.
-        Static = "static",
-    }
-}
+pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 
 choices! {
     /// What carries the messages of a source.
@@ -59,102 +35,8 @@ params! {
         udp_header_bytes: u32 = 8, "byte", "RFC 768", [0.0, 100.0];
         /// Time to live that sources give to data packets. ns-2's AODV puts its network diameter in the place.
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
-    }
-}
-
-/// All parameters of all sections.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// The radio channel.
-    pub radio: RadioParams,
-    /// The 802.11 MAC.
-    pub mac: MacParams,
-    /// The interface queue.
-    pub queue: QueueParams,
-    /// Address resolution.
-    pub arp: ArpParams,
-    /// IP, link layer and UDP.
-    pub network: NetworkParams,
-    /// TCP.
-    pub tcp: TcpParams,
-    /// AODV.
-    pub aodv: AodvParams,
-    /// DSDV.
-    pub dsdv: DsdvParams,
-    /// DSR.
-    pub dsr: DsrParams,
-    /// ADV.
-    pub adv: AdvParams,
-    /// ADP.
-    pub adp: AdpParams,
-    /// Video traffic.
-    pub video: VideoParams,
-    /// RTP.
-    pub rtp: RtpParams,
-}
-
-impl Params {
-    /// What there is to know of every parameter, section by section.
-    pub fn schema() -> Vec<ParamInfo> {
-        [
-            RadioParams::SCHEMA,
-            MacParams::SCHEMA,
-            QueueParams::SCHEMA,
-            ArpParams::SCHEMA,
-            NetworkParams::SCHEMA,
-            TcpParams::SCHEMA,
-            AodvParams::SCHEMA,
-            DsdvParams::SCHEMA,
-            DsrParams::SCHEMA,
-            AdvParams::SCHEMA,
-            AdpParams::SCHEMA,
-            VideoParams::SCHEMA,
-            RtpParams::SCHEMA,
-        ]
-        .concat()
-    }
-
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first parameter that is outside.
-    pub fn check(&self) -> Result<(), OutOfRange> {
-        self.radio.check()?;
-        self.mac.check()?;
-        self.queue.check()?;
-        self.arp.check()?;
-        self.network.check()?;
-        self.tcp.check()?;
-        self.aodv.check()?;
-        self.dsdv.check()?;
-        self.dsr.check()?;
-        self.adv.check()?;
-        self.adp.check()?;
-        self.video.check()?;
-        self.rtp.check()
-    }
-
-    /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
-    pub fn routing_sets(protocol: RoutingKind) -> &'static [&'static str] {
-        match protocol {
-            RoutingKind::Aodv => AodvParams::SETS,
-            RoutingKind::Dsdv => DsdvParams::SETS,
-            RoutingKind::Dsr => DsrParams::SETS,
-            RoutingKind::Adv => AdvParams::SETS,
-            RoutingKind::Static => &[],
-        }
-    }
-
-    /// These parameters with the protocol's section replaced by one of its named sets; none if there is no such set.
-    pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
-        match protocol {
-            RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
-            RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
-            RoutingKind::Dsr => Some(Params { dsr: DsrParams::set(name)?, ..self }),
-            RoutingKind::Adv => Some(Params { adv: AdvParams::set(name)?, ..self }),
-            RoutingKind::Static => None,
-        }
+        /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
+        cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
     }
 }
 

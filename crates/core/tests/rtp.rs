@@ -129,7 +129,7 @@ fn cbr_packets_beyond_the_deadline_are_lost() {
     let kind = FlowKind::Cbr { bytes: 512, interval_s: 0.01, random: false, max_packets: None };
     let with = |deadline_s| {
         let mut scenario = chain(kind.clone());
-        scenario.params.cbr.deadline_s = deadline_s;
+        scenario.params.network.cbr_late_after_s = deadline_s;
         match outcome(&scenario).result.flows[0].measures.clone() {
             FlowMeasures::Cbr(cbr) => cbr,
             other => panic!("no CBR: {other:?}"),

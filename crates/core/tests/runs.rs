@@ -178,9 +178,7 @@ proptest! {
     #[test]
     fn the_audit_balances_wherever_the_run_is_cut(
         name in prop::sample::select(PROFILES.to_vec()),
-        routing in prop::sample::select(vec![
-            RoutingKind::Aodv, RoutingKind::Dsdv, RoutingKind::Dsr, RoutingKind::Adv, RoutingKind::Static,
-        ]),
+        routing in prop::sample::select(RoutingKind::ALL.to_vec()),
         seed in 0u64..1000,
         duration_us in 300_000u64..6_000_000,
         arp in any::<bool>(),

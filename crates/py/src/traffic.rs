@@ -2,7 +2,9 @@
 
 use manetlab_core::kernel::{Purpose, Streams, Time};
 use manetlab_core::scenario::{Flow, FlowKind};
-use manetlab_core::traffic::{WebParams, WebPlan, draw_sessions};
+use manetlab_core::traffic::{
+    FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
+};
 use manetlab_formats as formats;
 use manetlab_formats::FlowSpec;
 use pyo3::exceptions::PyValueError;
@@ -36,6 +38,34 @@ pub(crate) fn write_traffic(flows_json: &str) -> PyResult<String> {
 pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f64> {
     let mut stream = Streams::new(seed, replication).stream(PATTERN, Purpose::Traffic);
     (0..count).map(|_| stream.unit()).collect()
+}
+
+/// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter each, bytes.
+///
+/// `params_json` are the parameters of the section `video`, all of them.
+#[pyfunction]
+pub(crate) fn video_frames(
+    params_json: &str,
+    streams: (u64, u64),
+    flow: u32,
+    count: usize,
+) -> PyResult<(Vec<f64>, String, Vec<u32>)> {
+    let params: VideoParams =
+        serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let stream = Streams::new(streams.0, streams.1).stream(flow, Purpose::Traffic);
+    let mut source = VideoSource::new(Time::ZERO, Time::NEVER, &params, stream);
+    let (mut times_s, mut kinds, mut bytes) = (Vec::new(), String::new(), Vec::new());
+    for _ in 0..count {
+        times_s.push(seconds(source.next_timeout()));
+        let message = source.handle_timeout();
+        kinds.push(match message.frame {
+            Some(FrameKind::I) => 'I',
+            Some(FrameKind::P) => 'P',
+            Some(FrameKind::B) | None => 'B',
+        });
+        bytes.push(message.bytes);
+    }
+    Ok((times_s, kinds, bytes))
 }
 
 /// The parameters of Web sessions: a JSON list of objects.

@@ -104,8 +104,8 @@ def _series_outputs(path: Path | None) -> dict[str, Path | None]:
         return {}
     from manetlab.series_files import series_paths
 
-    paths = series_paths(path)
-    return {"--series-out": path, "--series-out, TCP flows:": paths["tcp_flows"]}
+    paths = series_paths(path).items()
+    return {"--series-out" if name == "totals" else f"--series-out, {name}:": each for name, each in paths}
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:

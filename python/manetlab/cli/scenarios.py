@@ -94,6 +94,36 @@ def report(
 
 
 @app.command()
+def capacity(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
+    seed: options.Seed = None,
+    changes: options.Set = None,
+    step: Annotated[float, typer.Option(help="Time between the instants looked at, s.")] = 0.1,
+    out: Annotated[Path | None, typer.Option(help="A .csv or .parquet file to write it to.")] = None,
+) -> None:
+    """Estimate what each flow could carry alone over the shortest path at each instant."""
+    from manetlab.capacity import capacity_over_time
+    from manetlab.files import check_apart
+    from manetlab.series_files import check_columns_file, write_columns
+    from manetlab.tables import Table, stdout_console
+
+    asked = options.scenario_from(scenario, None, None, changes, seed=seed)
+    check_apart({"--out": out}, (scenario, *asked.files))
+    if out is not None:
+        check_columns_file(out, "--out")
+    resolved = asked.resolve()
+    found = capacity_over_time(resolved, step_s=step)
+    from_s = resolved.core["warmup_s"]
+    rows = zip(found.pairs, found.means_bps(from_s), found.without_path(from_s), strict=True)
+    table = Table("Estimated capacity in the window", ("flow", "nodes", "mean, kb/s", "no path, % of time"))
+    for flow, ((src, dst), mean_bps, apart) in enumerate(rows):
+        table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
+    table.print(stdout_console())
+    if out is not None:
+        write_columns(out, found.columns())
+
+
+@app.command()
 def check(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
 ) -> None:

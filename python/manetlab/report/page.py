@@ -46,7 +46,7 @@ class Part:
         figures: The figures.
         tables: The tables.
         commands: Commands, each in a block.
-        folded: Whether the tables are folded away until they are asked for: data rather than print, which is CSV
+        folded: Whether the tables are folded away until they are asked for: data rather than print, so CSV
             only.
     """
 

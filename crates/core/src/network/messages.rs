@@ -1,7 +1,7 @@
 //! Flows that send messages: a source, what carries its messages, and what becomes of each.
 
 use crate::kernel::{Slot, Span, Time};
-use crate::observe::{FlowMeasures, MessageLog, MessageMeasures};
+use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample};
 use crate::packet::{Datagram, Ecn, FlowId, Packet, Payload};
 use crate::routing::ConnectionEvent;
 use crate::scenario::{FlowKind, Scenario};
@@ -77,6 +77,22 @@ impl MessageFlow {
 
     pub(super) fn tcp_mut(&mut self) -> Option<&mut TcpFlow> {
         if let Bearer::Tcp(tcp) = &mut self.bearer { Some(tcp) } else { None }
+    }
+
+    /// The flow at this instant, for the time series.
+    pub(super) fn sample(&self, flow: u32) -> MessageSample {
+        let adp_flow = if let Bearer::Adp(adp_flow) = &self.bearer { Some(adp_flow) } else { None };
+        MessageSample {
+            flow,
+            delivered_messages: self.log.delivered(),
+            waiting_messages: match &self.bearer {
+                Bearer::Udp => Some(0),
+                Bearer::Adp(adp_flow) => Some(adp_flow.sender.waiting().count() as u64),
+                Bearer::Tcp(_) => None,
+            },
+            adp_window_packets: adp_flow.map(|adp_flow| adp_flow.sender.window()),
+            adp_tto_s: adp_flow.map(|adp_flow| adp_flow.sender.tto().as_secs()),
+        }
     }
 
     fn two_way(&self) -> bool {

@@ -28,7 +28,7 @@ use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Ser
 use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
 
 use air::Air;
 use flows::Flow;
@@ -86,8 +86,27 @@ pub fn run_while(
     options: Options,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
+    run_with(scenario, options, None, go_on)
+}
+
+/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is [`RoutingKind::Custom`]:
+/// `make` is asked for every node's, in order of their numbers.
+///
+/// # Errors
+/// Those of [`run_while`].
+pub fn run_with(
+    scenario: &Scenario,
+    options: Options,
+    make: Option<&mut RoutingMaker<'_>>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, RunError> {
     scenario.check()?;
-    let mut network = Network::new(scenario, options);
+    if make.is_some() != (scenario.routing == RoutingKind::Custom) {
+        let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
+        let found = format!("{:?}", scenario.routing).to_lowercase();
+        return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
+    }
+    let mut network = Network::new(scenario, options, make);
     if !network.run_to_end(go_on) {
         return Err(RunError::Stopped(network.now.as_secs()));
     }
@@ -435,9 +454,7 @@ impl Network {
         }
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
-            self.with_mac(node, |mac, now, timing, actions| {
-                mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
-            });
+            self.give_to_mac(node, outgoing);
         } else if let Some(refused) = station.queue.push(outgoing) {
             self.drop_body(node, &refused.body, DropReason::QueueFull);
         }
@@ -451,6 +468,15 @@ impl Network {
     }
 
     // MAC.
+
+    fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
+        if let Body::Ip(packet) = &outgoing.body {
+            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes));
+        }
+        self.with_mac(node, |mac, now, timing, actions| {
+            mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
+        });
+    }
 
     /// Calls the node's MAC, carries out its actions, and sets its deadline.
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
@@ -502,9 +528,7 @@ impl Network {
                     station.queue.begin_idle(self.now);
                     return;
                 };
-                self.with_mac(node, |mac, now, timing, actions| {
-                    mac.handle_send(now, next.to, next.body, timing, actions);
-                });
+                self.give_to_mac(node, next);
             }
         }
     }

@@ -28,6 +28,7 @@ pub struct MessageLog {
     entries: Vec<Entry>,
     /// Messages that a byte stream has delivered, and the bytes up to their end.
     in_order: (usize, u64),
+    delivered: u64,
 }
 
 /// Measures of a flow that sends messages. They count messages and packets made in the window.
@@ -139,6 +140,7 @@ impl MessageLog {
         let entry = &mut self.entries[number as usize];
         entry.arrived += bytes;
         if entry.arrived >= entry.message.bytes {
+            self.delivered += u64::from(entry.delivered.is_none());
             entry.delivered = Some(now);
         }
     }
@@ -149,6 +151,7 @@ impl MessageLog {
             && self.in_order.1 + u64::from(entry.message.bytes) <= bytes
         {
             entry.delivered = Some(now);
+            self.delivered += 1;
             self.in_order = (self.in_order.0 + 1, self.in_order.1 + u64::from(entry.message.bytes));
         }
     }
@@ -163,6 +166,11 @@ impl MessageLog {
     pub fn in_time_fraction(&self, warmup: Time, deadline: Span) -> Option<f64> {
         let made = || self.entries.iter().filter(|entry| entry.made >= warmup);
         ratio(made().filter(|entry| entry.in_time(deadline)).count() as u64, made().count() as u64)
+    }
+
+    /// How many are delivered, whole run.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
     }
 
     /// The messages that are not delivered.

@@ -1,13 +1,15 @@
 //! The counters of a run, and the measures that follow from them. Definitions stand in docs/metrics.md.
 
 use crate::drops::DropReason;
-use crate::kernel::Time;
+use crate::kernel::{Span, Time};
 use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
 use crate::transport::adp;
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
+use super::{
+    CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+};
 
 /// Kinds of packets in the table of drops, in its order.
 const PACKET_KINDS: [&str; 9] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
@@ -23,6 +25,7 @@ struct FlowCounts {
     latencies_s: Vec<f64>,
     latency_sum_s: f64,
     delivered_in_window: u64,
+    mac: MacCount,
 }
 
 /// Frames and bytes on the air.
@@ -36,6 +39,8 @@ struct AirCounts {
 pub struct Meter {
     warmup: Time,
     window_s: f64,
+    /// From which age on a CBR packet counts as lost; zero: from none.
+    late_after: Span,
     flows: Vec<FlowCounts>,
     routing_packets: u64,
     routing_bytes: u64,
@@ -57,6 +62,7 @@ impl Meter {
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
+            late_after: Span::ZERO,
             flows: vec![FlowCounts::default(); flows],
             routing_packets: 0,
             routing_bytes: 0,
@@ -64,9 +70,15 @@ impl Meter {
             air_routing: AirCounts::default(),
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
-            outages: Outages::default(),
+            outages: Outages::new(running),
             end,
         }
+    }
+
+    /// Takes CBR packets that are older than this on their arrival for lost; zero: none.
+    pub fn late_after(mut self, age: Span) -> Meter {
+        self.late_after = age;
+        self
     }
 
     /// Counts since the start of the run, but for those of TCP; zeros if they were not asked for.
@@ -113,6 +125,9 @@ impl Meter {
         payload_bytes: u32,
         first: bool,
     ) {
+        if self.late_after != Span::ZERO && now.since(packet.created) > self.late_after {
+            return;
+        }
         if let Some(running) = &mut self.running
             && first
         {
@@ -193,6 +208,22 @@ impl Meter {
         }
     }
 
+    /// A MAC took a packet to send as a frame of `frame_bytes`.
+    pub fn packet_taken(&mut self, now: Time, packet: &Packet, frame_bytes: u32) {
+        if let Some(flow) = packet.flow()
+            && self.in_window(now)
+        {
+            self.flows[flow.index()].mac.count(packet, frame_bytes);
+        }
+    }
+
+    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte stream has
+    /// it.
+    pub fn mac_count(&self, flow: FlowId) -> (MacCount, u64, u64) {
+        let counts = &self.flows[flow.index()];
+        (counts.mac, counts.received, counts.delivered_in_window)
+    }
+
     /// A packet was dropped.
     pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         let kind = match packet.payload {
@@ -203,7 +234,7 @@ impl Meter {
             Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
             Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
             Payload::Rtcp(..) => 8,
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
+            _ => 3,
         };
         self.count_drop(now, kind, reason);
     }

@@ -4,6 +4,7 @@
 //! that happen, in the window from `warmup_s` to `duration_s`, unless said otherwise.
 
 mod audit;
+mod costs;
 mod hash;
 mod messages;
 mod meter;
@@ -13,12 +14,13 @@ mod series;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
+pub use costs::{CostTotals, FlowCost, FlowReport, MacCount};
 pub use hash::ResultHash;
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
-pub use series::{FlowSample, RunningCounts, Series};
+pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use std::fmt;
@@ -216,9 +218,8 @@ pub struct Totals {
     pub collision_fraction: Option<f64>,
 }
 
-/// The totals of a run: those that every run has, and those of messages and of Web sessions where there are any. The
-/// latter follow from the flows, so the result hash covers the former only and is the same for runs without such flows
-/// as it always was.
+/// The totals of a run. The result hash covers `common` only, so that it is the same for runs without messages and Web
+/// sessions as it always was: the totals of those follow from the flows, and the costs from what the MACs did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RunTotals {
     /// What every run has.
@@ -230,6 +231,9 @@ pub struct RunTotals {
     /// The measures of the Web sessions; left out where there are none.
     #[serde(flatten)]
     pub web: Option<WebTotals>,
+    /// What the data cost at the MAC.
+    #[serde(flatten)]
+    pub costs: CostTotals,
 }
 
 impl std::ops::Deref for RunTotals {
@@ -257,7 +261,7 @@ pub struct DropCount {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunResult {
     /// Each flow, in the scenario's order.
-    pub flows: Vec<FlowResult>,
+    pub flows: Vec<FlowReport>,
     /// All together.
     pub totals: RunTotals,
     /// Where packets died, most frequent first.
@@ -268,6 +272,6 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over everything above but the two counters of work, 32 hexadecimal digits.
+    /// Hash over everything above but the costs at the MAC and the two counters of work, 32 hexadecimal digits.
     pub result_hash: String,
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use crate::drops::DropReason;
 use crate::kernel::Time;
 use crate::mac::{Class, FrameKind};
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{NodeId, Packet};
 use crate::routing::Notice;
 
 /// Version of the format; raised when a line's meaning changes.
@@ -78,35 +78,9 @@ pub struct PacketNote {
 
 impl From<&Packet> for PacketNote {
     fn from(packet: &Packet) -> PacketNote {
-        use crate::routing::adv::{self, FloodKind};
-        use crate::routing::aodv::Message;
-        use crate::transport::{adp as transport_adp, tcp::Segment};
-        let what = match &packet.payload {
-            Payload::Tcp(_, Segment::Data { .. }) => "tcp",
-            Payload::Tcp(_, Segment::Ack { .. }) => "ack",
-            Payload::Udp(..) => "cbr",
-            Payload::Datagram(..) => "udp",
-            Payload::Adp(_, transport_adp::Segment::Data { .. }, _) => "adp",
-            Payload::Adp(_, transport_adp::Segment::Ack { .. }, _) => "adp-ack",
-            Payload::Rtcp(..) => "rtcp",
-            Payload::Aodv(message) => match message {
-                Message::Rreq { .. } => "rreq",
-                Message::Rrep { .. } => "rrep",
-                Message::Rerr { .. } => "rerr",
-                Message::Hello { .. } => "hello",
-            },
-            Payload::Dsr => packet.dsr.as_ref().map_or("dsr", |header| header.name()),
-            Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
-            Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
-                FloodKind::InitConnection => "init-connection",
-                FloodKind::ReceiverAlert => "receiver-alert",
-                FloodKind::EndConnection => "end-connection",
-                FloodKind::NonReceiverAlert => "non-receiver-alert",
-            },
-        };
         PacketNote {
             uid: packet.uid,
-            what,
+            what: packet.name(),
             src: packet.src.0,
             dst: packet.dst.0,
             bytes: packet.bytes,

@@ -663,7 +663,7 @@ impl Ns2 {
     fn send_hello(&mut self, now: Time, actions: &mut Vec<Action>) {
         let interval = self.params.hello_interval();
         let lifetime = interval * u64::from(1 + self.params.allowed_hello_loss);
-        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime });
+        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime, heard: None });
         let packet = control(now, self.node, NodeId::BROADCAST, 1, RREP_BYTES, message);
         actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         self.hello_at = now + interval.scaled(self.stream.uniform(0.75, 1.25));

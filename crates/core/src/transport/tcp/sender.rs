@@ -10,7 +10,7 @@ use super::backlog::Backlog;
 use super::congestion::{self, CongestionControl, Load, Progress, Window};
 use super::ecn::{Cause, Reduction};
 use super::recovery::Recovery;
-use super::route_failure::{Door, Standby};
+use super::route_failure::{AtcpState, Door, Standby};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, Segment, TcpParams, TcpVariant};
@@ -76,6 +76,8 @@ pub struct Sender {
     /// Frozen for a route failure?
     pub(super) standby: Option<Standby>,
     pub(super) door: Door,
+    /// `Normal` under every other scheme.
+    pub(super) atcp: AtcpState,
     /// The last reduction of the window, for marks of congestion.
     pub(super) reduction: Reduction,
     /// Has no ACK arrived since the last timeout?
@@ -118,6 +120,7 @@ impl Sender {
             hold_until: Time::NEVER,
             standby: None,
             door: Door::default(),
+            atcp: AtcpState::default(),
             reduction: Reduction::default(),
             is_silent: false,
             times: VecDeque::new(),
@@ -153,6 +156,7 @@ impl Sender {
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
         let marked = self.params.ecn && signs.ece && self.handle_echo(now, *next);
         if *next > self.una {
+            self.leave_atcp_state(AtcpState::Loss);
             self.handle_new_ack(now, *next, (signs.echo, marked), out);
         } else {
             self.handle_duplicate_ack(now, news, out);
@@ -386,9 +390,9 @@ impl Sender {
         }
     }
 
-    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby.
+    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby, nor while ATCP repairs a loss.
     pub(super) fn is_held(&self) -> bool {
-        self.hold_until != Time::NEVER || self.standby.is_some()
+        self.hold_until != Time::NEVER || self.standby.is_some() || self.atcp == AtcpState::Loss
     }
 
     /// One past the last number that a window of `window` segments and the data at hand allow.
@@ -411,6 +415,7 @@ impl Sender {
         if !retransmission {
             self.sent_end = number + 1;
             self.timed = self.timed.or(Some((number, now)));
+            self.leave_atcp_state(AtcpState::Congested);
         }
         self.note_time(now, number, retransmission);
         let (cwr, ecn) = self.mark_fields(payload, retransmission);

@@ -331,7 +331,7 @@ fn routes_that_come_back_are_told_once() {
 fn with_hello_neighbours_are_lost_after_four_and_a_half_seconds() {
     let params = AodvParams { hello: true, link_layer_feedback: false, ..ns2() };
     let mut probe = between(&params, at(1.0), 3);
-    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(4000) };
+    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(4000), heard: None };
     probe.hear(at(1.2), 2, 1, Message::Hello(hello));
     let only_dropped = probe.fail_data(at(1.5), 5, 9, 2, 1);
     assert!(only_dropped.len() == 1 && is_drop(&only_dropped[0], DropReason::LinkFailure));

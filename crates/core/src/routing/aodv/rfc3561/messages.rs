@@ -3,7 +3,7 @@
 use super::table::{Offer, newer};
 use super::{RREP_BYTES, Rfc3561};
 use crate::drops::DropReason;
-use crate::kernel::{Span, Time};
+use crate::kernel::Time;
 use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::aodv::{Message, Rrep, Rreq, control};
 use crate::routing::{Action, relay};
@@ -53,7 +53,8 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        if self.blacklist.get(&from).is_some_and(|until| *until > now) {
+        let blacklisted = self.blacklist.get(&from).is_some_and(|until| *until > now);
+        if blacklisted || self.may_be_one_way(from) {
             actions.push(Action::Consume(packet));
             return;
         }
@@ -219,7 +220,8 @@ impl Rfc3561 {
                 route.add_precursor(back);
             }
         }
-        actions.push(Action::Send { packet, next_hop: back, delay: Span::ZERO });
+        let delay = self.unicast_jitter();
+        actions.push(Action::Send { packet, next_hop: back, delay });
     }
 
     /// §6.8: the link to a neighbour that a reply cannot reach may be unidirectional.

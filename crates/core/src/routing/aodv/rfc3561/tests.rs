@@ -412,7 +412,7 @@ fn a_node_on_an_active_route_says_hello_each_second_unless_it_broadcasts() {
 fn a_neighbour_that_falls_silent_is_lost_after_two_hellos() {
     // §6.9: ALLOWED_HELLO_LOSS * HELLO_INTERVAL after its last packet of any kind.
     let mut probe = between(&with_hello(), at(1.0), 3);
-    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000) };
+    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000), heard: None };
     probe.hear(at(1.0), 2, 1, Message::Hello(hello));
     probe.relay(at(2.5), 9, 5, 2, 2);
     let all = probe.run_until(at(5.0));

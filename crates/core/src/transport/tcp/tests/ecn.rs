@@ -2,12 +2,6 @@
 
 use super::*;
 
-/// An ACK with ECN-Echo.
-fn echo(next: u32) -> Segment {
-    let signs = AckSigns { ece: true, ..AckSigns::default() };
-    Segment::Ack { next, sack: SackBlocks::new(), signs }
-}
-
 /// Five segments, 4 to 8, are outstanding, with a window of five.
 fn five(name: &str) -> Alone {
     let mut params = TcpParams { ecn: true, ..TcpParams::ns_2_35() };

@@ -26,6 +26,12 @@ fn ack(next: u32) -> Segment {
     Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() }
 }
 
+/// An ACK with ECN-Echo.
+fn echo(next: u32) -> Segment {
+    let signs = AckSigns { ece: true, ..AckSigns::default() };
+    Segment::Ack { next, sack: SackBlocks::new(), signs }
+}
+
 fn sack(next: u32, blocks: &[(u32, u32)]) -> Segment {
     Segment::Ack { next, sack: SackBlocks::from_slice(blocks), signs: AckSigns::default() }
 }
