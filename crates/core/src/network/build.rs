@@ -141,7 +141,7 @@ impl Network {
 }
 
 /// What makes a node's routing protocol.
-fn routing_maker<'a>(
+pub(crate) fn routing_maker<'a>(
     scenario: &'a Scenario,
     streams: &'a Streams,
 ) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {

@@ -14,6 +14,9 @@ mod flows;
 mod results;
 mod sampling;
 
+#[cfg(test)]
+pub(crate) use build::routing_maker;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::arp::{Arp, ArpAction};

@@ -8,6 +8,7 @@ mod hash;
 mod meter;
 mod outages;
 mod recording;
+pub mod returns;
 mod series;
 
 pub use audit::{Audit, AuditReport, Unbalanced};

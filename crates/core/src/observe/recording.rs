@@ -74,6 +74,23 @@ pub struct PacketNote {
     ttl: u8,
 }
 
+impl PacketNote {
+    /// The packet's number.
+    pub fn uid(&self) -> u64 {
+        self.uid
+    }
+
+    /// The time to live that it had.
+    pub fn ttl(&self) -> u8 {
+        self.ttl
+    }
+
+    /// Is it traffic of a flow?
+    pub fn is_data(&self) -> bool {
+        matches!(self.what, "tcp" | "ack" | "cbr")
+    }
+}
+
 impl From<&Packet> for PacketNote {
     fn from(packet: &Packet) -> PacketNote {
         use crate::routing::adv::{self, FloodKind};
