@@ -175,7 +175,7 @@ BAD_TOML = {
     "two movements": (GOOD_TOML.replace("[traffic]", 'file = "x"\n[traffic]'), "exactly one of"),
     "number of 400 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 400), "duration_s"),
     "number of 5000 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 5000), "5000 digits"),
-    "unknown kind": (GOOD_TOML.replace('"tcp"', '"ftp"'), 'kind = "tcp" or kind = "cbr"'),
+    "unknown kind": (GOOD_TOML.replace('"tcp"', '"ftp"'), 'kind = "tcp" or "cbr" or'),
     "to itself": (GOOD_TOML.replace("dst = 1", "dst = 0"), "a destination that is not the source"),
     "place of three": (
         GOOD_TOML.replace("chain = { nodes = 2 }", "positions = [[1, 2, 3]]"),

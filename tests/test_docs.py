@@ -59,11 +59,19 @@ def write_named_blocks(page: Path, folder: Path) -> None:
 
 @cache
 def small_result() -> Result:
-    """A run with TCP and CBR, some of which cannot be delivered."""
+    """A run with TCP, CBR, video over ADP and a Web session, some of which cannot be delivered."""
     flows: list[dict[str, Any]] = [
         {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 20_000},
         {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.2},
         {"kind": "cbr", "src": 1, "dst": 3, "start_s": 0.6, "bytes": 512, "interval_s": 0.2},
+        {"kind": "video", "src": 0, "dst": 2, "start_s": 0.7, "transport": "adp"},
+        {
+            "kind": "web",
+            "src": 2,
+            "dst": 0,
+            "start_s": 0.8,
+            "cycles": [{"think_s": 0.5, "request_bytes": 200, "replies_bytes": [900]}],
+        },
     ]
     places = [(0.0, 0.0), (200.0, 0.0), (400.0, 0.0), (5000.0, 0.0)]
     return manetlab.run(

@@ -148,6 +148,17 @@ def test_flows_apart_share_no_node_and_stand_where_tcp_flows_would() -> None:
         mobile(traffic={"random": {"tcp": 4, "cbr": 7, "cbr_ends": "apart"}}).resolve()
 
 
+def test_video_and_adp_go_where_tcp_would() -> None:
+    traffic = {"random": {"tcp": 1, "adp": 2, "video": 3, "video_transport": "adp", "cbr": 4}}
+    flows = mobile(traffic=traffic, warmup_s=5.0).resolve().flows
+    assert [flow["kind"] for flow in flows] == ["tcp", "adp", "adp", *["video"] * 3, *["cbr"] * 4]
+    assert {flow["transport"] for flow in flows[3:6]} == {"adp"}
+    assert flows[5]["start_s"] == flows[0]["start_s"]
+    for kind in ("tcp", "adp", "video"):
+        assert ends(mobile(traffic={"random": {kind: 6, "cbr": 4}})) == ends(mobile(traffic=traffic))
+    assert len({node for pair in ends(mobile(traffic=traffic))[:6] for node in pair}) == 12
+
+
 @pytest.mark.parametrize("duration_s", [1e-6, 3.0, 10.0])
 def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
     random = {"cbr": 50, "tcp": 0}

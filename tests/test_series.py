@@ -73,6 +73,40 @@ def test_a_flow_is_sampled_from_its_sender() -> None:
     assert sum(flows["delivered_bytes"]) == result.flows[0]["delivered_bytes"]
 
 
+VIDEO = {"kind": "video", "src": 0, "dst": 2, "start_s": 1.0}
+
+
+@pytest.mark.parametrize("transport", ["udp", "adp", "tcp"])
+def test_a_flow_of_messages_is_sampled_too(transport: str) -> None:
+    result = run(chain(traffic={"flows": [{**VIDEO, "transport": transport}]}), series_s=0.25)
+    assert result.series is not None
+    samples, [flow] = result.series["message_flows"], result.flows
+    assert samples["time_s"] == totals_of(result)["time_s"]
+    assert sum(samples["delivered_messages"]) == flow["messages_delivered"]
+    window, tto_s = samples["adp_window_packets"], samples["adp_tto_s"]
+    if transport == "adp":
+        assert set(window) == {1.0}
+        # Before the first sample the timeout is the initial one, afterwards never below the least.
+        assert (tto_s[0], min(tto_s)) == (1.0, 0.2)
+        assert samples["waiting_messages"][-1] == flow["messages_waiting"]
+    else:
+        assert set(window) == set(tto_s) == {None}
+    # What TCP carries has a congestion window besides.
+    assert bool(result.series["tcp_flows"]["time_s"]) == (transport == "tcp")
+
+
+def test_repairs_of_a_route_are_those_that_the_flow_counts() -> None:
+    result = run(mobile(duration_s=120.0, seed=3), series_s=1.0)
+    assert result.series is not None
+    repairs, [flow] = result.series["route_repairs"], [each for each in result.flows if each["kind"] == "tcp"]
+    lasted_s = repairs["lasted_s"]
+    assert len(lasted_s) == flow["route_repairs"] > 0
+    assert sum(lasted_s) / len(lasted_s) == pytest.approx(flow["route_repair_mean_s"])
+    assert max(lasted_s) == flow["route_repair_max_s"]
+    assert repairs["time_s"] == sorted(repairs["time_s"])
+    assert set(repairs["flow"]) == {flow["id"]}
+
+
 def test_many_runs_keep_their_series_too() -> None:
     # Nothing moves, and TCP begins after 1 s.
     results = run_many([chain(replication=r, duration_s=20.0) for r in range(2)], series_s=0.2)

@@ -25,6 +25,10 @@ SECTIONS = {
     "dsdv": ("DSDV", "models/dsdv.md"),
     "dsr": ("DSR", "models/dsr.md"),
     "adv": ("ADV", "models/adv.md"),
+    "flooding": ("Flooding", "models/flooding.md"),
+    "adp": ("ADP, at both ends", "models/adp.md"),
+    "video": ("Video traffic", "models/traffic.md"),
+    "web": ("Web sessions", "models/web.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }
 """What each section is, and the page of its model."""
@@ -38,7 +42,7 @@ A parameter is named by section and name. `--set mac.rts_threshold_bytes=0` chan
 in TOML it stands in its section (`[mac]`), and in Python it is `mac={"rts_threshold_bytes": 0}`. The columns
 after the name are the values of the [profiles](models/profiles.md); `manetlab scenario show` prints the
 values of a scenario and what set each of them. The parameters of `waypoint` are written under
-`[movement.waypoint]` and have one default in all profiles.
+`[movement.waypoint]`, those of `web` under `[traffic.web]`; they have one default in all profiles.
 """
 
 
@@ -51,6 +55,8 @@ def parameters_page() -> str:
         parts.append(_section(section, known.values(), values))
     waypoint = {"default": json.loads(_core.waypoint_defaults())}
     parts.append(_section("waypoint", parameters.waypoint_schema().values(), waypoint))
+    web = {"default": json.loads(_core.web_defaults())}
+    parts.append(_section("web", parameters.web_schema().values(), web))
     parts += [_senders(), *_routing_sets()]
     return "\n".join(parts)
 

@@ -107,10 +107,25 @@ def schema() -> dict[str, dict[str, Parameter]]:
     return _by_section(_core.schema())
 
 
+PYTHON = "python"
+"""What a scenario calls routing protocols in Python, and the section of their parameters."""
+
+
+def sections() -> tuple[str, ...]:
+    """The names of all sections of a scenario, that of a routing protocol in Python among them."""
+    return (*schema(), PYTHON)
+
+
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""
     return _by_section(_core.waypoint_schema())["waypoint"]
+
+
+@cache
+def web_schema() -> dict[str, Parameter]:
+    """The parameters that draw Web sessions by name."""
+    return _by_section(_core.web_schema())["web"]
 
 
 def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
@@ -215,10 +230,24 @@ def check_waypoint(values: Mapping[str, object], where: str) -> dict[str, Any]:
     Raises:
         InputError: A key is unknown, or a value is not allowed.
     """
-    known = waypoint_schema()
+    return _check_all(values, waypoint_schema(), "movement.waypoint", where)
+
+
+def check_web(values: Mapping[str, object], where: str) -> dict[str, Any]:
+    """The same parameters of Web sessions, each in its type.
+
+    Raises:
+        InputError: A key is unknown, or a value is not allowed.
+    """
+    return _check_all(values, web_schema(), "traffic.web", where)
+
+
+def _check_all(
+    values: Mapping[str, object], known: Mapping[str, Parameter], section: str, where: str
+) -> dict[str, Any]:
     for name in values:
         if name not in known:
-            raise unknown("parameter in [movement.waypoint]", name, known, where)
+            raise unknown(f"parameter in [{section}]", name, known, where)
     return {name: known[name].check(value, where) for name, value in values.items()}
 
 

@@ -25,15 +25,15 @@ class Result:
     """What a run measured. The metrics are defined in docs/metrics.md.
 
     Attributes:
-        flows: One mapping a flow: ``id``, ``kind`` ("tcp" or "cbr"), ``src``, ``dst`` and its metrics.
+        flows: One mapping a flow: ``id``, ``kind``, ``src``, ``dst`` and its metrics.
         totals: The metrics over all flows and nodes.
         drops: Where packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
         audit: The books: every packet made, and how each ended.
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
         recording: The recording as JSON lines, if it was asked for.
-        series: The time series, if they were asked for: the columns, each a list, of ``totals`` and of
-            ``tcp_flows``, see docs/metrics.md.
+        series: The time series, if they were asked for: the columns, each a list, of ``totals``,
+            ``tcp_flows``, ``message_flows`` and ``route_repairs``, see docs/metrics.md.
     """
 
     flows: list[dict[str, Any]]
@@ -85,6 +85,7 @@ def run(
 
     Raises:
         InputError: The scenario cannot be used.
+        ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
     """
     check_series_step(series_s, "run: series_s")
@@ -125,6 +126,7 @@ def run_many(
 
     Raises:
         InputError: A scenario cannot be used, in which case nothing is run; or ``jobs`` is not above 0.
+        ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
     """
     # Only here: a single run starts sooner without.
@@ -138,7 +140,7 @@ def run_many(
     check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
     _check(listed)
-    # Threads suffice: a run holds no lock of the interpreter.
+    # Threads suffice: a run holds no lock of the interpreter, unless its protocol is in Python.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:
         resolve = _Resolver()
         futures = {
@@ -220,11 +222,11 @@ def check_series_step(step_s: float | None, where: str) -> None:
 
 
 def _check_series_rows(resolved: Resolved, step_s: float) -> None:
-    tcp_flows = sum(flow["kind"] == "tcp" for flow in resolved.flows)
-    rows = resolved.scenario.duration_s / step_s * (1 + tcp_flows)
+    flows = sum(flow["kind"] != "cbr" for flow in resolved.flows)
+    rows = resolved.scenario.duration_s / step_s * (1 + flows)
     if rows > MOST_SERIES_ROWS:
         found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
-        hint = "a row is kept for every step, and one for every TCP flow: make the steps longer"
+        hint = "a row is kept for every step, and one for every flow but CBR: make the steps longer"
         raise InputError("the series would be too long", f"series_s = {step_s:g} s", found, wanted, hint)
 
 
@@ -232,7 +234,8 @@ def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
     if series_s is not None:
         _check_series_rows(resolved, series_s)
     started, started_cpu = time.perf_counter(), time.thread_time()
-    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s)
+    make = None if resolved.protocol is None else resolved.protocol.make
+    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s, make)
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(

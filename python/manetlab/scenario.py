@@ -17,16 +17,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from manetlab import _core, parameters, traffic
+from manetlab import _core, parameters, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
-from manetlab.parameters import Params
+from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow, WebCycle
+from manetlab.parameters import PYTHON, Params
+from manetlab.routing import PythonProtocol, name_of, protocol_of
 
-MAX_NODES = _core.MAX_NODES
-"""Most nodes of a scenario."""
 DEFAULT_PROFILE = "rfc"
 """What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
 
@@ -34,14 +34,12 @@ Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]
 Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
-Seconds = Annotated[float, Field(ge=0, le=1e6)]
 Seed = Annotated[int, Field(ge=0, lt=2**64)]
 Section = dict[str, Any]
 
 
 class _Model(BaseModel):
-    # Deferred: of a nested model only the schema within the scenario's is ever used.
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+    model_config = STRICT
 
 
 class Chain(_Model):
@@ -107,70 +105,19 @@ class MovementSource(_OneOf):
     grid: Grid | None = None
 
 
-class _Flow(_Model):
-    src: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    dst: Annotated[int, Field(ge=0, lt=MAX_NODES)]
-    start_s: Seconds
-    stop_s: Seconds | None = None
-
-    @model_validator(mode="after")
-    def _goes_elsewhere(self) -> Self:
-        if self.src == self.dst:
-            raise ValueError(f"a destination that is not the source, node {self.src}")
-        return self
-
-
-class TcpFlow(_Flow):
-    """A file transfer over TCP.
-
-    Attributes:
-        kind: ``tcp``.
-        src: The source node.
-        dst: The destination node.
-        start_s: When it begins, in s.
-        stop_s: When the source stops making new data, in s; with the run if not given.
-        bytes: Bytes to transfer; endless if not given.
-        window: The receiver's window in segments; ``tcp.window`` if not given.
-        segment_bytes: Payload of a segment; ``tcp.segment_bytes`` if not given.
-    """
-
-    kind: Literal["tcp"]
-    bytes: Annotated[int, Field(ge=1, lt=2**63)] | None = None
-    window: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    segment_bytes: Annotated[int, Field(ge=1, le=65_495)] | None = None
-
-
-class CbrFlow(_Flow):
-    """Constant bit rate over UDP.
-
-    Attributes:
-        kind: ``cbr``.
-        src: The source node.
-        dst: The destination node.
-        start_s: When it begins, in s.
-        stop_s: When it ends, in s; with the run if not given.
-        bytes: Payload of a packet.
-        interval_s: Time between packets, in s.
-        random: Vary each interval uniformly by up to half of it either way (ns-2's ``random_``).
-        max_packets: Packets until the source stops; endless if not given.
-    """
-
-    kind: Literal["cbr"]
-    bytes: Annotated[int, Field(ge=1, le=65_507)]
-    interval_s: Annotated[float, Field(ge=1e-6, le=1e6)]
-    random: bool = False
-    max_packets: Annotated[int, Field(ge=1, lt=2**63)] | None = None
-
-
 class RandomTraffic(_Model):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
-    The TCP flows have all different end points; those of the CBR flows are as ``cbr_ends`` says.
+    TCP, ADP and video flows have all different end points; as many flows of one of these kinds alone have
+    those that the others would have. Those of the CBR flows are as ``cbr_ends`` says.
 
     Attributes:
         tcp: Number of endless TCP flows.
+        adp: Number of endless ADP flows.
+        video: Number of video flows.
+        video_transport: What carries the video: ``udp``, ``adp`` or ``tcp``.
         cbr: Number of CBR flows.
-        tcp_start_s: When the TCP flows begin, in s; with the measurement if not given.
+        tcp_start_s: When the TCP, ADP and video flows begin, in s; with the measurement if not given.
         cbr_bytes: Payload of a CBR packet.
         cbr_interval_s: Time between the packets of a CBR flow, in s.
         cbr_start_within_s: CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s,
@@ -178,11 +125,14 @@ class RandomTraffic(_Model):
         cbr_within_hops: CBR flows go to a node that is at most so many hops away when the run begins, by a
             shortest path over links that the radio can receive over; if not given, to any node.
         cbr_ends: ``any``: a CBR flow goes from any node to any other. ``distinct-pairs``: and no two of them
-            have the same source and destination. ``apart``: all flows, TCP included, have all different end
-            points; with no TCP flow, the CBR flows then have those that as many TCP flows would have.
+            have the same source and destination. ``apart``: all flows, of whatever kind, have all different
+            end points; if all are CBR, they have those that as many TCP flows would have.
     """
 
     tcp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    adp: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    video: Annotated[int, Field(ge=0, le=MAX_NODES // 2)] = 0
+    video_transport: Literal["udp", "adp", "tcp"] = "udp"
     cbr: Annotated[int, Field(ge=0, le=MAX_NODES)] = 0
     tcp_start_s: Seconds | None = None
     cbr_bytes: Annotated[int, Field(ge=1, le=65_507)] = 512
@@ -198,18 +148,29 @@ class RandomTraffic(_Model):
         return self
 
 
-class TrafficSource(_OneOf):
-    """Who talks to whom: exactly one of these.
+class TrafficSource(_Model):
+    """Who talks to whom: exactly one of file, flows and random, or Web sessions, or both.
 
     Attributes:
         file: A traffic file of ns-2 (``cbrgen.tcl``).
         flows: The flows one by one.
         random: Flows between random nodes.
+        web: Web sessions: ``sessions`` names the file that holds them, or they are drawn from the seed; their
+            parameters are those of the section ``web`` (docs/parameters.md).
     """
 
     file: str | None = None
-    flows: list[Annotated[TcpFlow | CbrFlow, Field(discriminator="kind")]] | None = None
+    flows: list[Annotated[AnyFlow, Field(discriminator="kind")]] | None = None
     random: RandomTraffic | None = None
+    web: Section | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        given = [name for name in ("file", "flows", "random") if getattr(self, name) is not None]
+        if len(given) > 1 or (not given and self.web is None):
+            names = "exactly one of file, flows, random must be given"
+            raise ValueError(f"{names}, not {len(given)}; web may stand beside it or alone")
+        return self
 
 
 _SHORT_FORMS = {"movement": "file", "traffic": "file", "tcp": "sender"}
@@ -226,7 +187,9 @@ class Scenario(_Model):
         warmup_s: When measurement begins, in s.
         seed: The seed of all random streams.
         replication: The number of the replication, part of every stream's name.
-        routing: ``aodv``, ``dsdv``, ``dsr``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
+        routing: ``aodv``, ``dsdv``, ``dsr``, ``adv``, ``flooding`` or ``static``; ``PROTOCOL:SET`` names a
+            parameter set. A protocol in Python is given as its class, a subclass of
+            [`Routing`][manetlab.Routing], or as ``python:module.Class``.
         profile: The named set of defaults that all parameters start from.
         radio: Changed parameters of the radio channel.
         mac: Changed parameters of the MAC.
@@ -239,6 +202,10 @@ class Scenario(_Model):
         dsdv: Changed parameters of DSDV.
         dsr: Changed parameters of DSR.
         adv: Changed parameters of ADV.
+        adp: Changed parameters of ADP.
+        video: Changed parameters of video traffic.
+        flooding: Changed parameters of flooding.
+        python: Parameters of a protocol in Python: keyword arguments of its class.
     """
 
     movement: MovementSource
@@ -259,6 +226,10 @@ class Scenario(_Model):
     dsdv: Section = {}
     dsr: Section = {}
     adv: Section = {}
+    adp: Section = {}
+    video: Section = {}
+    flooding: Section = {}
+    python: Section = {}
 
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())
@@ -272,6 +243,8 @@ class Scenario(_Model):
         for key, name in _SHORT_FORMS.items():
             if isinstance(full.get(key), str | Path):
                 full[key] = {name: str(full[key])}
+        if isinstance(full.get("routing"), type):
+            full["routing"] = name_of(full["routing"])
         return full
 
     @classmethod
@@ -299,8 +272,24 @@ class Scenario(_Model):
             raise InputError(
                 "the warm-up is not allowed", f"{where}: warmup_s", f"{scenario.warmup_s:g} s", wanted, hint
             )
+        scenario = scenario._with_traces(folder)._with_sessions(where, folder)
         scenario._where, scenario._folder = where, folder
         return scenario
+
+    def _with_traces(self, folder: Path) -> Scenario:
+        """The same with the packets of the traces that it names: it no longer depends on their files."""
+        flows = self.traffic.flows or []
+        if not any(isinstance(flow, TraceFlow) and flow.file for flow in flows):
+            return self
+        read = [flow.read(folder) if isinstance(flow, TraceFlow) else flow for flow in flows]
+        return self.model_copy(update={"traffic": self.traffic.model_copy(update={"flows": read})})
+
+    def _with_sessions(self, where: str, folder: Path) -> Scenario:
+        """The same with its Web sessions read from their file, or the parameters that draw them checked."""
+        if self.traffic.web is None:
+            return self
+        read = {"web": web.given(self.traffic.web, where, folder)}
+        return self.model_copy(update={"traffic": self.traffic.model_copy(update=read)})
 
     @classmethod
     def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Scenario:
@@ -350,7 +339,9 @@ class Scenario(_Model):
     @property
     def is_drawn(self) -> bool:
         """Whether movement or traffic depend on the seed, so that each replication has its own."""
-        return self.movement.waypoint is not None or self.traffic.random is not None
+        sessions_drawn = self.traffic.web is not None and web.SESSIONS not in self.traffic.web
+        drawn = self.movement.waypoint is not None or self.traffic.random is not None
+        return drawn or sessions_drawn
 
     @property
     def alike(self) -> Scenario:
@@ -370,18 +361,39 @@ class Scenario(_Model):
             InputError: A file cannot be used, or a name or a value is not allowed.
         """
         params = self._params()
+        protocol = self._python_protocol()
         movement = self._read_or_make_movement()
         asked = {
             "duration_s": self.duration_s,
             "warmup_s": self.warmup_s,
             "seed": self.seed,
             "replication": self.replication,
-            "routing": self.routing.partition(":")[0],
+            "routing": "custom" if protocol else self.routing.partition(":")[0],
             "params": params,
             "flows": self._flows(movement, params["radio"]),
         }
         place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
-        return Resolved(self, movement, json.loads(_core.normalize(_canonical(asked), movement, place)))
+        core = json.loads(_core.normalize(_canonical(asked), movement, place))
+        return Resolved(self, movement, core, protocol)
+
+    @property
+    def is_in_python(self) -> bool:
+        """Whether the routing protocol is written in Python."""
+        return self.routing.partition(":")[0] == PYTHON
+
+    def _python_protocol(self) -> PythonProtocol | None:
+        if not self.is_in_python:
+            return None
+        try:
+            _canonical(self.python)
+        except (TypeError, ValueError) as error:
+            hint = "results are told apart by the parameters that made them"
+            wanted = "texts, numbers, true or false, and lists and tables of these"
+            place = f"{self._where}: python"
+            raise InputError(
+                "the parameters cannot be written down", place, str(error), wanted, hint
+            ) from None
+        return protocol_of(self.routing, self.python, self._where)
 
     def set_by(self, section: str, name: str) -> str:
         """What gives a parameter its value: the profile, a named set, or the scenario itself."""
@@ -398,7 +410,9 @@ class Scenario(_Model):
         """The parameters as they become: the profile's, then after each named set, with its name."""
         layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
         protocol, colon, routing_set = self.routing.partition(":")
-        if protocol not in _core.routings():
+        if self.is_in_python:
+            colon = ""
+        elif protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
         if colon and not _core.routing_sets(protocol):
             raise InputError(
@@ -439,6 +453,14 @@ class Scenario(_Model):
         return _core.Movement.fixed(source.positions)
 
     def _flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
+        """All flows; Web sessions come last, so that they change no other flow's number."""
+        flows = self._flows_but_web(movement, radio)
+        if self.traffic.web is None:
+            return flows
+        streams = (self.seed, self.replication)
+        return flows + web.flows(self.traffic.web, movement.nodes, self.warmup_s, streams)
+
+    def _flows_but_web(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
         source = self.traffic
         if source.file is not None:
             path = self._folder / source.file
@@ -451,8 +473,12 @@ class Scenario(_Model):
             times = (self.warmup_s, self.duration_s)
             streams = (self.seed, self.replication)
             return traffic.draw(drawn, movement, radio, times, streams, self._where)
-        assert source.flows is not None
-        return [flow.model_dump() for flow in source.flows]
+        return [_core_form(flow) for flow in source.flows or []]
+
+
+def _core_form(flow: AnyFlow) -> dict[str, Any]:
+    """A flow as the simulator takes it; a trace has been read."""
+    return flow.model_dump(exclude={"file"} if isinstance(flow, TraceFlow) else None)
 
 
 @dataclass(frozen=True)
@@ -463,11 +489,13 @@ class Resolved:
         scenario: What it was resolved from.
         movement: Where the nodes start and go.
         core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
+        protocol: The routing protocol if it is one in Python.
     """
 
     scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
+    protocol: PythonProtocol | None = None
 
     @property
     def params(self) -> Params:
@@ -489,7 +517,7 @@ class Resolved:
     def of(self, scenario: Scenario) -> Resolved:
         """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
         seeds = {"seed": scenario.seed, "replication": scenario.replication}
-        other = Resolved(scenario, self.movement, {**self.core, **seeds})
+        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol)
         parts = {**self._core_parts, **{key: _canonical(value) for key, value in seeds.items()}}
         # Where `cached_property` looks first.
         other.__dict__["_core_parts"] = parts
@@ -501,14 +529,22 @@ class Resolved:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the run depends on; the movement by the SHA-256 hash of its ns-2 form."""
-        movement = {"nodes": self.movement.nodes, "sha256": self.movement.digest}
-        return {**self.core, "movement": movement}
+        return {**self.core, **self._beside_core()}
+
+    def _beside_core(self) -> dict[str, Any]:
+        """What the run depends on and the simulator does not read: movement, a protocol in Python."""
+        beside: dict[str, Any] = {"movement": {"nodes": self.movement.nodes, "sha256": self.movement.digest}}
+        if self.protocol is not None:
+            beside["routing"] = self.protocol.name
+            beside["python"] = dict(self.protocol.parameters)
+            beside["python_source_sha256"] = self.protocol.source_sha256
+        return beside
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
-        movement = _canonical(self.to_dict()["movement"])
-        return hashlib.sha256(_joined({**self._core_parts, "movement": movement}).encode()).hexdigest()
+        beside = {key: _canonical(value) for key, value in self._beside_core().items()}
+        return hashlib.sha256(_joined({**self._core_parts, **beside}).encode()).hexdigest()
 
 
 def _canonical(value: object) -> str:
@@ -521,11 +557,13 @@ def _joined(parts: Mapping[str, str]) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """The same value in Python's own types: NumPy's arrays and scalars, tuples and mappings converted."""
+    """The same value as data: NumPy's values, tuples, mappings and routing protocols converted."""
     if isinstance(value, Mapping):
         return {key: as_plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [as_plain(each) for each in value]
+    if isinstance(value, type):
+        return name_of(value)
     # NumPy is not imported for this: whoever has such a value has it.
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
 
@@ -534,7 +572,7 @@ def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
     merged = dict(data)
     for key, value in changes.items():
-        if key in parameters.schema():
+        if key in parameters.sections():
             section, change = long_form(key, merged.get(key)), long_form(key, value)
             if isinstance(section, Mapping) and isinstance(change, Mapping):
                 merged[key] = {**section, **change}
@@ -560,7 +598,7 @@ def _clear(error: ValidationError, where: str) -> InputError:
         case "extra_forbidden":
             *parents, key = (str(part) for part in path)
             return parameters.unknown("key", key, _model_at(parents).model_fields, place)
-        case "value_error" if path and path[-1] in ("tcp", "cbr"):
+        case "value_error" if path[:-1] and path[-1] in FLOWS and "destination" in first["msg"]:
             hint = "a flow goes from one node to another"
         case "missing" if isinstance(path[-1], str):
             return InputError("a needed value is missing", place, "nothing", f"a value for {field}", hint)
@@ -573,10 +611,10 @@ def _wanted(complaint: ErrorDetails) -> str:
     path, about = complaint["loc"], complaint.get("ctx", {})
     match complaint["type"]:
         case _ if path[-2:-1] == ("flows",):
-            return 'kind = "tcp" or kind = "cbr"'
+            return "kind = " + " or ".join(f'"{kind}"' for kind in FLOWS)
         case "model_type" | "model_attributes_type" | "dict_type":
             fields = _model_at([str(part) for part in path]).model_fields
-            is_section = bool(path) and path[-1] in (*parameters.schema(), "waypoint")
+            is_section = bool(path) and path[-1] in (*parameters.sections(), "waypoint", "web")
             return "a table of parameters" if is_section else "a table with " + ", ".join(fields)
         case "tuple_type" | "missing":
             return "a place [x, y] in m"
@@ -614,7 +652,7 @@ def _model_at(names: Sequence[str]) -> type[BaseModel]:
         "chain": Chain,
         "grid": Grid,
         "random": RandomTraffic,
-        "tcp": TcpFlow,
-        "cbr": CbrFlow,
+        "cycles": WebCycle,
+        **FLOWS,
     }
     return next((nested[name] for name in reversed(names) if name in nested), Scenario)

@@ -12,10 +12,15 @@ from manetlab.files import check_writable, write_bytes
 
 Columns = dict[str, list[Any]]
 
+NAMES = ("totals", "tcp_flows", "message_flows", "route_repairs")
+"""The time series of a run that was asked for any; all but the first may have no rows."""
+
 
 def series_paths(path: Path) -> dict[str, Path]:
     """Which file each series goes to: ``totals`` to the one named, the others beside it."""
-    return {"totals": path, "tcp_flows": path.with_name(f"{path.stem}-tcp-flows{path.suffix}")}
+    others = {name: name.replace("_", "-") for name in NAMES[1:]}
+    beside = {name: path.with_name(f"{path.stem}-{ending}{path.suffix}") for name, ending in others.items()}
+    return {"totals": path, **beside}
 
 
 def check_series_file(path: Path, where: str) -> None:
@@ -24,15 +29,29 @@ def check_series_file(path: Path, where: str) -> None:
     Raises:
         InputError: The name says no format, or a file cannot be written.
     """
+    for each in series_paths(path).values():
+        check_columns_file(each, where)
+
+
+def check_columns_file(path: Path, where: str) -> None:
+    """Checks, before the work is done, that columns can be written to a file of this name.
+
+    Raises:
+        InputError: The name says no format, or the file cannot be written.
+    """
     if path.suffix not in _WRITERS:
         wanted = "a name that ends in " + " or ".join(_WRITERS)
         raise InputError("the format of the series is unknown", where, str(path), wanted)
-    for each in series_paths(path).values():
-        check_writable(each)
+    check_writable(path)
+
+
+def write_columns(path: Path, columns: Columns) -> None:
+    """Writes columns of equal length to a file that `check_columns_file` allows."""
+    write_bytes(path, _WRITERS[path.suffix](columns))
 
 
 def write_series(path: Path, series: dict[str, Columns]) -> None:
-    """Writes ``totals`` to the file and, if there are TCP flows, ``tcp_flows`` to one beside it.
+    """Writes ``totals`` to the file and the others, where they have rows, to files beside it.
 
     Args:
         path: A name that ends in ``.csv`` or ``.parquet``.
@@ -44,7 +63,7 @@ def write_series(path: Path, series: dict[str, Columns]) -> None:
     check_series_file(path, "write_series")
     for name, each in series_paths(path).items():
         if name == "totals" or series[name]["time_s"]:
-            write_bytes(each, _WRITERS[path.suffix](series[name]))
+            write_columns(each, series[name])
 
 
 def _csv(columns: Columns) -> bytes:

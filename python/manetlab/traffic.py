@@ -20,6 +20,9 @@ class Pattern:
     """How many flows of which kind; see [`RandomTraffic`][manetlab.scenario.RandomTraffic]."""
 
     tcp: int
+    adp: int
+    video: int
+    video_transport: str
     cbr: int
     tcp_start_s: float | None
     cbr_bytes: int
@@ -43,8 +46,8 @@ def draw(
         pattern: How many flows of which kind.
         movement: The nodes.
         radio: The parameters of the radio, which say how far a link reaches.
-        times: When measurement begins, as TCP flows do if the pattern does not say it, and when the run ends,
-            both in s.
+        times: When measurement begins, as all but CBR flows do if the pattern does not say it, and when the
+            run ends, both in s.
         streams: The seed of the run and the number of its replication.
         where: What an error names as its place.
 
@@ -61,14 +64,16 @@ def draw(
         wanted = f"at most the duration, {duration_s:g} s"
         hint = "leave it out, or make the run longer"
         raise InputError("CBR flows might begin after the run", place, f"{within_s:g} s", wanted, hint)
-    # One list of draws in a fixed order: 2 for each TCP flow, at most 3 for each CBR flow.
-    units = iter(_core.traffic_draws(*streams, 2 * pattern.tcp + 3 * pattern.cbr))
+    # One list of draws in a fixed order: 2 for each flow that is not CBR, at most 3 for each CBR flow.
+    kinds = _kinds(pattern)
+    units = iter(_core.traffic_draws(*streams, 2 * len(kinds) + 3 * pattern.cbr))
     start_s = warmup_s if pattern.tcp_start_s is None else pattern.tcp_start_s
     apart_ends = _apart(units, _flows_apart(pattern), nodes)
     flows: list[dict[str, Any]] = [
-        {"kind": "tcp", "src": src, "dst": dst, "start_s": start_s} for src, dst in apart_ends[: pattern.tcp]
+        {**kind, "src": src, "dst": dst, "start_s": start_s}
+        for kind, (src, dst) in zip(kinds, apart_ends, strict=False)
     ]
-    for src, dst, unit in _cbr_draws(pattern, units, apart_ends[pattern.tcp :], movement, radio, where):
+    for src, dst, unit in _cbr_draws(pattern, units, apart_ends[len(kinds) :], movement, radio, where):
         drawn_s = unit * within_s
         # Whole microseconds: a time that every file format keeps. The nearest may be the end of the run.
         begins_s = round(drawn_s, 6)
@@ -90,16 +95,22 @@ def start_within_s(asked_s: float | None, duration_s: float) -> float:
     return min(CBR_START_WITHIN_S, duration_s) if asked_s is None else asked_s
 
 
+def _kinds(pattern: Pattern) -> list[dict[str, Any]]:
+    """What the flows are that are not CBR, in their order."""
+    video = {"kind": "video", "transport": pattern.video_transport}
+    return [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp"}] * pattern.adp + [video] * pattern.video
+
+
 def _flows_apart(pattern: Pattern) -> int:
     """How many flows share no end point with any of each other."""
-    return pattern.tcp + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
+    return len(_kinds(pattern)) + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
 
 
 def _check_nodes(pattern: Pattern, nodes: int, where: str) -> None:
     """Are there nodes enough for the pattern?"""
     needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
     if nodes < needed:
-        hint = "flows that are apart, and the TCP flows always, have all different end points"
+        hint = "flows that are apart, and all but CBR flows always, have all different end points"
         found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
         raise InputError("too few nodes for the traffic", where, found, wanted, hint)
     pairs = nodes * (nodes - 1)

@@ -1,10 +1,12 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::routing::{adv, aodv, dsdv, dsr};
-use crate::transport::tcp;
+use crate::transport::{adp, tcp};
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -36,8 +38,37 @@ impl FlowId {
     }
 }
 
+/// One TCP connection of a flow. A transfer has one, number 0; a Web session has one for each request and one for the
+/// replies to it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ConnectionId {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its number within the flow.
+    pub number: u32,
+}
+
+impl From<FlowId> for ConnectionId {
+    /// The only connection of a transfer.
+    fn from(flow: FlowId) -> ConnectionId {
+        ConnectionId { flow, number: 0 }
+    }
+}
+
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
 pub const IP_HEADER_BYTES: u32 = 20;
+
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// Its transport does not understand marks: congestion drops it.
+    #[default]
+    NotEct,
+    /// Its transport understands marks.
+    Ect,
+    /// A queue on the way met congestion and marked it.
+    Ce,
+}
 
 /// One IP packet.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +90,8 @@ pub struct Packet {
     pub created: Time,
     /// What it carries.
     pub payload: Payload,
+    /// What the IP header says of congestion.
+    pub ecn: Ecn,
     /// The DSR options header between IP and the payload, if there is one; `bytes` counts it.
     pub dsr: Option<Arc<dsr::Header>>,
 }
@@ -66,10 +99,14 @@ pub struct Packet {
 /// What an IP packet carries.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Payload {
-    /// A TCP segment of a flow.
-    Tcp(FlowId, tcp::Segment),
+    /// A TCP segment of a connection.
+    Tcp(ConnectionId, tcp::Segment),
     /// A UDP datagram of a flow, with its number within the flow.
     Udp(FlowId, u64),
+    /// A UDP datagram that carries a message of a flow, or a part of one.
+    Datagram(FlowId, Datagram),
+    /// An ADP packet of a flow.
+    Adp(FlowId, adp::Segment),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -78,6 +115,51 @@ pub enum Payload {
     Dsr,
     /// An ADV message.
     Adv(adv::Message),
+    /// A message that only its protocol understands.
+    Custom(CustomMessage),
+}
+
+/// A message of a protocol whose messages have no variant of [`Payload`]: one that the caller of a run brings along, or
+/// one that does not mind an allocation a message. Copies of a packet share it.
+#[derive(Clone)]
+pub struct CustomMessage {
+    /// What recordings call it.
+    pub name: &'static str,
+    content: Arc<dyn Any + Send + Sync>,
+}
+
+impl CustomMessage {
+    /// A message with this content.
+    pub fn new(name: &'static str, content: impl Any + Send + Sync) -> CustomMessage {
+        CustomMessage { name, content: Arc::new(content) }
+    }
+
+    /// The content, if it is of this type.
+    pub fn content<T: Any>(&self) -> Option<&T> {
+        self.content.downcast_ref()
+    }
+}
+
+impl PartialEq for CustomMessage {
+    /// Equal are the copies of one message.
+    fn eq(&self, other: &CustomMessage) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+    }
+}
+
+impl fmt::Debug for CustomMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CustomMessage({})", self.name)
+    }
+}
+
+/// What a UDP datagram carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// The number of the message within its flow.
+    pub message: u32,
+    /// Bytes of the message in this datagram.
+    pub payload: u32,
 }
 
 impl Packet {
@@ -86,7 +168,18 @@ impl Packet {
 
     /// A routing protocol's own message, without a number.
     pub fn control(now: Time, src: NodeId, dst: NodeId, ttl: u8, bytes: u32, payload: Payload) -> Packet {
-        Packet { uid: Packet::UNNUMBERED, src, dst, ttl, hops: 0, bytes, created: now, payload, dsr: None }
+        Packet {
+            uid: Packet::UNNUMBERED,
+            src,
+            dst,
+            ttl,
+            hops: 0,
+            bytes,
+            created: now,
+            payload,
+            ecn: Ecn::NotEct,
+            dsr: None,
+        }
     }
 
     /// Shall `node` take it, because it is for this node or for all?
@@ -102,8 +195,36 @@ impl Packet {
     /// The flow it belongs to, if it is traffic.
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
-            Payload::Tcp(flow, _) | Payload::Udp(flow, _) => Some(flow),
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => None,
+            Payload::Tcp(connection, _) => Some(connection.flow),
+            Payload::Udp(flow, _) | Payload::Datagram(flow, _) | Payload::Adp(flow, _) => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// What recordings call it (docs/recording.md).
+    pub fn name(&self) -> &'static str {
+        match &self.payload {
+            Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
+            Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
+            Payload::Udp(..) => "cbr",
+            Payload::Datagram(..) => "udp",
+            Payload::Adp(_, adp::Segment::Data { .. }) => "adp",
+            Payload::Adp(_, adp::Segment::Ack { .. }) => "adp-ack",
+            Payload::Aodv(message) => match message {
+                aodv::Message::Rreq { .. } => "rreq",
+                aodv::Message::Rrep { .. } => "rrep",
+                aodv::Message::Rerr { .. } => "rerr",
+                aodv::Message::Hello { .. } => "hello",
+            },
+            Payload::Dsr => self.dsr.as_ref().map_or("dsr", |header| header.name()),
+            Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
+            Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
+                adv::FloodKind::InitConnection => "init-connection",
+                adv::FloodKind::ReceiverAlert => "receiver-alert",
+                adv::FloodKind::EndConnection => "end-connection",
+                adv::FloodKind::NonReceiverAlert => "non-receiver-alert",
+            },
+            Payload::Custom(message) => message.name,
         }
     }
 }

@@ -83,11 +83,6 @@ macro_rules! choices {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)+ }
 
-        impl $name {
-            /// All there are, in the order of their declaration.
-            pub const ALL: &'static [$name] = &[$($name::$variant),+];
-        }
-
         impl $crate::params::ParamValue for $name {
             const KIND: &'static str = "choice";
             const CHOICES: &'static [&'static str] = &[$($text),+];

@@ -2,32 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arp::ArpParams;
-use crate::ifq::QueueParams;
 use crate::kernel::{Span, Time};
-use crate::mac::MacParams;
 use crate::mobility::Trajectory;
-use crate::params::{OutOfRange, ParamInfo, choices, params};
-use crate::radio::{Propagation, RadioParams};
-use crate::routing::adv::AdvParams;
-use crate::routing::aodv::AodvParams;
-use crate::routing::dsdv::DsdvParams;
-use crate::routing::dsr::DsrParams;
-use crate::transport::tcp::TcpParams;
+use crate::params::{OutOfRange, choices, params};
+use crate::radio::Propagation;
+use crate::traffic::{Durations, WebCycle};
+
+pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 
 choices! {
-    /// The routing protocol that every node runs.
-    pub enum RoutingKind {
-        /// Ad hoc On-Demand Distance Vector.
-        Aodv = "aodv",
-        /// Destination-Sequenced Distance Vector.
-        Dsdv = "dsdv",
-        /// Dynamic Source Routing.
-        Dsr = "dsr",
-        /// Adaptive Distance Vector.
-        Adv = "adv",
-        /// Fixed shortest-hop routes over the initial positions.
-        Static = "static",
+    /// What carries the messages of a source.
+    pub enum Carrier {
+        /// One or more datagrams for each message.
+        Udp = "udp",
+        /// The Adaptive Datagram Protocol.
+        Adp = "adp",
+        /// One write for each message.
+        Tcp = "tcp",
     }
 }
 
@@ -40,90 +31,8 @@ params! {
         udp_header_bytes: u32 = 8, "byte", "RFC 768", [0.0, 100.0];
         /// Time to live that sources give to data packets. ns-2's AODV puts its network diameter in the place.
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
-    }
-}
-
-/// All parameters of all sections.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// The radio channel.
-    pub radio: RadioParams,
-    /// The 802.11 MAC.
-    pub mac: MacParams,
-    /// The interface queue.
-    pub queue: QueueParams,
-    /// Address resolution.
-    pub arp: ArpParams,
-    /// IP, link layer and UDP.
-    pub network: NetworkParams,
-    /// TCP.
-    pub tcp: TcpParams,
-    /// AODV.
-    pub aodv: AodvParams,
-    /// DSDV.
-    pub dsdv: DsdvParams,
-    /// DSR.
-    pub dsr: DsrParams,
-    /// ADV.
-    pub adv: AdvParams,
-}
-
-impl Params {
-    /// What there is to know of every parameter, section by section.
-    pub fn schema() -> Vec<ParamInfo> {
-        [
-            RadioParams::SCHEMA,
-            MacParams::SCHEMA,
-            QueueParams::SCHEMA,
-            ArpParams::SCHEMA,
-            NetworkParams::SCHEMA,
-            TcpParams::SCHEMA,
-            AodvParams::SCHEMA,
-            DsdvParams::SCHEMA,
-            DsrParams::SCHEMA,
-            AdvParams::SCHEMA,
-        ]
-        .concat()
-    }
-
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first parameter that is outside.
-    pub fn check(&self) -> Result<(), OutOfRange> {
-        self.radio.check()?;
-        self.mac.check()?;
-        self.queue.check()?;
-        self.arp.check()?;
-        self.network.check()?;
-        self.tcp.check()?;
-        self.aodv.check()?;
-        self.dsdv.check()?;
-        self.dsr.check()?;
-        self.adv.check()
-    }
-
-    /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
-    pub fn routing_sets(protocol: RoutingKind) -> &'static [&'static str] {
-        match protocol {
-            RoutingKind::Aodv => AodvParams::SETS,
-            RoutingKind::Dsdv => DsdvParams::SETS,
-            RoutingKind::Dsr => DsrParams::SETS,
-            RoutingKind::Adv => AdvParams::SETS,
-            RoutingKind::Static => &[],
-        }
-    }
-
-    /// These parameters with the protocol's section replaced by one of its named sets; none if there is no such set.
-    pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
-        match protocol {
-            RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
-            RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
-            RoutingKind::Dsr => Some(Params { dsr: DsrParams::set(name)?, ..self }),
-            RoutingKind::Adv => Some(Params { adv: AdvParams::set(name)?, ..self }),
-            RoutingKind::Static => None,
-        }
+        /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
+        cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
     }
 }
 
@@ -173,6 +82,73 @@ pub enum FlowKind {
         #[serde(default)]
         max_packets: Option<u64>,
     },
+    /// Packets at an even pace in bursts of random length, with silences between them.
+    OnOff {
+        /// What carries them.
+        #[serde(default = "udp")]
+        transport: Carrier,
+        /// Payload of a packet, in bytes.
+        bytes: u32,
+        /// Time between packets of a burst, in s.
+        interval_s: f64,
+        /// Mean length of a burst, in s.
+        on_s: f64,
+        /// Mean length of a silence, in s.
+        off_s: f64,
+        /// The distribution of both lengths.
+        #[serde(default = "exponential")]
+        durations: Durations,
+        /// The shape of a Pareto distribution.
+        #[serde(default = "pareto_shape")]
+        shape: f64,
+    },
+    /// Packets at the events of a Poisson process.
+    Poisson {
+        /// What carries them.
+        #[serde(default = "udp")]
+        transport: Carrier,
+        /// Payload of a packet, in bytes.
+        bytes: u32,
+        /// Mean time between packets, in s.
+        interval_s: f64,
+        /// Packets until the source stops; none: endless.
+        #[serde(default)]
+        max_packets: Option<u64>,
+    },
+    /// Packets as a list says.
+    Trace {
+        /// What carries them.
+        #[serde(default = "udp")]
+        transport: Carrier,
+        /// Time since the flow's start, in s, never falling, and bytes of payload.
+        packets: Vec<(f64, u32)>,
+    },
+    /// Video of variable bit rate; see the section `video`.
+    Video {
+        /// What carries the frames.
+        #[serde(default = "udp")]
+        transport: Carrier,
+    },
+    /// Endless data over ADP; see the section `adp`.
+    Adp {},
+    /// A Web session: the source is the client, the destination the server.
+    Web {
+        /// What the session consists of.
+        cycles: Vec<WebCycle>,
+    },
+}
+
+fn udp() -> Carrier {
+    Carrier::Udp
+}
+
+fn exponential() -> Durations {
+    Durations::Exponential
+}
+
+/// ns-2's `Traffic/Pareto`: infinite variance.
+fn pareto_shape() -> f64 {
+    1.5
 }
 
 /// Everything that a run depends on, besides the version of the code.
@@ -219,6 +195,8 @@ pub enum ScenarioError {
 
 /// Longest run, in s: nanoseconds stay exact in every intermediate float.
 pub const MAX_DURATION_S: f64 = 1e6;
+/// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
+pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
 /// Greatest receiver window, in segments.
 pub const MAX_WINDOW: u32 = 65_536;
 /// Most nodes of a run.
@@ -232,6 +210,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_mac()?;
+        self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
             Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
         };
@@ -285,6 +264,19 @@ impl Scenario {
         Ok(())
     }
 
+    /// RED's thresholds fit each other.
+    fn check_queue(&self) -> Result<(), ScenarioError> {
+        let queue = &self.params.queue;
+        if queue.red_max_threshold > queue.red_min_threshold {
+            return Ok(());
+        }
+        Err(ScenarioError::Unusable {
+            field: "queue.red_max_threshold".to_owned(),
+            found: queue.red_max_threshold.to_string(),
+            wanted: format!("above queue.red_min_threshold, {} packets", queue.red_min_threshold),
+        })
+    }
+
     fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
         let wrong = |field: &str, found: String, wanted: &str| {
             Err(ScenarioError::Unusable {
@@ -315,23 +307,92 @@ impl Scenario {
                 &format!("a time after the flow's start, {} s", flow.start_s),
             );
         }
-        match flow.kind {
+        match &flow.kind {
             FlowKind::Tcp { bytes: Some(0), .. } => wrong("bytes", "0".to_owned(), "at least 1 byte"),
-            FlowKind::Tcp { window: Some(window), .. } if !(1..=MAX_WINDOW).contains(&window) => {
+            FlowKind::Tcp { window: Some(window), .. } if !(1..=MAX_WINDOW).contains(window) => {
                 wrong("window", window.to_string(), "from 1 to 65536 segments")
             }
-            FlowKind::Tcp { segment_bytes: Some(size), .. } if !(1..=65_495).contains(&size) => {
+            FlowKind::Tcp { segment_bytes: Some(size), .. } if !(1..=65_495).contains(size) => {
                 wrong("segment_bytes", size.to_string(), "from 1 to 65495 bytes")
             }
-            FlowKind::Cbr { bytes, .. } if !(1..=65_507).contains(&bytes) => {
+            FlowKind::Cbr { bytes, .. } | FlowKind::OnOff { bytes, .. } | FlowKind::Poisson { bytes, .. }
+                if !(1..=MAX_DATAGRAM_BYTES).contains(bytes) =>
+            {
                 wrong("bytes", bytes.to_string(), "from 1 to 65507 bytes")
             }
-            FlowKind::Cbr { interval_s, .. } if !(1e-6..=1e6).contains(&interval_s) => {
+            FlowKind::Cbr { interval_s, .. }
+            | FlowKind::OnOff { interval_s, .. }
+            | FlowKind::Poisson { interval_s, .. }
+                if !(1e-6..=1e6).contains(interval_s) =>
+            {
                 wrong("interval_s", interval_s.to_string(), "from 1 µs to 1000000 s")
             }
+            FlowKind::OnOff { on_s, .. } if !(1e-6..=1e6).contains(on_s) => {
+                wrong("on_s", on_s.to_string(), "from 1 µs to 1000000 s")
+            }
+            FlowKind::OnOff { off_s, .. } if !(0.0..=1e6).contains(off_s) => {
+                wrong("off_s", off_s.to_string(), "from 0 to 1000000 s")
+            }
+            FlowKind::OnOff { shape, .. } if !(1.01..=100.0).contains(shape) => {
+                wrong("shape", shape.to_string(), "from 1.01 to 100; at 1 or less there is no mean")
+            }
+            FlowKind::Trace { packets, .. } => match first_unusable(packets) {
+                Some((at, found, wanted)) => wrong(&format!("packets[{at}]"), found, wanted),
+                None => Ok(()),
+            },
+            FlowKind::Web { cycles } => match first_unusable_cycle(cycles) {
+                Some((at, found, wanted)) => wrong(&at, found, wanted),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
+}
+
+/// The first part of a Web session that cannot be: where it is, what it is and what was wanted.
+fn first_unusable_cycle(cycles: &[WebCycle]) -> Option<(String, String, &'static str)> {
+    const LENGTH: &str = "from 1 to 1000000000000 bytes";
+    let is_length = |bytes: &u64| (1..=1_000_000_000_000).contains(bytes);
+    let is_time = |time_s: f64| (0.0..=MAX_DURATION_S).contains(&time_s);
+    if cycles.is_empty() {
+        return Some(("cycles".to_owned(), "none".to_owned(), "at least one cycle"));
+    }
+    cycles.iter().enumerate().find_map(|(at, cycle)| {
+        let wrong =
+            |field: &str, found: String, wanted| Some((format!("cycles[{at}].{field}"), found, wanted));
+        if let Some((field, found)) = [("think_s", cycle.think_s), ("server_delay_s", cycle.server_delay_s)]
+            .into_iter()
+            .find(|&(_, time_s)| !is_time(time_s))
+        {
+            return wrong(field, format!("{found} s"), "from 0 to 1000000 s");
+        }
+        if !is_length(&cycle.request_bytes) {
+            return wrong("request_bytes", format!("{} bytes", cycle.request_bytes), LENGTH);
+        }
+        if cycle.replies_bytes.is_empty() {
+            return wrong("replies_bytes", "none".to_owned(), "at least one reply");
+        }
+        let short = cycle.replies_bytes.iter().position(|bytes| !is_length(bytes))?;
+        let found = format!("{} bytes", cycle.replies_bytes[short]);
+        wrong(&format!("replies_bytes[{short}]"), found, LENGTH)
+    })
+}
+
+/// The first packet of a list that cannot be sent: its place, what it is and what was wanted.
+fn first_unusable(packets: &[(f64, u32)]) -> Option<(usize, String, &'static str)> {
+    let mut latest_s = 0.0;
+    packets.iter().enumerate().find_map(|(at, &(time_s, bytes))| {
+        if !(latest_s..=MAX_DURATION_S).contains(&time_s) {
+            return Some((
+                at,
+                format!("{time_s} s"),
+                "a time not before the packet before it, up to 1000000 s",
+            ));
+        }
+        latest_s = time_s;
+        let fits = (1..=MAX_DATAGRAM_BYTES).contains(&bytes);
+        (!fits).then(|| (at, format!("{bytes} bytes"), "from 1 to 65507 bytes"))
+    })
 }
 
 #[cfg(test)]
@@ -381,6 +442,9 @@ mod tests {
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
+        assert!(
+            complaint(|s| s.params.queue.red_min_threshold = 15.0).starts_with("queue.red_max_threshold")
+        );
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));
@@ -397,6 +461,28 @@ mod tests {
         far(&mut patient);
         patient.params.mac.propagation_allowance_us = 4.0;
         assert_eq!(patient.check(), Ok(()));
+    }
+
+    #[test]
+    fn sources_that_cannot_send_are_refused() {
+        let trace =
+            |packets: &[(f64, u32)]| FlowKind::Trace { transport: Carrier::Udp, packets: packets.to_vec() };
+        let with = |kind: FlowKind| complaint(|s| s.flows[0].kind = kind);
+        assert!(with(trace(&[(1.0, 5), (0.5, 5)])).starts_with("flows[0].packets[1]: found 0.5 s"));
+        assert!(with(trace(&[(1.0, 0)])).starts_with("flows[0].packets[0]: found 0 bytes"));
+        assert!(with(trace(&[(f64::NAN, 5)])).starts_with("flows[0].packets[0]: found NaN s"));
+        let on_off = |on_s, off_s, shape| FlowKind::OnOff {
+            transport: Carrier::Adp,
+            bytes: 100,
+            interval_s: 0.1,
+            on_s,
+            off_s,
+            durations: Durations::Pareto,
+            shape,
+        };
+        assert!(with(on_off(0.0, 1.0, 1.5)).starts_with("flows[0].on_s"));
+        assert!(with(on_off(1.0, -1.0, 1.5)).starts_with("flows[0].off_s"));
+        assert!(with(on_off(1.0, 1.0, 1.0)).starts_with("flows[0].shape"));
     }
 
     #[test]

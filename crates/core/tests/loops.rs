@@ -38,7 +38,7 @@ fn bound_s(routing: RoutingKind, params: &Params) -> f64 {
         RoutingKind::Dsdv => f64::from(params.dsdv.missed_updates) * params.dsdv.update_interval_s,
         RoutingKind::Dsr => params.dsr.buffer_timeout_s,
         RoutingKind::Adv => params.adv.other_buffer_timeout_s,
-        RoutingKind::Static => 0.0,
+        _ => 0.0,
     }
 }
 

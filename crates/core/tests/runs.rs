@@ -1,5 +1,7 @@
 //! Whole runs: determinism, the audit, independence of what is far apart, and one-hop capacity.
 
+use manetlab_core::drops::DropReason;
+use manetlab_core::ifq::QueueDiscipline;
 use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mac::{Access, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
@@ -176,9 +178,7 @@ proptest! {
     #[test]
     fn the_audit_balances_wherever_the_run_is_cut(
         name in prop::sample::select(PROFILES.to_vec()),
-        routing in prop::sample::select(vec![
-            RoutingKind::Aodv, RoutingKind::Dsdv, RoutingKind::Dsr, RoutingKind::Adv, RoutingKind::Static,
-        ]),
+        routing in prop::sample::select(RoutingKind::ALL.to_vec()),
         seed in 0u64..1000,
         duration_us in 300_000u64..6_000_000,
         arp in any::<bool>(),
@@ -252,7 +252,7 @@ fn an_outage_shows_in_repairs_gap_and_timeouts() {
     scenario.movement[1].commands = vec![go(20.0, 600.0), go(30.0, 0.0)];
     let tcp_measures = |scenario: &Scenario| match outcome(scenario).result.flows[0].measures.clone() {
         FlowMeasures::Tcp(measures) => measures,
-        FlowMeasures::Cbr(_) => unreachable!("the flow is TCP"),
+        _ => unreachable!("the flow is TCP"),
     };
     let broken = tcp_measures(&scenario);
     // Out of reach from 21.5 s (150 m, 250 m away) to 34.5 s.
@@ -265,6 +265,31 @@ fn an_outage_shows_in_repairs_gap_and_timeouts() {
     let whole = tcp_measures(&scenario);
     assert!(whole.longest_gap_s < 2.0, "{whole:?}");
     assert_eq!((whole.route_repairs, whole.route_repair_mean_s), (0, None));
+}
+
+/// A chain whose queues mark: the same windows that cost segments without ECN cost none with it.
+#[test]
+fn queues_mark_segments_that_understand_marks_and_drop_others() {
+    let with = |ecn: bool| {
+        let wide = FlowKind::Tcp { bytes: None, window: Some(40), segment_bytes: Some(1460) };
+        let flow = Flow { kind: wide, ..tcp(0, 2, 0.5) };
+        let mut scenario = chain(2, vec![flow], 30.0);
+        scenario.params.queue.discipline = QueueDiscipline::Red;
+        scenario.params.queue.red_weight = 0.02;
+        scenario.params.tcp.ecn = ecn;
+        let outcome = run(&scenario, true).expect("the scenario runs and its books balance");
+        let marks = outcome.recording.expect("asked for").to_json_lines().matches("\"marked\"").count();
+        let early = |packets: &str| {
+            let drops = outcome.result.drops.iter();
+            drops.filter(|drop| drop.reason == DropReason::EarlyDrop && drop.packets == packets).count()
+        };
+        let FlowMeasures::Tcp(measures) = &outcome.result.flows[0].measures else { panic!("a TCP flow") };
+        (marks, early("tcp"), measures.retransmissions)
+    };
+    let (marks, drops, retransmissions) = with(true);
+    assert!(marks > 10 && drops == 0 && retransmissions == 0, "{marks} {drops} {retransmissions}");
+    let (marks, drops, retransmissions) = with(false);
+    assert!(marks == 0 && drops == 1 && retransmissions > 10, "{marks} {drops} {retransmissions}");
 }
 
 /// The first instants at which `node` sent a packet of this name, in s.
@@ -301,4 +326,111 @@ fn flows_tell_routing_when_they_begin_and_are_over() {
     assert_eq!(ends, 2 * 3, "two floods that three nodes send, and none of the endless flow");
     let FlowMeasures::Tcp(done) = &outcome.result.flows[1].measures else { panic!("a TCP flow") };
     assert_eq!(done.delivered_bytes, 20_000);
+}
+
+/// Every source over every transport, from one end of a quiet chain to the other.
+#[test]
+fn every_source_goes_over_every_transport() {
+    use manetlab_core::scenario::Carrier;
+    use manetlab_core::traffic::Durations;
+
+    for transport in [Carrier::Udp, Carrier::Adp, Carrier::Tcp] {
+        let on_off = FlowKind::OnOff {
+            transport,
+            bytes: 200,
+            interval_s: 0.05,
+            on_s: 0.5,
+            off_s: 0.5,
+            durations: Durations::Exponential,
+            shape: 1.5,
+        };
+        let poisson = FlowKind::Poisson { transport, bytes: 300, interval_s: 0.2, max_packets: None };
+        let trace = FlowKind::Trace { transport, packets: vec![(0.0, 3000), (0.5, 1), (0.5, 700)] };
+        for kind in [on_off, poisson, trace, FlowKind::Video { transport }] {
+            let flow = Flow { src: 0, dst: 2, start_s: 1.0, stop_s: Some(8.0), kind };
+            let result = outcome(&chain(2, vec![flow], 12.0)).result;
+            let totals = result.totals.messages.as_ref().expect("there are messages");
+            assert!(totals.messages_made >= 3, "{transport:?}: {totals:?}");
+            assert_eq!(totals.messages_delivered, totals.messages_made, "{transport:?}: {result:?}");
+            assert_eq!((totals.messages_dropped, totals.messages_lost), (0, 0));
+            assert!(totals.message_throughput_bps > 0.0);
+        }
+    }
+}
+
+/// Frames that are cut arrive whole, by as many packets as the cut makes.
+#[test]
+fn cut_frames_arrive_whole() {
+    use manetlab_core::scenario::Carrier;
+
+    for transport in [Carrier::Udp, Carrier::Adp] {
+        let kind = FlowKind::Video { transport };
+        let flow = Flow { src: 0, dst: 1, start_s: 1.0, stop_s: Some(11.0), kind };
+        // A packet before them finds the neighbour's address: ARP holds one packet only while it asks.
+        let mut early = cbr(0, 1, 0.0, 1.0);
+        early.stop_s = Some(0.5);
+        let mut scenario = chain(1, vec![flow, early], 12.0);
+        scenario.params.video.packet_bytes = 500;
+        let FlowMeasures::Video(video) = &outcome(&scenario).result.flows[0].measures else {
+            panic!("video")
+        };
+        let messages = &video.messages;
+        assert_eq!((messages.messages_made, messages.messages_delivered), (150, 150));
+        assert_eq!((video.i_frames, video.p_frames, video.b_frames), (10, 40, 100));
+        assert!(messages.packets_sent >= Some(150 + 10 * 6), "{messages:?}");
+        assert_eq!(video.decodable_fraction.map(|fraction| fraction > 0.85), Some(true));
+    }
+}
+
+/// Endless data over ADP: one packet under way, as an ACK clock has it, and more with a window.
+#[test]
+fn an_endless_adp_flow_is_clocked_by_its_acks() {
+    use manetlab_core::transport::adp::AdpVariant;
+
+    let flow = Flow { src: 0, dst: 2, start_s: 1.0, stop_s: Some(9.0), kind: FlowKind::Adp {} };
+    let mut scenario = chain(2, vec![flow], 10.0);
+    let measures = |scenario: &Scenario| match outcome(scenario).result.flows[0].measures.clone() {
+        FlowMeasures::Adp(measures) => measures,
+        _ => unreachable!("the flow is endless ADP"),
+    };
+    let clocked = measures(&scenario);
+    let packets = clocked.packets_sent.expect("ADP counts packets");
+    // One is under way at a time; the first of all waits for its route.
+    assert!(packets > 200 && clocked.messages_lost == 0, "{clocked:?}");
+    assert_eq!((clocked.messages_made, clocked.acks_sent), (packets, Some(packets)));
+    scenario.params.adp.variant = AdpVariant::Windowed;
+    let several = measures(&scenario);
+    // More under way wait longer for each other.
+    assert!(several.network_latency_mean_s > clocked.network_latency_mean_s, "{several:?}");
+}
+
+/// A frame buffer drops the oldest while the network is away, and what it holds is on time when it is back.
+#[test]
+fn an_outage_fills_the_frame_buffer_and_costs_udp_its_frames() {
+    use manetlab_core::kernel::Time;
+    use manetlab_core::mobility::{Command, Point};
+    use manetlab_core::scenario::Carrier;
+
+    let broken = |transport, buffer_frames| {
+        let kind = FlowKind::Video { transport };
+        let flow = Flow { src: 0, dst: 2, start_s: 1.0, stop_s: Some(50.0), kind };
+        let mut scenario = chain(2, vec![flow], 60.0);
+        scenario.routing = RoutingKind::Aodv;
+        scenario.params.adp.buffer_frames = buffer_frames;
+        let go = |at_s: f64, y: f64| Command::GoTo {
+            at: Time::from_secs(at_s),
+            to: Point { x: 200.0, y },
+            speed: 100.0,
+        };
+        scenario.movement[1].commands = vec![go(20.0, 600.0), go(30.0, 0.0)];
+        outcome(&scenario).result.totals.messages.expect("there are messages")
+    };
+    let (udp, short) = (broken(Carrier::Udp, 75), broken(Carrier::Adp, 75));
+    let unlimited = broken(Carrier::Adp, 0);
+    assert_eq!((udp.messages_made, short.messages_made), (735, 735));
+    assert_eq!((udp.messages_dropped, unlimited.messages_dropped), (0, 0));
+    // Some 13 s are out of reach, 195 frames, of which 75 wait.
+    assert!(short.messages_dropped > 80, "{short:?}");
+    assert!(udp.messages_lost > 4 * short.messages_lost, "{udp:?} {short:?}");
+    assert!(unlimited.messages_delivered > short.messages_delivered, "{unlimited:?}");
 }

@@ -3,6 +3,7 @@
 use manetlab_core::mobility::waypoint::WaypointError;
 use manetlab_core::params::OutOfRange;
 use manetlab_core::scenario::ScenarioError;
+use manetlab_core::traffic::WebError;
 use manetlab_formats::ReadError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
@@ -59,6 +60,28 @@ fn of_range(out: &OutOfRange, place: &str) -> PyErr {
         &format!("a value from {} to {} {}", out.low, out.high, out.unit),
         "`manetlab profile show rfc` lists every parameter with its unit",
     )
+}
+
+/// What the generator of Web sessions says about its parameters.
+pub(crate) fn of_web(error: &WebError) -> PyErr {
+    let place = "traffic.web";
+    match error {
+        WebError::OutOfRange(out) => of_range(out, place),
+        WebError::TooFewNodes { needed, nodes } => input_error(
+            "too few nodes for the Web sessions",
+            place,
+            &format!("{nodes} nodes"),
+            &format!("at least {needed} nodes"),
+            "clients and servers are all on nodes of their own",
+        ),
+        WebError::BoundsCrossed { least, most } => input_error(
+            "the least reply is longer than the greatest",
+            place,
+            &format!("reply_min_bytes = {least}"),
+            &format!("at most reply_max_bytes, {most}"),
+            "exchange the two",
+        ),
+    }
 }
 
 /// What the generator of random waypoint movement says about its parameters.

@@ -2,12 +2,15 @@
 
 use manetlab_core::kernel::{Purpose, Streams, Time};
 use manetlab_core::scenario::{Flow, FlowKind};
+use manetlab_core::traffic::{
+    FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
+};
 use manetlab_formats as formats;
 use manetlab_formats::FlowSpec;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{input_error, of_reading};
+use crate::errors::{FROM_PYTHON, input_error, of_reading, of_web};
 use crate::json;
 
 /// The number of the stream of random traffic patterns: no flow has it.
@@ -37,6 +40,75 @@ pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f6
     (0..count).map(|_| stream.unit()).collect()
 }
 
+/// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter each, bytes.
+///
+/// `params_json` are the parameters of the section `video`, all of them.
+#[pyfunction]
+pub(crate) fn video_frames(
+    params_json: &str,
+    streams: (u64, u64),
+    flow: u32,
+    count: usize,
+) -> PyResult<(Vec<f64>, String, Vec<u32>)> {
+    let params: VideoParams =
+        serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let stream = Streams::new(streams.0, streams.1).stream(flow, Purpose::Traffic);
+    let mut source = VideoSource::new(Time::ZERO, Time::NEVER, &params, stream);
+    let (mut times_s, mut kinds, mut bytes) = (Vec::new(), String::new(), Vec::new());
+    for _ in 0..count {
+        times_s.push(seconds(source.next_timeout()));
+        let message = source.handle_timeout();
+        kinds.push(match message.frame {
+            Some(FrameKind::I) => 'I',
+            Some(FrameKind::P) => 'P',
+            Some(FrameKind::B) | None => 'B',
+        });
+        bytes.push(message.bytes);
+    }
+    Ok((times_s, kinds, bytes))
+}
+
+/// The parameters of Web sessions: a JSON list of objects.
+#[pyfunction]
+pub(crate) fn web_schema() -> PyResult<String> {
+    json(&WebParams::SCHEMA)
+}
+
+/// The defaults of Web sessions: a JSON object.
+#[pyfunction]
+pub(crate) fn web_defaults() -> PyResult<String> {
+    json(&WebParams::default())
+}
+
+/// Web sessions for a network of `nodes`, which begin after a warm-up of `warmup_s`: a JSON list of the scenario's
+/// flows. `params_json` holds parameters of the section `web`, the rest are defaults.
+#[pyfunction]
+pub(crate) fn draw_web_sessions(
+    params_json: &str,
+    nodes: u32,
+    warmup_s: f64,
+    seed: u64,
+    replication: u64,
+) -> PyResult<String> {
+    let params: WebParams = serde_json::from_str(params_json).map_err(|error| {
+        input_error(
+            "these are no Web sessions",
+            "traffic.web",
+            &error.to_string(),
+            "their parameters",
+            FROM_PYTHON,
+        )
+    })?;
+    let plans =
+        draw_sessions(&params, nodes, &Streams::new(seed, replication)).map_err(|error| of_web(&error))?;
+    let start_s = warmup_s + params.after_warmup_s;
+    let flow = |plan: WebPlan| {
+        let kind = FlowKind::Web { cycles: plan.cycles };
+        Flow { src: plan.client, dst: plan.server, start_s, stop_s: None, kind }
+    };
+    json(&plans.into_iter().map(flow).collect::<Vec<_>>())
+}
+
 /// Seconds as the nearest float, which is what reading the decimal number gives.
 fn seconds(time: Time) -> f64 {
     time.0 as f64 / 1e9
@@ -55,8 +127,8 @@ fn flow_of(spec: &FlowSpec) -> Flow {
 }
 
 fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
-    let kind = match flow.kind {
-        FlowKind::Tcp { bytes: None, window, segment_bytes } => {
+    let kind = match &flow.kind {
+        &FlowKind::Tcp { bytes: None, window, segment_bytes } => {
             formats::FlowKind::Tcp { window, segment_bytes }
         }
         FlowKind::Tcp { bytes: Some(bytes), .. } => {
@@ -68,8 +140,17 @@ fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {
                 "leave out `bytes`, or keep the traffic in a TOML file",
             ));
         }
-        FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+        &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
             formats::FlowKind::Cbr { bytes, interval_s, random, max_packets }
+        }
+        _ => {
+            return Err(input_error(
+                "ns-2's traffic files hold TCP and CBR flows only",
+                "traffic",
+                "a flow of another kind",
+                "TCP and CBR flows",
+                "keep the traffic in a TOML file",
+            ));
         }
     };
     Ok(FlowSpec {

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from manetlab import parameters
+from manetlab import parameters, web
 from manetlab.errors import InputError, shown
-from manetlab.scenario import CbrFlow, Chain, Grid, RandomTraffic, Scenario, TcpFlow, long_form, merged
+from manetlab.flows import FLOWS
+from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario, long_form, merged
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -25,9 +26,12 @@ def known() -> tuple[str, ...]:
         "movement.waypoint": tuple(parameters.waypoint_schema()),
         "movement.chain": tuple(Chain.model_fields),
         "movement.grid": tuple(Grid.model_fields),
-        "traffic": ("file", "flows", "random"),
+        "traffic": ("file", "flows", "random", "web"),
         "traffic.random": tuple(RandomTraffic.model_fields),
-        "traffic.flows.*": tuple(dict.fromkeys((*TcpFlow.model_fields, *CbrFlow.model_fields))),
+        "traffic.web": (web.SESSIONS, *parameters.web_schema()),
+        "traffic.flows.*": tuple(
+            dict.fromkeys(name for model in FLOWS.values() for name in model.model_fields)
+        ),
         **{section: tuple(names) for section, names in parameters.schema().items()},
     }
     nested["tcp"] = ("sender", *nested["tcp"])
@@ -46,7 +50,8 @@ def check(path: str, where: str) -> None:
         wanted = "a field that makes a difference"
         raise InputError("the seed is the campaign's", where, f'"{path}"', wanted, hint)
     general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
-    if general in known():
+    section, _, name = path.partition(".")
+    if general in known() or (section == parameters.PYTHON and name.isidentifier()):
         return
     # A parameter's own name without its section is the usual slip.
     same = [name for name in known() if name.rpartition(".")[2] == path]
@@ -89,7 +94,7 @@ def leaves(path: str, value: object) -> list[tuple[str, ...]]:
     """The fields that setting ``path`` to ``value`` decides, as parts of their names."""
     parts = path.split(".")
     value = long_form(path, value)
-    if len(parts) == 1 and parts[0] in parameters.schema() and isinstance(value, Mapping):
+    if len(parts) == 1 and parts[0] in parameters.sections() and isinstance(value, Mapping):
         return [(*parts, str(name)) for name in value]
     return [tuple(parts)]
 

@@ -188,7 +188,7 @@ class Results:
         """A time series of all runs that recorded it.
 
         Args:
-            name: ``totals`` or ``tcp_flows``; docs/metrics.md says what they hold.
+            name: One of `manetlab.series_files.NAMES`; docs/metrics.md says what they hold.
 
         Returns:
             Columns: ``point``, the factors, ``replication``, then the series' own.
@@ -196,7 +196,8 @@ class Results:
         Raises:
             InputError: The runs kept none, or a file is not there any more.
         """
-        from manetlab.campaign.series import NAMES, read
+        from manetlab.campaign.series import read
+        from manetlab.series_files import NAMES
 
         if name not in NAMES:
             raise unknown("time series", name, NAMES, str(self.store))

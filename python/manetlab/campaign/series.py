@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow
 
-NAMES = ("totals", "tcp_flows")
-"""The time series of a run that was asked for any."""
-
 
 def folder_of(store: Path) -> Path:
     """The folder of a store's time series."""
@@ -37,6 +34,8 @@ def write(
 
     written = {}
     for name, columns in series.items():
+        if name != "totals" and not any(columns.values()):
+            continue
         file = f"{name}/{key}.parquet"
         table = pyarrow.table({column: list(values) for column, values in columns.items()})
         write_parquet(folder_of(store) / file, table)

@@ -104,8 +104,8 @@ def _series_outputs(path: Path | None) -> dict[str, Path | None]:
         return {}
     from manetlab.series_files import series_paths
 
-    paths = series_paths(path)
-    return {"--series-out": path, "--series-out, TCP flows:": paths["tcp_flows"]}
+    paths = series_paths(path).items()
+    return {"--series-out" if name == "totals" else f"--series-out, {name}:": each for name, each in paths}
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
@@ -165,11 +165,14 @@ def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
 
-    from manetlab.metrics import CBR_FLOW, TCP_FLOW, TOTALS
+    from manetlab.flows import FLOWS
+    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, TCP_FLOW, TOTALS, WEB_FLOW
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
-    for kind, metrics in (("tcp", TCP_FLOW), ("cbr", CBR_FLOW)):
+    own = {"tcp": TCP_FLOW, "cbr": CBR_FLOW, "web": WEB_FLOW}
+    for kind in FLOWS:
+        metrics = own.get(kind, MESSAGE_FLOW)
         flows = [flow for flow in result.flows if flow["kind"] == kind]
         if flows:
             headings = (metric.heading for metric in metrics)
@@ -180,10 +183,11 @@ def show(result: Result) -> None:
             table.print(console)
     # A kind of traffic that is not there has no totals to show.
     there = {flow["kind"] for flow in result.flows}
-    absent = tuple(f"{kind}_" for kind in ("tcp", "cbr") if kind not in there)
+    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
+    absent += ["message"] if there <= own.keys() else []
     totals = Table("Totals", ("metric", "value"))
     for metric in TOTALS:
-        if not metric.key.startswith(absent):
+        if not metric.key.startswith(tuple(absent)):
             totals.add(metric.heading, metric.show(result.totals))
     totals.print(console)
     if result.drops:

@@ -94,6 +94,36 @@ def report(
 
 
 @app.command()
+def capacity(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
+    seed: options.Seed = None,
+    changes: options.Set = None,
+    step: Annotated[float, typer.Option(help="Time between the instants looked at, s.")] = 0.1,
+    out: Annotated[Path | None, typer.Option(help="A .csv or .parquet file to write it to.")] = None,
+) -> None:
+    """Estimate what each flow could carry alone over the shortest path at each instant."""
+    from manetlab.capacity import capacity_over_time
+    from manetlab.files import check_apart
+    from manetlab.series_files import check_columns_file, write_columns
+    from manetlab.tables import Table, stdout_console
+
+    asked = options.scenario_from(scenario, None, None, changes, seed=seed)
+    check_apart({"--out": out}, (scenario, *asked.files))
+    if out is not None:
+        check_columns_file(out, "--out")
+    resolved = asked.resolve()
+    found = capacity_over_time(resolved, step_s=step)
+    from_s = resolved.core["warmup_s"]
+    rows = zip(found.pairs, found.means_bps(from_s), found.without_path(from_s), strict=True)
+    table = Table("Estimated capacity in the window", ("flow", "nodes", "mean, kb/s", "no path, % of time"))
+    for flow, ((src, dst), mean_bps, apart) in enumerate(rows):
+        table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
+    table.print(stdout_console())
+    if out is not None:
+        write_columns(out, found.columns())
+
+
+@app.command()
 def check(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
 ) -> None:
@@ -173,6 +203,30 @@ def generate(
         hint = "make the scenario twice; the same seed gives the same scenario"
         raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted, hint)
     _write_ns2(resolved, movement, traffic)
+
+
+@app.command()
+def sessions(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
+    seed: options.Seed = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write. [standard output]")
+    ] = None,
+) -> None:
+    """Write a scenario's Web sessions to a file, which `traffic.web.sessions` reads again."""
+    from manetlab import web
+    from manetlab.files import check_apart, write_text
+
+    check_apart({"--output": output}, (scenario,))
+    resolved = options.scenario_from(scenario, None, None, None, seed=seed).resolve()
+    if not any(flow["kind"] == "web" for flow in resolved.flows):
+        hint = "for example [traffic.web] with clients = 10 in it"
+        raise InputError("the scenario has no Web sessions", str(scenario), "none", "traffic.web", hint)
+    text = web.text(resolved.flows)
+    if output is None:
+        print(text, end="")
+    else:
+        write_text(output, text)
 
 
 @app.command("import")
@@ -260,6 +314,8 @@ def _print(resolved: Resolved) -> None:
     flows = Table("Flows", ("flow", "kind", "from", "to", "starts (s)", "what"), text_columns=2)
     for number, flow in enumerate(resolved.flows):
         rest = {k: v for k, v in flow.items() if k not in ("kind", "src", "dst", "start_s") and v is not None}
+        if cycles := rest.pop("cycles", None):
+            rest["cycles"] = len(cycles)
         what = ", ".join(f"{key} = {shown(value)}" for key, value in rest.items())
         flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
     flows.print(console)

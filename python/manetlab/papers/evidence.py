@@ -92,6 +92,19 @@ class Order(_Evidence):
 
 
 @dataclass(frozen=True)
+class Pairs(_Evidence):
+    """Pairs of systems of which the first is said to be greater.
+
+    Attributes:
+        of: Every scenario's value of the first and of the second, by the pair's name.
+        may_tie: The paper says that the second may be equal.
+    """
+
+    of: Mapping[str, tuple[Values, Values]]
+    may_tie: bool = False
+
+
+@dataclass(frozen=True)
 class Trend(_Evidence):
     """A quantity along an axis.
 
@@ -102,6 +115,17 @@ class Trend(_Evidence):
 
     along: Sequence[Values]
     sign: int
+
+
+@dataclass(frozen=True)
+class Trends(_Evidence):
+    """Several quantities along an axis.
+
+    Attributes:
+        of: Each by its name.
+    """
+
+    of: Mapping[str, Trend]
 
 
 @dataclass(frozen=True)
@@ -119,7 +143,7 @@ class Ruled(_Evidence):
     broken: bool | None = None
 
 
-Evidence = Level | Change | Single | Order | Trend | Ruled
+Evidence = Level | Change | Single | Order | Pairs | Trend | Trends | Ruled
 
 
 @dataclass(frozen=True)
@@ -138,6 +162,12 @@ def percent(a: Values, b: Values) -> Interval:
     """The change of the mean from b to a in percent of b, for paired values, with its 95 % interval."""
     quotient = paired_ratio(a, b)
     return Interval(100 * (quotient.mean - 1), 100 * quotient.half_width, quotient.n)
+
+
+def points(a: Values, b: Values, base: Values) -> Interval:
+    """The difference a − b in percent of the mean of ``base``, for paired values, with its 95 % interval."""
+    quotient = paired_ratio([first - second for first, second in zip(a, b, strict=True)], base)
+    return quotient.scaled(100)
 
 
 def shown(interval: Interval, unit: str = "") -> str:

@@ -10,8 +10,30 @@ from manetlab.papers.ledger import Experiment, Ledger
 
 Fields = dict[str, Any]
 
-ROUTINGS = {"AODV": "aodv:dyer-2002"}
+ROUTINGS = {
+    "AODV": "aodv:dyer-2002",
+    "DSR": "dsr:broch-1998",
+    "DSDV": "dsdv:broch-1998",
+    "ADV": "adv:dyer-2002",
+    "ADV-1sec": "adv:dyer-2002-ch3-1s",
+    "ADV-5sec": "adv:dyer-2002-ch3-5s",
+}
 """What routing protocols are called in the papers, and how a scenario names them."""
+ADV_BUFFERING_ALL = "adv:dyer-2002-ch4"
+"""ADV as chapter 4 of the dissertation has it: all packets may wait equally long."""
+
+
+def routing(experiment: Experiment, protocol: str) -> str:
+    """How a scenario names a protocol of an experiment."""
+    if protocol == "ADV" and "for all packets" in experiment.setup["routing"]:
+        return ADV_BUFFERING_ALL
+    return ROUTINGS[protocol]
+
+
+def lateness(ledger: Ledger) -> Fields:
+    """From which age on the dissertation counts CBR packets as lost, by dotted name."""
+    metrics = " ".join(ledger.experiments["dyer2002/fig-3.1"].metrics)
+    return {"network.cbr_late_after_s": wording.after(metrics, "at most")}
 
 
 def nested(fields: Mapping[str, Any]) -> Fields:
@@ -72,14 +94,13 @@ def interval_s(packet_bytes: int, kbps: float) -> float:
     return 8 * packet_bytes / (1000 * kbps)
 
 
-def technique(label: str) -> Fields | None:
-    """The sender that a column of the dissertation's tables names; None if this TCP does not have it."""
-    if "hold-down" in label:
-        return None
+def technique(label: str) -> Fields:
+    """The sender that a column of the dissertation's tables names."""
     return {
         "tcp.sender": "reno",
         "tcp.sack": "SACK" in label,
         "tcp.rto_policy": "fixed" if "fixed RTO" in label else "exponential",
+        "tcp.hold_down": "hold-down" in label,
         "tcp.delayed_ack": "delayed ACKs" in label,
     }
 

@@ -52,9 +52,16 @@ class Scale:
         """How many seeds of a scenario that is not random."""
         return paper if self.replications is None else self.replications
 
-    def times(self, warmup_s: float, measured_s: float) -> dict[str, float]:
-        """Warm-up and duration of a run, as fields of a scenario."""
-        return {"warmup_s": warmup_s, "duration_s": warmup_s + measured_s * self.duration_share}
+    def times(self, warmup_s: float, measured_s: float, quick: float = 1.0) -> dict[str, float]:
+        """Warm-up and duration of a run, as fields of a scenario.
+
+        Args:
+            warmup_s: The warm-up, in s.
+            measured_s: The measured time of the paper, in s.
+            quick: What share of that is run if not all is.
+        """
+        share = self.duration_share * (1.0 if self.full else quick)
+        return {"warmup_s": warmup_s, "duration_s": warmup_s + measured_s * share}
 
 
 def _least(ledger: Ledger) -> float:

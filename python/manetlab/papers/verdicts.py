@@ -10,12 +10,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from manetlab.papers.evidence import Change, Evidence, Level, Order, Ruled, Single, Trend, Untested, shown
+from manetlab.papers.evidence import (
+    Change,
+    Evidence,
+    Level,
+    Order,
+    Pairs,
+    Ruled,
+    Single,
+    Trend,
+    Trends,
+    Untested,
+    shown,
+)
 from manetlab.papers.ledger import Claim
 from manetlab.papers.wording import number
 from manetlab.stats import Interval, mean_interval, paired_interval
@@ -52,6 +64,8 @@ class Verdict:
 Finding = tuple[Outcome, str]
 """An outcome and its reason."""
 
+_ORDER = r"Order of ensemble means must agree; .*"
+_TREND = r"Slope sign over the stated range must agree \(.*"
 RULES: dict[type, str] = {
     Level: r"\S+ CI of the ensemble mean must overlap \[lo, hi\]\."
     r"|Each (ratio must lie in|within) \[lo, hi\]( points)?\."
@@ -63,8 +77,10 @@ RULES: dict[type, str] = {
     r"outside it\."
     r"|(Ratio CI must overlap|CI overlaps) \[lo, hi\]( points)?\.",
     Single: r"Single scenario that is not available: .*",
-    Order: r"Order of ensemble means must agree; .*",
-    Trend: r"Slope sign over the stated range must agree \(.*",
+    Order: _ORDER,
+    Pairs: _ORDER,
+    Trend: _TREND,
+    Trends: _TREND,
 }
 """The sentence that names a shared rule, by the kind of evidence that it judges."""
 REMARKS = ("Unusual:", "Ensemble of at least", "Numbers ")
@@ -142,8 +158,15 @@ def _found(claim: Claim, evidence: Evidence, tie_percent: float) -> Finding:
             )
         case Order():
             return ordering(list(evidence.of.items()), tie_percent)
+        case Pairs():
+            return together(
+                (name, _pair(*pair, tie_percent, may_tie=evidence.may_tie))
+                for name, pair in evidence.of.items()
+            )
         case Trend():
             return trend(evidence.along, evidence.sign)
+        case Trends():
+            return together((name, trend(each.along, each.sign)) for name, each in evidence.of.items())
         case Ruled():
             return ruled(evidence)
 
@@ -264,17 +287,20 @@ def ordering(systems: Sequence[tuple[str, Sequence[float]]], tie_percent: float)
     )
 
 
-def _pair(first: Sequence[float], second: Sequence[float], tie_percent: float) -> Finding:
+def _pair(
+    first: Sequence[float], second: Sequence[float], tie_percent: float, *, may_tie: bool = False
+) -> Finding:
     difference = paired_interval(first, second)
     greatest = max(abs(mean_interval(first).mean), abs(mean_interval(second).mean))
     percent = 100 * difference.mean / greatest if greatest else 0.0
     text = f"{percent:+.1f} %"
+    tie = Outcome.REPRODUCED if may_tie else Outcome.INCONCLUSIVE
     if difference.holds_zero:
-        return Outcome.INCONCLUSIVE, f"a tie, the paired interval holds zero ({text})"
+        return tie, f"a tie, the paired interval holds zero ({text})"
     if difference.mean < 0:
         return Outcome.CONTRADICTED, f"reversed, with significance ({text})"
     if percent < tie_percent:
-        return Outcome.INCONCLUSIVE, f"a tie, within {tie_percent:g} % ({text})"
+        return tie, f"a tie, within {tie_percent:g} % ({text})"
     return Outcome.REPRODUCED, text
 
 
@@ -299,6 +325,18 @@ def trend(along: Sequence[Sequence[float]], sign: int) -> Finding:
             text = f"rank correlation {found.statistic:+.2f}"
             return (Outcome.REPRODUCED if agrees else Outcome.CONTRADICTED), text
     return Outcome.INCONCLUSIVE, "no significant rise or fall"
+
+
+def ruled_by(text: str, findings: Iterable[tuple[str, Finding]]) -> Ruled:
+    """A rule that holds if all of several findings do, and is broken if one of them is."""
+    outcome, _ = together(findings)
+    return Ruled(text, satisfied=outcome is Outcome.REPRODUCED, broken=outcome is Outcome.CONTRADICTED)
+
+
+def banded(claim: Claim, of: Mapping[str, Interval], sign: int = 0) -> Ruled:
+    """A rule in prose that asks for intervals that meet the claim's band, and for a sign if one is given."""
+    findings = [(name, change(each, *claim.band(_place(claim, name)), sign)) for name, each in of.items()]
+    return ruled_by(_listed((name, shown(each)) for name, each in of.items()), findings)
 
 
 def together(findings: Iterable[tuple[str, Finding]]) -> Finding:
@@ -333,11 +371,19 @@ def ours(evidence: Evidence) -> str:
             return _listed(texts)
         case Order():
             return _listed((name, shown(mean_interval(values))) for name, values in evidence.of.items())
+        case Pairs():
+            means = {name: [mean_interval(each).mean for each in pair] for name, pair in evidence.of.items()}
+            return _listed((name, f"{first:.4g}, {second:.4g}") for name, (first, second) in means.items())
         case Trend():
-            means = (mean_interval(values).mean for values in evidence.along)
-            return ", ".join(f"{mean:.4g}" for mean in means)
+            return _along(evidence)
+        case Trends():
+            return _listed((name, _along(each)) for name, each in evidence.of.items())
         case Ruled():
             return evidence.found
+
+
+def _along(evidence: Trend) -> str:
+    return ", ".join(f"{mean_interval(values).mean:.4g}" for values in evidence.along)
 
 
 def _of_all(evidence: Single, name: str) -> str:

@@ -61,6 +61,30 @@ def two(text: object, between: str, unit: str) -> tuple[float, float]:
     return _value(found[1]), _value(found[2])
 
 
+def listed(text: object, before: str) -> list[int]:
+    """All whole numbers that stand before a word, as in ``2, 5 or 10 FTP transfers``.
+
+    Raises:
+        InputError: There are none.
+    """
+    found = re.findall(r"\d+", str(text).partition(before)[0])
+    if not found or before not in str(text):
+        raise _unread(text, f"numbers before “{before}”")
+    return list(map(int, found))
+
+
+def bounds(text: object) -> tuple[float, float]:
+    """Two numbers in brackets, as in ``in [1.3, 3.5]``.
+
+    Raises:
+        InputError: There are none.
+    """
+    found = re.search(rf"\[{_NUMBER}, {_NUMBER}\]", str(text))
+    if found is None:
+        raise _unread(text, "two numbers in brackets")
+    return _value(found[1]), _value(found[2])
+
+
 def says(text: object, word: str) -> bool:
     """Whether the text has this word."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", str(text)) is not None

@@ -180,7 +180,7 @@ def _traffic(resolved: Resolved) -> str:
         return _drawn_traffic(resolved, kinds)
     parts = []
     for kind, flows in kinds.items():
-        what = _transfers(flows) if kind == "tcp" else _streams(flows)
+        what = _described(kind, flows)
         starts = sorted(flow["start_s"] for flow in flows)
         when = (
             f"from {starts[0]:.4g} s on"
@@ -202,7 +202,29 @@ def _drawn_traffic(resolved: Resolved, kinds: dict[str, list[dict[str, Any]]]) -
     if flows := kinds.get("cbr"):
         within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
         parts.append(f"{len(flows)} {_streams(flows)}, each from a time uniform below {within_s:g} s on")
+    if flows := kinds.get("web"):
+        parts.append(f"{len(flows)} {_sessions(flows)} from {flows[0]['start_s']:g} s on")
     return "; ".join([*parts, "end points drawn from the seed"]) if parts else "none"
+
+
+def _described(kind: str, flows: list[dict[str, Any]]) -> str:
+    """What flows of one kind send."""
+    if kind == "tcp":
+        return _transfers(flows)
+    if kind == "cbr":
+        return _streams(flows)
+    if kind == "adp":
+        return "endless ADP flows"
+    if kind == "web":
+        return _sessions(flows)
+    transports = listed(sorted({flow["transport"].upper() for flow in flows}))
+    return f"{kind} flows over {transports}"
+
+
+def _sessions(flows: list[dict[str, Any]]) -> str:
+    servers = {flow["dst"] for flow in flows}
+    cycles = sum(len(flow["cycles"]) for flow in flows) / len(flows)
+    return f"Web sessions with {len(servers)} servers, {cycles:.4g} request–reply cycles each"
 
 
 def _transfers(flows: list[dict[str, Any]]) -> str:

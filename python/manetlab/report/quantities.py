@@ -86,12 +86,12 @@ def _name(key: str) -> tuple[str, str]:
         label, unit = NAMES[key], ""
     else:
         section, _, name = key.rpartition(".")
-        if section == "movement.waypoint":
-            known = parameters.waypoint_schema().get(name)
-        else:
-            known = parameters.schema().get(section, {}).get(name)
+        drawn = {"movement.waypoint": parameters.waypoint_schema, "traffic.web": parameters.web_schema}
+        if section in drawn and name in (of_draw := drawn[section]()):
+            return _spoken(of_draw[name].meaning), of_draw[name].unit
+        known = parameters.schema().get(section, {}).get(name)
         if known is not None:
-            return (_spoken(known.meaning) if section == "movement.waypoint" else known.key), known.unit
+            return known.key, known.unit
         label, unit = name or key, ""
     for ending, found in UNITS.items():
         if key.endswith(ending):
@@ -125,7 +125,7 @@ def total(key: str) -> Metric:
 
 
 def _words(key: str) -> str:
-    return key.replace("_", " ").replace("tcp", "TCP").replace("cbr", "CBR")
+    return key.replace("_", " ").replace("tcp", "TCP").replace("cbr", "CBR").replace("web", "Web")
 
 
 def number(value: float, metric: Metric, *, signed: bool = False) -> str:

@@ -5,25 +5,34 @@ use std::sync::Arc;
 
 use crate::arp::Arp;
 use crate::ifq::InterfaceQueue;
-use crate::kernel::{EventQueue, Purpose, Slot, Span, Streams, Time};
+use crate::kernel::{EventQueue, Purpose, Slot, Span, Stream, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
-use crate::packet::{FlowId, NodeId};
+use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId};
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, adv, aodv, dsdv, dsr, shortest_hops};
-use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
-use crate::traffic::CbrSource;
-use crate::transport::tcp::{Receiver, ReceiverCounters, Sender, SenderCounters};
+use crate::routing::{StaticRoutes, shortest_hops};
+use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, RoutingMaker, Scenario};
+use crate::traffic::{
+    CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
+};
+use crate::transport::adp;
+use crate::transport::tcp::{Receiver, Sender, TcpParams};
 
 use super::air::Air;
 use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
+use super::messages::{AdpFlow, Bearer, MessageFlow};
 use super::sampling::Sampling;
+use super::web::WebFlow;
 use super::{Conveyor, Network, Options, Station, Target};
 
 impl Network {
     /// A network at time zero. The scenario has been checked.
-    pub(super) fn new(scenario: &Scenario, options: Options) -> Network {
+    pub(super) fn new(
+        scenario: &Scenario,
+        options: Options,
+        custom: Option<&mut RoutingMaker<'_>>,
+    ) -> Network {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
@@ -53,7 +62,8 @@ impl Network {
             delayed_slot: Slot(0),
             delays: 0,
             audit: Audit::new(),
-            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
+            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some())
+                .late_after(Span::from_secs(params.network.cbr_late_after_s)),
             recording: options.record.then(Recording::default),
             sampling: Sampling::new(options.series_step),
             routing_actions: Vec::new(),
@@ -64,7 +74,7 @@ impl Network {
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
         network.delayed_slot = network.add_slot(Target::Delayed);
-        network.add_stations(scenario);
+        network.add_stations(scenario, custom);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         let transmissions =
             (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
@@ -83,17 +93,18 @@ impl Network {
         network
     }
 
-    fn add_stations(&mut self, scenario: &Scenario) {
+    fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let mut make_routing = routing_maker(scenario, &streams);
+        let mut own = if custom.is_none() { Some(routing_maker(scenario)) } else { None };
+        let make_routing = custom.or(own.as_deref_mut()).expect("one of the two is there");
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));
             self.stations.push(Station {
                 mac: Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac)),
-                queue: InterfaceQueue::new(&scenario.params.queue),
+                queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
-                routing: make_routing(NodeId(node)),
+                routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
                 mac_slot,
                 routing_slot,
             });
@@ -105,67 +116,145 @@ impl Network {
         let stop = spec.stop_s.map_or(Time::NEVER, Time::from_secs);
         let source_slot = self.add_slot(Target::Source(id));
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let transport = match spec.kind {
-            FlowKind::Tcp { bytes, window, segment_bytes } => {
+        let transport = match &spec.kind {
+            &FlowKind::Tcp { bytes, window, segment_bytes } => {
                 let mut params = scenario.params.tcp.clone();
                 params.window = window.unwrap_or(params.window);
                 params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
-                let tick = Span::from_micros(params.tick_ms * 1e3);
-                let tick_phase = streams.stream(id, Purpose::Transport).span_below(tick);
                 self.agenda.set(source_slot, start);
-                Transport::Tcp(Box::new(TcpFlow {
-                    sender: Sender::new(&params, tick_phase),
-                    receiver: Receiver::new(&params),
-                    sender_slot: self.add_slot(Target::Sender(id)),
-                    receiver_slot: self.add_slot(Target::Receiver(id)),
-                    bytes,
-                    started: false,
-                    completed: None,
-                    at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
-                }))
+                Transport::Tcp(Box::new(self.tcp_flow(id, &params, &streams, bytes)))
             }
-            FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+            &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
                 let stream = streams.stream(id, Purpose::Traffic);
                 let interval = Span::from_secs(interval_s);
                 let source = CbrSource::new(start, stop, interval, random, max_packets, stream);
                 self.agenda.set(source_slot, source.next_timeout());
                 Transport::Cbr(Box::new(CbrFlow { source, payload_bytes: bytes, next_number: 0 }))
             }
+            FlowKind::Web { cycles } => {
+                let session = WebSession::new(start, stop, cycles.clone());
+                let web = self.web_flow(id, session, &scenario.params.tcp, &streams);
+                self.agenda.set(source_slot, web.next_timeout());
+                Transport::Web(Box::new(web))
+            }
+            kind => {
+                let source = source_of(scenario, kind, start, stop, streams.stream(id, Purpose::Traffic));
+                let next = source.as_ref().map_or(start, |source| source.next_timeout());
+                self.agenda.set(source_slot, next);
+                let bearer = self.bearer(scenario, id, kind, &streams);
+                Transport::Messages(Box::new(MessageFlow::new(source, bearer, packet_bytes(scenario, kind))))
+            }
         };
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
-        if matches!(transport, Transport::Tcp(_)) {
+        if transport.tcp().is_some() {
             self.meter.outages.add(FlowId(id), src, dst, start);
         }
         self.flows.push(Flow { src, dst, start, stop, source_slot, transport });
     }
-}
 
-/// What makes a node's routing protocol.
-pub(crate) fn routing_maker<'a>(
-    scenario: &'a Scenario,
-    streams: &'a Streams,
-) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
-    match scenario.routing {
-        RoutingKind::Aodv => {
-            let params = Arc::new(scenario.params.aodv.clone());
-            Box::new(move |node| aodv::new(node, &params, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Dsdv => {
-            Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Dsr => {
-            Box::new(|node| dsr::new(node, &scenario.params.dsr, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Adv => {
-            Box::new(|node| adv::new(node, &scenario.params.adv, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Static => {
-            let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
-            let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
-            let ends: Vec<NodeId> =
-                scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
-            let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
-            Box::new(move |node| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
+    /// Both endpoints of a TCP flow, with `bytes` to transfer.
+    fn tcp_flow(&mut self, id: u32, params: &TcpParams, streams: &Streams, bytes: Option<u64>) -> TcpFlow {
+        let tick = Span::from_micros(params.tick_ms * 1e3);
+        let tick_phase = streams.stream(id, Purpose::Transport).span_below(tick);
+        let slots = (self.add_slot(Target::Sender(id)), self.add_slot(Target::Receiver(id)));
+        TcpFlow::new(Sender::new(params, tick_phase), Receiver::new(params), slots, bytes)
+    }
+
+    /// A Web session, whose connections come and go.
+    fn web_flow(&mut self, id: u32, session: WebSession, params: &TcpParams, streams: &Streams) -> WebFlow {
+        let tick = Span::from_micros(params.tick_ms * 1e3);
+        let mut stream = streams.stream(id, Purpose::Transport);
+        let tick_phases = [stream.span_below(tick), stream.span_below(tick)];
+        let slots = (self.add_slot(Target::Sender(id)), self.add_slot(Target::Receiver(id)));
+        WebFlow::new(session, params.clone(), tick_phases, slots)
+    }
+
+    /// The endpoints that carry a flow's messages.
+    fn bearer(&mut self, scenario: &Scenario, id: u32, kind: &FlowKind, streams: &Streams) -> Bearer {
+        match carrier_of(kind) {
+            Carrier::Udp => Bearer::Udp,
+            Carrier::Tcp => {
+                let flow = self.tcp_flow(id, &scenario.params.tcp, streams, None);
+                Bearer::Tcp(Box::new(TcpFlow { ends: false, ..flow }))
+            }
+            Carrier::Adp => {
+                let params = &scenario.params.adp;
+                let endless = matches!(kind, FlowKind::Adp {});
+                Bearer::Adp(Box::new(AdpFlow {
+                    sender: adp::Sender::new(params, packet_bytes(scenario, kind), endless),
+                    receiver: adp::Receiver::new(params),
+                    sender_slot: self.add_slot(Target::Sender(id)),
+                    receiver_slot: self.add_slot(Target::Receiver(id)),
+                    endless,
+                }))
+            }
         }
     }
+}
+
+/// What carries the messages of a flow.
+fn carrier_of(kind: &FlowKind) -> Carrier {
+    match *kind {
+        FlowKind::OnOff { transport, .. }
+        | FlowKind::Poisson { transport, .. }
+        | FlowKind::Trace { transport, .. }
+        | FlowKind::Video { transport } => transport,
+        FlowKind::Adp {} => Carrier::Adp,
+        FlowKind::Tcp { .. } | FlowKind::Web { .. } => Carrier::Tcp,
+        FlowKind::Cbr { .. } => Carrier::Udp,
+    }
+}
+
+/// Most payload of a flow's packets, in bytes: what fits an IP packet, if nothing smaller is asked for.
+fn packet_bytes(scenario: &Scenario, kind: &FlowKind) -> u32 {
+    let wanted = match kind {
+        FlowKind::Video { .. } => scenario.params.video.packet_bytes,
+        FlowKind::Adp {} => scenario.params.adp.packet_bytes,
+        _ => 0,
+    };
+    let fits = match carrier_of(kind) {
+        Carrier::Adp => MAX_IP_BYTES - IP_HEADER_BYTES - adp::HEADER_BYTES,
+        Carrier::Udp | Carrier::Tcp => MAX_DATAGRAM_BYTES,
+    };
+    if wanted == 0 { fits } else { wanted.min(fits) }
+}
+
+/// Most bytes of an IP packet (RFC 791 §3.1).
+const MAX_IP_BYTES: u32 = 65_535;
+
+/// The source of a flow's messages; none for endless data, which the transport makes itself.
+fn source_of(
+    scenario: &Scenario,
+    kind: &FlowKind,
+    start: Time,
+    stop: Time,
+    stream: Stream,
+) -> Option<Box<dyn Source>> {
+    match kind {
+        &FlowKind::OnOff { bytes, interval_s, on_s, off_s, durations, shape, .. } => {
+            let interval = Span::from_secs(interval_s);
+            let params = OnOffParams { bytes, interval, on_s, off_s, durations, shape };
+            Some(Box::new(OnOffSource::new(start, stop, params, stream)))
+        }
+        &FlowKind::Poisson { bytes, interval_s, max_packets, .. } => {
+            Some(Box::new(PoissonSource::new(start, stop, bytes, interval_s, max_packets, stream)))
+        }
+        FlowKind::Trace { packets, .. } => Some(Box::new(TraceSource::new(start, stop, packets))),
+        FlowKind::Video { .. } => {
+            Some(Box::new(VideoSource::new(start, stop, &scenario.params.video, stream)))
+        }
+        FlowKind::Adp {} | FlowKind::Tcp { .. } | FlowKind::Cbr { .. } | FlowKind::Web { .. } => None,
+    }
+}
+
+/// What makes a node's routing protocol, one of the simulator's own.
+fn routing_maker(scenario: &Scenario) -> Box<RoutingMaker<'static>> {
+    scenario.routing.maker(&scenario.params).unwrap_or_else(|| {
+        let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
+        let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
+        let ends: Vec<NodeId> =
+            scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
+        let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
+        Box::new(move |node, _| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
+    })
 }

@@ -1,11 +1,14 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::mac::Body;
-use crate::observe::{FlowMeasures, FlowResult, ResultHash, RunResult};
+use crate::observe::{
+    CostTotals, FlowMeasures, FlowReport, FlowResult, MacCount, MessageTotals, ResultHash, RunResult,
+    RunTotals, WebTotals,
+};
 use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
 
-use super::flows::Transport;
+use super::flows::{TcpFlow, Transport};
 use super::{Delayed, Network, Outcome, RunError};
 
 impl Network {
@@ -17,19 +20,33 @@ impl Network {
         let measures: Vec<FlowMeasures> = flows.iter().map(|flow| flow.measures.clone()).collect();
         let transmitted = self.transmitted_tcp_bytes();
         let totals = self.meter.totals(&measures, transmitted, self.receptions());
+        let costs: Vec<(MacCount, u64, u64)> =
+            (0..).zip(&measures).map(|(id, of)| self.cost(id, of)).collect();
         let drops = self.meter.drop_counts();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
         let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
         let result = RunResult {
-            flows,
-            totals,
+            flows: flows
+                .into_iter()
+                .zip(&costs)
+                .map(|(flow, (count, packets, bytes))| FlowReport {
+                    flow,
+                    cost: count.cost(*packets, *bytes),
+                })
+                .collect(),
+            totals: RunTotals {
+                common: totals,
+                messages: MessageTotals::of(&measures),
+                web: WebTotals::of(&measures),
+                costs: CostTotals::of(costs.into_iter()),
+            },
             drops,
             audit,
             events: self.events,
             arrivals: self.air.arrivals,
             result_hash,
         };
-        let series = self.sampling.into_series();
+        let series = self.sampling.into_series(&self.meter.outages);
         Ok(Outcome { result, recording: self.recording, series })
     }
 
@@ -44,9 +61,23 @@ impl Network {
                 tcp.completed,
             )),
             Transport::Cbr(_) => FlowMeasures::Cbr(self.meter.cbr_measures(FlowId(id))),
+            Transport::Messages(messages) => self.message_measures(id, messages, scenario),
+            Transport::Web(web) => self.web_measures(id, web, scenario),
         };
         let start_s = scenario.flows[id as usize].start_s;
         FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
+    }
+
+    /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.
+    fn cost(&self, id: u32, measures: &FlowMeasures) -> (MacCount, u64, u64) {
+        let (count, packets, bytes) = self.meter.mac_count(FlowId(id));
+        let in_order =
+            |tcp: &TcpFlow| tcp.receiver.counters().bytes_in_order - tcp.at_warmup.1.bytes_in_order;
+        let bytes = match measures {
+            FlowMeasures::Web(web) => web.delivered_bytes,
+            _ => self.flows[id as usize].transport.tcp().map_or(bytes, in_order),
+        };
+        (count, packets, bytes)
     }
 
     fn transmitted_tcp_bytes(&self) -> u64 {
@@ -54,15 +85,15 @@ impl Network {
             .iter()
             .map(|flow| match &flow.transport {
                 Transport::Tcp(tcp) => tcp.sender.counters().bytes_sent - tcp.at_warmup.0.bytes_sent,
-                Transport::Cbr(_) => 0,
+                Transport::Cbr(_) | Transport::Messages(_) | Transport::Web(_) => 0,
             })
             .sum()
     }
 
-    /// Decodable frames and those of them that collisions destroyed.
+    /// Frames that reached nodes that they were meant for, and those of them that collisions destroyed.
     fn receptions(&self) -> (u64, u64) {
         let collided = self.stations.iter().map(|station| station.mac.collisions()).sum();
-        (self.air.receivable, collided)
+        (self.air.meant, collided)
     }
 
     /// Looks into every place where a packet can be.

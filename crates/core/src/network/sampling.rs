@@ -5,7 +5,7 @@
 //! step in which that event began, which is some microseconds off at most.
 
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowSample, RunningCounts, Series};
+use crate::observe::{FlowSample, MessageSample, Outages, RunningCounts, Series};
 
 use super::Network;
 use super::flows::{Flow, Transport};
@@ -33,8 +33,11 @@ impl Sampling {
         self.due
     }
 
-    pub(super) fn into_series(self) -> Option<Series> {
-        self.series
+    /// The series, with the repairs of the whole run.
+    pub(super) fn into_series(self, outages: &Outages) -> Option<Series> {
+        let mut series = self.series?;
+        series.add_repairs(outages.all_repairs());
+        Some(series)
     }
 }
 
@@ -45,6 +48,7 @@ impl Network {
         while self.sampling.due <= time {
             let counts = running_counts(self.meter.running(), &self.flows);
             series.close_step(self.sampling.due, counts, tcp_samples(&self.flows));
+            series.close_messages(self.sampling.due, message_samples(&self.flows));
             self.sampling.due += self.sampling.step;
         }
     }
@@ -63,14 +67,20 @@ fn running_counts(mut counts: RunningCounts, flows: &[Flow]) -> RunningCounts {
 }
 
 fn tcp_samples(flows: &[Flow]) -> impl Iterator<Item = FlowSample> {
-    flows.iter().zip(0..).filter_map(|(flow, id)| match &flow.transport {
-        Transport::Tcp(tcp) => Some(FlowSample {
+    flows.iter().zip(0..).filter_map(|(flow, id)| {
+        flow.transport.tcp().map(|tcp| FlowSample {
             flow: id,
             cwnd_segments: tcp.sender.cwnd(),
             ssthresh_segments: tcp.sender.ssthresh(),
             rto_s: tcp.sender.rto().as_secs(),
             delivered_bytes: tcp.receiver.counters().bytes_in_order,
-        }),
-        Transport::Cbr(_) => None,
+        })
+    })
+}
+
+fn message_samples(flows: &[Flow]) -> impl Iterator<Item = MessageSample> {
+    flows.iter().zip(0..).filter_map(|(flow, id)| match &flow.transport {
+        Transport::Messages(messages) => Some(messages.sample(id)),
+        Transport::Tcp(_) | Transport::Cbr(_) | Transport::Web(_) => None,
     })
 }

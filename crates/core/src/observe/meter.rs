@@ -1,15 +1,18 @@
 //! The counters of a run, and the measures that follow from them. Definitions stand in docs/metrics.md.
 
 use crate::drops::DropReason;
-use crate::kernel::Time;
+use crate::kernel::{Span, Time};
 use crate::mac::{Class, Frame};
 use crate::packet::{FlowId, Packet, Payload};
+use crate::transport::adp;
 use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
 
-use super::{CbrMeasures, DropCount, FlowMeasures, Outage, Outages, RunningCounts, TcpMeasures, Totals};
+use super::{
+    CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+};
 
 /// Kinds of packets in the table of drops, in its order.
-const PACKET_KINDS: [&str; 5] = ["tcp", "ack", "cbr", "routing", "arp"];
+const PACKET_KINDS: [&str; 8] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack"];
 const ARP_KIND: usize = 4;
 
 /// Counts of what was delivered for one flow.
@@ -22,6 +25,7 @@ struct FlowCounts {
     latencies_s: Vec<f64>,
     latency_sum_s: f64,
     delivered_in_window: u64,
+    mac: MacCount,
 }
 
 /// Frames and bytes on the air.
@@ -35,6 +39,8 @@ struct AirCounts {
 pub struct Meter {
     warmup: Time,
     window_s: f64,
+    /// From which age on a CBR packet counts as lost; zero: from none.
+    late_after: Span,
     flows: Vec<FlowCounts>,
     routing_packets: u64,
     routing_bytes: u64,
@@ -56,6 +62,7 @@ impl Meter {
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
+            late_after: Span::ZERO,
             flows: vec![FlowCounts::default(); flows],
             routing_packets: 0,
             routing_bytes: 0,
@@ -63,14 +70,31 @@ impl Meter {
             air_routing: AirCounts::default(),
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
-            outages: Outages::default(),
+            outages: Outages::new(running),
             end,
         }
+    }
+
+    /// Takes CBR packets that are older than this on their arrival for lost; zero: none.
+    pub fn late_after(mut self, age: Span) -> Meter {
+        self.late_after = age;
+        self
     }
 
     /// Counts since the start of the run, but for those of TCP; zeros if they were not asked for.
     pub fn running(&self) -> RunningCounts {
         self.running.as_deref().copied().unwrap_or_default()
+    }
+
+    /// When the window begins.
+    pub fn warmup(&self) -> Time {
+        self.warmup
+    }
+
+    /// Mean number of links that a flow's delivered data packets crossed.
+    pub fn hops_mean(&self, flow: FlowId) -> Option<f64> {
+        let counts = &self.flows[flow.index()];
+        ratio(counts.hops, counts.received)
     }
 
     fn in_window(&self, time: Time) -> bool {
@@ -82,6 +106,11 @@ impl Meter {
         if let Some(running) = &mut self.running {
             running.cbr_sent += 1;
         }
+        self.packet_sent(now, flow);
+    }
+
+    /// A source or its transport made a data packet.
+    pub fn packet_sent(&mut self, now: Time, flow: FlowId) {
         if self.in_window(now) {
             self.flows[flow.index()].sent += 1;
         }
@@ -96,12 +125,27 @@ impl Meter {
         payload_bytes: u32,
         first: bool,
     ) {
+        if self.late_after != Span::ZERO && now.since(packet.created) > self.late_after {
+            return;
+        }
         if let Some(running) = &mut self.running
             && first
         {
             running.cbr_received += 1;
             running.cbr_delivered_bytes += u64::from(payload_bytes);
         }
+        self.packet_delivered(now, flow, packet, payload_bytes, first);
+    }
+
+    /// A data packet with `payload_bytes` reached its destination, for the first time or again.
+    pub fn packet_delivered(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        packet: &Packet,
+        payload_bytes: u32,
+        first: bool,
+    ) {
         let made_in_window = self.in_window(packet.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
@@ -164,13 +208,32 @@ impl Meter {
         }
     }
 
+    /// A MAC took a packet to send as a frame of `frame_bytes`.
+    pub fn packet_taken(&mut self, now: Time, packet: &Packet, frame_bytes: u32) {
+        if let Some(flow) = packet.flow()
+            && self.in_window(now)
+        {
+            self.flows[flow.index()].mac.count(packet, frame_bytes);
+        }
+    }
+
+    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte stream has
+    /// it.
+    pub fn mac_count(&self, flow: FlowId) -> (MacCount, u64, u64) {
+        let counts = &self.flows[flow.index()];
+        (counts.mac, counts.received, counts.delivered_in_window)
+    }
+
     /// A packet was dropped.
     pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         let kind = match packet.payload {
             Payload::Tcp(_, Segment::Data { .. }) => 0,
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
+            Payload::Datagram(..) => 5,
+            Payload::Adp(_, adp::Segment::Data { .. }) => 6,
+            Payload::Adp(_, adp::Segment::Ack { .. }) => 7,
+            _ => 3,
         };
         self.count_drop(now, kind, reason);
     }
@@ -258,7 +321,8 @@ impl Meter {
     }
 
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// decodable frames and those of them that collisions destroyed, over the whole run.
+    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions destroyed, over
+    /// the whole run.
     pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()
@@ -314,21 +378,21 @@ impl AirCounts {
 }
 
 /// `part / whole`, none if the whole is zero.
-fn ratio(part: u64, whole: u64) -> Option<f64> {
+pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// A sum. That of nothing is zero, where `Iterator::sum` makes it minus zero.
-fn total(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The percentile by linear interpolation between order statistics (Hyndman & Fan's type 7).
-fn percentile(sorted: &[f64], fraction: f64) -> Option<f64> {
+pub(super) fn percentile(sorted: &[f64], fraction: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = fraction * last as f64;
     let below = place.floor() as usize;

@@ -4,19 +4,25 @@
 //! that happen, in the window from `warmup_s` to `duration_s`, unless said otherwise.
 
 mod audit;
+mod costs;
 mod hash;
+mod messages;
 mod meter;
 mod outages;
 mod recording;
 pub mod returns;
 mod series;
+mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
+pub use costs::{CostTotals, FlowCost, FlowReport, MacCount};
 pub use hash::ResultHash;
+pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
-pub use series::{FlowSample, RunningCounts, Series};
+pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
+pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;
 
@@ -46,6 +52,18 @@ pub enum FlowMeasures {
     Tcp(TcpMeasures),
     /// CBR over UDP.
     Cbr(CbrMeasures),
+    /// Bursts and silences.
+    OnOff(MessageMeasures),
+    /// A Poisson process.
+    Poisson(MessageMeasures),
+    /// A list of packets.
+    Trace(MessageMeasures),
+    /// Video.
+    Video(VideoMeasures),
+    /// Endless data over ADP.
+    Adp(MessageMeasures),
+    /// A Web session.
+    Web(WebMeasures),
 }
 
 /// Measures of a TCP flow.
@@ -153,9 +171,35 @@ pub struct Totals {
     pub mac_bytes_per_s: f64,
     /// Mean number of links that delivered data packets crossed (TCP data segments and CBR).
     pub hops_mean: Option<f64>,
-    /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed, over the whole
-    /// run.
+    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that collisions
+    /// destroyed, over the whole run.
     pub collision_fraction: Option<f64>,
+}
+
+/// The totals of a run. The result hash covers `common` only, so that it is the same for runs without messages and Web
+/// sessions as it always was: the totals of those follow from the flows, and the costs from what the MACs did.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RunTotals {
+    /// What every run has.
+    #[serde(flatten)]
+    pub common: Totals,
+    /// The measures of the flows that send messages; left out where there are none.
+    #[serde(flatten)]
+    pub messages: Option<MessageTotals>,
+    /// The measures of the Web sessions; left out where there are none.
+    #[serde(flatten)]
+    pub web: Option<WebTotals>,
+    /// What the data cost at the MAC.
+    #[serde(flatten)]
+    pub costs: CostTotals,
+}
+
+impl std::ops::Deref for RunTotals {
+    type Target = Totals;
+
+    fn deref(&self) -> &Totals {
+        &self.common
+    }
 }
 
 /// Packets dropped for one reason, in the window.
@@ -165,7 +209,7 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing` or `arp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp` or `adp-ack`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,
@@ -175,9 +219,9 @@ pub struct DropCount {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunResult {
     /// Each flow, in the scenario's order.
-    pub flows: Vec<FlowResult>,
+    pub flows: Vec<FlowReport>,
     /// All together.
-    pub totals: Totals,
+    pub totals: RunTotals,
     /// Where packets died, most frequent first.
     pub drops: Vec<DropCount>,
     /// The books of the whole run.
@@ -186,6 +230,6 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over everything above but the two counters of work, 32 hexadecimal digits.
+    /// Hash over everything above but the costs at the MAC and the two counters of work, 32 hexadecimal digits.
     pub result_hash: String,
 }

@@ -9,12 +9,16 @@ use crate::kernel::{Span, Time};
 use crate::packet::{FlowId, NodeId};
 use crate::routing::Notice;
 
+use super::RepairSample;
+
 /// The outages of all TCP flows.
 #[derive(Default)]
 pub struct Outages {
     /// The flows between two nodes, by source and destination.
     by_ends: BTreeMap<(NodeId, NodeId), Vec<FlowId>>,
     flows: BTreeMap<FlowId, Outage>,
+    /// Every repair in order of time, if the time series are wanted.
+    kept: Option<Vec<RepairSample>>,
 }
 
 /// The outages of one flow.
@@ -31,6 +35,16 @@ pub struct Outage {
 }
 
 impl Outages {
+    /// No flows yet. `keep` asks for every repair, beside the sums.
+    pub fn new(keep: bool) -> Outages {
+        Outages { kept: keep.then(Vec::new), ..Outages::default() }
+    }
+
+    /// Every repair in order of time; none if they were not asked for.
+    pub fn all_repairs(&self) -> impl Iterator<Item = RepairSample> + '_ {
+        self.kept.iter().flatten().copied()
+    }
+
     /// A TCP flow that starts at `start`.
     pub fn add(&mut self, flow: FlowId, src: NodeId, dst: NodeId, start: Time) {
         self.by_ends.entry((src, dst)).or_default().push(flow);
@@ -56,7 +70,11 @@ impl Outages {
                 Notice::RouteFailed { .. } => {
                     outage.broken_since.get_or_insert(now);
                 }
-                Notice::RouteFound { .. } => outage.repaired(now),
+                Notice::RouteFound { .. } => {
+                    if let (Some(lasted), Some(kept)) = (outage.repaired(now), &mut self.kept) {
+                        kept.push(RepairSample { at: now, flow: flow.0, lasted_s: lasted.as_secs() });
+                    }
+                }
             }
         }
     }
@@ -91,13 +109,13 @@ impl Outages {
 }
 
 impl Outage {
-    fn repaired(&mut self, now: Time) {
-        if let Some(since) = self.broken_since.take() {
-            let lasted = now.since(since);
-            self.repairs += 1;
-            self.repair_sum = self.repair_sum + lasted;
-            self.repair_longest = self.repair_longest.max(lasted);
-        }
+    /// There is a route; returns how long there was none, if it had broken.
+    fn repaired(&mut self, now: Time) -> Option<Span> {
+        let lasted = now.since(self.broken_since.take()?);
+        self.repairs += 1;
+        self.repair_sum = self.repair_sum + lasted;
+        self.repair_longest = self.repair_longest.max(lasted);
+        Some(lasted)
     }
 
     /// Routes that broke and were there again.
@@ -157,6 +175,20 @@ mod tests {
         }
         let flow = outages.of(FLOW).expect("the flow is known");
         assert_eq!((flow.repairs(), flow.repair_mean_s(), flow.repair_max_s()), (2, Some(3.0), Some(5.0)));
+    }
+
+    #[test]
+    fn every_repair_is_kept_if_it_is_asked_for() {
+        let mut outages = Outages::new(true);
+        outages.add(FLOW, ENDS.0, ENDS.1, at(10));
+        for (time, notice) in
+            [(20, FAILED), (25, FOUND), (26, FOUND), (30, FAILED), (31, FOUND), (40, FAILED)]
+        {
+            outages.noticed(at(time), ENDS.0, notice);
+        }
+        let kept: Vec<(u32, Time, f64)> =
+            outages.all_repairs().map(|repair| (repair.flow, repair.at, repair.lasted_s)).collect();
+        assert_eq!(kept, [(3, at(25), 5.0), (3, at(31), 1.0)]);
     }
 
     #[test]

@@ -51,16 +51,47 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
 }
 
+/// A flow of messages at the end of a step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MessageSample {
+    /// The flow's number.
+    pub flow: u32,
+    /// Messages that it has delivered since the start of the run.
+    pub delivered_messages: u64,
+    /// Messages that wait at its sender; none over TCP, which does not know them.
+    pub waiting_messages: Option<u64>,
+    /// ADP's window in packets, which is one in the ACK-clocked variant; none without ADP.
+    pub adp_window_packets: Option<f64>,
+    /// ADP's transmit timeout, s; none without ADP.
+    pub adp_tto_s: Option<f64>,
+}
+
+/// A route that was there again.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RepairSample {
+    /// When.
+    pub at: Time,
+    /// The flow's number.
+    pub flow: u32,
+    /// How long there was none, s.
+    pub lasted_s: f64,
+}
+
 /// The series of a run, column by column.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Series {
     totals: TotalColumns,
     tcp_flows: FlowColumns,
+    message_flows: MessageColumns,
+    route_repairs: RepairColumns,
     #[serde(skip)]
     before: RunningCounts,
     /// Bytes delivered before the running step, by place among the TCP flows.
     #[serde(skip)]
     delivered_before: Vec<u64>,
+    /// Messages delivered before it, by place among the flows of messages.
+    #[serde(skip)]
+    messages_before: Vec<u64>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -90,6 +121,24 @@ struct FlowColumns {
     delivered_bytes: Vec<u64>,
 }
 
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+struct MessageColumns {
+    time_s: Vec<f64>,
+    flow: Vec<u32>,
+    delivered_messages: Vec<u64>,
+    waiting_messages: Vec<Option<u64>>,
+    adp_window_packets: Vec<Option<f64>>,
+    adp_tto_s: Vec<Option<f64>>,
+}
+
+/// Not one row a step but one a repair.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+struct RepairColumns {
+    time_s: Vec<f64>,
+    flow: Vec<u32>,
+    lasted_s: Vec<f64>,
+}
+
 impl Series {
     /// How many steps have been closed.
     pub fn steps(&self) -> usize {
@@ -102,13 +151,35 @@ impl Series {
         self.totals.push(now, &counts, &self.before);
         self.before = counts;
         for (place, sample) in flows.enumerate() {
-            if place == self.delivered_before.len() {
-                self.delivered_before.push(0);
-            }
-            let before = std::mem::replace(&mut self.delivered_before[place], sample.delivered_bytes);
-            self.tcp_flows.push(now, &sample, before);
+            let delivered = since(&mut self.delivered_before, place, sample.delivered_bytes);
+            self.tcp_flows.push(now, &sample, delivered);
         }
     }
+
+    /// The flows of messages at the end of that step, the same in the same order at every call.
+    pub fn close_messages(&mut self, now: Time, flows: impl Iterator<Item = MessageSample>) {
+        for (place, sample) in flows.enumerate() {
+            let delivered = since(&mut self.messages_before, place, sample.delivered_messages);
+            self.message_flows.push(now, &sample, delivered);
+        }
+    }
+
+    /// The repairs of the whole run.
+    pub fn add_repairs(&mut self, repairs: impl Iterator<Item = RepairSample>) {
+        for repair in repairs {
+            self.route_repairs.time_s.push(seconds(repair.at));
+            self.route_repairs.flow.push(repair.flow);
+            self.route_repairs.lasted_s.push(repair.lasted_s);
+        }
+    }
+}
+
+/// How far the count at a place has gone since the last call for it.
+fn since(before: &mut Vec<u64>, place: usize, count: u64) -> u64 {
+    if place == before.len() {
+        before.push(0);
+    }
+    count - std::mem::replace(&mut before[place], count)
 }
 
 impl TotalColumns {
@@ -130,13 +201,24 @@ impl TotalColumns {
 }
 
 impl FlowColumns {
-    fn push(&mut self, now: Time, sample: &FlowSample, delivered_before: u64) {
+    fn push(&mut self, now: Time, sample: &FlowSample, delivered_bytes: u64) {
         self.time_s.push(seconds(now));
         self.flow.push(sample.flow);
         self.cwnd_segments.push(sample.cwnd_segments);
         self.ssthresh_segments.push(sample.ssthresh_segments);
         self.rto_s.push(sample.rto_s);
-        self.delivered_bytes.push(sample.delivered_bytes - delivered_before);
+        self.delivered_bytes.push(delivered_bytes);
+    }
+}
+
+impl MessageColumns {
+    fn push(&mut self, now: Time, sample: &MessageSample, delivered_messages: u64) {
+        self.time_s.push(seconds(now));
+        self.flow.push(sample.flow);
+        self.delivered_messages.push(delivered_messages);
+        self.waiting_messages.push(sample.waiting_messages);
+        self.adp_window_packets.push(sample.adp_window_packets);
+        self.adp_tto_s.push(sample.adp_tto_s);
     }
 }
 
@@ -167,5 +249,24 @@ mod tests {
         assert_eq!(series.tcp_flows.delivered_bytes, [10, 0, 25]);
         assert_eq!(series.tcp_flows.flow, [3, 3, 3]);
         assert_eq!(series.totals.time_s, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn messages_are_counted_by_flow_and_step_and_waiting_ones_as_they_stand() {
+        let mut series = Series::default();
+        let sample = |flow, delivered_messages, waiting| MessageSample {
+            flow,
+            delivered_messages,
+            waiting_messages: waiting,
+            adp_window_packets: None,
+            adp_tto_s: None,
+        };
+        for (second, counts) in [(1.0, [3, 0]), (2.0, [3, 5]), (3.0, [4, 9])] {
+            let flows = [sample(1, counts[0], Some(counts[0] * 2)), sample(4, counts[1], None)];
+            series.close_messages(Time::from_secs(second), flows.into_iter());
+        }
+        assert_eq!(series.message_flows.flow, [1, 4, 1, 4, 1, 4]);
+        assert_eq!(series.message_flows.delivered_messages, [3, 0, 0, 5, 1, 4]);
+        assert_eq!(series.message_flows.waiting_messages, [Some(6), None, Some(6), None, Some(8), None]);
     }
 }

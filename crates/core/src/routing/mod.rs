@@ -15,6 +15,7 @@ pub mod aodv;
 mod buffer;
 pub mod dsdv;
 pub mod dsr;
+pub mod flooding;
 #[cfg(test)]
 mod probe;
 mod relay;

@@ -1,5 +1,6 @@
-//! Transport protocols: TCP, and UDP, which needs no state.
+//! Transport protocols: TCP, ADP, and UDP, which needs no state.
 
+pub mod adp;
 pub mod tcp;
 
 /// Bytes of a UDP header (RFC 768). ns-2's UDP agent adds none.

@@ -15,14 +15,33 @@ def studies() -> dict[str, Study]:
     """Every experiment that can be run, in the ledger's order."""
     from manetlab.papers import ledger
     from manetlab.papers.experiments import (
+        buffer_times,
+        cached_replies,
+        connections,
+        datagrams,
+        fairness,
         fixed_topologies,
+        http,
+        http_paper,
+        mixes,
         one_tcp,
         one_udp,
         outages,
+        random_topology,
+        ranks,
+        several_tcp,
         table_1_1,
         table_5_1,
+        transient,
+        tuning,
+        video_costs,
+        video_figures,
     )
 
-    modules = (table_1_1, one_tcp, outages, table_5_1, one_udp, fixed_topologies)
+    modules = (
+        *(table_1_1, connections, transient, tuning, one_tcp, several_tcp, outages, cached_replies),
+        *(buffer_times, ranks, table_5_1, one_udp, datagrams, video_figures, video_costs),
+        *(http, mixes, http_paper, fixed_topologies, fairness, random_topology),
+    )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

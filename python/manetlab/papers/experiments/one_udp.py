@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Ruled, Single, Values, shown
-from manetlab.papers.experiments import one_tcp, outages
-from manetlab.papers.experiments.one_tcp import RENO, RENO_F
+from manetlab.papers.experiments import outages
+from manetlab.papers.experiments.ftp import RENO, RENO_F
 from manetlab.papers.experiments.outages import ALONE, average, throughput
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FAST, SLOW = "dyer2002/fig-5.1", "dyer2002/fig-5.2"
 NAME = "dyer2002/fig-5.1-5.2"
-LATE = "Packets count as delivered however old they are; the paper's are at most 5 s old"
 
 
 def rates_kbps(ledger: Ledger) -> list[float]:
@@ -77,7 +76,7 @@ def fast_evidence(ledger: Ledger, runs: Runs) -> Found:
     both = {"TCP Reno-F": values[RENO_F], "UDP": mbps(runs[NAME], rate)}
     return {
         "D5-07": outages.single(chosen, both),
-        "D5-08": outages.single(chosen, {"": delivery(runs[NAME], rate)}, LATE),
+        "D5-08": outages.single(chosen, {"": delivery(runs[NAME], rate)}),
     }
 
 
@@ -89,9 +88,7 @@ def slow_evidence(ledger: Ledger, runs: Runs) -> Found:
     delivered = {label: delivery(runs[NAME], rate) for label, rate in slow.items()}
     return {
         "D5-09": outages.single(chosen, {label: mbps(runs[NAME], rate) for label, rate in slow.items()}),
-        "D5-10": Single(
-            {label: values[chosen] for label, values in delivered.items()}, delivered, remark=LATE
-        ),
+        "D5-10": Single({label: values[chosen] for label, values in delivered.items()}, delivered),
         "D5-11": _all_rates(ledger, runs, rates),
     }
 
@@ -125,6 +122,6 @@ def tables(ledger: Ledger, runs: Runs) -> list[Table]:
 
 
 STUDIES = (
-    Study(FAST, campaigns, fast_evidence, tables, quick=one_tcp.QUICK),
-    Study(SLOW, campaigns, slow_evidence, tables, quick=one_tcp.QUICK),
+    Study(FAST, campaigns, fast_evidence, tables, quick=outages.QUICK),
+    Study(SLOW, campaigns, slow_evidence, tables, quick=outages.QUICK),
 )

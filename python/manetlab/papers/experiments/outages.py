@@ -1,4 +1,4 @@
-"""What a route failure does to Reno and to Reno-F: Figs 4.10 to 4.15 of the dissertation, over AODV.
+"""What a route failure does to Reno and to Reno-F: Figs 4.10 to 4.17 of the dissertation.
 
 The figures show one average and one worst scenario, which are not available. Both are chosen here by the
 ledger's rule among the scenarios that are run, and the ensemble is shown beside them.
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from manetlab.papers import capacity, wording
 from manetlab.papers.evidence import Also, Change, Level, Ruled, Single, Values, percent, shown
-from manetlab.papers.experiments import chains, one_tcp
-from manetlab.papers.experiments.one_tcp import AODV, METRIC, RENO, RENO_F
+from manetlab.papers.experiments import chains, ftp
+from manetlab.papers.experiments.ftp import ADV, AODV, METRIC, RENO, RENO_F, Cell
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import ROUTINGS, base, tcp, technique
@@ -27,9 +27,10 @@ from manetlab.tables import Table
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
-ALONE, WITH_LOAD, WORST = "dyer2002/fig-4.10", "dyer2002/fig-4.13", "dyer2002/table-4.3"
+ALONE, WITH_LOAD, WORST, WORST_ADV = (f"dyer2002/fig-4.{number}" for number in (10, 13, 14, 16))
 FIXED_PATH = "dyer2002/fig-4.10/fixed-path"
-QUICK = one_tcp.QUICK
+QUICK = "20 of the 50 scenarios; each as long as the paper's"
+SENDERS = [{"label": label, "fields": technique(label)} for label in (RENO, RENO_F)]
 REPAIR, LONGEST_REPAIR, GAP = "route_repair_mean_s", "route_repair_max_s", "longest_gap_s"
 
 
@@ -42,9 +43,35 @@ def campaign(ledger: Ledger, scale: Scale, key: str) -> Campaign:
     return Campaign(
         name=key,
         question="How much of the capacity does TCP use, and what does a route failure cost?",
-        base=one_tcp.mobile_base(ledger, key, scale.times(0.0, length_s)),
-        factors={"technique": [{"label": each, "fields": technique(each)} for each in (RENO, RENO_F)]},
+        base=ftp.square(ledger, cell(ledger, key), AODV, scale.times(0.0, length_s)),
+        factors={"technique": SENDERS},
         replications=scale.scenarios(ledger, wording.whole(choice, "scenarios")),
+        metrics=[METRIC],
+    )
+
+
+def cell(ledger: Ledger, key: str) -> Cell:
+    """One transfer beside the background of a figure."""
+    if ledger.experiments[key].setup["background"] == "none":
+        return Cell(1, 0.0, 0)
+    [found] = ftp.cells(ledger, key)
+    return found
+
+
+def worst_campaign(ledger: Ledger, scale: Scale, key: str, protocol: str) -> Campaign:
+    """Reno and Reno-F among which the worst scenario is looked for."""
+    from manetlab.campaign import Campaign
+
+    setup = ledger.experiments[key].setup
+    times = scale.times(setup["warmup_s"], setup["duration_s"])
+    return Campaign(
+        name=key,
+        question="What does a route failure cost where it costs most?",
+        base=ftp.square(ledger, cell(ledger, key), protocol, times),
+        factors={"technique": SENDERS},
+        replications=scale.scenarios(
+            ledger, wording.whole(ledger.assumptions["scenario-choice"].text, "scenarios")
+        ),
         metrics=[METRIC],
     )
 
@@ -67,9 +94,7 @@ def fixed_path(ledger: Ledger, scale: Scale) -> Campaign:
         base=fields | times,
         factors={
             "path": [
-                chains.level(
-                    label, hops, [chains.tcp(0, hops)], spacing_m, **(technique(senders[label]) or {})
-                )
+                chains.level(label, hops, [chains.tcp(0, hops)], spacing_m, **technique(senders[label]))
                 for label, hops in lengths.items()
             ]
         },
@@ -260,17 +285,16 @@ def _smaller(repairs: dict[str, list[float | None]], alone: dict[str, list[float
     return Also(text, abs(with_load.mean) < abs(without.mean))
 
 
-def _worst_levels(ledger: Ledger, runs: Runs, label: str) -> Single:
-    samples = runs[WORST]
-    values, repairs = throughput(samples), both(samples, REPAIR)
-    chosen = worst(values[RENO])
-    number = samples.replications(technique=RENO)[chosen]
-    ensemble: dict[str, Sequence[float | None]] = {
-        "repair (s)": repairs[label],
-        "throughput (Mbps)": values[label],
-    }
+def _worst_levels(ledger: Ledger, runs: Runs, label: str, claim: str, of: str = WORST) -> Single:
+    """The scenario that is worst with AODV and Reno."""
+    values, repairs = throughput(runs[of]), both(runs[of], REPAIR)
+    lowest = throughput(runs[WORST])[RENO]
+    chosen = worst(lowest)
+    number = runs[WORST].replications(technique=RENO)[chosen]
+    measures: tuple[Sequence[float | None], ...] = (repairs[label], values[label])
+    ensemble = dict(zip(ledger.claim(claim).at, measures, strict=True))
     wanted = wording.number(ledger.assumptions["scenario-choice"].text, "scenarios")
-    complete = len(values[RENO]) >= wanted
+    complete = len(lowest) >= wanted
     return single(chosen, ensemble, f"The worst scenario is replication {number}", complete)
 
 
@@ -286,7 +310,7 @@ def worst_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
     wanted = wording.number(ledger.assumptions["scenario-choice"].text, "scenarios")
     broken = not found and len(gaps) >= wanted
     return {
-        "D4-58": _worst_levels(ledger, runs, RENO),
+        "D4-58": _worst_levels(ledger, runs, RENO, "D4-58"),
         "D4-64": Ruled(text, satisfied=bool(found), broken=broken),
     }
 
@@ -306,7 +330,7 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
     of = [pairs(_only(each, lowest)) for each in (mean, longest)]
     if min(len(each[0]) for each in of) < 2:
         return {
-            "D4-59": _worst_levels(ledger, runs, RENO_F),
+            "D4-59": _worst_levels(ledger, runs, RENO_F, "D4-59"),
             **dict.fromkeys(("D4-62", "D4-63"), _NO_REPAIRS),
         }
     changes = [percent(*each) for each in of]
@@ -317,7 +341,7 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
     outcome = level(ratio, *ledger.claim("D4-63").band())[0]
     text = f"{len(lowest)} scenarios of the lowest throughput"
     return {
-        "D4-59": _worst_levels(ledger, runs, RENO_F),
+        "D4-59": _worst_levels(ledger, runs, RENO_F, "D4-59"),
         "D4-62": Ruled(
             f"mean {shown(changes[0], ' %')}, maximum {shown(changes[1], ' %')}, {text}",
             satisfied=inside,
@@ -329,6 +353,42 @@ def worst_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
             broken=outcome is Outcome.CONTRADICTED,
         ),
     }
+
+
+def adv_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 4.16: ADV where AODV fares worst."""
+    lowest = decile(throughput(runs[WORST])[RENO])
+    repairs = {p: both(runs[key], REPAIR)[RENO] for p, key in ((ADV, WORST_ADV), (AODV, WORST))}
+    listed = [(repairs[ADV][i], repairs[AODV][i]) for i in lowest]
+    paired = [(own, other) for own, other in listed if own is not None and other is not None]
+    levels = {"D4-60": _worst_levels(ledger, runs, RENO, "D4-60", WORST_ADV)}
+    if len(paired) < 2:
+        return {**levels, "D4-65": _NO_REPAIRS}
+    ratio = paired_ratio([own for own, _ in paired], [other for _, other in paired])
+    return {
+        **levels,
+        "D4-65": Level({"": ratio}, also=[Also(f"{len(paired)} scenarios, the lowest decile", True)]),
+    }
+
+
+def adv_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 4.17: what Reno-F changes for ADV, over all scenarios."""
+    values, repaired = throughput(runs[WORST_ADV]), pairs(both(runs[WORST_ADV], REPAIR))
+    changes = {"throughput": percent(values[RENO_F], values[RENO])}
+    if len(repaired[0]) > 1:
+        changes["repair"] = percent(*repaired)
+    return {"D4-61": _worst_levels(ledger, runs, RENO_F, "D4-61", WORST_ADV), "D4-66": Change(changes)}
+
+
+def http_paper_reno_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 3 of Dyer and Boppana, which is Fig. 4.14."""
+    return {"H-01": _worst_levels(ledger, runs, RENO, "H-01")}
+
+
+def http_paper_reno_f_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 4 of Dyer and Boppana, which is Fig. 4.15."""
+    same = worst_reno_f_evidence(ledger, runs)
+    return {"H-02": _worst_levels(ledger, runs, RENO_F, "H-02"), "H-03": same["D4-62"]}
 
 
 _NO_REPAIRS = Ruled("fewer than two of the scenarios had repairs with both", satisfied=None, broken=False)
@@ -381,14 +441,23 @@ def _with_load(ledger: Ledger, scale: Scale) -> list[Campaign]:
 
 
 def _worst(ledger: Ledger, scale: Scale) -> list[Campaign]:
-    return [one_tcp.campaign(ledger, scale, WORST, one_tcp.techniques(ledger))]
+    return [worst_campaign(ledger, scale, WORST, AODV)]
 
 
+def _worst_both(ledger: Ledger, scale: Scale) -> list[Campaign]:
+    return [*_worst(ledger, scale), worst_campaign(ledger, scale, WORST_ADV, ADV)]
+
+
+_LOADED, _LOADED_ADV = "One TCP with 40 CBR flows over AODV", "One TCP with 40 CBR flows over ADV"
 STUDIES = (
     _study(ALONE, _with_path, alone_evidence, "One TCP alone", ALONE),
     _study("dyer2002/fig-4.11", _alone, reno_evidence, "One TCP alone", ALONE),
     _study("dyer2002/fig-4.12", _alone, reno_f_evidence, "One TCP alone", ALONE),
     _study(WITH_LOAD, _with_load, load_evidence, "One TCP with background", WITH_LOAD),
-    _study("dyer2002/fig-4.14", _worst, worst_reno_evidence, "One TCP with 40 CBR flows", WORST),
-    _study("dyer2002/fig-4.15", _worst, worst_reno_f_evidence, "One TCP with 40 CBR flows", WORST),
+    _study(WORST, _worst, worst_reno_evidence, _LOADED, WORST),
+    _study("dyer2002/fig-4.15", _worst, worst_reno_f_evidence, _LOADED, WORST),
+    _study(WORST_ADV, _worst_both, adv_reno_evidence, _LOADED_ADV, WORST_ADV),
+    _study("dyer2002/fig-4.17", _worst_both, adv_reno_f_evidence, _LOADED_ADV, WORST_ADV),
+    _study("dyer2003/fig-3", _worst, http_paper_reno_evidence, _LOADED, WORST),
+    _study("dyer2003/fig-4", _worst, http_paper_reno_f_evidence, _LOADED, WORST),
 )

@@ -62,13 +62,14 @@ impl Adv {
 
     /// A packet that belongs to no announced connection opens one, unless it answers a two-way one.
     pub(super) fn open_for(&mut self, now: Time, packet: &Packet, actions: &mut Vec<Action>) {
-        let is_tcp = matches!(packet.payload, Payload::Tcp(..));
+        // Of the transports these have acknowledgements.
+        let two_way = matches!(packet.payload, Payload::Tcp(..) | Payload::Adp(..));
         let is_answer =
-            is_tcp && self.params.two_way_sources_receive && self.incoming.get(&packet.dst) == Some(&true);
+            two_way && self.params.two_way_sources_receive && self.incoming.get(&packet.dst) == Some(&true);
         if self.outgoing.contains_key(&packet.dst) || is_answer {
             return;
         }
-        self.open(now, packet.dst, is_tcp, actions);
+        self.open(now, packet.dst, two_way, actions);
         if let Some(connection) = self.outgoing.get_mut(&packet.dst) {
             connection.implicit = true;
         }

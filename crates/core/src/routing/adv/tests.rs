@@ -101,8 +101,9 @@ impl Node {
     }
 
     fn segment(&mut self, src: u32, dst: u32) -> Packet {
-        let segment = Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false };
-        Packet { payload: Payload::Tcp(FlowId(0), segment), ..self.packet(src, dst) }
+        let segment =
+            Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false, cwr: false };
+        Packet { payload: Payload::Tcp(FlowId(0).into(), segment), ..self.packet(src, dst) }
     }
 
     fn hear(&mut self, now: Time, from: u32, message: Message) -> Vec<Action> {

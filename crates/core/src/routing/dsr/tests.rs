@@ -69,7 +69,7 @@ mod in_networks {
             for run in 0..8 {
                 let bench = random_network(maker(params.clone()), run, false);
                 let mut walks: BTreeMap<u64, Vec<(NodeId, &Header)>> = BTreeMap::new();
-                for (_, from, to, packet) in bench.crossings() {
+                for (from, to, packet) in bench.crossings() {
                     let header = packet.dsr.as_deref().expect("a source route");
                     let on_route = header.route.windows(2).any(|link| link == [*from, *to]);
                     assert!(on_route, "{from:?} to {to:?} is no link of {header:?}");

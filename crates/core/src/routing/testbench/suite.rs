@@ -256,31 +256,33 @@ mod tests {
 
     use super::Arrive::{All, Nothing};
     use super::*;
-    use crate::network::routing_maker;
     use crate::routing::aodv::AodvParams;
-    use crate::scenario::{Params, RoutingKind, Scenario};
+    use crate::scenario::{Params, RoutingKind};
 
-    /// What makes the nodes of a run with this protocol and parameter set.
-    fn maker(kind: RoutingKind, set: &str) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
-        nodes(kind, Params::default().with_routing_set(kind, set).expect("a listed set"))
+    /// What makes the nodes of a run with this protocol and these parameters.
+    fn maker(kind: RoutingKind, params: &Params) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
+        let params = Arc::new(params.clone());
+        move |node| {
+            let stream = Streams::new(1, 0).stream(node.0, Purpose::Routing);
+            let mut make = kind.maker(&params).expect("a protocol that needs parameters only");
+            make(node, stream)
+        }
     }
 
-    fn nodes(kind: RoutingKind, params: Params) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
-        let scenario = Arc::new(Scenario {
-            duration_s: 1.0,
-            warmup_s: 0.0,
-            seed: 1,
-            replication: 0,
-            routing: kind,
-            params,
-            flows: Vec::new(),
-            movement: Vec::new(),
-        });
-        move |node| {
-            let streams = Streams::new(1, 0);
-            let mut make = routing_maker(&scenario, &streams);
-            make(node)
+    /// Every parameter set of every protocol that finds its routes itself; of one without sets its defaults.
+    fn all_sets() -> Vec<(RoutingKind, &'static str, Params)> {
+        let mut all = Vec::new();
+        for &kind in RoutingKind::ALL.iter().filter(|kind| **kind != RoutingKind::Static) {
+            let sets = Params::routing_sets(kind);
+            let named = |&set: &&'static str| {
+                (kind, set, Params::default().with_routing_set(kind, set).expect("a listed set"))
+            };
+            all.extend(sets.iter().map(named));
+            if sets.is_empty() {
+                all.push((kind, "", Params::default()));
+            }
         }
+        all
     }
 
     const ON_DEMAND: Pace = Pace { settled_s: 0.0, recovered_s: 40.0 };
@@ -294,8 +296,7 @@ mod tests {
         restarted: [All, All, All],
     };
 
-    /// What each protocol does. A new protocol does not compile before it has its line, and a new parameter set is
-    /// tested by itself.
+    /// What each set does that does not do everything.
     fn terms(kind: RoutingKind, set: &str) -> Terms {
         match (kind, set) {
             // The route error of a node that forgot everything has sequence number zero, and its neighbours do not
@@ -303,7 +304,6 @@ mod tests {
             (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => Terms { restarted: [All, Nothing, All], ..BEST },
             // Who hears hellos takes the sender for a neighbour, and answers requests for it.
             (RoutingKind::Aodv, "aodv-uu-hello") => Terms { one_way: [All, Nothing], ..BEST },
-            (RoutingKind::Aodv | RoutingKind::Dsr, _) => BEST,
             // Four hops that wait 12 s each until they are told on, and neighbours that are lost after 45 s. Who hears
             // updates takes the sender for a neighbour. A destination that starts again with number zero is heard
             // only because it goes on from the number that its neighbours still tell, which the paper does not say.
@@ -316,7 +316,7 @@ mod tests {
             (RoutingKind::Adv, _) => {
                 Terms { healed: Nothing, rerouted: [Nothing; 2], one_way: [All, Nothing], ..BEST }
             }
-            (RoutingKind::Static, _) => unreachable!("it finds no routes and has no sets"),
+            _ => BEST,
         }
     }
 
@@ -327,36 +327,29 @@ mod tests {
             RoutingKind::Aodv if params.aodv.local_repair => {
                 Bound { returns: params.aodv.net_diameter as usize, away_s: params.aodv.buffer_timeout_s }
             }
-            // Next hops never form a cycle, and no node on the way holds packets long enough to see others.
-            RoutingKind::Aodv | RoutingKind::Dsdv | RoutingKind::Static => Bound { returns: 0, away_s: 0.0 },
             // A salvaged packet may go where it has been; it may wait at every node that salvages it.
             RoutingKind::Dsr => {
                 Bound { returns: params.dsr.max_salvages as usize, away_s: params.dsr.buffer_timeout_s }
             }
             // Every node holds packets, and the route that ends their wait may lead back.
             RoutingKind::Adv => Bound { returns: 2, away_s: params.adv.other_buffer_timeout_s },
+            // Next hops never form a cycle, and no node on the way holds packets long enough to see others.
+            _ => Bound { returns: 0, away_s: 0.0 },
         }
-    }
-
-    fn all_sets() -> impl Iterator<Item = (RoutingKind, &'static str)> {
-        RoutingKind::ALL
-            .iter()
-            .flat_map(|&kind| Params::routing_sets(kind).iter().map(move |&set| (kind, set)))
     }
 
     #[test]
     fn every_set_of_every_protocol_keeps_its_terms() {
-        for (kind, set) in all_sets() {
+        for (kind, set, params) in all_sets() {
             let wanted = terms(kind, set);
-            assert_eq!(observe(maker(kind, set), wanted.pace), wanted, "{kind:?} {set}");
+            assert_eq!(observe(maker(kind, &params), wanted.pace), wanted, "{kind:?} {set}");
         }
     }
 
     #[test]
     fn no_packet_wanders_beyond_its_protocols_bound() {
-        for (kind, set) in all_sets() {
-            let params = Params::default().with_routing_set(kind, set).expect("a listed set");
-            let (found, bound) = (wander(maker(kind, set)), bound(kind, &params));
+        for (kind, set, params) in all_sets() {
+            let (found, bound) = (wander(maker(kind, &params)), bound(kind, &params));
             let within = found.returns <= bound.returns && found.away_s <= bound.away_s;
             assert!(within, "{kind:?} {set}: {found:?}, and the bound is {bound:?}");
         }
@@ -368,7 +361,8 @@ mod tests {
     #[test]
     fn the_detector_sees_the_circles_that_are_known() {
         for (kind, set) in [(RoutingKind::Aodv, "ns-2.35"), (RoutingKind::Dsr, "ns-2.35")] {
-            assert!(wander(maker(kind, set)).returns > 1, "{kind:?} {set}");
+            let params = Params::default().with_routing_set(kind, set).expect("a listed set");
+            assert!(wander(maker(kind, &params)).returns > 1, "{kind:?} {set}");
         }
     }
 
@@ -377,6 +371,6 @@ mod tests {
     fn hellos_that_name_who_is_heard_avoid_one_way_links() {
         let careful = AodvParams { hello_two_way: true, ..AodvParams::aodv_uu_hello() };
         let careful = Params { aodv: careful, ..Params::default() };
-        assert_eq!(observe(nodes(RoutingKind::Aodv, careful), ON_DEMAND), BEST);
+        assert_eq!(observe(maker(RoutingKind::Aodv, &careful), ON_DEMAND), BEST);
     }
 }

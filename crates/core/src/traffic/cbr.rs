@@ -1,4 +1,4 @@
-//! Traffic sources.
+//! Constant bit rate.
 
 use crate::kernel::{Span, Stream, Time};
 

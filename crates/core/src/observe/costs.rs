@@ -1,0 +1,115 @@
+//! What flows cost at the MAC: packets and bytes that MACs took to send for them, at every hop.
+//!
+//! Definitions stand in docs/metrics.md. They stand beside the measures and are not part of the result hash.
+
+use serde::Serialize;
+
+use crate::packet::{Packet, Payload};
+use crate::transport::{adp, tcp};
+
+use super::FlowResult;
+use super::meter::ratio;
+
+/// Packets that MACs took to send, each hop counted, retries not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MacCount {
+    /// Packets that carry data.
+    pub packets: u64,
+    /// Their bytes as frames, MAC header and FCS included.
+    pub bytes: u64,
+    /// Acknowledgements of the transport.
+    pub ack_packets: u64,
+    /// Their bytes.
+    pub ack_bytes: u64,
+}
+
+/// What one flow cost.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct FlowCost {
+    /// Data packets that MACs took to send in the window, each hop counted, retries not.
+    pub mac_packets: u64,
+    /// Their bytes as frames.
+    pub mac_bytes: u64,
+    /// Acknowledgements of the transport, likewise.
+    pub mac_ack_packets: u64,
+    /// Their bytes as frames.
+    pub mac_ack_bytes: u64,
+    /// Both kinds over the data packets that arrived; none if none did.
+    pub mac_packets_per_delivered: Option<f64>,
+    /// The bytes of both over the payload bytes that arrived; none if none did.
+    pub mac_bytes_per_delivered_byte: Option<f64>,
+}
+
+/// A flow's measures and what it cost.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FlowReport {
+    /// The measures, which the result hash covers.
+    #[serde(flatten)]
+    pub flow: FlowResult,
+    /// The costs.
+    #[serde(flatten)]
+    pub cost: FlowCost,
+}
+
+impl std::ops::Deref for FlowReport {
+    type Target = FlowResult;
+
+    fn deref(&self) -> &FlowResult {
+        &self.flow
+    }
+}
+
+/// The costs of all flows together.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct CostTotals {
+    /// Packets of flows at MACs, acknowledgements included, over the data packets that arrived.
+    pub mac_packets_per_delivered: Option<f64>,
+    /// Their bytes as frames over the payload bytes that arrived.
+    pub mac_bytes_per_delivered_byte: Option<f64>,
+}
+
+impl MacCount {
+    /// A MAC took a packet that is a frame of `frame_bytes`.
+    pub fn count(&mut self, packet: &Packet, frame_bytes: u32) {
+        let is_ack = matches!(
+            packet.payload,
+            Payload::Tcp(_, tcp::Segment::Ack { .. }) | Payload::Adp(_, adp::Segment::Ack { .. })
+        );
+        let (packets, bytes) = if is_ack {
+            (&mut self.ack_packets, &mut self.ack_bytes)
+        } else {
+            (&mut self.packets, &mut self.bytes)
+        };
+        *packets += 1;
+        *bytes += u64::from(frame_bytes);
+    }
+
+    /// The cost of what `delivered` packets with `delivered_bytes` of payload were left of.
+    pub fn cost(&self, delivered: u64, delivered_bytes: u64) -> FlowCost {
+        FlowCost {
+            mac_packets: self.packets,
+            mac_bytes: self.bytes,
+            mac_ack_packets: self.ack_packets,
+            mac_ack_bytes: self.ack_bytes,
+            mac_packets_per_delivered: ratio(self.packets + self.ack_packets, delivered),
+            mac_bytes_per_delivered_byte: ratio(self.bytes + self.ack_bytes, delivered_bytes),
+        }
+    }
+}
+
+impl CostTotals {
+    /// The costs of all flows: their counts, and the packets and payload bytes delivered.
+    pub fn of(flows: impl Iterator<Item = (MacCount, u64, u64)>) -> CostTotals {
+        let (mut packets, mut bytes, mut delivered, mut delivered_bytes) = (0, 0, 0, 0);
+        for (count, of_packets, of_bytes) in flows {
+            packets += count.packets + count.ack_packets;
+            bytes += count.bytes + count.ack_bytes;
+            delivered += of_packets;
+            delivered_bytes += of_bytes;
+        }
+        CostTotals {
+            mac_packets_per_delivered: ratio(packets, delivered),
+            mac_bytes_per_delivered_byte: ratio(bytes, delivered_bytes),
+        }
+    }
+}

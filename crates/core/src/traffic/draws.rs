@@ -1,0 +1,112 @@
+//! Distributions, drawn by inversion or transformation so that a draw costs a fixed number of uniforms.
+
+use crate::kernel::Stream;
+
+/// Uniform on (0, 1]: what a logarithm takes.
+fn positive_unit(stream: &mut Stream) -> f64 {
+    1.0 - stream.unit()
+}
+
+/// Exponential with this mean.
+pub(super) fn exponential(stream: &mut Stream, mean: f64) -> f64 {
+    -mean * libm::log(positive_unit(stream))
+}
+
+/// Pareto with this mean and shape, the shape above one.
+pub(super) fn pareto(stream: &mut Stream, mean: f64, shape: f64) -> f64 {
+    let least = mean * (shape - 1.0) / shape;
+    least * libm::pow(positive_unit(stream), -1.0 / shape)
+}
+
+/// Log-normal, given the mean and the standard deviation of the variable itself, not of its logarithm.
+pub(super) fn log_normal(stream: &mut Stream, mean: f64, deviation: f64) -> f64 {
+    let variance = libm::log1p((deviation / mean) * (deviation / mean));
+    let location = libm::log(mean) - variance / 2.0;
+    libm::exp(location + variance.sqrt() * normal(stream))
+}
+
+/// Log-normal, given the median and the standard deviation of the logarithm.
+pub(super) fn log_normal_by_median(stream: &mut Stream, median: f64, sigma: f64) -> f64 {
+    median * libm::exp(sigma * normal(stream))
+}
+
+/// Pareto with this shape, cut off below and above.
+pub(super) fn bounded_pareto(stream: &mut Stream, (least, most): (f64, f64), shape: f64) -> f64 {
+    let above = libm::pow(least / most, shape);
+    least * libm::pow(1.0 - stream.unit() * (1.0 - above), -1.0 / shape)
+}
+
+/// Geometric from one on, with this mean, which is at least one.
+pub(super) fn geometric(stream: &mut Stream, mean: f64) -> u32 {
+    if mean <= 1.0 {
+        return 1;
+    }
+    1 + (libm::log(positive_unit(stream)) / libm::log1p(-1.0 / mean)) as u32
+}
+
+/// Standard normal, by the transformation of Box and Muller (1958).
+fn normal(stream: &mut Stream) -> f64 {
+    let radius = (-2.0 * libm::log(positive_unit(stream))).sqrt();
+    radius * libm::cos(2.0 * std::f64::consts::PI * stream.unit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Purpose, Streams};
+
+    const DRAWS: usize = 40_000;
+
+    /// The distance of Kolmogorov and Smirnov between a sample and a distribution function.
+    fn distance(mut draw: impl FnMut(&mut Stream) -> f64, cumulative: impl Fn(f64) -> f64) -> f64 {
+        let mut stream = Streams::new(7, 0).stream(0, Purpose::Traffic);
+        let mut sample: Vec<f64> = (0..DRAWS).map(|_| draw(&mut stream)).collect();
+        sample.sort_unstable_by(f64::total_cmp);
+        let n = DRAWS as f64;
+        let gap = |(i, &x): (usize, &f64)| {
+            (cumulative(x) - i as f64 / n).abs().max(((i + 1) as f64 / n - cumulative(x)).abs())
+        };
+        sample.iter().enumerate().map(gap).fold(0.0, f64::max)
+    }
+
+    /// The test's bound at a level of 1 %.
+    fn bound() -> f64 {
+        1.628 / (DRAWS as f64).sqrt()
+    }
+
+    #[test]
+    fn draws_follow_their_distribution_functions() {
+        let found = distance(|stream| exponential(stream, 3.0), |x| 1.0 - libm::exp(-x / 3.0));
+        assert!(found < bound(), "exponential: {found}");
+        // A mean of 3 with shape 1.5 begins at 1.
+        let found = distance(|stream| pareto(stream, 3.0, 1.5), |x| 1.0 - libm::pow(x, -1.5));
+        assert!(found < bound(), "Pareto: {found}");
+        // ln(1 + 0.5²) and what follows from it, for a mean of 2 and a deviation of 1.
+        let (sigma, mu) = (0.25f64.ln_1p().sqrt(), 2f64.ln() - 0.25f64.ln_1p() / 2.0);
+        let cumulative = |x: f64| 0.5 * libm::erfc(-(libm::log(x) - mu) / (sigma * 2f64.sqrt()));
+        let found = distance(|stream| log_normal(stream, 2.0, 1.0), cumulative);
+        assert!(found < bound(), "log-normal: {found}");
+        let cumulative = |x: f64| 0.5 * libm::erfc(-libm::log(x / 4.0) / (0.7 * 2f64.sqrt()));
+        let found = distance(|stream| log_normal_by_median(stream, 4.0, 0.7), cumulative);
+        assert!(found < bound(), "log-normal by its median: {found}");
+        let whole = 1.0 - libm::pow(200.0, -1.2);
+        let found = distance(
+            |stream| bounded_pareto(stream, (1.0, 200.0), 1.2),
+            |x| (1.0 - libm::pow(x, -1.2)) / whole,
+        );
+        assert!(found < bound(), "bounded Pareto: {found}");
+    }
+
+    #[test]
+    fn a_geometric_draw_fails_equally_often_each_time() {
+        let mut stream = Streams::new(7, 0).stream(0, Purpose::Traffic);
+        let drawn: Vec<u32> = (0..DRAWS).map(|_| geometric(&mut stream, 3.0)).collect();
+        for n in 1..6 {
+            let at_least = drawn.iter().filter(|&&count| count >= n).count() as f64;
+            let beyond = drawn.iter().filter(|&&count| count > n).count() as f64;
+            let error = (2.0 / 9.0 / at_least).sqrt();
+            assert!((beyond / at_least - 2.0 / 3.0).abs() < 3.0 * error, "{n}: {}", beyond / at_least);
+        }
+        assert_eq!(geometric(&mut stream, 1.0), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! ADP, the Adaptive Datagram Protocol: datagrams that are paced by acknowledgements and never sent again.
+//!
+//! Source: T. D. Dyer, dissertation (2002), chapter 5 and §7.3. A [`Sender`] stands at a flow's source, a
+//! [`Receiver`] at its destination; both are state machines without I/O and clock.
+//!
+//! **Implemented.** The header of Table 5.2: source port 16, destination port 16, length 16, checksum 16, sequence
+//! number 32, time stamp 32 bits, together 16 bytes. The ACK-clocked sender (§5.1.1, Fig. 5.3): any ACK cancels the
+//! transmit timer and sends the next packet. The windowed sender (§5.1.1, Fig. 5.4) with its two edges and the
+//! remembered previous left edge. The transmit timer of RTT + 4 × variation, doubled on consecutive timeouts or fixed
+//! (§5.1.2). The frame buffer of settable length, or unlimited, that drops the oldest. As options what §7.3 leaves to
+//! the future: delayed ACKs and the vector of previous ACKs.
+//!
+//! **Not implemented.** Ports and checksum but for their bytes.
+//!
+//! **Decided where the text is silent.**
+//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out at once.
+//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never doubles.
+//! * The timer has TCP's minimum, and runs only after a transmission.
+//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant. Without
+//!   this, an ACK from outside the window would cancel the last timer, and nothing would be sent again.
+//! * One previous left edge is remembered: packets older than the last but one timeout no longer count.
+//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in its
+//!   length field, since an ACK has no payload.
+//! * A packet of the vector counts if it was sent since the last timeout, which has replaced all older ones.
+
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+pub use receiver::{Receiver, ReceiverCounters};
+pub use sender::{Sender, SenderCounters};
+
+use crate::kernel::Time;
+use crate::packet::IP_HEADER_BYTES;
+use crate::params::{choices, params};
+
+/// Bytes of the header (Dyer 2002, Table 5.2).
+pub const HEADER_BYTES: u32 = 16;
+
+choices! {
+    /// What an acknowledgement releases.
+    pub enum AdpVariant {
+        /// The next packet (Dyer 2002 §5.1.1, the final version).
+        AckClocked = "ack-clocked",
+        /// What a window allows that grows by one packet a round trip (Dyer 2002 §5.1.1, the first version).
+        Windowed = "windowed",
+    }
+}
+
+choices! {
+    /// How the transmit timeout grows over consecutive timeouts.
+    pub enum TtoPolicy {
+        /// It doubles at each.
+        Doubling = "doubling",
+        /// It doubles at the first and then stays.
+        Fixed = "fixed",
+        /// It never doubles.
+        Constant = "constant",
+    }
+}
+
+params! {
+    /// The parameters of an ADP flow, at both ends.
+    pub struct AdpParams in "adp" {
+        /// What an acknowledgement releases.
+        variant: AdpVariant = AdpVariant::AckClocked, "", "Dyer 2002 §5.1.1";
+        /// How the transmit timeout grows over consecutive timeouts.
+        tto_policy: TtoPolicy = TtoPolicy::Fixed, "", "Dyer 2002 §5.1.2";
+        /// The transmit timeout before the first round-trip sample.
+        tto_initial_s: f64 = 1.0, "s", "RFC 6298 §2.1; not in the text", [0.001, 1e5];
+        /// The least transmit timeout.
+        tto_min_s: f64 = 0.2, "s", "as TCP's; not in the text", [0.001, 1e5];
+        /// The greatest transmit timeout, after doubling.
+        tto_max_s: f64 = 60.0, "s", "RFC 6298 §2.5; not in the text", [0.001, 1e5];
+        /// Messages that wait at the sender, the oldest being dropped for a new one; zero for no limit.
+        buffer_frames: u32 = 75, "frame", "Dyer 2002 §5.2: 5 s of video", [0.0, 1e9];
+        /// Payload of the packets of a source with endless data.
+        packet_bytes: u32 = 1460, "byte", "an Ethernet-sized MTU; not in the text", [1.0, 65_499.0];
+        /// Packets that an acknowledgement answers.
+        ack_every: u32 = 1, "packet", "Dyer 2002 §5.1; more: §7.3", [1.0, 64.0];
+        /// How long the receiver waits for so many; zero for as long as it takes.
+        ack_delay_s: f64 = 0.0, "s", "Dyer 2002 §7.3: the sender has a timer", [0.0, 10.0];
+        /// How many preceding packets an acknowledgement tells the status of.
+        ack_vector_bits: u32 = 0, "bit", "Dyer 2002 §5.3, §7.5: 8", [0.0, 32.0];
+    }
+}
+
+/// An ADP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Segment {
+    /// From sender to receiver.
+    Data {
+        /// Its sequence number, from zero.
+        number: u32,
+        /// When it was sent: the header's time stamp.
+        sent: Time,
+        /// The message that its payload belongs to.
+        message: u32,
+        /// Bytes of payload.
+        payload: u32,
+    },
+    /// From receiver to sender.
+    Ack {
+        /// The packet whose arrival it answers.
+        number: u32,
+        /// Packets that it answers.
+        count: u32,
+        /// The time stamp of the first of them.
+        echo: Time,
+        /// Bit *k* − 1 tells that packet `number` − *k* arrived.
+        vector: u32,
+    },
+}
+
+/// What a sender or a receiver asks the network to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// Send this packet, which has so many bytes at the IP layer, to the other end.
+    Send(Segment, u32),
+    /// A waiting message was dropped for a newer one.
+    Dropped(u32),
+}
+
+/// A data packet's length at the IP layer.
+fn data_bytes(payload: u32) -> u32 {
+    IP_HEADER_BYTES + HEADER_BYTES + payload
+}

@@ -1,0 +1,380 @@
+"""CBR flows over all routing protocols by offered load: Figs 3.1 to 3.6 of the dissertation.
+
+The six figures show two sets of runs, with 25 and with 50 connections in the square.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from manetlab.papers import wording
+from manetlab.papers.evidence import Also, Level, Pairs, Ruled, Values, percent, shown
+from manetlab.papers.experiments import several_tcp
+from manetlab.papers.experiments.ftp import RENO_F, pool
+from manetlab.papers.ledger import Claim, Ledger
+from manetlab.papers.samples import Samples
+from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
+from manetlab.papers.study import Found, Runs, Scale
+from manetlab.papers.verdicts import Finding, Outcome, banded, change, level, ruled_by
+from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
+from manetlab.tables import Table
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Campaign
+
+FEW, MANY = "dyer2002/fig-3.1", "dyer2002/fig-3.2"
+ADV_1, ADV_5, AODV, DSR, DSDV = "ADV-1sec", "ADV-5sec", "AODV", "DSR", "DSDV"
+ADVS, ON_DEMAND = (ADV_1, ADV_5), (AODV, DSR)
+LATENCY, DELIVERY, THROUGHPUT = "cbr_latency_mean_s", "cbr_delivery_fraction", "cbr_throughput_bps"
+PACKETS, BYTES, FRAMES = "routing_packets_per_s", "routing_bytes_per_s", "routing_mac_frames_per_s"
+SHARE = 0.08
+"""What share of the paper's measured time ``--quick`` runs."""
+ROUND = 100
+"""With 50 connections ``--quick`` runs the lowest load and those that are multiples of this, in kb/s."""
+QUICK = f"20 of the 30 scenarios, the first {SHARE:.0%} of the measured time; with 50 connections fewer loads"
+NO_LAYERS = (
+    "where a packet died is counted by the layer that names the reason, which is another division here"
+)
+
+
+def loads(ledger: Ledger) -> list[float]:
+    """The offered loads in kb/s."""
+    return [float(load) for load in ledger.assumptions["offered-loads-on-the-x-axis"].assume]
+
+
+def flows(ledger: Ledger, key: str, kbps: float) -> Fields:
+    """The CBR connections of a figure at an offered load, by dotted name."""
+    text = ledger.experiments[key].setup["traffic"]
+    count, packet_bytes = wording.whole(text, "CBR connections"), wording.whole(text, "byte")
+    return {
+        "traffic.random.cbr": count,
+        "traffic.random.cbr_bytes": packet_bytes,
+        "traffic.random.cbr_interval_s": interval_s(packet_bytes, kbps / count),
+    }
+
+
+def campaign(ledger: Ledger, scale: Scale, key: str) -> Campaign:
+    """All protocols at all loads."""
+    from manetlab.campaign import Campaign
+
+    experiment = ledger.experiments[key]
+    setup = experiment.setup
+    listed = loads(ledger)
+    if key == MANY and not scale.full:
+        listed = [listed[0], *(load for load in listed if load % ROUND == 0)]
+    times = scale.times(setup["warmup_s"], setup["duration_s"], SHARE)
+    return Campaign(
+        name=key,
+        question="How do the protocols fare as the load grows?",
+        base=base(ledger, experiment, mobile(experiment), lateness(ledger), times, {"traffic.random.tcp": 0}),
+        factors={
+            "routing": [
+                {"label": name, "fields": {"routing": routing(experiment, name)}}
+                for name in experiment.systems
+            ],
+            "load": [{"label": load, "fields": flows(ledger, key, load)} for load in listed],
+        },
+        replications=scale.scenarios(ledger, setup["scenarios"]),
+        metrics=[DELIVERY, LATENCY, THROUGHPUT],
+    )
+
+
+class Loads:
+    """The runs with one number of connections.
+
+    Args:
+        samples: The campaign's.
+    """
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
+        self.loads = [float(str(load)) for load in samples.labels("load")]
+        self.loads.sort()
+
+    def at(self, name: str, load: float, metric: str, factor: float = 1.0) -> Values:
+        """A total of every scenario."""
+        return [factor * each for each in self.samples.values(metric, routing=name, load=load)]
+
+    def between(self, low: float, high: float) -> list[float]:
+        """The loads that were run within bounds."""
+        return [load for load in self.loads if low <= load <= high]
+
+    def over(self, name: str, metric: str, low: float = 0.0, high: float = float("inf")) -> Values:
+        """The mean of a total over loads, in every scenario."""
+        return pool([self.at(name, load, metric) for load in self.between(low, high)])
+
+    def means(self, name: str, metric: str) -> list[float]:
+        """The mean over scenarios at each load."""
+        return [mean_interval(self.at(name, load, metric)).mean for load in self.loads]
+
+    def peak(self, name: str, metric: str, factor: float = 1.0) -> Values:
+        """A total of every scenario at the load at which its mean is greatest."""
+        means = self.means(name, metric)
+        return self.at(name, self.loads[means.index(max(means))], metric, factor)
+
+    def saturation_kbps(self, name: str, points: float) -> float:
+        """The first load beyond the peak whose delivery is so many points below it; infinite if none."""
+        means = self.means(name, DELIVERY)
+        best = means.index(max(means))
+        below = [
+            load
+            for load, mean in list(zip(self.loads, means, strict=True))[best:]
+            if 100 * (means[best] - mean) >= points
+        ]
+        return below[0] if below else float("inf")
+
+
+def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 3.1: latency and delivery with 25 connections."""
+    few = Loads(runs[FEW])
+    top = ledger.claim("D3-12").value[0]
+    low_load = few.loads[0]
+    others = (ADV_1, ADV_5, AODV, DSR)
+
+    def peaks(*names: str) -> dict[str, Interval]:
+        return {name: mean_interval(few.peak(name, DELIVERY)) for name in names}
+
+    order = [(ADV_5, AODV), (ADV_5, ADV_1), (AODV, DSR), (ADV_1, DSR), (DSR, DSDV)]
+    return {
+        "D3-01": Pairs(
+            {
+                f"{p} > DSDV, {load:g}": (few.at(p, load, LATENCY), few.at(DSDV, load, LATENCY))
+                for p in others
+                for load in few.loads
+            }
+        ),
+        "D3-02": _most_loads(ledger.claim("D3-02"), few),
+        "D3-03": Pairs(
+            {
+                what: (few.over(ADV_5, metric, high=top), few.over(ADV_1, metric, high=top))
+                for what, metric in (("delivery", DELIVERY), ("latency", LATENCY))
+            }
+        ),
+        "D3-04": _crossing(ledger.claim("D3-04"), few),
+        "D3-05": _constant(ledger.claim("D3-05"), few),
+        "D3-06": Level(peaks(ADV_5)),
+        "D3-07": Level(peaks(AODV, ADV_1), also=[Also("both protocols", True)]),
+        "D3-08": Level(peaks(DSR)),
+        "D3-09": Pairs({f"{a} > {b}": (few.peak(a, DELIVERY), few.peak(b, DELIVERY)) for a, b in order}),
+        "D3-10": _rises(ledger.claim("D3-10"), few, others),
+        "D3-11": _saturate(ledger, ledger.claim("D3-11"), few, ON_DEMAND),
+        "D3-12": _saturate(ledger, ledger.claim("D3-12"), few, (*ADVS, DSDV)),
+        "D3-41": Pairs(
+            {
+                f"{p} > {adv}, {low_load:g}": (few.at(p, low_load, DELIVERY), few.at(adv, low_load, DELIVERY))
+                for p in ON_DEMAND
+                for adv in ADVS
+            }
+        ),
+    }
+
+
+def _most_loads(claim: Claim, few: Loads) -> Ruled:
+    """ADV with 1 s below both on-demand protocols at the share of the loads that the claim names."""
+    found = re.search(r"(\d)/(\d)", claim.tolerance)
+    if found is None:
+        raise ValueError(f"{claim.id}: no share of loads")
+    wanted = int(found[1]) / int(found[2])
+    listed = few.between(*wording.two(claim.tolerance, "and", "Kbps"))
+    outcomes = []
+    for load in listed:
+        pairs = [few.at(p, load, LATENCY) for p in ON_DEMAND]
+        differences = [paired_interval(each, few.at(ADV_1, load, LATENCY)) for each in pairs]
+        outcomes.append(
+            (all(each.low > 0 for each in differences), any(each.high < 0 for each in differences))
+        )
+    held = sum(holds for holds, _ in outcomes) / len(listed)
+    reversed_at = sum(reverse for _, reverse in outcomes) / len(listed)
+    text = f"lowest at {sum(holds for holds, _ in outcomes)} of {len(listed)} loads"
+    return Ruled(text, satisfied=held >= wanted, broken=reversed_at > 1 - wanted)
+
+
+def _crossing(claim: Claim, few: Loads) -> Ruled:
+    """The load at which DSR's latency comes to exceed AODV's."""
+    differences = [
+        paired_interval(few.at(DSR, load, LATENCY), few.at(AODV, load, LATENCY)) for load in few.loads
+    ]
+    low, high = claim.band()
+    crossed = [
+        (a + (b - a) * before.mean / (before.mean - after.mean))
+        for a, b, before, after in zip(few.loads, few.loads[1:], differences, differences[1:], strict=False)
+        if before.mean < 0 <= after.mean
+    ]
+    inside = any(low <= load <= high for load in crossed)
+    within = [each for load, each in zip(few.loads, differences, strict=True) if low <= load <= high]
+    one_sign = all(each.low > 0 for each in within) or all(each.high < 0 for each in within)
+    text = ", ".join(
+        f"{load:g}: {1000 * each.mean:+.0f} ms" for load, each in zip(few.loads, differences, strict=True)
+    )
+    return Ruled(f"DSR − AODV at {text}", satisfied=inside, broken=one_sign)
+
+
+def _constant(claim: Claim, few: Loads) -> Ruled:
+    """DSDV's mean over loads in the band, and its spread below the bound."""
+    low, high = wording.two(claim.tolerance, "-", "Kbps")
+    means = [mean_interval(few.at(DSDV, load, DELIVERY)).mean for load in few.between(low, high)]
+    overall = mean_interval(few.over(DSDV, DELIVERY, low, high))
+    spread, most = max(means) - min(means), wording.after(claim.tolerance, "<")
+    outcome, _ = level(overall, *claim.band())
+    return Ruled(
+        f"{shown(overall)}, spread {spread:.3f}",
+        satisfied=outcome is Outcome.REPRODUCED and spread < most,
+        broken=outcome is Outcome.CONTRADICTED or spread > 2 * most,
+    )
+
+
+def _rises(claim: Claim, few: Loads, names: Sequence[str]) -> Ruled:
+    """More is delivered at the load that the claim names than at the lowest."""
+    moderate = wording.number(claim.tolerance, "Kbps")
+    of = {
+        name: paired_interval(few.at(name, moderate, DELIVERY), few.at(name, few.loads[0], DELIVERY)).scaled(
+            100
+        )
+        for name in names
+    }
+    text = "; ".join(f"{name}: {shown(each)}" for name, each in of.items())
+    return Ruled(
+        f"{text} points",
+        satisfied=all(each.mean > 0 for each in of.values()),
+        broken=any(each.high < 0 for each in of.values()),
+    )
+
+
+def _saturate(ledger: Ledger, claim: Claim, few: Loads, names: Sequence[str]) -> Ruled:
+    """The saturation loads within the band."""
+    points = wording.number(ledger.claim("D3-11").tolerance, "points below")
+    found = {name: few.saturation_kbps(name, points) for name in names}
+    low, high = claim.band()
+    text = "; ".join(f"{name}: {load:g}" for name, load in found.items())
+    return Ruled(
+        text.replace("inf", f"above {few.loads[-1]:g}"),
+        satisfied=all(low <= x <= high for x in found.values()),
+    )
+
+
+def throughput_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 3.3: throughput with 25 connections."""
+    few = Loads(runs[FEW])
+    low, high = wording.two(ledger.claim("D3-19").tolerance, "-", "Kbps")
+    saturated = ledger.claim("D3-11").value[0]
+
+    def pairs(listed: Sequence[tuple[str, str]], start: float, end: float) -> Pairs:
+        return Pairs(
+            {
+                f"{a} > {b}": (few.over(a, THROUGHPUT, start, end), few.over(b, THROUGHPUT, start, end))
+                for a, b in listed
+            }
+        )
+
+    ranked = pairs([(ADV_5, ADV_1), (ADV_5, AODV), (ADV_1, DSR), (AODV, DSR)], low, high)
+    figures = several_tcp.Figures(ledger, runs)
+    tcp = figures.values(figures.most(several_tcp.FEW), AODV, RENO_F)
+    both = {"CBR": mean_interval(few.peak(AODV, THROUGHPUT, 1e-3)), "TCP": mean_interval(tcp).scaled(1e-6)}
+    return {
+        "D3-19": Pairs(
+            ranked.of, also=[Also(f"over the loads from {low:g} to {high:g} kb/s together", True)]
+        ),
+        "D3-20": Pairs({"": (_decline(few, ADV_5), _decline(few, ADV_1))}),
+        "D3-21": pairs([(p, DSDV) for p in (*ADVS, *ON_DEMAND)], 0, saturated),
+        "D3-22": Level({"": mean_interval(few.peak(DSR, THROUGHPUT, 1e-3))}),
+        "D3-23": Level({"": mean_interval(few.peak(AODV, THROUGHPUT, 1e-3))}),
+        "D3-24": _kept(ledger.claim("D3-24"), few),
+        "D3-39": pairs([(adv, DSDV) for adv in ADVS], 0, few.loads[-1]),
+        "D3-40": pairs([(adv, p) for adv in ADVS for p in ON_DEMAND], saturated, few.loads[-1]),
+        "D5-06": banded(ledger.claim("D5-06"), both),
+    }
+
+
+def _decline(few: Loads, name: str) -> Values:
+    """By how much throughput falls from its peak to the highest load, in percent of the peak's mean."""
+    peak, last = few.peak(name, THROUGHPUT), few.at(name, few.loads[-1], THROUGHPUT)
+    mean = sum(peak) / len(peak)
+    return [100 * (a - b) / mean for a, b in zip(peak, last, strict=True)]
+
+
+def _kept(claim: Claim, few: Loads) -> Ruled:
+    """AODV keeps its peak beyond saturation, and ADV with 5 s loses most."""
+    least = wording.after(claim.tolerance, "AODV ratio >=")
+    kept = {
+        name: paired_ratio(few.at(name, few.loads[-1], THROUGHPUT), few.peak(name, THROUGHPUT))
+        for name in (ADV_1, ADV_5, AODV, DSR, DSDV)
+    }
+    text = "; ".join(f"{name}: {shown(each)}" for name, each in kept.items())
+    smallest = min(kept, key=lambda name: kept[name].mean)
+    return Ruled(
+        text,
+        satisfied=kept[AODV].mean >= least and smallest == ADV_5,
+        broken=kept[AODV].high < least or kept[smallest].high < kept[ADV_5].low,
+    )
+
+
+def overhead_evidence(ledger: Ledger, runs: Runs) -> Found:
+    """Fig. 3.5: routing overhead with 25 connections."""
+    few = Loads(runs[FEW])
+    saturated = ledger.claim("D3-11").value[0]
+    beyond = few.between(saturated + 1, few.loads[-1])
+
+    def over(name: str, metric: str) -> Values:
+        return few.over(name, metric, beyond[0], beyond[-1])
+
+    def ratio(name: str, metric: str) -> Values:
+        return [a / b for a, b in zip(few.over(name, metric), few.over(ADV_1, metric), strict=True)]
+
+    volume = [(DSDV, adv) for adv in ADVS] + [(adv, p) for adv in ADVS for p in ON_DEMAND]
+    by_bytes = {f"{a} > {b}": (few.over(a, BYTES), few.over(b, BYTES)) for a, b in volume}
+    ratios = {f"{p}/ADV": paired_ratio(over(p, PACKETS), over(ADV_1, PACKETS)) for p in (DSR, AODV)}
+    means = few.means(DSDV, PACKETS)
+    steady = wording.after(ledger.claim("D3-28").tolerance, "<")
+    most = max(max(few.at(adv, load, PACKETS)) for adv in ADVS for load in few.loads)
+    limit = ledger.claim("D3-33").band()[1]
+    return {
+        "D3-28": Ruled(f"{max(means) / min(means):.3f}", satisfied=max(means) / min(means) < steady),
+        "D3-29": Pairs(by_bytes),
+        "D3-30": _ceiling(ledger.claim("D3-30"), few),
+        "D3-31": banded(ledger.claim("D3-31"), ratios),
+        "D3-32": Pairs({name: pair for name, pair in by_bytes.items() if not name.startswith(DSDV)}),
+        # The count has floods in it, so a run above the limit does not break the rule.
+        "D3-33": Ruled(f"at most {most:.1f}, floods included", satisfied=most <= limit, broken=False),
+        "D3-38": Pairs({p: (ratio(p, FRAMES), ratio(p, PACKETS)) for p in ON_DEMAND}),
+    }
+
+
+def _ceiling(claim: Claim, few: Loads) -> Ruled:
+    """ADV's packets rise up to the load of the claim, and no further."""
+    bend, most = wording.after(claim.tolerance, "below"), wording.number(claim.tolerance, "%")
+    findings: list[tuple[str, Finding]] = []
+    texts = []
+    for adv in ADVS:
+        rise = paired_interval(few.at(adv, bend, PACKETS), few.at(adv, few.loads[0], PACKETS))
+        after = percent(few.at(adv, few.loads[-1], PACKETS), few.at(adv, bend, PACKETS))
+        findings.append((f"{adv} below", change(rise, 0.0, float("inf"), +1)))
+        findings.append((f"{adv} beyond", level(after, -most, most)))
+        texts.append(f"{adv}: {shown(rise, ' /s')}, then {shown(after, ' %')}")
+    return ruled_by("; ".join(texts), findings)
+
+
+def tables(key: str, ledger: Ledger, runs: Runs) -> list[Table]:
+    """Delivery, latency, throughput and overhead by load."""
+    of = Loads(runs[key])
+    made = []
+    for title, metric, factor in (
+        ("delivered, %", DELIVERY, 100.0),
+        ("latency, ms", LATENCY, 1e3),
+        ("throughput, kb/s", THROUGHPUT, 1e-3),
+        ("routing packets/s", PACKETS, 1.0),
+        ("routing bytes/s", BYTES, 1.0),
+    ):
+        table = Table(
+            f"{ledger.experiments[key].setup['traffic']}: {title}",
+            ("load, kb/s", *ledger.experiments[key].systems),
+        )
+        for load in of.loads:
+            cells = [
+                mean_interval(of.at(name, load, metric)).scaled(factor)
+                for name in ledger.experiments[key].systems
+            ]
+            table.add(f"{load:g}", *map(shown, cells))
+        made.append(table)
+    return made

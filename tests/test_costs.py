@@ -1,0 +1,94 @@
+"""What flows cost at the MAC: counted by hand on chains, and beside what the recording says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from manetlab import Scenario, run
+from tests.examples import chain, mobile
+
+HEADER = 28
+"""MAC header and FCS of a data frame, in bytes (IEEE 802.11-1999 §7.2.2)."""
+
+
+def lone(nodes: int, **flow: Any) -> dict[str, Any]:
+    """One flow from end to end of a chain over static routes; its measures."""
+    flows = [{"src": 0, "dst": nodes - 1, "start_s": 1.0, **flow}]
+    fields = {"movement": {"chain": {"nodes": nodes}}, "traffic": {"flows": flows}, "duration_s": 20.0}
+    [measured] = run(Scenario.build({**fields, "routing": "static"})).flows
+    return measured
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_a_packet_costs_one_transmission_a_hop(hops: int) -> None:
+    flow = lone(hops + 1, kind="cbr", bytes=100, interval_s=0.5)
+    assert flow["received"] == flow["sent"] == 38
+    assert flow["mac_packets"] == 38 * hops
+    assert flow["mac_bytes"] == 38 * hops * (100 + 28 + HEADER)
+    assert (flow["mac_ack_packets"], flow["mac_ack_bytes"]) == (0, 0)
+    assert flow["mac_packets_per_delivered"] == hops
+    assert flow["mac_bytes_per_delivered_byte"] == hops * (100 + 28 + HEADER) / 100
+
+
+def test_an_acknowledged_packet_costs_twice_as_many() -> None:
+    packets = {"kind": "trace", "packets": [[float(second), 200] for second in range(10)]}
+    flow = lone(3, **packets, transport="adp")
+    assert flow["packets_received"] == flow["packets_sent"] == flow["acks_sent"] == 10
+    assert (flow["mac_packets"], flow["mac_ack_packets"]) == (20, 20)
+    # Table 5.2: 16 bytes beside the 20 of IP.
+    assert flow["mac_bytes"] == 20 * (200 + 36 + HEADER)
+    assert flow["mac_ack_bytes"] == 20 * (36 + HEADER)
+    assert flow["mac_packets_per_delivered"] == 4
+
+
+def test_tcp_pays_for_its_acknowledgements() -> None:
+    flow = lone(2, kind="tcp", bytes=100_000, segment_bytes=1000)
+    assert flow["mac_ack_packets"] > 0
+    assert flow["mac_packets"] >= 100
+    cost = (flow["mac_bytes"] + flow["mac_ack_bytes"]) / flow["delivered_bytes"]
+    assert flow["mac_bytes_per_delivered_byte"] == pytest.approx(cost)
+
+
+def test_what_dies_in_a_queue_costs_nothing() -> None:
+    """A source faster than the link: its queue overflows, and only what the MAC took counts."""
+    flow = lone(2, kind="cbr", bytes=1000, interval_s=0.001)
+    assert flow["sent"] > 2 * flow["mac_packets"]
+    # The queue and the MAC hold what is left at the end.
+    assert 0 <= flow["mac_packets"] - flow["received"] <= 1
+
+
+def test_retries_and_warm_up_do_not_count() -> None:
+    """No MAC takes more packets than IP handed down in the window, but for those that then were under way."""
+    result = run(mobile(warmup_s=10.0), record=True)
+    assert result.recording is not None
+    events = [json.loads(line) for line in result.recording.splitlines()[1:]]
+    handed = Counter(each["what"] for each in events if each["event"] == "sent" and each["t"] >= 10.0)
+    cbr = sum(flow["mac_packets"] for flow in result.flows if flow["kind"] == "cbr")
+    [tcp] = [flow for flow in result.flows if flow["kind"] == "tcp"]
+    # At most a window of segments, or the ACKs for one, waited when the warm-up ended or wait at the end.
+    waiting = 32
+    assert abs(cbr - handed["cbr"]) <= 3
+    assert 0.9 * handed["tcp"] < tcp["mac_packets"] <= handed["tcp"] + waiting
+    assert 0.9 * handed["ack"] < tcp["mac_ack_packets"] <= handed["ack"] + waiting
+
+
+def test_totals_are_those_of_all_flows() -> None:
+    result = run(chain())
+    packets = sum(each["mac_packets"] + each["mac_ack_packets"] for each in result.flows)
+    delivered = sum(
+        (each["mac_packets"] + each["mac_ack_packets"]) / each["mac_packets_per_delivered"]
+        for each in result.flows
+    )
+    assert result.totals["mac_packets_per_delivered"] == pytest.approx(packets / delivered)
+
+
+def test_a_flow_that_delivers_nothing_has_no_cost_of_a_delivery() -> None:
+    fields = {"movement": {"positions": [[0.0, 0.0], [5000.0, 0.0]]}, "duration_s": 5.0}
+    flows = [{"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.0, "bytes": 100, "interval_s": 1.0}]
+    result = run(Scenario.build({**fields, "traffic": {"flows": flows}}))
+    assert result.flows[0]["mac_packets_per_delivered"] is None
+    assert result.totals["mac_bytes_per_delivered_byte"] is None
