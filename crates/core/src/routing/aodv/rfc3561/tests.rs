@@ -194,6 +194,18 @@ fn a_reply_is_passed_on_if_it_made_the_route_better() {
     assert!(is_drop(&nobody_asked[0], DropReason::NoRoute), "there is no route to originator 6");
 }
 
+/// A link breaks, which raises the destination's number by one, and its own reply to the next request has just that number.
+#[test]
+fn a_destinations_own_reply_is_passed_on_after_a_break() {
+    let mut probe = start(&rfc());
+    for (now, request, number) in [(1.0, 1, 7), (3.0, 2, 8)] {
+        probe.hear(at(now), 1, 9, Message::Rreq(rreq(request, 5, 3 + request, 2, 4)));
+        let answers = replies(&probe.hear(at(now + 0.1), 2, WHOLE, Message::Rrep(rrep(2, number, 5, 0))));
+        assert_eq!(answers.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [1], "number {number}");
+        probe.fail_data(at(now + 1.0), 5, 2, 2, 5);
+    }
+}
+
 #[test]
 fn buffered_packets_leave_in_order_when_the_reply_comes() {
     // §6.3.
