@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from benches import growth, standard, startup, throughput
+from benches import growth, python_routing, standard, startup, throughput
 from benches.measuring import OUT, available
 from manetlab import provenance
 from manetlab.files import write_text
@@ -21,7 +21,9 @@ def main() -> None:
     """Measures the parts that are named, or all."""
     options = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
     options.add_argument(
-        "parts", nargs="*", help="startup, throughput, standard, standing, moving; all if none is named"
+        "parts",
+        nargs="*",
+        help="startup, throughput, standard, standing, moving, python; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -36,6 +38,7 @@ def main() -> None:
         "standard": lambda: standard.table(asked.rounds),
         "standing": lambda: growth.standing(sizes, beside, asked.profile),
         "moving": lambda: growth.moving(sizes, beside, asked.profile),
+        "python": lambda: python_routing.table(asked.rounds),
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manetlab import run
+from manetlab import _core, run
 from tests.examples import mobile
 
 
@@ -22,16 +22,12 @@ def test_cut_off_in_mid_air(duration_s: float, seed: int, profile: str) -> None:
 
 
 ROUTINGS = [
-    "aodv",
+    *_core.routings(),
     "aodv:rfc-3561",
     "aodv:dyer-2002",
-    "dsdv",
     "dsdv:broch-1998",
-    "dsr",
     "dsr:ns-2.35",
-    "adv",
     "adv:dyer-2002-ch3-5s",
-    "static",
 ]
 
 

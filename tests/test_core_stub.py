@@ -5,6 +5,8 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from manetlab import _core
 
 STUB = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text())
@@ -35,10 +37,18 @@ def test_module_and_stub_have_the_same_names_and_parameters() -> None:
         assert compiled_parameters(getattr(_core, name)) == parameters(node), name
 
 
-def test_class_and_stub_have_the_same_members() -> None:
-    (movement,) = (node for node in STUB.body if isinstance(node, ast.ClassDef))
-    members = {node.name: node for node in movement.body if isinstance(node, ast.FunctionDef)}
-    assert public(_core.Movement) == set(members)
+@pytest.mark.parametrize("compiled", [_core.Movement, _core.Node, _core.Packet, _core.Random])
+def test_class_and_stub_have_the_same_members(compiled: type) -> None:
+    (stub,) = (
+        node for node in STUB.body if isinstance(node, ast.ClassDef) and node.name == compiled.__name__
+    )
+    members = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef)}
+    changeable = {
+        node.target.id
+        for node in stub.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    assert public(compiled) == set(members) | changeable
     for name, node in members.items():
         if not any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list):
-            assert compiled_parameters(getattr(_core.Movement, name)) == parameters(node), name
+            assert compiled_parameters(getattr(compiled, name)) == parameters(node), name

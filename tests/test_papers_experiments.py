@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manetlab.campaign import Campaign
 from manetlab.capacity import of_hops
 from manetlab.errors import InputError
-from manetlab.papers import capacity, ledger, record, wording
+from manetlab.metrics import TOTALS
+from manetlab.papers import capacity, ledger, record, setup, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
+    buffer_times,
+    cached_replies,
     chains,
+    connections,
     fairness,
     fixed_topologies,
+    ftp,
     one_tcp,
     one_udp,
     outages,
+    random_topology,
+    ranks,
+    several_tcp,
+    steady_state,
     studies,
     table_5_1,
+    transient,
+    tuning,
 )
 from manetlab.papers.reproduce import Reproduction, chosen
 from manetlab.papers.samples import Samples
 from manetlab.papers.study import Scale
 from manetlab.papers.verdicts import Outcome
 from manetlab.scenario import Scenario
+from manetlab.stats import Interval
 from manetlab.topology import shortest_hops_over_time
 
 LEDGER = ledger.load()
+STILL: dict[str, Any] = {
+    "movement": {"chain": {"nodes": 2, "spacing_m": 100.0}},
+    "traffic": {"flows": []},
+    "duration_s": 1.0,
+    "profile": "cmu-1998",
+}
 
 
 @pytest.mark.parametrize("key", list(studies()))
@@ -41,28 +65,203 @@ def test_every_point_of_every_experiment_is_a_scenario(key: str) -> None:
 
 
 def test_quick_takes_fewer_scenarios_of_the_same_and_full_the_papers() -> None:
-    [quick] = studies()["dyer2002/table-4.2"].campaigns(LEDGER, Scale())
-    [full] = studies()["dyer2002/table-4.2"].campaigns(LEDGER, Scale(full=True))
+    [quick] = studies()["dyer2002/fig-4.14"].campaigns(LEDGER, Scale())
+    [full] = studies()["dyer2002/fig-4.14"].campaigns(LEDGER, Scale(full=True))
     assert (quick.replications, full.replications) == (20, 50)
     assert quick.points[1].scenario(7) == full.points[1].scenario(7)
 
 
+def test_quick_may_run_less_of_the_measured_time_and_full_never_does() -> None:
+    assert Scale().times(100.0, 900.0, 0.5) == {"warmup_s": 100.0, "duration_s": 550.0}
+    assert Scale(full=True).times(100.0, 900.0, 0.5) == {"warmup_s": 100.0, "duration_s": 1000.0}
+    assert Scale(duration_share=0.1).times(100.0, 900.0) == {"warmup_s": 100.0, "duration_s": 190.0}
+
+
 def test_the_set_up_of_a_table_is_the_papers() -> None:
-    [campaign] = studies()["dyer2002/table-4.3"].campaigns(LEDGER, Scale())
-    labels = [point.levels["technique"] for point in campaign.points]
-    assert labels == one_tcp.techniques(LEDGER)
-    assert not any("hold-down" in str(label) for label in labels)
-    resolved = campaign.points[labels.index(one_tcp.RENO_F)].scenario(3).resolve()
-    tcp = resolved.params["tcp"]
-    assert (tcp["sack"], tcp["rto_policy"], tcp["delayed_ack"]) == (True, "fixed", True)
-    assert (tcp["window"], tcp["segment_bytes"]) == (8, 1460)
-    cbr = [flow for flow in resolved.flows if flow["kind"] == "cbr"]
-    load_bps = sum(8 * flow["bytes"] / flow["interval_s"] for flow in cbr)
-    assert (len(cbr), load_bps) == (40, pytest.approx(50_000))
-    assert all(flow["bytes"] == 512 and flow["start_s"] < 10 for flow in cbr)
-    [transfer] = [flow for flow in resolved.flows if flow["kind"] == "tcp"]
-    assert transfer["start_s"] == resolved.core["warmup_s"] == 100
-    assert resolved.core["duration_s"] == 1000
+    for campaign in studies()["dyer2002/table-4.3"].campaigns(LEDGER, Scale(full=True)):
+        labels = [point.levels["technique"] for point in campaign.points]
+        assert labels == ftp.techniques(LEDGER)
+        resolved = campaign.points[labels.index(ftp.RENO_F)].scenario(3).resolve()
+        tcp = resolved.params["tcp"]
+        assert (tcp["sack"], tcp["rto_policy"], tcp["delayed_ack"]) == (True, "fixed", True)
+        assert (tcp["window"], tcp["segment_bytes"], tcp["hold_down"]) == (8, 1460, False)
+        assert campaign.points[labels.index(ftp.HOLD_DOWN)].scenario(3).resolve().params["tcp"]["hold_down"]
+        assert resolved.params["network"]["cbr_late_after_s"] == 5.0
+        cbr = [flow for flow in resolved.flows if flow["kind"] == "cbr"]
+        load_bps = sum(8 * flow["bytes"] / flow["interval_s"] for flow in cbr)
+        assert (len(cbr), load_bps) == (40, pytest.approx(50_000))
+        assert all(flow["bytes"] == 512 and flow["start_s"] < 10 for flow in cbr)
+        [transfer] = [flow for flow in resolved.flows if flow["kind"] == "tcp"]
+        assert transfer["start_s"] == resolved.core["warmup_s"] == 100
+        assert resolved.core["duration_s"] == 1000
+
+
+def test_protocols_and_techniques_see_the_same_movement_and_traffic() -> None:
+    made = studies()["dyer2002/fig-4.18"].campaigns(LEDGER, Scale())
+    most = [campaign for campaign in made if "10 beside" in campaign.name]
+    listed = [campaign.points[0].scenario(5).resolve() for campaign in most]
+    assert len(listed) == 3
+    assert len({json.dumps([each.flows, each.movement.digest]) for each in listed}) == 1
+
+
+def test_adv_keeps_packets_as_long_as_the_chapter_says() -> None:
+    def times(key: str, system: str) -> tuple[float, float]:
+        adv = (
+            Scenario.build({"routing": setup.routing(LEDGER.experiments[key], system), **STILL})
+            .resolve()
+            .params["adv"]
+        )
+        return adv["tcp_buffer_timeout_s"], adv["other_buffer_timeout_s"]
+
+    assert times("dyer2002/fig-3.1", "ADV-1sec") == (1.0, 1.0)
+    assert times("dyer2002/fig-3.1", "ADV-5sec") == (5.0, 5.0)
+    assert times("dyer2002/table-4.2", "ADV") == (30.0, 30.0)
+    # The HTTP paper and chapters 5 and 6 let other packets wait shortly.
+    assert setup.ROUTINGS["ADV"] == "adv:dyer-2002"
+
+
+def test_the_pairs_of_buffer_times_are_those_of_their_labels() -> None:
+    campaign = studies()["dyer2002/fig-4.24"].campaigns(LEDGER, Scale())[0]
+    for point in campaign.points:
+        adv = point.scenario(1).resolve().params["adv"]
+        both = f"{adv['tcp_buffer_timeout_s']:g}s/{adv['other_buffer_timeout_s']:g}s"
+        assert both == point.levels["pair"]
+
+
+def test_replies_from_caches_are_switched_in_two_columns_of_table_4_4() -> None:
+    [campaign] = studies()[cached_replies.ID].campaigns(LEDGER, Scale())
+    replies = [point.scenario(1).resolve().params["dsr"]["reply_from_cache"] for point in campaign.points]
+    assert replies == [True, True, False, False]
+
+
+def test_the_requests_of_dsr_are_as_far_apart_as_the_paper_prints() -> None:
+    dsr = Scenario.build({"routing": setup.ROUTINGS["DSR"], **STILL}).resolve().params["dsr"]
+    text = LEDGER.experiments["dyer2002/table-4.4"].setup["routing"]
+    assert dsr["request_period_s"] == wording.number(text, "s between repeated requests")
+    assert [dsr["primary_paths"], dsr["secondary_paths"]] == wording.listed(text.partition("caches")[2], ",")
+
+
+def test_the_flows_of_a_connection_that_comes_in_a_batch_are_one_without_a_break() -> None:
+    flows = transient.flows(LEDGER, transient.LOW)
+    by_pair: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for each in flows:
+        by_pair.setdefault((each["src"], each["dst"]), []).append(each)
+    assert len(by_pair) == 50
+    begun = Counter()
+    for listed in by_pair.values():
+        gap_s = listed[0]["interval_s"]
+        begun[listed[0]["start_s"] // 60] += 1
+        assert listed[-1]["stop_s"] == 420
+        for before, after in pairwise(listed):
+            # Whole intervals lie between the packets on both sides of a boundary, and none is left out.
+            steps = (after["start_s"] - before["start_s"]) / gap_s
+            assert steps == pytest.approx(round(steps), abs=1e-4)
+            last_s = before["start_s"] + gap_s * ((before["stop_s"] - before["start_s"]) // gap_s)
+            assert before["stop_s"] <= after["start_s"] + 1e-6
+            assert after["start_s"] - last_s == pytest.approx(gap_s, abs=1e-4)
+    assert begun == {0: 10, 1: 10, 2: 10, 3: 10, 4: 10}
+    load_bps = sum(8 * listed[0]["bytes"] / listed[0]["interval_s"] for listed in by_pair.values())
+    assert load_bps == pytest.approx(25_000)
+
+
+def made_up(campaign: Campaign, replications: int = 4) -> Samples:
+    """Samples with all that a campaign would measure, at random."""
+    draw = Random(campaign.name)
+    names = [metric.key for metric in TOTALS]
+    runs, flows, series = [], [], []
+    for point in campaign.points:
+        count = len(campaign.base.get("traffic", {}).get("flows", [0]))
+        for replication in range(replications):
+            place = {**point.levels, "replication": replication}
+            runs.append({**place, **{name: draw.uniform(0.5, 1.0) for name in names}})
+            for number in range(count):
+                measures = ("throughput_bps", "hops_mean", "latency_mean_s", "sent", "received")
+                flows.append({**place, "flow": number, **{name: draw.uniform(0.5, 1.0) for name in measures}})
+            if campaign.series_s is not None:
+                steps = range(7)
+                series += [
+                    {**place, "time_s": 60.0 * step, "routing_packets": draw.random()} for step in steps
+                ]
+    return Samples(runs, flows, lambda _: series)
+
+
+NEW = [
+    key
+    for module in (
+        connections,
+        transient,
+        tuning,
+        one_tcp,
+        several_tcp,
+        cached_replies,
+        buffer_times,
+        ranks,
+        random_topology,
+    )
+    for key in (study.id for study in module.STUDIES)
+]
+
+
+@pytest.mark.parametrize("key", NEW)
+def test_what_quick_runs_is_enough_for_a_verdict_on_every_claim(key: str) -> None:
+    study = studies()[key]
+    runs = {campaign.name: made_up(campaign) for campaign in study.campaigns(LEDGER, Scale())}
+    verdicts = study.judge(LEDGER, runs)
+    assert [each.claim for each in verdicts] == LEDGER.claims_of(LEDGER.experiments[key])
+    untested = {each.claim.id for each in verdicts if each.outcome is Outcome.NOT_TESTED}
+    assert untested == set(study.untested)
+    assert study.tables(LEDGER, runs)
+
+
+def test_ranks_are_judged_pair_by_pair() -> None:
+    claim = LEDGER.claim("D7-13")
+    assert dict(zip(claim.at, claim.value, strict=True)) == {"DSR": 1.0, "AODV": 2.0, "ADV": 3.0}
+
+    def found(dsr: float, aodv: float, adv: float) -> tuple[bool | None, bool | None]:
+        values = {
+            name: [level * (1 + step / 100) for step in range(5)]
+            for name, level in (("DSR", dsr), ("AODV", aodv), ("ADV", adv))
+        }
+        ruled = ranks.ranked(claim, values, 5.0)
+        return ruled.satisfied, ruled.broken
+
+    assert found(3.0, 2.0, 1.0) == (True, False)
+    assert found(3.0, 2.95, 1.0) == (False, False)
+    assert found(1.0, 2.0, 3.0) == (False, True)
+    tied = LEDGER.claim("D7-16")
+    same = {"DSR": [3.0, 3.1], "AODV": [3.0, 3.05], "ADV": [1.0, 1.1]}
+    assert ranks.ranked(tied, same, 5.0).satisfied
+    assert ranks.ranked(tied, {**same, "AODV": [2.0, 2.1]}, 5.0).broken
+
+
+def test_a_loss_without_a_mechanism_is_contradicted_by_a_clear_gain_only() -> None:
+    claim = LEDGER.claim("D4-13")
+    judged = [one_tcp.clear_loss(claim, Interval(mean, 2.0, 20)) for mean in (-6.0, 0.5, 9.0)]
+    assert [(each.satisfied, each.broken) for each in judged] == [
+        (True, False),
+        (False, False),
+        (False, True),
+    ]
+
+
+def test_the_load_at_which_two_latencies_cross_is_looked_for() -> None:
+    def crossing(dsr_s: list[float]) -> Ruled:
+        rows = [
+            {
+                "routing": name,
+                "load": load,
+                "replication": replication,
+                "cbr_latency_mean_s": value + replication / 1e3,
+            }
+            for name, values in (("DSR", dsr_s), ("AODV", [1.0] * 4))
+            for load, value in zip((50.0, 150.0, 250.0, 350.0), values, strict=True)
+            for replication in range(5)
+        ]
+        return steady_state._crossing(LEDGER.claim("D3-04"), steady_state.Loads(Samples(rows, [])))
+
+    assert crossing([0.5, 0.5, 1.5, 1.5]).satisfied
+    assert not crossing([0.5, 1.5, 1.5, 1.5]).satisfied
+    assert crossing([2.0, 2.0, 2.0, 2.0]).broken
 
 
 def test_tcp_and_udp_of_table_5_1_go_between_the_same_nodes() -> None:
@@ -236,7 +435,7 @@ def test_names_stand_for_experiments_once_and_in_order() -> None:
     assert chosen(LEDGER, ["all"]) == list(studies().values())
     assert {study.id.partition("/")[0] for study in chosen(LEDGER, ["bansal2003"])} == {"bansal2003"}
     with pytest.raises(InputError, match="cannot be run yet"):
-        chosen(LEDGER, ["fig-4.24"])
+        chosen(LEDGER, ["osipov2007/fig-9"])
     with pytest.raises(InputError, match="no experiment of this paper"):
         chosen(LEDGER, ["osipov2007"])
 

@@ -5,8 +5,8 @@
     >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
 
 `run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
-they return. `Campaign` asks a question of many runs, `Results` is what came out. The command line,
-``manetlab``, does the same.
+they return. `Campaign` asks a question of many runs, `Results` is what came out. `Routing` is what a routing
+protocol in Python subclasses. The command line, ``manetlab``, does the same.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from manetlab._core import Packet
     from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
     from manetlab.capacity import capacity_over_time
-    from manetlab.errors import InputError, ManetlabError, RunFailed
+    from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
+    from manetlab.routing import Routing
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
 
@@ -29,8 +31,11 @@ _HOMES = {
     "Campaign": "manetlab.campaign.plan",
     "InputError": "manetlab.errors",
     "ManetlabError": "manetlab.errors",
+    "Packet": "manetlab._core",
+    "ProtocolFailed": "manetlab.errors",
     "Result": "manetlab.running",
     "Results": "manetlab.campaign.results",
+    "Routing": "manetlab.routing",
     "RunFailed": "manetlab.errors",
     "Scenario": "manetlab.scenario",
     "capacity_over_time": "manetlab.capacity",
@@ -42,8 +47,11 @@ __all__ = [
     "Campaign",
     "InputError",
     "ManetlabError",
+    "Packet",
+    "ProtocolFailed",
     "Result",
     "Results",
+    "Routing",
     "RunFailed",
     "Scenario",
     "__version__",

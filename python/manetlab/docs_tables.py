@@ -25,6 +25,7 @@ SECTIONS = {
     "dsdv": ("DSDV", "models/dsdv.md"),
     "dsr": ("DSR", "models/dsr.md"),
     "adv": ("ADV", "models/adv.md"),
+    "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),
     "web": ("Web sessions", "models/web.md"),

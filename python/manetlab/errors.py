@@ -40,6 +40,15 @@ class RunFailed(ManetlabError):
     """A run stopped because an invariant of the simulator broke: a fault of manetlab, not of the input."""
 
 
+class ProtocolFailed(ManetlabError):
+    """A run stopped because a routing protocol in Python raised an exception or broke the contract.
+
+    Its ``__cause__`` is the exception, with the traceback.
+    """
+
+    exit_status = 2
+
+
 def shown(value: object) -> str:
     """A value as an error shows it: as Python writes it, cut where it is long."""
     try:

@@ -107,6 +107,15 @@ def schema() -> dict[str, dict[str, Parameter]]:
     return _by_section(_core.schema())
 
 
+PYTHON = "python"
+"""What a scenario calls routing protocols in Python, and the section of their parameters."""
+
+
+def sections() -> tuple[str, ...]:
+    """The names of all sections of a scenario, that of a routing protocol in Python among them."""
+    return (*schema(), PYTHON)
+
+
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import manetlab
 
-DECIDING = ("parameters", "scenario", "traffic")
+DECIDING = ("parameters", "routing", "scenario", "traffic")
 """Python modules that have a part in what a run is; the rest is the compiled core."""
 
 

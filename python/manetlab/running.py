@@ -85,6 +85,7 @@ def run(
 
     Raises:
         InputError: The scenario cannot be used.
+        ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
     """
     check_series_step(series_s, "run: series_s")
@@ -125,6 +126,7 @@ def run_many(
 
     Raises:
         InputError: A scenario cannot be used, in which case nothing is run; or ``jobs`` is not above 0.
+        ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
     """
     # Only here: a single run starts sooner without.
@@ -138,7 +140,7 @@ def run_many(
     check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
     _check(listed)
-    # Threads suffice: a run holds no lock of the interpreter.
+    # Threads suffice: a run holds no lock of the interpreter, unless its protocol is in Python.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:
         resolve = _Resolver()
         futures = {
@@ -232,7 +234,8 @@ def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
     if series_s is not None:
         _check_series_rows(resolved, series_s)
     started, started_cpu = time.perf_counter(), time.thread_time()
-    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s)
+    make = None if resolved.protocol is None else resolved.protocol.make
+    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s, make)
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(

@@ -24,7 +24,8 @@ from manetlab import _core, parameters, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow, WebCycle
-from manetlab.parameters import Params
+from manetlab.parameters import PYTHON, Params
+from manetlab.routing import PythonProtocol, name_of, protocol_of
 
 DEFAULT_PROFILE = "rfc"
 """What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
@@ -186,7 +187,9 @@ class Scenario(_Model):
         warmup_s: When measurement begins, in s.
         seed: The seed of all random streams.
         replication: The number of the replication, part of every stream's name.
-        routing: ``aodv``, ``dsdv``, ``dsr``, ``adv`` or ``static``; ``PROTOCOL:SET`` names a parameter set.
+        routing: ``aodv``, ``dsdv``, ``dsr``, ``adv``, ``flooding`` or ``static``; ``PROTOCOL:SET`` names a
+            parameter set. A protocol in Python is given as its class, a subclass of
+            [`Routing`][manetlab.Routing], or as ``python:module.Class``.
         profile: The named set of defaults that all parameters start from.
         radio: Changed parameters of the radio channel.
         mac: Changed parameters of the MAC.
@@ -201,6 +204,8 @@ class Scenario(_Model):
         adv: Changed parameters of ADV.
         adp: Changed parameters of ADP.
         video: Changed parameters of video traffic.
+        flooding: Changed parameters of flooding.
+        python: Parameters of a protocol in Python: keyword arguments of its class.
     """
 
     movement: MovementSource
@@ -223,6 +228,8 @@ class Scenario(_Model):
     adv: Section = {}
     adp: Section = {}
     video: Section = {}
+    flooding: Section = {}
+    python: Section = {}
 
     _where: str = PrivateAttr(default="scenario")
     _folder: Path = PrivateAttr(default=Path())
@@ -236,6 +243,8 @@ class Scenario(_Model):
         for key, name in _SHORT_FORMS.items():
             if isinstance(full.get(key), str | Path):
                 full[key] = {name: str(full[key])}
+        if isinstance(full.get("routing"), type):
+            full["routing"] = name_of(full["routing"])
         return full
 
     @classmethod
@@ -352,18 +361,39 @@ class Scenario(_Model):
             InputError: A file cannot be used, or a name or a value is not allowed.
         """
         params = self._params()
+        protocol = self._python_protocol()
         movement = self._read_or_make_movement()
         asked = {
             "duration_s": self.duration_s,
             "warmup_s": self.warmup_s,
             "seed": self.seed,
             "replication": self.replication,
-            "routing": self.routing.partition(":")[0],
+            "routing": "custom" if protocol else self.routing.partition(":")[0],
             "params": params,
             "flows": self._flows(movement, params["radio"]),
         }
         place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
-        return Resolved(self, movement, json.loads(_core.normalize(_canonical(asked), movement, place)))
+        core = json.loads(_core.normalize(_canonical(asked), movement, place))
+        return Resolved(self, movement, core, protocol)
+
+    @property
+    def is_in_python(self) -> bool:
+        """Whether the routing protocol is written in Python."""
+        return self.routing.partition(":")[0] == PYTHON
+
+    def _python_protocol(self) -> PythonProtocol | None:
+        if not self.is_in_python:
+            return None
+        try:
+            _canonical(self.python)
+        except (TypeError, ValueError) as error:
+            hint = "results are told apart by the parameters that made them"
+            wanted = "texts, numbers, true or false, and lists and tables of these"
+            place = f"{self._where}: python"
+            raise InputError(
+                "the parameters cannot be written down", place, str(error), wanted, hint
+            ) from None
+        return protocol_of(self.routing, self.python, self._where)
 
     def set_by(self, section: str, name: str) -> str:
         """What gives a parameter its value: the profile, a named set, or the scenario itself."""
@@ -380,7 +410,9 @@ class Scenario(_Model):
         """The parameters as they become: the profile's, then after each named set, with its name."""
         layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
         protocol, colon, routing_set = self.routing.partition(":")
-        if protocol not in _core.routings():
+        if self.is_in_python:
+            colon = ""
+        elif protocol not in _core.routings():
             raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
         if colon and not _core.routing_sets(protocol):
             raise InputError(
@@ -457,11 +489,13 @@ class Resolved:
         scenario: What it was resolved from.
         movement: Where the nodes start and go.
         core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
+        protocol: The routing protocol if it is one in Python.
     """
 
     scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
+    protocol: PythonProtocol | None = None
 
     @property
     def params(self) -> Params:
@@ -483,7 +517,7 @@ class Resolved:
     def of(self, scenario: Scenario) -> Resolved:
         """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
         seeds = {"seed": scenario.seed, "replication": scenario.replication}
-        other = Resolved(scenario, self.movement, {**self.core, **seeds})
+        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol)
         parts = {**self._core_parts, **{key: _canonical(value) for key, value in seeds.items()}}
         # Where `cached_property` looks first.
         other.__dict__["_core_parts"] = parts
@@ -495,14 +529,22 @@ class Resolved:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the run depends on; the movement by the SHA-256 hash of its ns-2 form."""
-        movement = {"nodes": self.movement.nodes, "sha256": self.movement.digest}
-        return {**self.core, "movement": movement}
+        return {**self.core, **self._beside_core()}
+
+    def _beside_core(self) -> dict[str, Any]:
+        """What the run depends on and the simulator does not read: movement, a protocol in Python."""
+        beside: dict[str, Any] = {"movement": {"nodes": self.movement.nodes, "sha256": self.movement.digest}}
+        if self.protocol is not None:
+            beside["routing"] = self.protocol.name
+            beside["python"] = dict(self.protocol.parameters)
+            beside["python_source_sha256"] = self.protocol.source_sha256
+        return beside
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
-        movement = _canonical(self.to_dict()["movement"])
-        return hashlib.sha256(_joined({**self._core_parts, "movement": movement}).encode()).hexdigest()
+        beside = {key: _canonical(value) for key, value in self._beside_core().items()}
+        return hashlib.sha256(_joined({**self._core_parts, **beside}).encode()).hexdigest()
 
 
 def _canonical(value: object) -> str:
@@ -515,11 +557,13 @@ def _joined(parts: Mapping[str, str]) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """The same value in Python's own types: NumPy's arrays and scalars, tuples and mappings converted."""
+    """The same value as data: NumPy's values, tuples, mappings and routing protocols converted."""
     if isinstance(value, Mapping):
         return {key: as_plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [as_plain(each) for each in value]
+    if isinstance(value, type):
+        return name_of(value)
     # NumPy is not imported for this: whoever has such a value has it.
     return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
 
@@ -528,7 +572,7 @@ def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
     merged = dict(data)
     for key, value in changes.items():
-        if key in parameters.schema():
+        if key in parameters.sections():
             section, change = long_form(key, merged.get(key)), long_form(key, value)
             if isinstance(section, Mapping) and isinstance(change, Mapping):
                 merged[key] = {**section, **change}
@@ -570,7 +614,7 @@ def _wanted(complaint: ErrorDetails) -> str:
             return "kind = " + " or ".join(f'"{kind}"' for kind in FLOWS)
         case "model_type" | "model_attributes_type" | "dict_type":
             fields = _model_at([str(part) for part in path]).model_fields
-            is_section = bool(path) and path[-1] in (*parameters.schema(), "waypoint", "web")
+            is_section = bool(path) and path[-1] in (*parameters.sections(), "waypoint", "web")
             return "a table of parameters" if is_section else "a table with " + ", ".join(fields)
         case "tuple_type" | "missing":
             return "a place [x, y] in m"

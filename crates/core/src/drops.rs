@@ -57,6 +57,8 @@ reasons! {
     Duplicate at Mac,
     /// The interface queue was full.
     QueueFull at InterfaceQueue,
+    /// The interface queue's active management saw congestion coming.
+    EarlyDrop at InterfaceQueue,
     /// Another packet for the same unresolved address took the one place that ARP has.
     ArpHoldReplaced at Arp,
     /// ARP asked as often as it may and got no answer.
@@ -75,6 +77,10 @@ reasons! {
     BufferTimeout at Routing,
     /// The packet was salvaged as often as it may be, and its next hop failed again.
     SalvageLimit at Routing,
+    /// A copy of a packet that the node has had before, as every neighbour's broadcast brings one in a flood.
+    AlreadySeen at Routing,
+    /// No neighbour is nearer to the destination than the node itself, in forwarding by position.
+    LocalMaximum at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
 }

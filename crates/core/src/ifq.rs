@@ -1,11 +1,16 @@
 //! The interface queue between link layer and MAC.
 
+mod red;
+
 use std::collections::VecDeque;
 
+use crate::kernel::{Stream, Time};
 use crate::mac::Body;
-use crate::packet::{NodeId, Packet, Payload};
+use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::params::{choices, params};
 use crate::transport::tcp::Segment;
+
+use red::{Red, Verdict};
 
 choices! {
     /// Where routing packets stand in the queue.
@@ -22,6 +27,17 @@ choices! {
     }
 }
 
+choices! {
+    /// Which packets the queue refuses.
+    pub enum QueueDiscipline {
+        /// Those that find it full.
+        DropTail = "drop-tail",
+        /// Beside them some at random while its average length is above a threshold (Floyd and Jacobson 1993); packets
+        /// whose transport understands marks are marked instead (RFC 3168 §5).
+        Red = "red",
+    }
+}
+
 params! {
     /// Parameters of the interface queue.
     pub struct QueueParams in "queue" {
@@ -29,6 +45,20 @@ params! {
         packets: u32 = 50, "packet", "ns-2 Queue limit_", [1.0, 1_000_000.0];
         /// Where routing packets stand.
         routing_priority: RoutingPriority = RoutingPriority::InOrder, "", "ns-2 Queue/DropTail/PriQueue";
+        /// Which packets it refuses.
+        discipline: QueueDiscipline = QueueDiscipline::DropTail, "", "ns-2 Queue/DropTail; Floyd and Jacobson 1993";
+        /// RED: the average length from which on packets are marked or dropped.
+        red_min_threshold: f64 = 5.0, "packet", "Floyd and Jacobson 1993 §4, min_th; 5: ns-2 thresh_", [0.0, 1e6];
+        /// RED: the average length from which on all are dropped; with `red_gentle` twice that.
+        red_max_threshold: f64 = 15.0, "packet", "Floyd and Jacobson 1993 §4, max_th; 15: ns-2 maxthresh_", [0.0, 1e6];
+        /// RED: the probability at the upper threshold.
+        red_max_p: f64 = 0.1, "", "Floyd and Jacobson 1993 §4, max_p (0.02); 0.1: ns-2 linterm_ 10", [0.0, 1.0];
+        /// RED: the weight of the present length in the average.
+        red_weight: f64 = 0.002, "", "Floyd and Jacobson 1993 §4, w_q; ns-2 q_weight_", [1e-6, 1.0];
+        /// RED: does the probability rise on from `red_max_p` to one between the upper threshold and twice that?
+        red_gentle: bool = true, "", "Floyd 2000; ns-2 gentle_";
+        /// RED: in idle time the average falls as if a packet had met an empty queue this often.
+        red_idle_packet_ms: f64 = 4.0, "ms", "Floyd and Jacobson 1993 §4, s (500 bytes with RTS at 2 Mb/s)", [0.001, 1e4];
     }
 }
 
@@ -49,6 +79,19 @@ pub struct InterfaceQueue {
     waiting: VecDeque<Outgoing>,
     /// How many wait in each class.
     counts: [usize; 3],
+    /// With [`QueueDiscipline::Red`].
+    red: Option<Red>,
+}
+
+/// What becomes of a packet before it is known whether the queue has room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Admission {
+    /// It may wait, or go to the MAC.
+    Admitted,
+    /// The same, with a mark of congestion.
+    Marked,
+    /// It must be dropped.
+    Refused,
 }
 
 /// The class of routing packets that have priority.
@@ -59,13 +102,40 @@ const ACKS: usize = 1;
 const OTHERS: usize = 2;
 
 impl InterfaceQueue {
-    /// An empty queue.
-    pub fn new(params: &QueueParams) -> InterfaceQueue {
+    /// An empty queue; `stream` is for RED's draws.
+    pub fn new(params: &QueueParams, stream: Stream) -> InterfaceQueue {
         InterfaceQueue {
             limit: params.packets as usize,
             priority: params.routing_priority,
             waiting: VecDeque::new(),
             counts: [0; 3],
+            red: (params.discipline == QueueDiscipline::Red).then(|| Red::new(params, stream)),
+        }
+    }
+
+    /// Decides about a packet that arrives, and marks it; to be asked before [`InterfaceQueue::push`], and also if the
+    /// packet can go straight to the MAC. Routing packets with priority are admitted always.
+    pub fn admit(&mut self, now: Time, outgoing: &mut Outgoing) -> Admission {
+        let class = self.class_of(&outgoing.body);
+        let Some(red) = &mut self.red else { return Admission::Admitted };
+        if class == ROUTING {
+            red.end_idle(now);
+            return Admission::Admitted;
+        }
+        match (red.judge(now, self.waiting.len()), &mut outgoing.body) {
+            (Verdict::Admit, _) => Admission::Admitted,
+            (Verdict::Notify, Body::Ip(packet)) if packet.ecn != Ecn::NotEct => {
+                packet.ecn = Ecn::Ce;
+                Admission::Marked
+            }
+            (Verdict::Notify | Verdict::Drop, _) => Admission::Refused,
+        }
+    }
+
+    /// The MAC is ready, and nothing waits.
+    pub fn begin_idle(&mut self, now: Time) {
+        if let Some(red) = &mut self.red {
+            red.begin_idle(now);
         }
     }
 
@@ -139,7 +209,7 @@ impl InterfaceQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Time;
+    use crate::kernel::{Purpose, Streams};
     use crate::packet::FlowId;
     use proptest::prelude::*;
 
@@ -163,9 +233,14 @@ mod tests {
             bytes: 40,
             created: Time::ZERO,
             payload,
+            ecn: Ecn::NotEct,
             dsr: None,
         });
         Outgoing { to: dst, body }
+    }
+
+    fn stream() -> Stream {
+        Streams::new(1, 0).stream(0, Purpose::Queue)
     }
 
     fn uid(outgoing: &Outgoing) -> u64 {
@@ -176,7 +251,8 @@ mod tests {
     }
 
     fn queue(routing_priority: RoutingPriority, packets: u32) -> InterfaceQueue {
-        InterfaceQueue::new(&QueueParams { packets, routing_priority })
+        let params = QueueParams { packets, routing_priority, ..QueueParams::default() };
+        InterfaceQueue::new(&params, stream())
     }
 
     /// What comes out after pushing these kinds, numbered from 1, and what was refused or pushed out.
@@ -206,6 +282,44 @@ mod tests {
     #[test]
     fn classes_fill_up_each_for_itself() {
         assert_eq!(order(RoutingPriority::Classes, 1, &[2, 2, 1, 1, 0, 0]), (vec![5, 3, 1], vec![2, 4, 6]));
+    }
+
+    /// The average is the present length, and between the thresholds notice is certain at the second packet.
+    #[test]
+    fn red_marks_what_understands_marks_drops_the_rest_and_lets_routing_pass() {
+        let params = QueueParams {
+            discipline: QueueDiscipline::Red,
+            red_min_threshold: 1.0,
+            red_max_threshold: 3.0,
+            red_max_p: 1.0,
+            red_weight: 1.0,
+            red_gentle: false,
+            ..QueueParams::default()
+        };
+        let mut queue = InterfaceQueue::new(&params, stream());
+        let mut admit = |kind: u32, ecn: Ecn| {
+            let mut next = outgoing(1, kind, 1);
+            if let Body::Ip(packet) = &mut next.body {
+                packet.ecn = ecn;
+            }
+            let admission = queue.admit(Time::ZERO, &mut next);
+            let ecn = match &next.body {
+                Body::Ip(packet) => packet.ecn,
+                Body::Arp(_) => panic!("only IP packets here"),
+            };
+            if admission != Admission::Refused {
+                queue.push(next);
+            }
+            (admission, ecn)
+        };
+        use Admission::{Admitted, Marked, Refused};
+        assert_eq!(admit(2, Ecn::Ect), (Admitted, Ecn::Ect), "idle until now");
+        assert_eq!(admit(2, Ecn::Ect), (Admitted, Ecn::Ect), "one waits: p = 0");
+        // Two wait: p_b is a half, and with one packet since it was at the threshold p_a is one.
+        assert_eq!(admit(2, Ecn::NotEct), (Refused, Ecn::NotEct));
+        assert_eq!(admit(2, Ecn::Ect), (Marked, Ecn::Ce));
+        assert_eq!(admit(0, Ecn::NotEct), (Admitted, Ecn::NotEct));
+        assert_eq!(admit(2, Ecn::Ect), (Refused, Ecn::Ect), "beyond what marks can mend");
     }
 
     proptest! {

@@ -17,6 +17,7 @@ pub mod profile;
 pub mod radio;
 pub mod routing;
 pub mod scenario;
+pub mod sections;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -1,5 +1,7 @@
 //! Packets as typed values. Sizes in bytes are carried beside the meaning; no header is serialised in a run.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::kernel::Time;
@@ -56,6 +58,18 @@ impl From<FlowId> for ConnectionId {
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
 pub const IP_HEADER_BYTES: u32 = 20;
 
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// Its transport does not understand marks: congestion drops it.
+    #[default]
+    NotEct,
+    /// Its transport understands marks.
+    Ect,
+    /// A queue on the way met congestion and marked it.
+    Ce,
+}
+
 /// One IP packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Packet {
@@ -76,6 +90,8 @@ pub struct Packet {
     pub created: Time,
     /// What it carries.
     pub payload: Payload,
+    /// What the IP header says of congestion.
+    pub ecn: Ecn,
     /// The DSR options header between IP and the payload, if there is one; `bytes` counts it.
     pub dsr: Option<Arc<dsr::Header>>,
 }
@@ -99,6 +115,42 @@ pub enum Payload {
     Dsr,
     /// An ADV message.
     Adv(adv::Message),
+    /// A message that only its protocol understands.
+    Custom(CustomMessage),
+}
+
+/// A message of a protocol whose messages have no variant of [`Payload`]: one that the caller of a run brings along, or
+/// one that does not mind an allocation a message. Copies of a packet share it.
+#[derive(Clone)]
+pub struct CustomMessage {
+    /// What recordings call it.
+    pub name: &'static str,
+    content: Arc<dyn Any + Send + Sync>,
+}
+
+impl CustomMessage {
+    /// A message with this content.
+    pub fn new(name: &'static str, content: impl Any + Send + Sync) -> CustomMessage {
+        CustomMessage { name, content: Arc::new(content) }
+    }
+
+    /// The content, if it is of this type.
+    pub fn content<T: Any>(&self) -> Option<&T> {
+        self.content.downcast_ref()
+    }
+}
+
+impl PartialEq for CustomMessage {
+    /// Equal are the copies of one message.
+    fn eq(&self, other: &CustomMessage) -> bool {
+        Arc::ptr_eq(&self.content, &other.content)
+    }
+}
+
+impl fmt::Debug for CustomMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CustomMessage({})", self.name)
+    }
 }
 
 /// What a UDP datagram carries.
@@ -114,6 +166,27 @@ impl Packet {
     /// The `uid` of a packet that the network has not seen yet.
     pub const UNNUMBERED: u64 = u64::MAX;
 
+    /// A routing protocol's own message, without a number.
+    pub fn control(now: Time, src: NodeId, dst: NodeId, ttl: u8, bytes: u32, payload: Payload) -> Packet {
+        Packet {
+            uid: Packet::UNNUMBERED,
+            src,
+            dst,
+            ttl,
+            hops: 0,
+            bytes,
+            created: now,
+            payload,
+            ecn: Ecn::NotEct,
+            dsr: None,
+        }
+    }
+
+    /// Shall `node` take it, because it is for this node or for all?
+    pub fn is_for(&self, node: NodeId) -> bool {
+        self.dst == node || self.dst.is_broadcast()
+    }
+
     /// Is it traffic of a flow, rather than a routing protocol's own message?
     pub fn is_data(&self) -> bool {
         self.flow().is_some()
@@ -124,7 +197,34 @@ impl Packet {
         match self.payload {
             Payload::Tcp(connection, _) => Some(connection.flow),
             Payload::Udp(flow, _) | Payload::Datagram(flow, _) | Payload::Adp(flow, _) => Some(flow),
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What recordings call it (docs/recording.md).
+    pub fn name(&self) -> &'static str {
+        match &self.payload {
+            Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
+            Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
+            Payload::Udp(..) => "cbr",
+            Payload::Datagram(..) => "udp",
+            Payload::Adp(_, adp::Segment::Data { .. }) => "adp",
+            Payload::Adp(_, adp::Segment::Ack { .. }) => "adp-ack",
+            Payload::Aodv(message) => match message {
+                aodv::Message::Rreq { .. } => "rreq",
+                aodv::Message::Rrep { .. } => "rrep",
+                aodv::Message::Rerr { .. } => "rerr",
+                aodv::Message::Hello { .. } => "hello",
+            },
+            Payload::Dsr => self.dsr.as_ref().map_or("dsr", |header| header.name()),
+            Payload::Dsdv(_) | Payload::Adv(adv::Message::Update(_)) => "update",
+            Payload::Adv(adv::Message::Flood(flood)) => match flood.kind {
+                adv::FloodKind::InitConnection => "init-connection",
+                adv::FloodKind::ReceiverAlert => "receiver-alert",
+                adv::FloodKind::EndConnection => "end-connection",
+                adv::FloodKind::NonReceiverAlert => "non-receiver-alert",
+            },
+            Payload::Custom(message) => message.name,
         }
     }
 }

@@ -3,17 +3,13 @@
 //! What ns-2 changed silently between its versions decides many published results, so each era is a profile.
 //! `rfc` is the defaults of the parameters themselves. See docs/models/profiles.md for the sources.
 
-use crate::arp::ArpParams;
 use crate::ifq::{QueueParams, RoutingPriority};
 use crate::mac::{Access, MacParams};
-use crate::radio::RadioParams;
 use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::routing::dsr::DsrParams;
 use crate::scenario::{NetworkParams, Params};
-use crate::traffic::VideoParams;
-use crate::transport::adp::AdpParams;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
@@ -33,7 +29,6 @@ pub fn profile(name: &str) -> Option<Params> {
 /// ns-2.35 (2011) as it ships, at 2 Mb/s data and 1 Mb/s basic rate, RTS for every unicast frame.
 fn ns_2_35() -> Params {
     Params {
-        radio: RadioParams::default(),
         mac: MacParams {
             // ns-2.35 counts four addresses in the header of every data frame.
             data_header_bytes: 34,
@@ -50,16 +45,18 @@ fn ns_2_35() -> Params {
             ..MacParams::default()
         },
         // A limit of 50 admits a packet only while fewer than 49 wait.
-        queue: QueueParams { packets: 49, routing_priority: RoutingPriority::NewestFirst },
-        arp: ArpParams::default(),
+        queue: QueueParams {
+            packets: 49,
+            routing_priority: RoutingPriority::NewestFirst,
+            ..QueueParams::default()
+        },
         network: NetworkParams { link_layer_delay_us: 25.0, udp_header_bytes: 0, ..NetworkParams::default() },
         tcp: TcpParams::ns_2_35(),
         aodv: AodvParams::ns_2_35(),
         dsdv: DsdvParams::ns_2_35(),
         dsr: DsrParams::ns_2_35(),
         adv: AdvParams::dyer_2002(),
-        adp: AdpParams::default(),
-        video: VideoParams::default(),
+        ..Params::default()
     }
 }
 

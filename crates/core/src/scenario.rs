@@ -2,36 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::arp::ArpParams;
-use crate::ifq::QueueParams;
 use crate::kernel::{Span, Time};
-use crate::mac::MacParams;
 use crate::mobility::Trajectory;
-use crate::params::{OutOfRange, ParamInfo, choices, params};
-use crate::radio::{Propagation, RadioParams};
-use crate::routing::adv::AdvParams;
-use crate::routing::aodv::AodvParams;
-use crate::routing::dsdv::DsdvParams;
-use crate::routing::dsr::DsrParams;
-use crate::traffic::{Durations, VideoParams, WebCycle};
-use crate::transport::adp::AdpParams;
-use crate::transport::tcp::TcpParams;
+use crate::params::{OutOfRange, choices, params};
+use crate::radio::Propagation;
+use crate::traffic::{Durations, WebCycle};
 
-choices! {
-    /// The routing protocol that every node runs.
-    pub enum RoutingKind {
-        /// Ad hoc On-Demand Distance Vector.
-        Aodv = "aodv",
-        /// Destination-Sequenced Distance Vector.
-        Dsdv = "dsdv",
-        /// Dynamic Source Routing.
-        Dsr = "dsr",
-        /// Adaptive Distance Vector.
-        Adv = "adv",
-        /// Fixed shortest-hop routes over the initial positions.
-        Static = "static",
-    }
-}
+pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 
 choices! {
     /// What carries the messages of a source.
@@ -56,98 +33,6 @@ params! {
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
         /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
-    }
-}
-
-/// All parameters of all sections.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// The radio channel.
-    pub radio: RadioParams,
-    /// The 802.11 MAC.
-    pub mac: MacParams,
-    /// The interface queue.
-    pub queue: QueueParams,
-    /// Address resolution.
-    pub arp: ArpParams,
-    /// IP, link layer and UDP.
-    pub network: NetworkParams,
-    /// TCP.
-    pub tcp: TcpParams,
-    /// AODV.
-    pub aodv: AodvParams,
-    /// DSDV.
-    pub dsdv: DsdvParams,
-    /// DSR.
-    pub dsr: DsrParams,
-    /// ADV.
-    pub adv: AdvParams,
-    /// ADP.
-    pub adp: AdpParams,
-    /// Video traffic.
-    pub video: VideoParams,
-}
-
-impl Params {
-    /// What there is to know of every parameter, section by section.
-    pub fn schema() -> Vec<ParamInfo> {
-        [
-            RadioParams::SCHEMA,
-            MacParams::SCHEMA,
-            QueueParams::SCHEMA,
-            ArpParams::SCHEMA,
-            NetworkParams::SCHEMA,
-            TcpParams::SCHEMA,
-            AodvParams::SCHEMA,
-            DsdvParams::SCHEMA,
-            DsrParams::SCHEMA,
-            AdvParams::SCHEMA,
-            AdpParams::SCHEMA,
-            VideoParams::SCHEMA,
-        ]
-        .concat()
-    }
-
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first parameter that is outside.
-    pub fn check(&self) -> Result<(), OutOfRange> {
-        self.radio.check()?;
-        self.mac.check()?;
-        self.queue.check()?;
-        self.arp.check()?;
-        self.network.check()?;
-        self.tcp.check()?;
-        self.aodv.check()?;
-        self.dsdv.check()?;
-        self.dsr.check()?;
-        self.adv.check()?;
-        self.adp.check()?;
-        self.video.check()
-    }
-
-    /// The names of the parameter sets of a routing protocol, whose section has the protocol's name.
-    pub fn routing_sets(protocol: RoutingKind) -> &'static [&'static str] {
-        match protocol {
-            RoutingKind::Aodv => AodvParams::SETS,
-            RoutingKind::Dsdv => DsdvParams::SETS,
-            RoutingKind::Dsr => DsrParams::SETS,
-            RoutingKind::Adv => AdvParams::SETS,
-            RoutingKind::Static => &[],
-        }
-    }
-
-    /// These parameters with the protocol's section replaced by one of its named sets; none if there is no such set.
-    pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
-        match protocol {
-            RoutingKind::Aodv => Some(Params { aodv: AodvParams::set(name)?, ..self }),
-            RoutingKind::Dsdv => Some(Params { dsdv: DsdvParams::set(name)?, ..self }),
-            RoutingKind::Dsr => Some(Params { dsr: DsrParams::set(name)?, ..self }),
-            RoutingKind::Adv => Some(Params { adv: AdvParams::set(name)?, ..self }),
-            RoutingKind::Static => None,
-        }
     }
 }
 
@@ -325,6 +210,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_mac()?;
+        self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
             Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
         };
@@ -376,6 +262,19 @@ impl Scenario {
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
         }
         Ok(())
+    }
+
+    /// RED's thresholds fit each other.
+    fn check_queue(&self) -> Result<(), ScenarioError> {
+        let queue = &self.params.queue;
+        if queue.red_max_threshold > queue.red_min_threshold {
+            return Ok(());
+        }
+        Err(ScenarioError::Unusable {
+            field: "queue.red_max_threshold".to_owned(),
+            found: queue.red_max_threshold.to_string(),
+            wanted: format!("above queue.red_min_threshold, {} packets", queue.red_min_threshold),
+        })
     }
 
     fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
@@ -543,6 +442,9 @@ mod tests {
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));
+        assert!(
+            complaint(|s| s.params.queue.red_min_threshold = 15.0).starts_with("queue.red_max_threshold")
+        );
         assert!(complaint(|s| s.params.mac.cca_time_us = 21.0).starts_with("mac.cca_time_us"));
         let wide = FlowKind::Tcp { bytes: None, window: Some(100_000), segment_bytes: None };
         assert!(complaint(|s| s.flows[0].kind = wide.clone()).starts_with("flows[0].window: found 100000"));

@@ -1,5 +1,7 @@
 //! Whole runs: determinism, the audit, independence of what is far apart, and one-hop capacity.
 
+use manetlab_core::drops::DropReason;
+use manetlab_core::ifq::QueueDiscipline;
 use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mac::{Access, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
@@ -176,9 +178,7 @@ proptest! {
     #[test]
     fn the_audit_balances_wherever_the_run_is_cut(
         name in prop::sample::select(PROFILES.to_vec()),
-        routing in prop::sample::select(vec![
-            RoutingKind::Aodv, RoutingKind::Dsdv, RoutingKind::Dsr, RoutingKind::Adv, RoutingKind::Static,
-        ]),
+        routing in prop::sample::select(RoutingKind::ALL.to_vec()),
         seed in 0u64..1000,
         duration_us in 300_000u64..6_000_000,
         arp in any::<bool>(),
@@ -265,6 +265,31 @@ fn an_outage_shows_in_repairs_gap_and_timeouts() {
     let whole = tcp_measures(&scenario);
     assert!(whole.longest_gap_s < 2.0, "{whole:?}");
     assert_eq!((whole.route_repairs, whole.route_repair_mean_s), (0, None));
+}
+
+/// A chain whose queues mark: the same windows that cost segments without ECN cost none with it.
+#[test]
+fn queues_mark_segments_that_understand_marks_and_drop_others() {
+    let with = |ecn: bool| {
+        let wide = FlowKind::Tcp { bytes: None, window: Some(40), segment_bytes: Some(1460) };
+        let flow = Flow { kind: wide, ..tcp(0, 2, 0.5) };
+        let mut scenario = chain(2, vec![flow], 30.0);
+        scenario.params.queue.discipline = QueueDiscipline::Red;
+        scenario.params.queue.red_weight = 0.02;
+        scenario.params.tcp.ecn = ecn;
+        let outcome = run(&scenario, true).expect("the scenario runs and its books balance");
+        let marks = outcome.recording.expect("asked for").to_json_lines().matches("\"marked\"").count();
+        let early = |packets: &str| {
+            let drops = outcome.result.drops.iter();
+            drops.filter(|drop| drop.reason == DropReason::EarlyDrop && drop.packets == packets).count()
+        };
+        let FlowMeasures::Tcp(measures) = &outcome.result.flows[0].measures else { panic!("a TCP flow") };
+        (marks, early("tcp"), measures.retransmissions)
+    };
+    let (marks, drops, retransmissions) = with(true);
+    assert!(marks > 10 && drops == 0 && retransmissions == 0, "{marks} {drops} {retransmissions}");
+    let (marks, drops, retransmissions) = with(false);
+    assert!(marks == 0 && drops == 1 && retransmissions > 10, "{marks} {drops} {retransmissions}");
 }
 
 /// The first instants at which `node` sent a packet of this name, in s.

@@ -6,12 +6,12 @@
 
 mod errors;
 mod movement;
+mod routing;
 mod running;
 mod topology;
 mod traffic;
 
 use manetlab_core::mobility::waypoint::WaypointParams;
-use manetlab_core::params::ParamValue;
 use manetlab_core::profile as of_core;
 use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::scenario::{Params, RoutingKind};
@@ -62,7 +62,7 @@ fn profile(name: &str) -> PyResult<String> {
 /// The names of the routing protocols.
 #[pyfunction]
 fn routings() -> Vec<&'static str> {
-    RoutingKind::CHOICES.to_vec()
+    RoutingKind::NAMES.to_vec()
 }
 
 /// The names of a routing protocol's parameter sets.
@@ -115,6 +115,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     running::hold_back_panic_messages();
     module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add_class::<movement::Movement>()?;
+    module.add_class::<routing::Node>()?;
+    module.add_class::<routing::Packet>()?;
+    module.add_class::<routing::Random>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;

@@ -5,9 +5,8 @@ use std::sync::OnceLock;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Path, Trajectory};
-use manetlab_core::packet::NodeId;
 use manetlab_core::radio::{Propagation, RadioParams};
-use manetlab_core::routing::graph::{neighbours, within_hops};
+use manetlab_core::topology::Graph;
 use manetlab_formats::{Limits, read_movement, write_movement};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -135,15 +134,13 @@ impl Movement {
             serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(py.detach(|| {
             let starts: Vec<_> = self.trajectories().iter().map(|trajectory| trajectory.start).collect();
-            let neighbours = neighbours(&starts, Propagation::new(&radio).receive_range_m());
-            let sources: Vec<NodeId> = (0..starts.len())
-                .filter(|&node| !neighbours[node].is_empty())
-                .map(|node| NodeId(node as u32))
-                .collect();
-            let drawn = |from: &[NodeId], unit: f64| from[(unit * from.len() as f64) as usize];
+            let graph = Graph::at(&starts, Propagation::new(&radio).receive_range_m());
+            let sources: Vec<u32> =
+                (0..starts.len() as u32).filter(|&node| !graph.neighbours(node).is_empty()).collect();
+            let drawn = |from: &[u32], unit: f64| from[(unit * from.len() as f64) as usize];
             let pair = |(first, second)| {
                 let src = drawn(&sources, first);
-                (src.0, drawn(&within_hops(&neighbours, src, hops), second).0)
+                (src, drawn(&graph.within_hops(src, hops), second))
             };
             if sources.is_empty() { Vec::new() } else { draws.into_iter().map(pair).collect() }
         }))

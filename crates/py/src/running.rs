@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use manetlab_core::kernel::Span;
 use manetlab_core::network::{self, Options, RunError};
-use manetlab_core::scenario::Scenario;
+use manetlab_core::scenario::{RoutingMaker, Scenario};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
+use crate::routing::{Fault, Maker};
 
 /// Shall all runs of this process stop?
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -61,7 +62,8 @@ pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -
 }
 
 /// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time series, with
-/// steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond or more.
+/// steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond or more. If the
+/// scenario's routing is `custom`, `protocol` makes each node's protocol, see [`Maker`].
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -69,24 +71,34 @@ pub(crate) fn run(
     movement: &Movement,
     record: bool,
     series_s: Option<f64>,
+    protocol: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
+    let maker = protocol.map(|protocol| Maker::new(protocol, &scenario));
     let options = Options { record, series_step: series_s.map(Span::from_secs) };
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let outcome = network::run_while(&scenario, options, &mut || !interrupted())?;
+            let mut make = maker.as_ref().map(|maker| |node, stream| maker.make(node, stream));
+            let make = make.as_mut().map(|make| make as &mut RoutingMaker<'_>);
+            let outcome = network::run_with(&scenario, options, make, &mut || !interrupted())?;
             let recording = outcome.recording.map(|recording| recording.to_json_lines());
             Ok((outcome.result, recording, outcome.series))
         }));
         RUNNING.set(false);
-        outcome.unwrap_or_else(|panic| Err(Ended::Panicked(message(panic.as_ref()))))
+        outcome.unwrap_or_else(|panic| {
+            Err(match panic.downcast::<Fault>() {
+                Ok(fault) => Ended::ByProtocol(fault),
+                Err(panic) => Ended::Panicked(message(panic.as_ref())),
+            })
+        })
     });
     let (result, recording, series) = outcome.map_err(|ended| {
         let found = match ended {
             Ended::Failed(RunError::Stopped(_)) => return PyKeyboardInterrupt::new_err(()),
             Ended::Failed(error) => error.to_string(),
             Ended::Panicked(message) => message,
+            Ended::ByProtocol(fault) => return fault.into_error(py),
         };
         let place = format!("seed {}, replication {}", scenario.seed, scenario.replication);
         let wanted = "a run whose books balance and whose invariants hold";
@@ -99,6 +111,7 @@ pub(crate) fn run(
 enum Ended {
     Failed(RunError),
     Panicked(String),
+    ByProtocol(Box<Fault>),
 }
 
 impl From<RunError> for Ended {

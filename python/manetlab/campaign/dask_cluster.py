@@ -8,13 +8,13 @@ after the other is a failed run.
 from __future__ import annotations
 
 import contextlib
-import queue
 import socket
 import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from manetlab.campaign.ended import Ended
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
 from manetlab.errors import InputError
@@ -47,7 +47,7 @@ class Cluster:
         self._begin()
 
     def _begin(self) -> None:
-        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._ended: Ended[Any] = Ended()
         self._tasks: dict[str, tuple[Any, Work, int]] = {}
         self._alone_since: float | None = None
 
@@ -75,7 +75,7 @@ class Cluster:
         outcomes: list[Outcome] = []
         deadline = time.monotonic() + timeout_s
         while not outcomes:
-            futures = self._take(min(1.0, max(0.0, deadline - time.monotonic())))
+            futures = self._ended.take(min(1.0, max(0.0, deadline - time.monotonic())))
             outcomes = [each for each in map(self._outcome, futures) if each is not None]
             if not futures:
                 self._check_alive()
@@ -89,15 +89,6 @@ class Cluster:
             with contextlib.suppress(Exception):
                 self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
         self._client.close(timeout=LEAVE_S)
-
-    def _take(self, timeout_s: float) -> list[Any]:
-        futures = []
-        try:
-            futures.append(self._ended.get(timeout=timeout_s) if timeout_s else self._ended.get_nowait())
-            while True:
-                futures.append(self._ended.get_nowait())
-        except queue.Empty:
-            return futures
 
     def _outcome(self, future: Any) -> Outcome | None:
         from distributed import CancelledError, KilledWorker

@@ -111,6 +111,8 @@ def run(
         wanted = "a store in a file"
         raise InputError("time series need a store", f"{campaign.where}: series_s", "no store", wanted, hint)
     identity = campaign.identity(campaign.check())
+    if scheduler is not None or slurm is not None:
+        _check_for_cluster(campaign)
     code = provenance.code_identity()
     # A cluster that is not there is found out before anything is written.
     backend = _backend(jobs, scheduler, slurm)
@@ -125,6 +127,18 @@ def run(
             return Results.of(opened, execution.number)
     finally:
         backend.close(stop)
+
+
+def _check_for_cluster(campaign: Campaign) -> None:
+    """Refuses routing protocols in Python: other machines may have another class of that name, or none."""
+    for scenario in campaign.first_scenarios():
+        if scenario.is_in_python:
+            hint = "run it here, without a scheduler, or write the protocol in Rust"
+            wanted = "one of the simulator's own protocols"
+            place = f"{campaign.where}: routing"
+            raise InputError(
+                "a cluster cannot run a protocol in Python", place, f'"{scenario.routing}"', wanted, hint
+            )
 
 
 def _backend(jobs: int | None, scheduler: str | None, slurm: Mapping[str, Any] | None) -> Backend:

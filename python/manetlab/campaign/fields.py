@@ -50,7 +50,8 @@ def check(path: str, where: str) -> None:
         wanted = "a field that makes a difference"
         raise InputError("the seed is the campaign's", where, f'"{path}"', wanted, hint)
     general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
-    if general in known():
+    section, _, name = path.partition(".")
+    if general in known() or (section == parameters.PYTHON and name.isidentifier()):
         return
     # A parameter's own name without its section is the usual slip.
     same = [name for name in known() if name.rpartition(".")[2] == path]
@@ -93,7 +94,7 @@ def leaves(path: str, value: object) -> list[tuple[str, ...]]:
     """The fields that setting ``path`` to ``value`` decides, as parts of their names."""
     parts = path.split(".")
     value = long_form(path, value)
-    if len(parts) == 1 and parts[0] in parameters.schema() and isinstance(value, Mapping):
+    if len(parts) == 1 and parts[0] in parameters.sections() and isinstance(value, Mapping):
         return [(*parts, str(name)) for name in value]
     return [tuple(parts)]
 

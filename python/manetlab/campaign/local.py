@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import queue
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from manetlab import _core
+from manetlab.campaign.ended import Ended
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import Work, perform
 from manetlab.running import available_cores
@@ -23,7 +23,7 @@ class Threads:
         self.name = f"{self.jobs} threads"
         self._pool = ThreadPoolExecutor(self.jobs)
         self._lately = 0
-        self._ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        self._ended: Ended[Future[Outcome]] = Ended()
 
     def capacity(self) -> int:
         """Some tasks wait, so that no thread is idle while results are stored; more if runs are short."""
@@ -35,14 +35,9 @@ class Threads:
 
     def finished(self, timeout_s: float) -> list[Outcome]:
         """What has ended since the last call."""
-        futures = []
-        try:
-            futures.append(self._ended.get(timeout=timeout_s) if timeout_s else self._ended.get_nowait())
-            while True:
-                futures.append(self._ended.get_nowait())
-        except queue.Empty:
-            self._lately = len(futures)
-            return [future.result() for future in futures]
+        futures = self._ended.take(timeout_s)
+        self._lately = len(futures)
+        return [future.result() for future in futures]
 
     def close(self, stop: bool) -> None:
         """Ends the threads; the runs of all of them stop if there are any."""

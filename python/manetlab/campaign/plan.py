@@ -258,14 +258,17 @@ class Campaign:
             InputError: A point's scenario cannot be used.
         """
         files: dict[Path, None] = {}
-        for point in self._first_points():
-            scenario = self.scenario(point, 0)
+        for scenario in self.first_scenarios():
             scenario.resolve()
             files.update(dict.fromkeys(scenario.files))
         if self.point_count <= MAX_CHECKED:
             for point in range(self.point_count):
                 self.scenario(point, 0)
         return list(files)
+
+    def first_scenarios(self) -> Iterator[Scenario]:
+        """Scenarios that have every level between them: see `_first_points`."""
+        return (self.scenario(point, 0) for point in self._first_points())
 
     def _first_points(self) -> Iterator[int]:
         """The first point, and of every other level the first point that has it."""

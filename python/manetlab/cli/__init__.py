@@ -13,7 +13,7 @@ import typer
 
 import manetlab
 from manetlab.cli import campaigns, experiments, papers, profiles, reports, runs, scenarios
-from manetlab.errors import InputError, ManetlabError, RunFailed
+from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
 
 app = typer.Typer(
     help="Packet-level simulation of mobile ad hoc networks.",
@@ -58,12 +58,21 @@ def main() -> None:
     except ManetlabError as error:
         if isinstance(error, RunFailed):
             error.hint = f"please report this; to repeat it: {shlex.join(['manetlab', *sys.argv[1:]])}"
+        if isinstance(error, ProtocolFailed) and not isinstance(error.__cause__, ManetlabError):
+            _print_traceback(error.__cause__)
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does: nothing more to say.
         _drop_output()
         sys.exit(1)
+
+
+def _print_traceback(error: BaseException | None) -> None:
+    """Where in the user's own code an exception comes from."""
+    import traceback
+
+    traceback.print_exception(error)
 
 
 def _run_app() -> None:

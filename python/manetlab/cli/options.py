@@ -17,7 +17,9 @@ MovementFile = Annotated[Path | None, typer.Option("--movement", help="Movement 
 TrafficFile = Annotated[Path | None, typer.Option("--traffic", help="Traffic file of ns-2 (cbrgen.tcl).")]
 Routing = Annotated[
     str | None,
-    typer.Option(help="aodv, dsdv, dsr, adv or static; PROTOCOL:SET for a parameter set. [aodv]"),
+    typer.Option(
+        help="A protocol (docs/scenarios.md names them), or PROTOCOL:SET for a parameter set. [aodv]"
+    ),
 ]
 Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")]
 Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]
@@ -88,8 +90,8 @@ def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
             hint = "for example --set mac.slot_us=9"
             wanted = "SECTION.NAME=VALUE in one line"
             raise InputError("this changes no parameter", "--set", shown(change), wanted, hint)
-        if section not in parameters.schema():
-            raise parameters.unknown("section", section, parameters.schema(), "--set")
+        if section not in parameters.sections():
+            raise parameters.unknown("section", section, parameters.sections(), "--set")
         try:
             value: Any = tomllib.loads(f"value = {text}")["value"]
         except (tomllib.TOMLDecodeError, RecursionError):

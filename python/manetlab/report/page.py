@@ -46,7 +46,8 @@ class Part:
         figures: The figures.
         tables: The tables.
         commands: Commands, each in a block.
-        folded: Whether the tables are folded away until they are asked for.
+        folded: Whether the tables are folded away until they are asked for: data rather than print, so CSV
+            only.
     """
 
     title: str = ""

@@ -67,7 +67,8 @@ def render(study: Study) -> dict[str, bytes]:
                 files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
             for table in part.tables:
                 files[f"tables/{table.name}.csv"] = table.to_csv().encode()
-                files[f"tables/{table.name}.tex"] = table.to_latex().encode()
+                if not part.folded:
+                    files[f"tables/{table.name}.tex"] = table.to_latex().encode()
     return files
 
 

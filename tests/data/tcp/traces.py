@@ -11,7 +11,7 @@ AGENTS = {
     "newreno": ("TCP/Newreno", "TCPSink"),
     "sack": ("TCP/Sack1", "TCPSink/Sack1"),
 }
-LOSSES = ([], [20], [20, 22], [20, 22, 24], [20, 21, 22, 23], [20, 36])
+LOSSES = ([], [1], [1, 2], [20], [20, 22], [20, 22, 24], [20, 21, 22, 23], [20, 36])
 
 
 def trace(sender: str, lost: list[int]) -> str:

@@ -1,12 +1,13 @@
-# One transfer of 120 segments over a link of 45 ms, some packets of which are dropped, in ns-2.35.
+# One transfer of 120 segments over a link of 44 ms, some packets of which are dropped, in ns-2.35.
 #   ns traces.tcl AGENT SINK "PACKETS"     PACKETS: which ones are lost, as they are counted on the link, from zero
 # Output: the agent's trace of its window and the link's trace.
 lassign $argv agent_name sink_name lost
 set ns [new Simulator]
 set a [$ns node]
 set b [$ns node]
+# Three round trips are not a whole timeout of 27 ticks: what happens first at the same instant is not TCP's affair.
 # Fast enough that no segment takes a millisecond.
-$ns duplex-link $a $b 1000Gb 45ms DropTail
+$ns duplex-link $a $b 1000Gb 44ms DropTail
 $ns queue-limit $a $b 1000
 set agent [new Agent/$agent_name]
 $agent set window_ 16

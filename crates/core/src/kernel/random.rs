@@ -26,6 +26,8 @@ pub enum Purpose {
     Transport = 5,
     /// Random losses and fading on the radio channel.
     Channel = 6,
+    /// Early drops and marks of the interface queue.
+    Queue = 7,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

@@ -158,7 +158,7 @@ impl Dcf {
         (*self.current).as_ref().map(|current| &current.body)
     }
 
-    /// Frames strong enough to be decoded that others destroyed so far.
+    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so far.
     pub fn collisions(&self) -> u64 {
         self.medium.collisions()
     }

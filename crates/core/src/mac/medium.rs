@@ -156,7 +156,7 @@ pub(super) struct Medium {
     energy_until: Time,
     /// The station's own transmission ends here.
     on_air_until: Time,
-    /// Frames strong enough to be decoded that others destroyed.
+    /// Frames that the station would have had to act on and that others destroyed.
     collided: u64,
     /// Frames that overlap the one being received (only kept for the `sinr` rule).
     others: Vec<(f64, Time)>,
@@ -269,7 +269,7 @@ impl Medium {
         if rules.capture == Capture::Sinr {
             self.others.retain(|other| other.1 > now);
             arriving.collided = !rules.survives(&arriving, &self.others);
-            self.collided += u64::from(signal.receivable && arriving.collided);
+            self.collided += u64::from(signal.wanted && arriving.collided);
         }
         self.reception = arriving;
         self.forecast(signal.reserved_until(), timing);
@@ -321,8 +321,8 @@ impl Medium {
             }
         };
         if !survives {
-            self.collided += u64::from(arriving.receivable);
-            self.collided += u64::from(current.receivable && !current.collided);
+            self.collided += u64::from(arriving.wanted);
+            self.collided += u64::from(current.wanted && !current.collided);
             current.collided = true;
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
             if arriving.end > current.end {
@@ -363,7 +363,7 @@ impl Medium {
         !self.reception.present && self.nav.after <= now
     }
 
-    /// Frames strong enough to be decoded that others destroyed so far.
+    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so far.
     pub(super) fn collisions(&self) -> u64 {
         self.collided
     }

@@ -59,8 +59,8 @@ pub(super) struct Air {
     longest: Span,
     /// First bits that reached receivers.
     pub(super) arrivals: u64,
-    /// Those of them that were strong enough to be decoded.
-    pub(super) receivable: u64,
+    /// Those of them whose frames were meant for the receiver and strong enough to be decoded.
+    pub(super) meant: u64,
 }
 
 /// A first bit under way.
@@ -81,7 +81,7 @@ impl Air {
             first_bits_slot,
             longest,
             arrivals: 0,
-            receivable: 0,
+            meant: 0,
         }
     }
 }
@@ -158,9 +158,7 @@ impl Network {
             (true, false) => self.take_short_way::<true, false>(template, &mut remaining),
             (true, true) => self.take_short_way::<true, true>(template, &mut remaining),
         }
-        let (sensed, receivable) = self.index.counts();
-        self.air.arrivals += sensed;
-        self.air.receivable += receivable;
+        self.air.arrivals += self.index.sensed();
         for arrival in &remaining {
             self.arrive(arrival, &template);
         }
@@ -226,7 +224,6 @@ impl Network {
             transmission.unreached -= 1;
             let last = transmission.unreached == 0;
             self.air.arrivals += 1;
-            self.air.receivable += u64::from(bit.arrival.receivable);
             if !self.overhear(&bit.arrival, &template) {
                 self.arrive(&bit.arrival, &template);
             }
@@ -306,6 +303,7 @@ impl Network {
     fn arrive(&mut self, arrival: &Arrival, template: &Template) {
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
         let (now, signal) = template.at(arrival, meant);
+        self.air.meant += u64::from(signal.wanted);
         if signal.wanted && !template.tapped {
             let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));

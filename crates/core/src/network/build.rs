@@ -11,8 +11,8 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
 use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId};
 use crate::radio::{Index, Propagation};
-use crate::routing::{Routing, StaticRoutes, adv, aodv, dsdv, dsr, shortest_hops};
-use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, RoutingKind, Scenario};
+use crate::routing::{StaticRoutes, shortest_hops};
+use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, RoutingMaker, Scenario};
 use crate::traffic::{
     CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
 };
@@ -28,7 +28,11 @@ use super::{Conveyor, Network, Options, Station, Target};
 
 impl Network {
     /// A network at time zero. The scenario has been checked.
-    pub(super) fn new(scenario: &Scenario, options: Options) -> Network {
+    pub(super) fn new(
+        scenario: &Scenario,
+        options: Options,
+        custom: Option<&mut RoutingMaker<'_>>,
+    ) -> Network {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
@@ -70,7 +74,7 @@ impl Network {
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
         network.delayed_slot = network.add_slot(Target::Delayed);
-        network.add_stations(scenario);
+        network.add_stations(scenario, custom);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         let transmissions =
             (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
@@ -89,17 +93,18 @@ impl Network {
         network
     }
 
-    fn add_stations(&mut self, scenario: &Scenario) {
+    fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let mut make_routing = routing_maker(scenario, &streams);
+        let mut own = if custom.is_none() { Some(routing_maker(scenario)) } else { None };
+        let make_routing = custom.or(own.as_deref_mut()).expect("one of the two is there");
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));
             self.stations.push(Station {
                 mac: Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac)),
-                queue: InterfaceQueue::new(&scenario.params.queue),
+                queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
-                routing: make_routing(NodeId(node)),
+                routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
                 mac_slot,
                 routing_slot,
             });
@@ -242,32 +247,14 @@ fn source_of(
     }
 }
 
-/// What makes a node's routing protocol.
-fn routing_maker<'a>(
-    scenario: &'a Scenario,
-    streams: &'a Streams,
-) -> Box<dyn FnMut(NodeId) -> Box<dyn Routing> + 'a> {
-    match scenario.routing {
-        RoutingKind::Aodv => {
-            let params = Arc::new(scenario.params.aodv.clone());
-            Box::new(move |node| aodv::new(node, &params, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Dsdv => {
-            Box::new(|node| dsdv::new(node, &scenario.params.dsdv, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Dsr => {
-            Box::new(|node| dsr::new(node, &scenario.params.dsr, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Adv => {
-            Box::new(|node| adv::new(node, &scenario.params.adv, streams.stream(node.0, Purpose::Routing)))
-        }
-        RoutingKind::Static => {
-            let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
-            let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
-            let ends: Vec<NodeId> =
-                scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
-            let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
-            Box::new(move |node| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
-        }
-    }
+/// What makes a node's routing protocol, one of the simulator's own.
+fn routing_maker(scenario: &Scenario) -> Box<RoutingMaker<'static>> {
+    scenario.routing.maker(&scenario.params).unwrap_or_else(|| {
+        let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
+        let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
+        let ends: Vec<NodeId> =
+            scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
+        let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
+        Box::new(move |node, _| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
+    })
 }

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::RecordKind;
-use crate::packet::{ConnectionId, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::packet::{ConnectionId, Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::traffic::CbrSource;
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
@@ -144,7 +144,7 @@ impl Network {
                 if is_first {
                     self.tell_routing(src, ConnectionEvent::Opened { dst, two_way: false });
                 }
-                self.originate(src, dst, bytes, payload);
+                self.originate(src, dst, bytes, payload, Ecn::NotEct);
                 if next == Time::NEVER {
                     self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: false });
                 }
@@ -262,14 +262,14 @@ impl Network {
 
     fn originate_all(&mut self, at: ConnectionId, src: NodeId, dst: NodeId, outputs: Vec<Output>) {
         for output in outputs {
-            if let Output::Send { segment, bytes } = output {
-                self.originate(src, dst, bytes, Payload::Tcp(at, segment));
+            if let Output::Send { segment, bytes, ecn } = output {
+                self.originate(src, dst, bytes, Payload::Tcp(at, segment), ecn);
             }
         }
     }
 
     /// A transport endpoint makes a packet of `bytes` at the IP layer.
-    pub(super) fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload) {
+    pub(super) fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload, ecn: Ecn) {
         let mut packet = Packet {
             uid: Packet::UNNUMBERED,
             src,
@@ -279,6 +279,7 @@ impl Network {
             bytes,
             created: self.now,
             payload,
+            ecn,
             dsr: None,
         };
         packet.uid = self.audit.make(packet.flow());
@@ -303,7 +304,7 @@ impl Network {
         match (&packet.payload, &self.flows[id.index()].transport) {
             (Payload::Tcp(at, segment @ Segment::Data { .. }), _) => {
                 self.meter.tcp_delivered(now, id, packet);
-                self.with_receiver(*at, |receiver, out| receiver.handle_data(now, segment, out));
+                self.with_receiver(*at, |receiver, out| receiver.handle_data(now, segment, packet.ecn, out));
             }
             (Payload::Tcp(at, segment @ Segment::Ack { .. }), _) => {
                 self.with_sender(*at, |sender, out| sender.handle_ack(now, segment, out));

@@ -2,7 +2,7 @@
 
 use crate::kernel::{Slot, Span, Time};
 use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample};
-use crate::packet::{Datagram, FlowId, Packet, Payload};
+use crate::packet::{Datagram, Ecn, FlowId, Packet, Payload};
 use crate::routing::ConnectionEvent;
 use crate::scenario::{FlowKind, Scenario};
 use crate::traffic::{Message, Source};
@@ -148,7 +148,7 @@ impl Network {
                     let bytes = payload + self.udp_overhead_bytes;
                     self.meter.packet_sent(now, FlowId(id));
                     let datagram = Datagram { message: number, payload };
-                    self.originate(src, dst, bytes, Payload::Datagram(FlowId(id), datagram));
+                    self.originate(src, dst, bytes, Payload::Datagram(FlowId(id), datagram), Ecn::NotEct);
                 }
                 if is_last {
                     self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: false });
@@ -188,7 +188,7 @@ impl Network {
         for output in outputs {
             if let adp::Output::Send(segment, bytes) = output {
                 self.meter.packet_sent(now, FlowId(id));
-                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment));
+                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment), Ecn::NotEct);
             }
         }
         if closes {
@@ -212,7 +212,7 @@ impl Network {
         self.agenda.set(adp_flow.receiver_slot, adp_flow.receiver.next_timeout());
         for output in outputs {
             if let adp::Output::Send(segment, bytes) = output {
-                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment));
+                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment), Ecn::NotEct);
             }
         }
     }

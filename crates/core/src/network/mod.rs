@@ -20,14 +20,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
-use crate::ifq::{InterfaceQueue, Outgoing};
+use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
 use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
 
 use air::Air;
 use flows::Flow;
@@ -85,8 +85,27 @@ pub fn run_while(
     options: Options,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
+    run_with(scenario, options, None, go_on)
+}
+
+/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is [`RoutingKind::Custom`]:
+/// `make` is asked for every node's, in order of their numbers.
+///
+/// # Errors
+/// Those of [`run_while`].
+pub fn run_with(
+    scenario: &Scenario,
+    options: Options,
+    make: Option<&mut RoutingMaker<'_>>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, RunError> {
     scenario.check()?;
-    let mut network = Network::new(scenario, options);
+    if make.is_some() != (scenario.routing == RoutingKind::Custom) {
+        let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
+        let found = format!("{:?}", scenario.routing).to_lowercase();
+        return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
+    }
+    let mut network = Network::new(scenario, options, make);
     if !network.run_to_end(go_on) {
         return Err(RunError::Stopped(network.now.as_secs()));
     }
@@ -418,7 +437,17 @@ impl Network {
         }
     }
 
-    fn enqueue(&mut self, node: u32, outgoing: Outgoing) {
+    fn enqueue(&mut self, node: u32, mut outgoing: Outgoing) {
+        let station = &mut self.stations[node as usize];
+        match station.queue.admit(self.now, &mut outgoing) {
+            Admission::Admitted => {}
+            Admission::Marked => {
+                if let Body::Ip(packet) = &outgoing.body {
+                    self.record(node, || RecordKind::Marked(packet.into()));
+                }
+            }
+            Admission::Refused => return self.drop_body(node, &outgoing.body, DropReason::EarlyDrop),
+        }
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
             self.give_to_mac(node, outgoing);
@@ -488,11 +517,14 @@ impl Network {
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
                 let station = &mut self.stations[node as usize];
-                if station.mac.is_ready()
-                    && let Some(next) = station.queue.pop()
-                {
-                    self.give_to_mac(node, next);
+                if !station.mac.is_ready() {
+                    return;
                 }
+                let Some(next) = station.queue.pop() else {
+                    station.queue.begin_idle(self.now);
+                    return;
+                };
+                self.give_to_mac(node, next);
             }
         }
     }

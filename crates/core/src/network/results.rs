@@ -90,10 +90,10 @@ impl Network {
             .sum()
     }
 
-    /// Decodable frames and those of them that collisions destroyed.
+    /// Frames that reached nodes that they were meant for, and those of them that collisions destroyed.
     fn receptions(&self) -> (u64, u64) {
         let collided = self.stations.iter().map(|station| station.mac.collisions()).sum();
-        (self.air.receivable, collided)
+        (self.air.meant, collided)
     }
 
     /// Looks into every place where a packet can be.

@@ -194,7 +194,7 @@ impl FlowBooks {
 mod tests {
     use super::*;
     use crate::kernel::Time;
-    use crate::packet::{NodeId, Payload};
+    use crate::packet::{Ecn, NodeId, Payload};
 
     fn packet(audit: &mut Audit) -> Packet {
         Packet {
@@ -206,6 +206,7 @@ mod tests {
             bytes: 100,
             created: Time::ZERO,
             payload: Payload::Udp(FlowId(0), 0),
+            ecn: Ecn::NotEct,
             dsr: None,
         }
     }

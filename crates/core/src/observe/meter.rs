@@ -233,7 +233,7 @@ impl Meter {
             Payload::Datagram(..) => 5,
             Payload::Adp(_, adp::Segment::Data { .. }) => 6,
             Payload::Adp(_, adp::Segment::Ack { .. }) => 7,
-            Payload::Aodv(_) | Payload::Dsdv(_) | Payload::Dsr | Payload::Adv(_) => 3,
+            _ => 3,
         };
         self.count_drop(now, kind, reason);
     }
@@ -321,7 +321,8 @@ impl Meter {
     }
 
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// decodable frames and those of them that collisions destroyed, over the whole run.
+    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions destroyed, over
+    /// the whole run.
     pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()

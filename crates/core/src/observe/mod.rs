@@ -170,8 +170,8 @@ pub struct Totals {
     pub mac_bytes_per_s: f64,
     /// Mean number of links that delivered data packets crossed (TCP data segments and CBR).
     pub hops_mean: Option<f64>,
-    /// Share of frame receptions, of those strong enough to be decoded, that collisions destroyed, over the whole
-    /// run.
+    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that collisions
+    /// destroyed, over the whole run.
     pub collision_fraction: Option<f64>,
 }
 

@@ -244,12 +244,10 @@ impl Index {
         self.candidates[from as usize].nodes.len()
     }
 
-    /// How many of these arrivals there are, and how many of them are strong enough to be decoded.
-    pub fn counts(&self) -> (u64, u64) {
-        let within = |limit_m2: f64| {
-            self.reached.distances_m2.iter().map(|&distance_m2| u64::from(distance_m2 <= limit_m2)).sum()
-        };
-        (within(self.propagation.sense_m2), within(self.propagation.receive_m2))
+    /// How many of these arrivals there are.
+    pub fn sensed(&self) -> u64 {
+        let limit_m2 = self.propagation.sense_m2;
+        self.reached.distances_m2.iter().map(|&distance_m2| u64::from(distance_m2 <= limit_m2)).sum()
     }
 
     fn begin_epoch(&mut self, now: Time) {
@@ -423,7 +421,7 @@ mod tests {
                 index.compute(from, now);
                 let mut found: Vec<u32> = index.arrivals(from).map(|arrival| arrival.node).collect();
                 found.sort_unstable();
-                prop_assert_eq!(index.counts().0, found.len() as u64);
+                prop_assert_eq!(index.sensed(), found.len() as u64);
                 prop_assert_eq!(found, everybody(&paths, &propagation, from, now));
             }
         }

@@ -15,7 +15,10 @@ pub mod aodv;
 mod buffer;
 pub mod dsdv;
 pub mod dsr;
-pub mod graph;
+pub mod flooding;
+#[cfg(test)]
+mod probe;
+mod relay;
 mod static_routes;
 mod table;
 
@@ -116,8 +119,11 @@ pub trait Routing: Send {
     /// The MAC (or ARP) could not bring the packet to `next_hop`.
     fn handle_link_failure(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
 
-    /// A packet that [`Action::FlushQueue`] took out of the interface queue.
-    fn handle_flushed(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
+    /// A packet that [`Action::FlushQueue`] took out of the interface queue. Unless told otherwise it shares the fate
+    /// of the one that failed.
+    fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
+        actions.push(Action::Drop(packet, DropReason::LinkFailure));
+    }
 
     /// Does the protocol listen to packets that are addressed to others? Asked once, before the run begins.
     fn wants_overheard(&self) -> bool {

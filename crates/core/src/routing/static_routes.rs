@@ -14,8 +14,8 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::mobility::Point;
 use crate::packet::{NodeId, Packet};
-use crate::routing::graph::neighbours;
-use crate::routing::{Action, Routing};
+use crate::routing::{Action, Routing, relay};
+use crate::topology::Graph;
 
 /// Next hops to some destinations, shared by all nodes of a run. Its size is nodes times destinations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,32 +35,32 @@ impl RouteTable {
 /// Routes of fewest hops to each of `destinations`, between nodes at `positions` (in order of their numbers)
 /// that hear each other at distances up to `range_m` metres.
 pub fn shortest_hops(positions: &[Point], range_m: f64, destinations: &[NodeId]) -> RouteTable {
-    let neighbours = neighbours(positions, range_m);
+    let graph = Graph::at(positions, range_m);
     let known = destinations.iter().filter(|dst| dst.index() < positions.len());
-    RouteTable { trees: known.map(|&dst| (dst, tree(&neighbours, dst))).collect() }
+    RouteTable { trees: known.map(|&dst| (dst, tree(&graph, dst))).collect() }
 }
 
 /// Every node's next hop to `dst`.
-fn tree(neighbours: &[Vec<NodeId>], dst: NodeId) -> Box<[NodeId]> {
-    let mut hops = vec![u32::MAX; neighbours.len()];
-    let mut queue = VecDeque::from([dst]);
+fn tree(graph: &Graph, dst: NodeId) -> Box<[NodeId]> {
+    let mut hops = vec![u32::MAX; graph.nodes()];
+    let mut queue = VecDeque::from([dst.0]);
     hops[dst.index()] = 0;
     while let Some(node) = queue.pop_front() {
-        for &next in &neighbours[node.index()] {
-            if hops[next.index()] == u32::MAX {
-                hops[next.index()] = hops[node.index()] + 1;
+        for &next in graph.neighbours(node) {
+            if hops[next as usize] == u32::MAX {
+                hops[next as usize] = hops[node as usize] + 1;
                 queue.push_back(next);
             }
         }
     }
-    let next_hop = |node: usize| match hops[node] {
+    let next_hop = |node: u32| match hops[node as usize] {
         0 | u32::MAX => NodeId::BROADCAST,
         own => {
-            let nearer = neighbours[node].iter().find(|next| hops[next.index()] == own - 1);
-            nearer.copied().unwrap_or(NodeId::BROADCAST)
+            let nearer = graph.neighbours(node).iter().find(|next| hops[**next as usize] == own - 1);
+            nearer.map_or(NodeId::BROADCAST, |&next| NodeId(next))
         }
     };
-    (0..neighbours.len()).map(next_hop).collect()
+    (0..graph.nodes() as u32).map(next_hop).collect()
 }
 
 /// One node's view of a [`RouteTable`].
@@ -97,15 +97,10 @@ impl Routing for StaticRoutes {
         }
     }
 
-    fn handle_incoming(&mut self, _now: Time, mut packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, _now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
         if !packet.is_data() {
             actions.push(Action::Consume(packet));
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
-            actions.push(Action::Deliver(packet));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        } else if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.send(packet, actions);
         }
     }
@@ -117,10 +112,6 @@ impl Routing for StaticRoutes {
         _next_hop: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        actions.push(Action::Drop(packet, DropReason::LinkFailure));
-    }
-
-    fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
         actions.push(Action::Drop(packet, DropReason::LinkFailure));
     }
 

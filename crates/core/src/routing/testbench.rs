@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
-use crate::packet::{FlowId, NodeId, Packet, Payload};
+use crate::packet::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
 pub(crate) fn at(seconds: f64) -> Time {
@@ -34,6 +34,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         bytes: 532,
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
+        ecn: Ecn::NotEct,
         dsr: None,
     }
 }
@@ -75,13 +76,25 @@ enum End {
     Dropped(DropReason),
     /// It was in the buffer of a node that restarted.
     LostInRestart,
+    /// It was broadcast, and nobody heard it.
+    Unheard,
+}
+
+/// A data packet: in as many copies as are on their way or held.
+struct Sent {
+    src: NodeId,
+    dst: NodeId,
+    at: Time,
+    copies: u32,
+    /// Delivered if any copy was; otherwise how the last copy ended.
+    end: Option<End>,
 }
 
 /// See the module's head.
 pub(crate) struct Bench {
     /// TTL of new data packets.
     pub(crate) ttl: u8,
-    /// Deliver every control broadcast twice, and let every hop take a random time up to 30 ms.
+    /// Deliver every broadcast twice, and let every hop take a random time up to 30 ms.
     pub(crate) unruly: bool,
     /// Panic as soon as the next hops to any node form a cycle.
     pub(crate) forbid_loops: bool,
@@ -95,8 +108,7 @@ pub(crate) struct Bench {
     next_uid: u64,
     now: Time,
     stream: Stream,
-    /// Source, destination, time of origin and end of each data packet.
-    packets: BTreeMap<u64, (NodeId, NodeId, Time, Option<End>)>,
+    packets: BTreeMap<u64, Sent>,
     /// Control packets put on the air: when, by whom.
     control: Vec<(Time, NodeId, Packet)>,
     /// Links that data packets crossed: from, to, the packet as it was then.
@@ -207,12 +219,12 @@ impl Bench {
     /// Packets that `src` sent at `since` or later and that reached `dst`.
     pub(crate) fn delivered_of(&self, src: u32, dst: u32, since: Time) -> usize {
         let wanted = (NodeId(src), NodeId(dst), Some(End::Delivered));
-        self.packets.values().filter(|p| (p.0, p.1, p.3) == wanted && p.2 >= since).count()
+        self.packets.values().filter(|p| (p.src, p.dst, p.end) == wanted && p.at >= since).count()
     }
 
     /// Data packets dropped for this reason.
     pub(crate) fn drops(&self, reason: DropReason) -> usize {
-        self.packets.values().filter(|packet| packet.3 == Some(End::Dropped(reason))).count()
+        self.packets.values().filter(|packet| packet.end == Some(End::Dropped(reason))).count()
     }
 
     /// Control packets put on the air, each hop counted.
@@ -231,7 +243,7 @@ impl Bench {
         &self.crossed
     }
 
-    /// Each packet has ended, or a node holds it, or it is on its way, and never two of these.
+    /// Each copy of a packet has ended, or a node holds it, or it is on its way, and never two of these.
     pub(crate) fn assert_balanced(&self) {
         let mut held: Vec<u64> = Vec::new();
         for node in &self.nodes {
@@ -242,8 +254,8 @@ impl Bench {
             _ => None,
         }));
         held.sort_unstable();
-        let open = self.packets.iter().filter(|(_, packet)| packet.3.is_none());
-        let open: Vec<u64> = open.map(|(uid, _)| *uid).collect();
+        let copies = |(uid, packet): (&u64, &Sent)| std::iter::repeat_n(*uid, packet.copies as usize);
+        let open: Vec<u64> = self.packets.iter().flat_map(copies).collect();
         assert_eq!(held, open, "packets that are held are those that have not ended");
     }
 
@@ -297,7 +309,7 @@ impl Bench {
                 let mut packet = data(uid, src.0, dst.0, 0);
                 packet.ttl = self.ttl;
                 packet.created = self.now;
-                self.packets.insert(uid, (src, dst, self.now, None));
+                self.packets.insert(uid, Sent { src, dst, at: self.now, copies: 1, end: None });
                 self.call(src, Some(packet), |machine, now, packet, actions| {
                     machine.handle_outgoing(now, packet.expect("given"), actions);
                 });
@@ -341,9 +353,18 @@ impl Bench {
                 for _ in 0..=u32::from(self.unruly) {
                     let time = self.crossing_time();
                     let packet = packet.clone();
+                    self.packets.entry(packet.uid).and_modify(|sent| sent.copies += 1);
                     self.schedule(time, Event::Cross { from, to, unicast: false, packet });
                 }
             }
+        }
+        // The sender's own copy.
+        self.broadcast_ends(&packet);
+    }
+
+    fn broadcast_ends(&mut self, packet: &Packet) {
+        if packet.is_data() {
+            self.end(packet.uid, End::Unheard);
         }
     }
 
@@ -363,6 +384,8 @@ impl Bench {
             self.call(from, Some(packet), |machine, now, packet, actions| {
                 machine.handle_link_failure(now, packet.expect("given"), to, actions);
             });
+        } else {
+            self.broadcast_ends(&packet);
         }
     }
 
@@ -442,8 +465,13 @@ impl Bench {
 
     fn end(&mut self, uid: u64, end: End) {
         let packet = self.packets.get_mut(&uid).expect("a data packet of this bench");
-        assert_eq!(packet.3, None, "packet {uid} ends twice");
-        packet.3 = Some(end);
+        assert!(packet.copies > 0, "packet {uid} ends more often than it has copies");
+        packet.copies -= 1;
+        let delivered = packet.end == Some(End::Delivered);
+        assert!(!(delivered && end == End::Delivered), "packet {uid} is delivered twice");
+        if end == End::Delivered || packet.copies == 0 && !delivered {
+            packet.end = Some(end);
+        }
     }
 }
 

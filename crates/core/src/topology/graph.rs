@@ -1,9 +1,14 @@
 //! The network of one instant as a graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::mobility::Point;
+
+/// Two nodes, the smaller number first.
+pub(super) type Link = (u32, u32);
 
 /// Nodes and the links between them.
-pub(super) struct Graph {
+pub struct Graph {
     /// Where each node's neighbours begin in `neighbours`; one more entry than nodes.
     begins: Vec<u32>,
     neighbours: Vec<u32>,
@@ -13,8 +18,16 @@ pub(super) struct Graph {
 const NONE: u32 = u32::MAX;
 
 impl Graph {
+    /// The nodes at these positions, in order of their numbers, and links between those that are at most `range_m`
+    /// metres apart.
+    pub fn at(positions: &[Point], range_m: f64) -> Graph {
+        let mut links = near_pairs(positions, range_m);
+        links.sort_unstable();
+        Graph::new(positions.len(), &links)
+    }
+
     /// A graph of `nodes` nodes with these links, each given once, in order.
-    pub(super) fn new(nodes: usize, links: &[(u32, u32)]) -> Graph {
+    pub(super) fn new(nodes: usize, links: &[Link]) -> Graph {
         let mut begins = vec![0; nodes + 1];
         for &(a, b) in links {
             begins[a as usize + 1] += 1;
@@ -38,7 +51,8 @@ impl Graph {
         Graph { begins, neighbours }
     }
 
-    pub(super) fn nodes(&self) -> usize {
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
         self.begins.len() - 1
     }
 
@@ -46,7 +60,8 @@ impl Graph {
         self.neighbours.len() / 2
     }
 
-    fn of(&self, node: u32) -> &[u32] {
+    /// The nodes that have a link to `node`, in order of their numbers.
+    pub fn neighbours(&self, node: u32) -> &[u32] {
         &self.neighbours[self.begins[node as usize] as usize..self.begins[node as usize + 1] as usize]
     }
 
@@ -63,7 +78,7 @@ impl Graph {
             waiting.push(start);
             while let Some(node) = waiting.pop() {
                 size += 1;
-                for &near in self.of(node) {
+                for &near in self.neighbours(node) {
                     if !std::mem::replace(&mut seen[near as usize], true) {
                         waiting.push(near);
                     }
@@ -84,7 +99,7 @@ impl Graph {
             at += 1;
             let there = hops[node as usize];
             sum += u64::from(there);
-            for &near in self.of(node) {
+            for &near in self.neighbours(node) {
                 if hops[near as usize] == NONE {
                     hops[near as usize] = there + 1;
                     order.push(near);
@@ -92,6 +107,26 @@ impl Graph {
             }
         }
         (order.len() as u64 - 1, sum)
+    }
+
+    /// The other nodes that are reached from `source` over at most `hops` links, in order of their numbers.
+    ///
+    /// Costs the links of the nodes that are found, however large the graph is.
+    pub fn within_hops(&self, source: u32, hops: u32) -> Vec<u32> {
+        let mut found = BTreeSet::from([source]);
+        let mut edge = vec![source];
+        for _ in 0..hops {
+            let mut next = Vec::new();
+            for node in edge {
+                next.extend(self.neighbours(node).iter().filter(|&&other| found.insert(other)));
+            }
+            if next.is_empty() {
+                break;
+            }
+            edge = next;
+        }
+        found.remove(&source);
+        found.into_iter().collect()
     }
 
     /// For each pair the nodes of a shortest path, both ends included; none if there is no path. Of several the one
@@ -112,7 +147,7 @@ impl Graph {
         let mut at = 0;
         while let Some(&node) = order.get(at) {
             at += 1;
-            for &near in self.of(node) {
+            for &near in self.neighbours(node) {
                 if before[near as usize] == NONE {
                     before[near as usize] = node;
                     order.push(near);
@@ -135,4 +170,59 @@ fn walk_back(before: &[u32], source: u32, dst: u32) -> Option<Vec<u32>> {
     }
     path.reverse();
     Some(path)
+}
+
+/// All pairs of nodes at most `range_m` apart, each once, the smaller number first.
+pub(super) fn near_pairs(positions: &[Point], range_m: f64) -> Vec<Link> {
+    // Cells as wide as the range: who is in range is in the same cell or in one that touches it.
+    let cell_m = range_m.max(1.0);
+    let cell = |point: &Point| ((point.x / cell_m).floor() as i64, (point.y / cell_m).floor() as i64);
+    let mut grid: Vec<((i64, i64), u32)> =
+        positions.iter().zip(0..).map(|(point, node)| (cell(point), node)).collect();
+    grid.sort_unstable();
+    let mut pairs = Vec::new();
+    for (place, &((column, row), node)) in grid.iter().enumerate() {
+        let mut take = |other: u32| {
+            if positions[node as usize].distance2(positions[other as usize]) <= range_m * range_m {
+                pairs.push((node.min(other), node.max(other)));
+            }
+        };
+        // The rest of the own cell and the cell above it follow in order; the three cells of the next column as well.
+        for (low, high) in
+            [((column, row), (column, row + 1)), ((column + 1, row - 1), (column + 1, row + 1))]
+        {
+            let from =
+                if low == (column, row) { place + 1 } else { grid.partition_point(|&(each, _)| each < low) };
+            grid[from..].iter().take_while(|&&(each, _)| each <= high).for_each(|&(_, other)| take(other));
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_within_hops_is_what_powers_of_the_adjacency_matrix_say(
+            places in prop::collection::vec((0.0..1500.0f64, -700.0..700.0f64), 1..30),
+            hops in 0u32..6,
+        ) {
+            let positions: Vec<Point> = places.into_iter().map(|(x, y)| Point { x, y }).collect();
+            let count = positions.len();
+            let joined = |a: usize, b: usize| positions[a].distance2(positions[b]) <= 250.0 * 250.0;
+            let graph = Graph::at(&positions, 250.0);
+            for from in 0..count {
+                let mut reached: Vec<bool> = (0..count).map(|node| node == from).collect();
+                for _ in 0..hops {
+                    reached = (0..count).map(|b| (0..count).any(|a| reached[a] && joined(a, b))).collect();
+                }
+                let wanted: Vec<u32> =
+                    (0..count).filter(|&node| node != from && reached[node]).map(|node| node as u32).collect();
+                prop_assert_eq!(graph.within_hops(from as u32, hops), wanted);
+            }
+        }
+    }
 }

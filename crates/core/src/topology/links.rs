@@ -3,10 +3,7 @@
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point, Trajectory};
 
-use super::graph::Graph;
-
-/// Two nodes, the smaller number first.
-type Link = (u32, u32);
+use super::graph::{Graph, Link, near_pairs};
 
 /// What became of links.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +42,7 @@ impl Links {
     /// The graph of this instant; what jumps in it has jumped.
     pub(super) fn graph(&self) -> Graph {
         let positions: Vec<Point> = self.paths.iter().map(|path| path.position(self.now)).collect();
-        graph_at(&positions, self.range_m)
+        Graph::at(&positions, self.range_m)
     }
 
     pub(super) fn totals(&self) -> LinkTotals {
@@ -223,36 +220,4 @@ fn way(legs: &[Leg], now: Time, next: Time) -> f64 {
         sum += (leg.vx * leg.vx + leg.vy * leg.vy).sqrt() * ends.since(leg.start.max(now)).as_secs();
     }
     sum
-}
-
-/// The graph of nodes at these positions.
-pub(super) fn graph_at(positions: &[Point], range_m: f64) -> Graph {
-    let mut links = near_pairs(positions, range_m);
-    links.sort_unstable();
-    Graph::new(positions.len(), &links)
-}
-
-/// All pairs of nodes at most `range_m` apart, each once, the smaller number first.
-fn near_pairs(positions: &[Point], range_m: f64) -> Vec<Link> {
-    let cell = |point: &Point| ((point.x / range_m).floor() as i64, (point.y / range_m).floor() as i64);
-    let mut grid: Vec<((i64, i64), u32)> =
-        positions.iter().zip(0..).map(|(point, node)| (cell(point), node)).collect();
-    grid.sort_unstable();
-    let mut pairs = Vec::new();
-    for (place, &((column, row), node)) in grid.iter().enumerate() {
-        let mut take = |other: u32| {
-            if positions[node as usize].distance2(positions[other as usize]) <= range_m * range_m {
-                pairs.push((node.min(other), node.max(other)));
-            }
-        };
-        // The rest of the own cell and the cell above it follow in order; the three cells of the next column as well.
-        for (low, high) in
-            [((column, row), (column, row + 1)), ((column + 1, row - 1), (column + 1, row + 1))]
-        {
-            let from =
-                if low == (column, row) { place + 1 } else { grid.partition_point(|&(each, _)| each < low) };
-            grid[from..].iter().take_while(|&&(each, _)| each <= high).for_each(|&(_, other)| take(other));
-        }
-    }
-    pairs
 }

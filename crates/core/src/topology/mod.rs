@@ -16,7 +16,8 @@ use serde::Serialize;
 use crate::kernel::{Span, Time};
 use crate::mobility::{Path, Trajectory};
 
-use graph::Graph;
+pub use graph::Graph;
+
 use links::Links;
 
 /// Nodes visited in one call for all searches from sampled sources, about a second's work.
@@ -136,7 +137,7 @@ pub fn hops_over_time(question: &Question, go_on: &mut dyn FnMut() -> bool) -> O
             return None;
         }
         let positions: Vec<_> = paths.iter().map(|path| path.position(now)).collect();
-        let graph = links::graph_at(&positions, question.range_m);
+        let graph = Graph::at(&positions, question.range_m);
         for (of_pair, found) in hops.iter_mut().zip(graph.search_pairs(question.pairs)) {
             of_pair.push(found.map(|path| path.len() as u32 - 1));
         }

@@ -32,8 +32,8 @@ TABLES = (SQUARE, "dyer2002/table-4.3")
 LONG, MEDIUM, SHORT = 0.35, 0.15, 0.1
 """What share of the paper's measured time ``--quick`` runs: of the tables, of one transfer, of several."""
 QUICK = (
-    f"20 of the 50 scenarios; of the measured time {LONG:.0%} for Tables 4.2 and 4.3, else {MEDIUM:.0%} with one "
-    f"transfer and {SHORT:.0%} with several; only the techniques of which claims speak"
+    f"20 of the 50 scenarios; of the measured time {LONG:.0%} for Tables 4.2 and 4.3, else {MEDIUM:.0%} with "
+    f"one transfer and {SHORT:.0%} with several; only the techniques of which claims speak"
 )
 
 _ALL = ("all",)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ID = "dyer2002/sec-3.5-tuning"
 TUNED, SWITCHED, USED = "as tuned", "next hop switched", "stale routes used"
 VARIANTS: dict[str, Fields] = {
-    TUNED: {},
+    TUNED: {"adv.switch_next_hop_on_tie": False, "adv.ignore_former_non_receivers": True},
     SWITCHED: {"adv.switch_next_hop_on_tie": True},
     USED: {"adv.ignore_former_non_receivers": False},
 }

@@ -19,7 +19,8 @@ impl Adv {
         // A packet for it shows that it is a receiver, and the next update shall ask for it.
         route.become_receiver(now);
         route.advertise = route.advertise.max(1);
-        self.buffer.push(now, packet, actions);
+        let timeout = self.params.buffer_timeout(&packet);
+        self.buffer.push(now, packet, timeout, actions);
         if self.buffer.len() >= self.params.buffer_threshold as usize {
             self.trigger.raise(self.params.trgmeter_med);
         }
@@ -27,11 +28,10 @@ impl Adv {
 
     /// Sends all packets that wait for a destination that has a route now, oldest first.
     pub(super) fn release(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) {
-        self.buffer.expire(now, actions);
         let spacing = Span::from_secs(self.params.release_spacing_ms * 1e-3);
         let Some(route) = self.table.get_mut(dst) else { return };
         let mut delay = Span::ZERO;
-        while let Some(packet) = self.buffer.pop(dst) {
+        while let Some(packet) = self.buffer.pop(now, dst, actions) {
             let next_hop = note_use(now, route);
             actions.push(Action::Send { packet, next_hop, delay });
             delay = delay + spacing;

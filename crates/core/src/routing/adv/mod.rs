@@ -13,7 +13,7 @@
 //! | connections: four floods | 3.1, 3.5 | `connections.rs` |
 //! | sending updates | 3.2.4 | `sending.rs` |
 //! | processing updates | 3.2.5, Table 3.4 | `receiving.rs`, `decision.rs` |
-//! | data packets, link failures | 3.2.6 | `forwarding.rs`, `buffer.rs` |
+//! | data packets, link failures | 3.2.6 | `forwarding.rs` |
 //! | trigger meter, trigger threshold, speed | 3.2.2, 3.2.7 | `trigger.rs` |
 //!
 //! **Implemented.** All of sections 3.1, 3.2 and 3.5. What 3.5 changed is a switch each, so that before and after can
@@ -23,7 +23,6 @@
 //!
 //! **What the text leaves open** and how it is decided here stands in docs/models/adv.md, and at the code concerned.
 
-mod buffer;
 mod connections;
 mod decision;
 mod forwarding;
@@ -37,17 +36,16 @@ mod trigger;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use self::buffer::PacketBuffer;
 use self::connections::Connection;
 use self::route::Route;
 use self::sending::Scheduled;
 use self::trigger::{Mobility, Trigger};
-use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{NodeId, Packet, Payload};
 use crate::params::params;
+use crate::routing::buffer::PacketBuffer;
 use crate::routing::table::Table;
-use crate::routing::{Action, ConnectionEvent, Routing};
+use crate::routing::{Action, ConnectionEvent, Routing, relay};
 
 /// The metric of a destination that cannot be reached.
 pub const INFINITE: u8 = u8::MAX;
@@ -226,6 +224,12 @@ impl AdvParams {
         }
     }
 
+    /// How long this packet may wait for a route (3.2.6).
+    fn buffer_timeout(&self, packet: &Packet) -> Span {
+        let is_tcp = matches!(packet.payload, Payload::Tcp(..));
+        Span::from_secs(if is_tcp { self.tcp_buffer_timeout_s } else { self.other_buffer_timeout_s })
+    }
+
     fn min_update_gap(&self) -> Span {
         Span::from_secs(self.min_update_gap_s)
     }
@@ -275,7 +279,7 @@ impl Adv {
             is_receiver: false,
             received_at: Time::ZERO,
             table: Table::default(),
-            buffer: PacketBuffer::new(&params),
+            buffer: PacketBuffer::new(params.buffer_packets),
             trigger: Trigger::new(&params),
             mobility: Mobility::default(),
             scheduled: None,
@@ -294,17 +298,7 @@ impl Adv {
     }
 
     fn control(&self, now: Time, bytes: u32, message: Message) -> Packet {
-        Packet {
-            uid: Packet::UNNUMBERED,
-            src: self.node,
-            dst: NodeId::BROADCAST,
-            ttl: 1,
-            hops: 0,
-            bytes,
-            created: now,
-            dsr: None,
-            payload: Payload::Adv(message),
-        }
+        Packet::control(now, self.node, NodeId::BROADCAST, 1, bytes, Payload::Adv(message))
     }
 }
 
@@ -339,7 +333,7 @@ impl Routing for Adv {
         }
     }
 
-    fn handle_incoming(&mut self, now: Time, mut packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         if let Payload::Adv(message) = &packet.payload {
             match message.clone() {
                 Message::Update(update) => {
@@ -348,16 +342,13 @@ impl Routing for Adv {
                 }
                 Message::Flood(flood) => self.receive_flood(now, packet, &flood, from, actions),
             }
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
-            self.note_received(now, &packet, actions);
-            actions.push(Action::Deliver(packet));
-        } else if packet.src == self.node {
-            actions.push(Action::Drop(packet, DropReason::RoutingLoop));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
         } else {
-            packet.ttl -= 1;
-            self.forward(now, packet, actions);
+            if packet.is_for(self.node) {
+                self.note_received(now, &packet, actions);
+            }
+            if let Some(packet) = relay::accept(self.node, packet, actions) {
+                self.forward(now, packet, actions);
+            }
         }
         self.check_meter(now);
     }

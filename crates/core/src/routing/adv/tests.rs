@@ -5,6 +5,7 @@
 
 use super::trigger::Speed;
 use super::*;
+use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams};
 use crate::packet::FlowId;
 use crate::routing::testbench::{
@@ -100,7 +101,8 @@ impl Node {
     }
 
     fn segment(&mut self, src: u32, dst: u32) -> Packet {
-        let segment = Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false };
+        let segment =
+            Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false, cwr: false };
         Packet { payload: Payload::Tcp(FlowId(0).into(), segment), ..self.packet(src, dst) }
     }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet};
+use crate::packet::{NodeId, Packet, Payload};
 use crate::params::{choices, params};
 use crate::routing::Routing;
 
@@ -105,6 +105,8 @@ pub struct Hello {
     pub seqno: u32,
     /// How long its neighbours may count on it.
     pub lifetime: Span,
+    /// The nodes whose hellos it hears, if its hellos say so. No field of the standard; AODV-UU has it as an extension.
+    pub heard: Option<Arc<[NodeId]>>,
 }
 
 choices! {
@@ -152,6 +154,8 @@ params! {
         reverse_route_life_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
         /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2 only.
         broadcast_id_save_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
+        /// Double the wait for an answer with each network-wide request; off: wait RING_TRAVERSAL_TIME for its TTL, as after a ring. Behaviour rfc-3561 only.
+        rreq_backoff: bool = true, "", "RFC 3561 §6.3";
         /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561 only.
         rreq_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
         /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561 only.
@@ -182,12 +186,24 @@ params! {
         hello_interval_s: f64 = 1.0, "s", "RFC 3561 §10", [0.001, 1e4];
         /// ALLOWED_HELLO_LOSS: how many hellos may be missing before a link is broken.
         allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1.0, 100.0];
+        /// How much longer than the hellos that may be missing a neighbour is waited for. Hellos are jittered: without it one that is lost may cost the link. Behaviour rfc-3561 only.
+        hello_slack_ms: f64 = 0.0, "ms", "RFC 3561 §6.9; AODV-UU: 50", [0.0, 1e4];
+        /// Say hello on no active route, too. Behaviour rfc-3561 only.
+        hello_when_idle: bool = false, "", "RFC 3561 §6.9; AODV-UU";
+        /// Hellos in a row, each within one and a half intervals of the one before, that make a neighbour. Behaviour rfc-3561 only.
+        hellos_before_neighbour: u32 = 1, "", "RFC 3561 §6.9; AODV-UU, receive_n_hellos", [1.0, 100.0];
+        /// Hellos, then sent always, name the nodes that are heard; hellos that do not name the node and requests from whoever sends such are ignored. Behaviour rfc-3561 only.
+        hello_two_way: bool = false, "", "AODV-UU, unidir_hack";
+        /// Wait for DELETE_PERIOD after a reboot before taking part again. Behaviour rfc-3561 only.
+        wait_on_reboot: bool = true, "", "RFC 3561 §6.13";
         /// Packets that a node holds while it seeks routes; the oldest goes first.
         buffer_packets: u32 = 64, "packet", "ns-2.35 aodv_rqueue.h", [1.0, 100_000.0];
         /// How long a packet may wait for a route.
         buffer_timeout_s: f64 = 30.0, "s", "ns-2.35 aodv_rqueue.h", [0.001, 1e6];
         /// A broadcast waits a time uniform below this, or neighbours would collide. In behaviour ns-2 only one that answers a broadcast does.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
+        /// A reply or error to one neighbour waits a time uniform below this. Behaviour rfc-3561 only.
+        unicast_jitter_ms: f64 = 0.0, "ms", "AODV-UU: 30", [0.0, 1e4];
         /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
         release_spacing_ms: f64 = 10.0, "ms", "ns-2.35 aodv.h", [0.0, 1e4];
     }
@@ -195,7 +211,8 @@ params! {
 
 impl AodvParams {
     /// The names of the parameter sets that [`AodvParams::set`] knows.
-    pub const SETS: &'static [&'static str] = &["rfc-3561", "ns-2.35", "dyer-2002"];
+    pub const SETS: &'static [&'static str] =
+        &["rfc-3561", "ns-2.35", "dyer-2002", "aodv-uu-ll", "aodv-uu-hello"];
 
     /// The parameter set of this name.
     pub fn set(name: &str) -> Option<AodvParams> {
@@ -203,6 +220,8 @@ impl AodvParams {
             "rfc-3561" => Some(AodvParams::rfc()),
             "ns-2.35" => Some(AodvParams::ns_2_35()),
             "dyer-2002" => Some(AodvParams::dyer_2002()),
+            "aodv-uu-ll" => Some(AodvParams::aodv_uu_ll()),
+            "aodv-uu-hello" => Some(AodvParams::aodv_uu_hello()),
             _ => None,
         }
     }
@@ -249,6 +268,46 @@ impl AodvParams {
         }
     }
 
+    /// What AODV-UU (Uppsala University, 0.9) does in both of its modes, as its port to ns-2 is configured.
+    fn aodv_uu() -> AodvParams {
+        AodvParams {
+            rreq_backoff: false,
+            // AODV-UU blacklists by missing RREP-ACKs, which it asks for only with `unidir_hack`.
+            blacklist: false,
+            wait_on_reboot: false,
+            buffer_packets: 512,
+            buffer_timeout_s: 10.0,
+            unicast_jitter_ms: 30.0,
+            ..AodvParams::rfc()
+        }
+    }
+
+    /// AODV-UU with link-layer feedback: routes live longer, because a break does not need to be guessed.
+    pub fn aodv_uu_ll() -> AodvParams {
+        AodvParams {
+            active_route_timeout_s: 10.0,
+            my_route_timeout_s: 20.0,
+            // DELETE_PERIOD is ACTIVE_ROUTE_TIMEOUT.
+            delete_period_factor: 1.0,
+            ..AodvParams::aodv_uu()
+        }
+    }
+
+    /// AODV-UU with hello messages instead of link-layer feedback.
+    pub fn aodv_uu_hello() -> AodvParams {
+        AodvParams {
+            link_layer_feedback: false,
+            hello: true,
+            hello_slack_ms: 50.0,
+            hello_when_idle: true,
+            // Neighbours are known; a request for them alone would be wasted.
+            ttl_start: 2,
+            // AODV-UU compares with 7 before it adds TTL_INCREMENT: its last ring has TTL 8.
+            ttl_threshold: 8,
+            ..AodvParams::aodv_uu()
+        }
+    }
+
     fn active_route_timeout(&self) -> Span {
         Span::from_secs(self.active_route_timeout_s)
     }
@@ -261,8 +320,18 @@ impl AodvParams {
         Span::from_secs(self.hello_interval_s)
     }
 
+    /// How long a neighbour may be silent.
+    fn hello_patience(&self) -> Span {
+        self.hello_interval() * u64::from(self.allowed_hello_loss)
+            + Span::from_secs(self.hello_slack_ms * 1e-3)
+    }
+
     fn broadcast_jitter(&self) -> Span {
         Span::from_secs(self.broadcast_jitter_ms * 1e-3)
+    }
+
+    fn buffer_timeout(&self) -> Span {
+        Span::from_secs(self.buffer_timeout_s)
     }
 
     fn release_spacing(&self) -> Span {
@@ -284,15 +353,5 @@ pub fn new(node: NodeId, params: &Arc<AodvParams>, stream: Stream) -> Box<dyn Ro
 
 /// A new control packet.
 fn control(now: Time, src: NodeId, dst: NodeId, ttl: u32, bytes: u32, message: Message) -> Packet {
-    Packet {
-        uid: Packet::UNNUMBERED,
-        src,
-        dst,
-        ttl: ttl.min(255) as u8,
-        hops: 0,
-        bytes,
-        created: now,
-        payload: crate::packet::Payload::Aodv(message),
-        dsr: None,
-    }
+    Packet::control(now, src, dst, ttl.min(255) as u8, bytes, Payload::Aodv(message))
 }

@@ -49,7 +49,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
-use crate::routing::{Action, Notice, Routing};
+use crate::routing::{Action, Notice, Routing, relay};
 
 const RREQ_BYTES: u32 = 28 + IP_HEADER_BYTES;
 const RREP_BYTES: u32 = 24 + IP_HEADER_BYTES;
@@ -82,7 +82,7 @@ pub(super) struct Ns2 {
 
 impl Ns2 {
     pub(super) fn new(node: NodeId, params: Arc<AodvParams>, stream: Stream) -> Ns2 {
-        let buffer = PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s);
+        let buffer = PacketBuffer::new(params.buffer_packets);
         Ns2 {
             node,
             params,
@@ -129,14 +129,7 @@ impl Routing for Ns2 {
         if !packet.is_data() {
             packet.ttl = packet.ttl.saturating_sub(1);
             self.receive_message(now, packet, from, actions);
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
-            actions.push(Action::Deliver(packet));
-        } else if packet.src == self.node {
-            actions.push(Action::Drop(packet, DropReason::RoutingLoop));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        } else if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.resolve(now, packet, actions);
         }
     }
@@ -165,10 +158,6 @@ impl Routing for Ns2 {
                 self.lose_neighbour(now, next_hop, actions);
             }
         }
-    }
-
-    fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
-        actions.push(Action::Drop(packet, DropReason::LinkFailure));
     }
 
     /// Timers that are due together fire in the order of this function.
@@ -223,10 +212,10 @@ impl Ns2 {
         if route.is_up() {
             self.forward(now, at, packet, Span::ZERO, actions);
         } else if packet.src == self.node {
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
             self.request(now, at, actions);
         } else if route.in_repair {
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
         } else {
             let unreachable = Unreachable { dst: route.dst, seqno: route.seqno };
             self.send_error(now, SmallVec::from_slice(&[unreachable]), Span::ZERO, actions);
@@ -562,7 +551,7 @@ impl Ns2 {
     /// Seeks the destination from here. See the module's head for when the repair ends.
     fn repair(&mut self, now: Time, at: usize, packet: Packet, actions: &mut Vec<Action>) {
         let dst = packet.dst;
-        self.buffer.push(now, packet, actions);
+        self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
         self.table.routes[at].in_repair = true;
         self.request(now, at, actions);
         let delay = Span(self.table.routes[at].request_timeout.0);
@@ -674,7 +663,7 @@ impl Ns2 {
     fn send_hello(&mut self, now: Time, actions: &mut Vec<Action>) {
         let interval = self.params.hello_interval();
         let lifetime = interval * u64::from(1 + self.params.allowed_hello_loss);
-        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime });
+        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime, heard: None });
         let packet = control(now, self.node, NodeId::BROADCAST, 1, RREP_BYTES, message);
         actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         self.hello_at = now + interval.scaled(self.stream.uniform(0.75, 1.25));

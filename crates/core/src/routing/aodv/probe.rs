@@ -1,103 +1,24 @@
-//! One node's AODV under test: messages in by hand, actions out, time by hand.
+//! AODV's messages in and out of one node under test.
 
 use std::sync::Arc;
 
 use super::{AodvParams, Message, Rerr, Rrep, Rreq, Unreachable, control, new};
-use crate::kernel::{Purpose, Span, Streams, Time};
+use crate::kernel::{Span, Time};
 use crate::packet::{NodeId, Packet, Payload};
-use crate::routing::testbench::data;
-use crate::routing::{Action, Routing};
+use crate::routing::Action;
+pub(super) use crate::routing::probe::{ME, Probe};
 
-/// The node under test; the others are whoever the tests say.
-pub(super) const ME: NodeId = NodeId(0);
-
-pub(super) struct Probe {
-    machine: Box<dyn Routing>,
-    next_uid: u64,
+/// A node that starts at time zero.
+pub(super) fn start(params: &AodvParams) -> Probe {
+    Probe::new(|node, stream| new(node, &Arc::new(params.clone()), stream))
 }
 
 impl Probe {
-    /// A node that starts at time zero.
-    pub(super) fn new(params: &AodvParams) -> Probe {
-        let stream = Streams::new(1, 0).stream(ME.0, Purpose::Routing);
-        let mut probe = Probe { machine: new(ME, &Arc::new(params.clone()), stream), next_uid: 1 };
-        probe.actions(|machine, actions| machine.handle_start(Time::ZERO, actions));
-        probe
-    }
-
-    fn actions(&mut self, input: impl FnOnce(&mut dyn Routing, &mut Vec<Action>)) -> Vec<Action> {
-        let mut actions = Vec::new();
-        input(self.machine.as_mut(), &mut actions);
-        actions
-    }
-
-    fn uid(&mut self) -> u64 {
-        self.next_uid += 1;
-        self.next_uid
-    }
-
-    /// This node's transport sends a packet to `dst`.
-    pub(super) fn send(&mut self, now: Time, dst: u32) -> Vec<Action> {
-        let packet = data(self.uid(), ME.0, dst, 0);
-        self.actions(|machine, actions| machine.handle_outgoing(now, packet, actions))
-    }
-
-    /// A data packet from `src` to `dst` arrives over `from` after `hops` hops.
-    pub(super) fn relay(&mut self, now: Time, src: u32, dst: u32, from: u32, hops: u8) -> Vec<Action> {
-        let packet = data(self.uid(), src, dst, hops);
-        self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))
-    }
-
-    /// Any data packet arrives over `from`.
-    pub(super) fn incoming(&mut self, now: Time, packet: Packet, from: u32) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))
-    }
-
-    /// The node starts again, later.
-    pub(super) fn restart(&mut self, now: Time) {
-        self.actions(|machine, actions| machine.handle_start(now, actions));
-    }
-
     /// A control message arrives with this TTL.
     pub(super) fn hear(&mut self, now: Time, from: u32, ttl: u32, message: Message) -> Vec<Action> {
         let mut packet = control(now, NodeId(from), NodeId::BROADCAST, ttl, 48, message);
         packet.uid = self.uid();
-        self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))
-    }
-
-    /// The link to `next_hop` fails for a packet from `src` to `dst` that has crossed `hops` links.
-    pub(super) fn fail(&mut self, now: Time, src: u32, dst: u32, next_hop: u32, hops: u8) -> Vec<Action> {
-        let packet = data(self.uid(), src, dst, hops);
-        self.fail_packet(now, packet, next_hop)
-    }
-
-    pub(super) fn fail_packet(&mut self, now: Time, packet: Packet, next_hop: u32) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_link_failure(now, packet, NodeId(next_hop), actions))
-    }
-
-    pub(super) fn flushed(&mut self, now: Time, packet: Packet, next_hop: u32) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_flushed(now, packet, NodeId(next_hop), actions))
-    }
-
-    /// Wakes the machine whenever it wants, up to and including `end`.
-    pub(super) fn run_until(&mut self, end: Time) -> Vec<(Time, Action)> {
-        let mut all = Vec::new();
-        while self.machine.next_timeout() <= end {
-            let now = self.machine.next_timeout();
-            let actions = self.actions(|machine, actions| machine.handle_timeout(now, actions));
-            all.extend(actions.into_iter().map(|action| (now, action)));
-        }
-        all
-    }
-
-    pub(super) fn next_hop(&self, now: Time, dst: u32) -> Option<u32> {
-        self.machine.next_hop(now, NodeId(dst)).map(|next_hop| next_hop.0)
-    }
-
-    pub(super) fn buffered(&self) -> usize {
-        let mut count = 0;
-        self.machine.buffered(&mut |_| count += 1);
-        count
+        self.incoming(now, packet, from)
     }
 }
 

@@ -31,6 +31,7 @@
 
 mod discovery;
 mod errors;
+mod hello;
 mod messages;
 mod table;
 #[cfg(test)]
@@ -42,13 +43,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::discovery::{Discovery, RateLimit, SeenRequests};
-use self::table::{Nodes, Table, newer};
-use super::{AodvParams, Hello, Message, Unreachable, control};
+use self::hello::Neighbour;
+use self::table::{Nodes, Table};
+use super::{AodvParams, Unreachable};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
 use crate::routing::buffer::PacketBuffer;
-use crate::routing::{Action, Routing};
+use crate::routing::{Action, Routing, relay};
 
 /// §5.1.
 const RREQ_BYTES: u32 = 24 + IP_HEADER_BYTES;
@@ -111,8 +113,8 @@ pub(super) struct Rfc3561 {
     rerr_rate: RateLimit,
     /// Neighbours whose requests are ignored, and until when (§6.8).
     blacklist: BTreeMap<NodeId, Time>,
-    /// Neighbours that said hello, and when they count as lost (§6.9).
-    neighbours: BTreeMap<NodeId, Time>,
+    /// Nodes that said hello (§6.9).
+    neighbours: BTreeMap<NodeId, Neighbour>,
     hello_at: Time,
     last_broadcast: Time,
     /// Data passed through this node; until then it is part of an active route.
@@ -130,7 +132,7 @@ impl Rfc3561 {
             rreq_id: 0,
             table: Table::new(params.delete_period(), params.sequence_numbers),
             discoveries: BTreeMap::new(),
-            buffer: PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s),
+            buffer: PacketBuffer::new(params.buffer_packets),
             seen: SeenRequests::default(),
             rreq_rate: RateLimit::default(),
             rerr_rate: RateLimit::default(),
@@ -148,7 +150,7 @@ impl Rfc3561 {
 impl Routing for Rfc3561 {
     /// A start after the run's beginning is a reboot (§6.13).
     fn handle_start(&mut self, now: Time, _actions: &mut Vec<Action>) {
-        if now > Time::ZERO {
+        if now > Time::ZERO && self.params.wait_on_reboot {
             self.silent_until = now + self.params.delete_period();
         }
         if self.params.hello {
@@ -166,24 +168,21 @@ impl Routing for Rfc3561 {
             self.send_data(now, packet, None, Span::ZERO, actions);
         } else {
             let dst = packet.dst;
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
             self.discover(now, dst, actions);
         }
     }
 
-    fn handle_incoming(&mut self, now: Time, mut packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         self.note_neighbour(now, from);
         if !packet.is_data() {
             self.receive_message(now, packet, from, actions);
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
+            return;
+        }
+        if packet.is_for(self.node) {
             self.active_until = now + self.params.active_route_timeout();
-            actions.push(Action::Deliver(packet));
-        } else if packet.src == self.node {
-            actions.push(Action::Drop(packet, DropReason::RoutingLoop));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        }
+        if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.forward_data(now, packet, from, actions);
         }
     }
@@ -230,12 +229,7 @@ impl Routing for Rfc3561 {
         if self.buffer.next_expiry() <= now {
             self.buffer.expire(now, actions);
         }
-        let silent = self.neighbours.iter().filter(|(_, expires)| **expires <= now);
-        let lost: Nodes = silent.map(|(neighbour, _)| *neighbour).collect();
-        for neighbour in lost {
-            self.neighbours.remove(&neighbour);
-            self.break_link(now, neighbour, false, actions);
-        }
+        self.lose_silent_neighbours(now, actions);
         if self.hello_at <= now {
             self.tick_hello(now, actions);
         }
@@ -243,7 +237,7 @@ impl Routing for Rfc3561 {
 
     fn next_timeout(&self) -> Time {
         let discovery = self.discoveries.values().map(Discovery::deadline).min();
-        let neighbour = self.neighbours.values().copied().min();
+        let neighbour = self.neighbours.values().map(|neighbour| neighbour.lost_at).min();
         self.hello_at
             .min(self.buffer.next_expiry())
             .min(discovery.unwrap_or(Time::NEVER))
@@ -322,48 +316,5 @@ impl Rfc3561 {
             self.send_data(now, packet, None, delay, actions);
             delay = Span(delay.0 + self.params.release_spacing().0);
         }
-    }
-}
-
-/// Hello messages (§6.9).
-impl Rfc3561 {
-    fn tick_hello(&mut self, now: Time, actions: &mut Vec<Action>) {
-        let interval = self.params.hello_interval();
-        self.hello_at = now + interval;
-        let quiet = now.since(self.last_broadcast) >= interval;
-        if now >= self.active_until || !quiet || now < self.silent_until {
-            return;
-        }
-        let lifetime = interval * u64::from(self.params.allowed_hello_loss);
-        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime });
-        let packet = control(now, self.node, NodeId::BROADCAST, 1, RREP_BYTES, message);
-        self.broadcast(now, packet, actions);
-    }
-
-    fn receive_hello(&mut self, now: Time, hello: &Hello, from: NodeId, actions: &mut Vec<Action>) {
-        let new = self.table.hear(now, from, hello.lifetime);
-        if let Some(route) = self.table.valid(now, from)
-            && route.seqno.is_none_or(|known| newer(hello.seqno, known))
-        {
-            route.seqno = Some(hello.seqno);
-        }
-        if new {
-            self.route_found(now, from, actions);
-        }
-        if self.params.hello {
-            self.neighbours.insert(from, now + self.patience());
-        }
-    }
-
-    /// Any packet from a neighbour that has said hello shows that it is still there.
-    fn note_neighbour(&mut self, now: Time, from: NodeId) {
-        let patience = self.patience();
-        if let Some(expires) = self.neighbours.get_mut(&from) {
-            *expires = now + patience;
-        }
-    }
-
-    fn patience(&self) -> Span {
-        self.params.hello_interval() * u64::from(self.params.allowed_hello_loss)
     }
 }

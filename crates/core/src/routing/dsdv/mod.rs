@@ -37,7 +37,7 @@ use crate::kernel::{Span, Stream, Time};
 use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::table::Table;
-use crate::routing::{Action, Notice, Routing};
+use crate::routing::{Action, Notice, Routing, relay};
 
 /// Bytes of one entry of an update (ns-2.35).
 const ENTRY_BYTES: u32 = 12;
@@ -194,19 +194,12 @@ impl Routing for Dsdv {
         }
     }
 
-    fn handle_incoming(&mut self, now: Time, mut packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
+    fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         if let Payload::Dsdv(update) = &packet.payload {
             let entries = Arc::clone(&update.entries);
             actions.push(Action::Consume(packet));
             self.receive_update(now, &entries, from, actions);
-        } else if packet.dst == self.node || packet.dst.is_broadcast() {
-            actions.push(Action::Deliver(packet));
-        } else if packet.src == self.node {
-            actions.push(Action::Drop(packet, DropReason::RoutingLoop));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        } else if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.forward(now, packet, actions);
         }
     }
@@ -225,10 +218,6 @@ impl Routing for Dsdv {
         self.lose_neighbour(now, next_hop, actions);
         self.set_deadline();
         self.forward(now, packet, actions);
-    }
-
-    fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
-        actions.push(Action::Drop(packet, DropReason::LinkFailure));
     }
 
     /// Timers that are due together fire in the order of this function.
@@ -323,17 +312,8 @@ impl Dsdv {
     }
 
     fn packet(&self, now: Time, update: Update) -> Packet {
-        Packet {
-            uid: Packet::UNNUMBERED,
-            src: self.node,
-            dst: NodeId::BROADCAST,
-            ttl: 1,
-            hops: 0,
-            bytes: IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32,
-            created: now,
-            payload: Payload::Dsdv(update),
-            dsr: None,
-        }
+        let bytes = IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32;
+        Packet::control(now, self.node, NodeId::BROADCAST, 1, bytes, Payload::Dsdv(update))
     }
 
     /// Each trigger that is due sends an incremental update, unless the last update is too young: then it is put off,

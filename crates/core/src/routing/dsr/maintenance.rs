@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::packet::{NodeId, Packet};
-use crate::routing::{Action, Notice};
+use crate::routing::{Action, Notice, relay};
 
 use super::header::{Header, LinkError, Route};
 use super::node::{Dsr, put_header, take_header};
@@ -32,7 +32,7 @@ impl Dsr {
     pub(super) fn forward(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: Packet,
         header: &Arc<Header>,
         actions: &mut Vec<Action>,
     ) {
@@ -45,12 +45,9 @@ impl Dsr {
             return;
         };
         self.learn_forwarded(now, header, actions);
-        if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-            return;
+        if let Some(packet) = relay::count_hop(packet, actions) {
+            actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
         }
-        packet.ttl -= 1;
-        actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
     }
 
     /// §8.3.4: the MAC could not deliver a packet.

@@ -48,7 +48,7 @@ impl Dsr {
             cache: Cache::new(node, &params),
             requests: RequestTable::default(),
             next_request: 1,
-            buffer: PacketBuffer::new(params.buffer_packets, params.buffer_timeout_s),
+            buffer: PacketBuffer::new(params.buffer_packets),
             check_at: Time::NEVER,
             held_error: None,
             last_break: None,
@@ -65,17 +65,9 @@ impl Dsr {
 
     /// A new packet with nothing but a header.
     pub(super) fn control(&self, now: Time, dst: NodeId, ttl: u8, header: Header) -> Packet {
-        Packet {
-            uid: Packet::UNNUMBERED,
-            src: self.node,
-            dst,
-            ttl,
-            hops: 0,
-            bytes: IP_HEADER_BYTES + header.bytes(),
-            created: now,
-            payload: Payload::Dsr,
-            dsr: Some(Arc::new(header)),
-        }
+        let mut packet = Packet::control(now, self.node, dst, ttl, IP_HEADER_BYTES, Payload::Dsr);
+        put_header(&mut packet, header);
+        packet
     }
 
     /// Sends a packet along a source route that begins here.
@@ -133,7 +125,7 @@ impl Dsr {
         {
             put_header(&mut packet, Header { route: Route::new(), ..(*header).clone() });
         }
-        self.buffer.push(now, packet, actions);
+        self.buffer.push(now, packet, Span::from_secs(self.params.buffer_timeout_s), actions);
         if self.checks_at_intervals() && self.check_at == Time::NEVER {
             // The node has been looking at its empty buffer all along.
             let interval = self.check_interval();
@@ -180,7 +172,7 @@ impl Dsr {
 
     /// After something was learned: packets need not wait for the next look at the buffer if that is exact.
     pub(super) fn release_if_exact(&mut self, now: Time, actions: &mut Vec<Action>) {
-        if !self.checks_at_intervals() && self.buffer.iter().next().is_some() {
+        if !self.checks_at_intervals() && !self.buffer.is_empty() {
             self.release(now, actions);
         }
     }
@@ -270,7 +262,7 @@ impl Routing for Dsr {
             let own = self.awaits_own(dst);
             self.seek(now, dst, own, actions);
         }
-        self.check_at = if self.buffer.iter().next().is_none() || !self.checks_at_intervals() {
+        self.check_at = if self.buffer.is_empty() || !self.checks_at_intervals() {
             Time::NEVER
         } else {
             now + self.check_interval()

@@ -1,24 +1,16 @@
-//! One node's DSR under test: packets in by hand, actions out, time by hand.
+//! DSR's headers in and out of one node under test.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::header::{Header, LinkError, Request, Route};
 use super::{DsrParams, new};
-use crate::kernel::{Purpose, Span, Streams, Time};
+use crate::kernel::{Span, Time};
 use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::testbench::data;
-use crate::routing::{Action, Routing};
-
-/// The node under test; the others are whoever the tests say.
-pub(super) const ME: u32 = 0;
-
-pub(super) struct Probe {
-    machine: Box<dyn Routing>,
-    reply_fixed_bytes: u8,
-    next_uid: u64,
-}
+use crate::routing::{Action, probe};
 
 /// A packet that the node sent.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,26 +43,34 @@ pub(super) fn plain(route: &[NodeId]) -> Vec<u32> {
     route.iter().map(|node| node.0).collect()
 }
 
+/// The node under test; the others are whoever the tests say.
+pub(super) const ME: u32 = probe::ME.0;
+
+/// The shared probe, and the headers that its node's parameters make.
+pub(super) struct Probe {
+    probe: probe::Probe,
+    reply_fixed_bytes: u8,
+}
+
+impl Deref for Probe {
+    type Target = probe::Probe;
+
+    fn deref(&self) -> &probe::Probe {
+        &self.probe
+    }
+}
+
+impl DerefMut for Probe {
+    fn deref_mut(&mut self) -> &mut probe::Probe {
+        &mut self.probe
+    }
+}
+
 impl Probe {
     /// A node that starts at time zero.
     pub(super) fn new(params: &DsrParams) -> Probe {
-        let stream = Streams::new(1, 0).stream(ME, Purpose::Routing);
-        Probe {
-            machine: new(NodeId(ME), params, stream),
-            reply_fixed_bytes: params.reply_fixed_bytes as u8,
-            next_uid: 1,
-        }
-    }
-
-    fn actions(&mut self, input: impl FnOnce(&mut dyn Routing, &mut Vec<Action>)) -> Vec<Action> {
-        let mut actions = Vec::new();
-        input(self.machine.as_mut(), &mut actions);
-        actions
-    }
-
-    fn uid(&mut self) -> u64 {
-        self.next_uid += 1;
-        self.next_uid
+        let probe = probe::Probe::new(|node, stream| new(node, params, stream));
+        Probe { probe, reply_fixed_bytes: params.reply_fixed_bytes as u8 }
     }
 
     fn header(&self) -> Header {
@@ -95,14 +95,9 @@ impl Probe {
         }
     }
 
-    /// This node's transport sends a packet to `dst`.
-    pub(super) fn send(&mut self, now: Time, dst: u32) -> Vec<Action> {
-        let packet = data(self.uid(), ME, dst, 0);
-        self.actions(|machine, actions| machine.handle_outgoing(now, packet, actions))
-    }
-
-    pub(super) fn incoming(&mut self, now: Time, packet: Packet) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(99), actions))
+    /// A packet arrives; DSR does not care from whom.
+    pub(super) fn receive(&mut self, now: Time, packet: Packet) -> Vec<Action> {
+        self.incoming(now, packet, 99)
     }
 
     /// A request that has passed these nodes arrives; `forwarders` as its initiator set it.
@@ -117,7 +112,7 @@ impl Probe {
         let request = Some(Request { id, target: NodeId(target), forwarders });
         let header = Header { request, route: route(passed), ..self.header() };
         let packet = self.control(passed[0], NodeId::BROADCAST.0, header);
-        self.incoming(now, packet)
+        self.receive(now, packet)
     }
 
     /// A reply that offers `offered` comes along `way`, or is overheard on it.
@@ -129,7 +124,7 @@ impl Probe {
     pub(super) fn reply(&mut self, now: Time, offered: &[u32]) -> Vec<Action> {
         let way: Vec<u32> = offered.iter().rev().copied().collect();
         let packet = self.reply_packet(offered, &way);
-        self.incoming(now, packet)
+        self.receive(now, packet)
     }
 
     /// Errors, each as (tell, from, to), on a packet along `way`.
@@ -142,40 +137,10 @@ impl Probe {
         self.control(way[0], *way.last().expect("a way"), header)
     }
 
-    pub(super) fn overhear(&mut self, now: Time, packet: &Packet, from: u32, to: u32) -> Vec<Action> {
-        self.actions(|machine, actions| {
-            machine.handle_overheard(now, packet, NodeId(from), NodeId(to), actions);
-        })
-    }
-
-    pub(super) fn fail(&mut self, now: Time, packet: Packet, next_hop: u32) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_link_failure(now, packet, NodeId(next_hop), actions))
-    }
-
-    pub(super) fn flushed(&mut self, now: Time, packet: Packet, next_hop: u32) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_flushed(now, packet, NodeId(next_hop), actions))
-    }
-
-    /// Wakes the machine whenever it wants, up to and including `end`.
-    pub(super) fn run_until(&mut self, end: Time) -> Vec<(Time, Sent)> {
-        let mut all = Vec::new();
-        while self.machine.next_timeout() <= end {
-            let now = self.machine.next_timeout();
-            let actions = self.actions(|machine, actions| machine.handle_timeout(now, actions));
-            assert!(self.machine.next_timeout() > now, "wants to be woken again at {now:?}");
-            all.extend(sent(&actions).into_iter().map(|sent| (now, sent)));
-        }
-        all
-    }
-
-    pub(super) fn next_hop(&self, now: Time, dst: u32) -> Option<u32> {
-        self.machine.next_hop(now, NodeId(dst)).map(|next_hop| next_hop.0)
-    }
-
-    pub(super) fn buffered(&self) -> usize {
-        let mut count = 0;
-        self.machine.buffered(&mut |_| count += 1);
-        count
+    /// What the node sends of itself, up to and including `end`.
+    pub(super) fn sent_until(&mut self, end: Time) -> Vec<(Time, Sent)> {
+        let actions = self.run_until(end).into_iter();
+        actions.flat_map(|(now, action)| sent(&[action]).into_iter().map(move |sent| (now, sent))).collect()
     }
 }
 

@@ -151,7 +151,7 @@ mod discovery {
         assert_eq!((first.to, first.route(), first.packet.bytes), (None, vec![ME], 20 + 4 + 8));
         assert!(first.delay < Span::from_millis(10));
         assert!(sent(&probe.send(at(1.01), 9)).is_empty(), "one search for all packets");
-        let later = probe.run_until(at(2.6));
+        let later = probe.sent_until(at(2.6));
         assert_eq!(
             requests(&later),
             [(at(1.03), 65, 64), (at(1.5), 1, 0), (at(1.53), 65, 64), (at(2.5), 1, 0), (at(2.53), 65, 64)]
@@ -163,7 +163,7 @@ mod discovery {
     fn in_the_ns_2_set_the_buffer_is_looked_at_at_intervals() {
         let mut probe = Probe::new(&DsrParams::ns_2_35());
         probe.send(at(1.0), 9);
-        let asked = requests(&probe.run_until(at(11.2)));
+        let asked = requests(&probe.sent_until(at(11.2)));
         let forwarders: Vec<u32> = asked.iter().map(|ask| ask.2).collect();
         assert_eq!(forwarders, [16, 0, 16, 0, 16], "attempts at about 1, 3 and 11 s");
         let near = |time: Time, wanted: f64| (0.0..0.09).contains(&(time.as_secs() - wanted));
@@ -270,9 +270,9 @@ mod discovery {
         probe.send(at(1.0), 9);
         probe.send(at(1.0), 9);
         assert_eq!(dropped(&probe.send(at(2.0), 9)), [DropReason::BufferFull]);
-        probe.run_until(at(31.5));
+        probe.sent_until(at(31.5));
         assert_eq!(probe.buffered(), 1, "the one of 1 s is gone");
-        probe.run_until(at(40.0));
+        probe.sent_until(at(40.0));
         assert_eq!(probe.buffered(), 0);
     }
 }
@@ -285,19 +285,19 @@ mod maintenance {
     fn a_packet_follows_its_source_route() {
         let mut probe = Probe::new(&rfc());
         let packet = probe.on_route(&[5, 3, ME, 2, 9]);
-        let on = only(&probe.incoming(at(1.0), packet.clone()));
+        let on = only(&probe.receive(at(1.0), packet.clone()));
         assert_eq!((on.to, on.packet.ttl, &on.packet.dsr), (Some(2), packet.ttl - 1, &packet.dsr));
         let dying = Packet { ttl: 1, ..packet };
-        assert_eq!(dropped(&probe.incoming(at(1.0), dying)), [DropReason::TtlExpired]);
+        assert_eq!(dropped(&probe.receive(at(1.0), dying)), [DropReason::TtlExpired]);
         let astray = probe.on_route(&[5, 3, 2, 9]);
-        assert_eq!(dropped(&probe.incoming(at(1.0), astray)), [DropReason::NoRoute]);
+        assert_eq!(dropped(&probe.receive(at(1.0), astray)), [DropReason::NoRoute]);
     }
 
     #[test]
     fn at_its_end_a_packet_loses_its_header() {
         let mut probe = Probe::new(&rfc());
         let packet = probe.on_route(&[5, 3, ME]);
-        let actions = probe.incoming(at(1.0), packet);
+        let actions = probe.receive(at(1.0), packet);
         let [Action::Deliver(packet)] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!((packet.bytes, &packet.dsr), (532, &None));
     }
@@ -341,10 +341,10 @@ mod maintenance {
         let mut probe = Probe::new(&DsrParams::ns_2_35());
         let actions = probe.fail(at(1.0), packet, 2);
         assert_eq!((dropped(&actions), probe.buffered()), (vec![], 1));
-        let asked = probe.run_until(at(2.9));
+        let asked = probe.sent_until(at(2.9));
         assert_eq!(asked.len(), 1);
         assert_eq!(asked[0].1.header().request.map(|ask| ask.forwarders), Some(0));
-        probe.run_until(at(3.2));
+        probe.sent_until(at(3.2));
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
@@ -374,15 +374,15 @@ mod maintenance {
         probe.reply(at(0.5), &[ME, 2, 9]);
         probe.send(at(1.0), 9);
         let error = probe.error_packet(&[(ME, 2, 9)], &[2, ME]);
-        let actions = probe.incoming(at(2.0), error);
+        let actions = probe.receive(at(2.0), error);
         assert_eq!(notices(&actions), [Notice::RouteFailed { dst: NodeId(9), told: true }]);
         assert_eq!((probe.next_hop(at(2.0), 9), probe.next_hop(at(2.0), 2)), (None, Some(2)));
         let request = only(&probe.send(at(2.5), 9));
         let spread = LinkError { tell: NodeId::BROADCAST, from: NodeId(2), to: NodeId(9) };
         assert_eq!(request.header().errors[..], [spread]);
-        let to_all = &probe.run_until(at(2.53))[0].1;
+        let to_all = &probe.sent_until(at(2.53))[0].1;
         assert_eq!(to_all.header().errors[..], [spread]);
-        let next = &probe.run_until(at(2.8 + 0.2))[0].1;
+        let next = &probe.sent_until(at(2.8 + 0.2))[0].1;
         assert!(next.header().errors.is_empty(), "once to all is enough");
         assert!(only(&probe.send(at(9.0), 8)).header().errors.is_empty());
     }
@@ -391,7 +391,7 @@ mod maintenance {
     fn an_old_error_is_not_spread() {
         let mut probe = Probe::new(&rfc());
         let error = probe.error_packet(&[(ME, 2, 9)], &[2, ME]);
-        probe.incoming(at(2.0), error);
+        probe.receive(at(2.0), error);
         assert!(only(&probe.send(at(3.0), 9)).header().errors.is_empty());
     }
 
@@ -403,7 +403,7 @@ mod maintenance {
             probe.reply(at(0.5), &[ME, 2, 9]);
             let packet = probe.error_packet(&error, if way == 0 { &[2, ME, 5] } else { &[2, 7, 5] });
             match way {
-                0 => assert_eq!(only(&probe.incoming(at(1.0), packet)).to, Some(5)),
+                0 => assert_eq!(only(&probe.receive(at(1.0), packet)).to, Some(5)),
                 1 => assert!(sent(&probe.overhear(at(1.0), &packet, 2, 7)).is_empty()),
                 _ => {
                     let header = Header {
@@ -414,7 +414,7 @@ mod maintenance {
                     };
                     let dst = NodeId::BROADCAST;
                     let request = Packet { dst, dsr: Some(std::sync::Arc::new(header)), ..packet };
-                    probe.incoming(at(1.0), request);
+                    probe.receive(at(1.0), request);
                 }
             }
             assert_eq!(probe.next_hop(at(1.0), 9), None, "way {way}");
@@ -434,7 +434,7 @@ mod maintenance {
         let mut probe = Probe::new(&rfc());
         probe.reply(at(0.5), &[ME, 4, 5]);
         let arrived = probe.error_packet(&[(5, ME, 9), (ME, 2, 5)], &[2, ME]);
-        let unwrapped = only(&probe.incoming(at(1.0), arrived));
+        let unwrapped = only(&probe.receive(at(1.0), arrived));
         let inner = LinkError { tell: NodeId(5), from: NodeId(ME), to: NodeId(9) };
         assert_eq!(
             (unwrapped.header().errors[..].to_vec(), unwrapped.route()),
@@ -496,12 +496,12 @@ mod learning {
         for (params, back) in [(rfc(), Some(3)), (DsrParams::ns_2_35(), None)] {
             let mut probe = Probe::new(&params);
             let packet = probe.on_route(&[5, 3, ME, 2, 9]);
-            probe.incoming(at(1.0), packet);
+            probe.receive(at(1.0), packet);
             assert_eq!((probe.next_hop(at(1.0), 9), probe.next_hop(at(1.0), 5)), (Some(2), back));
         }
         let mut probe = Probe::new(&DsrParams { learn_forwarded_routes: false, ..rfc() });
         let packet = probe.on_route(&[5, 3, ME, 2, 9]);
-        probe.incoming(at(1.0), packet);
+        probe.receive(at(1.0), packet);
         assert_eq!(probe.next_hop(at(1.0), 9), None);
     }
 
@@ -510,7 +510,7 @@ mod learning {
         for (params, forwarded) in [(rfc(), Some(2)), (DsrParams::ns_2_35(), None)] {
             let mut probe = Probe::new(&params);
             let reply = probe.reply_packet(&[5, ME, 2, 9], &[9, 2, ME, 5]);
-            probe.incoming(at(1.0), reply.clone());
+            probe.receive(at(1.0), reply.clone());
             assert_eq!(probe.next_hop(at(1.0), 9), forwarded);
             probe.overhear(at(1.0), &reply, 9, 2);
             assert_eq!(probe.next_hop(at(1.0), 9), Some(2));
@@ -551,7 +551,7 @@ mod learning {
         let mut looking = Probe::new(&DsrParams::ns_2_35());
         looking.send(at(1.0), 9);
         assert!(sent(&looking.overhear(at(1.01), &packet, 3, 4)).is_empty());
-        let later = looking.run_until(at(1.1));
+        let later = looking.sent_until(at(1.1));
         assert_eq!(later[0].1.route(), [ME, 3, 4, 9]);
     }
 
@@ -599,7 +599,7 @@ mod learning {
     fn a_packet_without_a_header_is_for_everybody() {
         let mut probe = Probe::new(&rfc());
         let packet = Packet { dst: NodeId::BROADCAST, ..data(50, 5, 9, 1) };
-        assert!(matches!(probe.incoming(at(1.0), packet)[..], [Action::Deliver(_)]));
+        assert!(matches!(probe.receive(at(1.0), packet)[..], [Action::Deliver(_)]));
     }
 }
 

@@ -241,7 +241,7 @@ mod tests {
         assert!(found < bound, "redrawn: {found}");
         let clipped = many(|params| params.think_truncation = Truncation::Clip);
         let at_most =
-            clipped.iter().filter(|cycle| cycle.think_s == 15.0).count() as f64 / clipped.len() as f64;
+            clipped.iter().filter(|cycle| cycle.think_s >= 15.0).count() as f64 / clipped.len() as f64;
         assert!((at_most - (1.0 - below)).abs() < 0.01, "{at_most}");
     }
 

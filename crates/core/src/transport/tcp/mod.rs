@@ -10,6 +10,7 @@
 //! | `recovery.rs` | what duplicate and partial ACKs send again |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure.rs` | senders that know of route failures: standby, probes, out-of-order detection |
+//! | `ecn.rs` | what marks of congestion do to the window |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
@@ -19,6 +20,7 @@
 
 mod backlog;
 mod congestion;
+mod ecn;
 mod params;
 mod receiver;
 mod recovery;
@@ -36,6 +38,7 @@ pub use sender::{Sender, SenderCounters};
 use smallvec::SmallVec;
 
 use crate::kernel::Time;
+use crate::packet::Ecn;
 
 /// Selective acknowledgement blocks: half-open ranges of segment numbers, most recent first (RFC 2018 §4).
 pub type SackBlocks = SmallVec<[(u32, u32); 3]>;
@@ -49,11 +52,13 @@ pub struct AckSigns {
     pub count: u32,
     /// Did the segment that it answers overtake, or was it overtaken (TCP-DOOR)?
     pub out_of_order: bool,
+    /// ECN-Echo: a segment arrived with a mark, and the sender has not said that it knows (RFC 3168 §6.1.3).
+    pub ece: bool,
 }
 
 impl Default for AckSigns {
     fn default() -> AckSigns {
-        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false }
+        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false, ece: false }
     }
 }
 
@@ -70,6 +75,8 @@ pub enum Segment {
         sent: Time,
         /// Has this number been sent before?
         retransmission: bool,
+        /// Congestion window reduced (RFC 3168 §6.1.2).
+        cwr: bool,
     },
     /// From receiver to sender.
     Ack {
@@ -91,6 +98,8 @@ pub enum Output {
         segment: Segment,
         /// Its length at the IP layer, the IP and TCP headers included.
         bytes: u32,
+        /// The ECN field of its IP header.
+        ecn: Ecn,
     },
     /// All that the application has handed over is acknowledged.
     Finished,

@@ -167,6 +167,9 @@ params! {
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
 
+        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of dropping?
+        ecn: bool = false, "", "RFC 3168";
+
         /// Does the receiver delay the ACKs of segments that arrive in order?
         delayed_ack: bool = true, "", "RFC 1122 §4.2.3.2, RFC 5681 §4.2";
         /// How long it waits for another segment at most.
@@ -290,7 +293,7 @@ impl TcpParams {
             "elfn" => TcpParams { route_failure: RouteFailureScheme::Elfn, ..plain },
             "tcp-f" => TcpParams { route_failure: RouteFailureScheme::TcpF, ..plain },
             "tcp-bus" => TcpParams { route_failure: RouteFailureScheme::TcpBus, ..plain },
-            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ..plain },
+            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ecn: true, ..plain },
             "tcp-door" => TcpParams { route_failure: RouteFailureScheme::TcpDoor, ..plain },
             "bansal-barua" => TcpParams { route_failure: RouteFailureScheme::BansalBarua, ..plain },
             _ => return false,

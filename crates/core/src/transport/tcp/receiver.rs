@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::{AckSigns, Output, SackBlocks, Segment, TcpParams};
 use crate::kernel::{Span, Time};
+use crate::packet::Ecn;
 
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
 const SACK_BLOCKS_MAX: usize = 3;
@@ -45,6 +46,8 @@ pub struct Receiver {
     /// When the latest segment to arrive was sent, and did one sent before it arrive after it?
     latest_sent: Time,
     out_of_order: bool,
+    /// Must ACKs echo a mark?
+    echoes_mark: bool,
     counters: ReceiverCounters,
 }
 
@@ -64,15 +67,19 @@ impl Receiver {
             acks: 0,
             latest_sent: Time::ZERO,
             out_of_order: false,
+            echoes_mark: false,
             counters: ReceiverCounters::default(),
         }
     }
 
-    /// A segment arrives. Segments beyond the window are answered and forgotten (RFC 9293 §3.10.7.4).
-    pub fn handle_data(&mut self, now: Time, segment: &Segment, out: &mut Vec<Output>) {
-        let &Segment::Data { number, payload, sent, .. } = segment else {
+    /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and forgotten
+    /// (RFC 9293 §3.10.7.4).
+    pub fn handle_data(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut Vec<Output>) {
+        let &Segment::Data { number, payload, sent, cwr, .. } = segment else {
             return;
         };
+        // RFC 3168 §6.1.3: a mark is echoed until the sender says that it knows; a mark on that very segment is a new one.
+        self.echoes_mark = (self.echoes_mark && !cwr) || (self.params.ecn && ecn == Ecn::Ce);
         self.counters.segments_received += 1;
         self.note_times(number, sent);
         if payload > 0 && self.counters.first_data.is_none() {
@@ -176,11 +183,14 @@ impl Receiver {
             echo: if self.params.timestamps { self.echo } else { Time::NEVER },
             count: self.acks,
             out_of_order: std::mem::take(&mut self.out_of_order),
+            ece: self.echoes_mark,
         };
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
         out.push(Output::Send {
             segment: Segment::Ack { next: self.next, sack, signs },
             bytes: self.params.ack_bytes + option + stamps,
+            // RFC 3168 §6.1.4: the sender would not learn of a lost ACK's mark.
+            ecn: Ecn::NotEct,
         });
     }
 }

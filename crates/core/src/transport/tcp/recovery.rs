@@ -96,7 +96,6 @@ impl Sender {
 
     fn fast_retransmit(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.fast_retransmits += 1;
-        let load = self.load();
         self.recover_end = self.sent_end;
         self.timed = None;
         self.restart_timer(now);
@@ -105,7 +104,7 @@ impl Sender {
             self.send(now, self.una, out);
             return;
         }
-        self.congestion.handle_loss(&mut self.window, load);
+        self.reduce_for_loss();
         if self.params.variant == TcpVariant::Tahoe {
             // Slow start from the lost segment, which the window of one now sends.
             self.next = self.una;

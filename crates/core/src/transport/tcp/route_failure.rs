@@ -9,7 +9,7 @@
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
 //!
-//! The sender has one frozen state for all of them, [`Standby`].
+//! The sender has one frozen state for all of them, [`Standby`]. ATCP has two more beside it, see [`AtcpState`].
 
 use super::sender::Sender;
 use super::{AckSigns, Output, RouteFailureScheme};
@@ -30,6 +30,21 @@ impl Standby {
     pub(super) fn wake(&self) -> Time {
         self.wake
     }
+}
+
+/// ATCP's states (Liu and Singh 2001, Fig. 3). It is a layer below TCP that decides which signs of trouble TCP sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum AtcpState {
+    /// TCP works, and nothing is wrong.
+    #[default]
+    Normal,
+    /// A mark of congestion has come: TCP deals with it alone, and with losses, until it sends new data.
+    Congested,
+    /// Duplicate ACKs or an expired timer told of a loss by the channel: TCP persists, which is sends nothing new and
+    /// closes nothing, while ATCP sends the first segment again, until an ACK for new data.
+    Loss,
+    /// The route is gone: TCP persists and probes, until any ACK.
+    Disconnected,
 }
 
 /// What TCP-DOOR remembers.
@@ -55,6 +70,9 @@ impl Sender {
             _ => return,
         };
         if self.standby.is_none() && self.una < self.sent_end {
+            if self.params.route_failure == RouteFailureScheme::Atcp {
+                self.atcp = AtcpState::Disconnected;
+            }
             self.freeze(now, interval);
         }
     }
@@ -133,7 +151,10 @@ impl Sender {
                 }
             }
             // The new route's capacity is not known (Liu and Singh 2001).
-            RouteFailureScheme::Atcp => self.window.cwnd = 1.0,
+            RouteFailureScheme::Atcp => {
+                self.atcp = AtcpState::Normal;
+                self.window.cwnd = 1.0;
+            }
             // What waits along the path takes longer than what is sent now.
             RouteFailureScheme::TcpBus => self.deadline = now + self.rto.value() * 2,
             _ => {}
@@ -159,8 +180,10 @@ impl Sender {
         if !self.waits_for_route() {
             self.thaw(now);
         }
-        if self.params.route_failure == RouteFailureScheme::TcpDoor {
-            self.notice_order(now, signs);
+        match self.params.route_failure {
+            RouteFailureScheme::TcpDoor => self.notice_order(now, signs),
+            RouteFailureScheme::Atcp if signs.ece => self.atcp = AtcpState::Congested,
+            _ => {}
         }
     }
 
@@ -182,11 +205,14 @@ impl Sender {
         }
     }
 
-    /// Does a loss now close the window? Not for ATCP, to which a loss without ECN is the channel's, nor for TCP-DOOR
+    /// Does a loss now close the window? Not for ATCP, to which a loss without a mark is the channel's, nor for TCP-DOOR
     /// soon after a route change. Remembers the state before.
     pub(super) fn loss_is_congestion(&mut self, now: Time) -> bool {
         match self.params.route_failure {
-            RouteFailureScheme::Atcp => return false,
+            RouteFailureScheme::Atcp if self.atcp != AtcpState::Congested => {
+                self.atcp = AtcpState::Loss;
+                return false;
+            }
             RouteFailureScheme::TcpDoor if now < self.door.steady_until => return false,
             _ => {}
         }
@@ -219,6 +245,13 @@ impl Sender {
         if self.params.route_failure == RouteFailureScheme::BansalBarua {
             self.is_silent = true;
             self.deadline = now + self.moderated_rto();
+        }
+    }
+
+    /// ATCP hears of new data acknowledged, or new data sent.
+    pub(super) fn leave_atcp_state(&mut self, left: AtcpState) {
+        if self.atcp == left {
+            self.atcp = AtcpState::Normal;
         }
     }
 

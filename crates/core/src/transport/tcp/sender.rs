@@ -8,8 +8,9 @@ use std::collections::VecDeque;
 
 use super::backlog::Backlog;
 use super::congestion::{self, CongestionControl, Load, Progress, Window};
+use super::ecn::{Cause, Reduction};
 use super::recovery::Recovery;
-use super::route_failure::{Door, Standby};
+use super::route_failure::{AtcpState, Door, Standby};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, Segment, TcpParams, TcpVariant};
@@ -28,6 +29,8 @@ pub struct SenderCounters {
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
+    /// Reductions of the window for a mark of congestion.
+    pub mark_reductions: u64,
     /// Segments acknowledged, each once.
     pub segments_acked: u64,
     /// Bytes of payload acknowledged, each once.
@@ -73,6 +76,10 @@ pub struct Sender {
     /// Frozen for a route failure?
     pub(super) standby: Option<Standby>,
     pub(super) door: Door,
+    /// `Normal` under every other scheme.
+    pub(super) atcp: AtcpState,
+    /// The last reduction of the window, for marks of congestion.
+    pub(super) reduction: Reduction,
     /// Has no ACK arrived since the last timeout?
     pub(super) is_silent: bool,
 
@@ -113,6 +120,8 @@ impl Sender {
             hold_until: Time::NEVER,
             standby: None,
             door: Door::default(),
+            atcp: AtcpState::default(),
+            reduction: Reduction::default(),
             is_silent: false,
             times: VecDeque::new(),
             timed: None,
@@ -145,8 +154,10 @@ impl Sender {
             return;
         }
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
+        let marked = self.params.ecn && signs.ece && self.handle_echo(now, *next);
         if *next > self.una {
-            self.handle_new_ack(now, *next, signs.echo, out);
+            self.leave_atcp_state(AtcpState::Loss);
+            self.handle_new_ack(now, *next, (signs.echo, marked), out);
         } else {
             self.handle_duplicate_ack(now, news, out);
         }
@@ -189,8 +200,10 @@ impl Sender {
         if self.una == 0 && self.params.first_loss_rules {
             self.params.initial_window = 1;
         }
-        let (load, again) = (self.load(), self.timed_out == Some(self.una));
+        let again = self.timed_out == Some(self.una) || self.mark_has_reduced();
+        let load = self.load();
         self.congestion.handle_timeout(&mut self.window, load, again);
+        self.note_reduction(Cause::Timeout);
         self.timed_out = Some(self.una);
         self.rto.back_off();
         self.restart_timer(now);
@@ -247,7 +260,7 @@ impl Sender {
         }
     }
 
-    fn handle_new_ack(&mut self, now: Time, next: u32, echo: Time, out: &mut Vec<Output>) {
+    fn handle_new_ack(&mut self, now: Time, next: u32, (echo, marked): (Time, bool), out: &mut Vec<Output>) {
         if self.is_partial(next) {
             self.handle_partial_ack(now, next, out);
             return;
@@ -263,11 +276,11 @@ impl Sender {
             self.restart_timer(now);
             self.take_sample(now, echo);
         }
-        self.open_window(now, acked, rtt);
+        self.open_window(now, acked, rtt, marked);
         if self.una == self.sent_end {
             self.idle_since = now;
         }
-        if self.una >= self.recover_end {
+        if self.una >= self.recover_end && !marked {
             self.hold_until = Time::NEVER;
         }
         if self.una == self.backlog.end() {
@@ -316,7 +329,7 @@ impl Sender {
         self.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
-    fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>) {
+    fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>, marked: bool) {
         match self.recovery {
             Recovery::Sack { .. } if self.una < self.recover_end => {}
             // The end of recovery leaves the halved window, and what follows may be fast retransmitted.
@@ -341,7 +354,10 @@ impl Sender {
                     rtt,
                     srtt: self.rto.srtt(),
                 };
-                self.congestion.handle_progress(&mut self.window, &progress);
+                // RFC 3168 §6.1.2: an ACK with ECN-Echo opens nothing.
+                if !marked {
+                    self.congestion.handle_progress(&mut self.window, &progress);
+                }
             }
         }
         if self.params.connection_setup && self.una == 1 {
@@ -374,9 +390,9 @@ impl Sender {
         }
     }
 
-    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby.
+    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby, nor while ATCP repairs a loss.
     pub(super) fn is_held(&self) -> bool {
-        self.hold_until != Time::NEVER || self.standby.is_some()
+        self.hold_until != Time::NEVER || self.standby.is_some() || self.atcp == AtcpState::Loss
     }
 
     /// One past the last number that a window of `window` segments and the data at hand allow.
@@ -399,14 +415,17 @@ impl Sender {
         if !retransmission {
             self.sent_end = number + 1;
             self.timed = self.timed.or(Some((number, now)));
+            self.leave_atcp_state(AtcpState::Congested);
         }
         self.note_time(now, number, retransmission);
+        let (cwr, ecn) = self.mark_fields(payload, retransmission);
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload);
         self.counters.retransmissions += u64::from(retransmission);
         out.push(Output::Send {
-            segment: Segment::Data { number, payload, sent: now, retransmission },
+            segment: Segment::Data { number, payload, sent: now, retransmission, cwr },
             bytes: self.params.header_bytes + payload + self.stamp_bytes(),
+            ecn,
         });
     }
 

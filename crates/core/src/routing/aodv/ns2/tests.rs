@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::packet::NodeId;
-use crate::routing::aodv::probe::{ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent};
+use crate::routing::aodv::probe::{
+    ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
+};
 use crate::routing::aodv::{AodvParams, Hello, Message, Rrep, Rreq};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
@@ -25,14 +27,14 @@ fn to_nine(seqno: u32, origin: u32, hops: u8) -> Message {
 
 /// A node with a route to 9 over neighbour 2, sequence number 8.
 fn with_route(params: &AodvParams, now: Time, hops: u8) -> Probe {
-    let mut probe = Probe::new(params);
+    let mut probe = start(params);
     probe.hear(now, 2, 30, to_nine(8, ME.0, hops));
     probe
 }
 
 /// Likewise, and the reply was passed on to neighbour 1, for node 5 who had asked.
 fn between(params: &AodvParams, now: Time, hops: u8) -> Probe {
-    let mut probe = Probe::new(params);
+    let mut probe = start(params);
     probe.hear(now, 1, 30, Message::Rreq(asking(1, 5, 4, 9, 5)));
     probe.hear(now, 2, 30, to_nine(8, 5, hops));
     probe
@@ -64,14 +66,14 @@ fn search(probe: &mut Probe, end: f64) -> (Vec<(u64, u8)>, Option<u64>) {
 #[test]
 fn an_unknown_destination_is_sought_network_wide_four_times() {
     // Waits of 2 * 30 * 30 ms times 1, 2, 3, 4 (1.8, 3.6, 5.4, 7.2 s), each to the next purge.
-    let (sends, died) = search(&mut Probe::new(&ns2()), 29.0);
+    let (sends, died) = search(&mut start(&ns2()), 29.0);
     assert_eq!(sends, [(1000, 30), (3000, 30), (7000, 30), (12_500, 30)]);
     assert_eq!(died, Some(20_000));
 }
 
 #[test]
 fn after_the_last_wait_the_node_pauses_for_ten_seconds() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     search(&mut probe, 20.0);
     assert!(requests(&probe.send(at(29.9), 9)).is_empty());
     assert_eq!(requests(&probe.send(at(30.0), 9)).len(), 1);
@@ -80,11 +82,11 @@ fn after_the_last_wait_the_node_pauses_for_ten_seconds() {
 #[test]
 fn rings_for_unknown_destinations_are_dyers_way() {
     // Waits 2 * TTL * 30 ms: 60, 180, 300, 420 ms, each to the next purge, then as above.
-    let (sends, _) = search(&mut Probe::new(&AodvParams::dyer_2002()), 21.0);
+    let (sends, _) = search(&mut start(&AodvParams::dyer_2002()), 21.0);
     let ttls: Vec<u8> = sends.iter().map(|(_, ttl)| *ttl).collect();
     assert_eq!(ttls, [1, 3, 5, 7, 30, 30, 30, 30]);
     assert_eq!(sends[..5], [(1000, 1), (1500, 3), (2000, 5), (2500, 7), (3000, 30)]);
-    let (sends, _) = search(&mut Probe::new(&AodvParams { ring_for_unknown: true, ..ns2() }), 3.0);
+    let (sends, _) = search(&mut start(&AodvParams { ring_for_unknown: true, ..ns2() }), 3.0);
     assert_eq!(sends, [(1000, 5), (1500, 7), (2000, 30)]);
 }
 
@@ -102,7 +104,7 @@ fn a_lost_route_is_sought_two_hops_beyond_its_length() {
 #[test]
 fn the_wait_follows_the_measured_time_per_hop() {
     // The reply of 3 hops took 600 ms: 200 ms per hop; the next search with TTL 5 waits 2 * 5 * 200 ms.
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     probe.run_until(at(1.0));
     let made = requests(&probe.send(at(1.0), 9)).remove(0).1.made;
     assert_eq!(made, at(1.0));
@@ -116,7 +118,7 @@ fn the_wait_follows_the_measured_time_per_hop() {
 
 #[test]
 fn own_sequence_numbers_are_even_and_grow_by_two_with_each_request() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     let first = requests(&probe.send(at(1.0), 9)).remove(0).1;
     let second = requests(&probe.send(at(1.0), 8)).remove(0).1;
     assert_eq!((first.id, first.origin_seqno, first.hop_count, first.dst_seqno), (1, 4, 1, Some(0)));
@@ -125,14 +127,14 @@ fn own_sequence_numbers_are_even_and_grow_by_two_with_each_request() {
 
 #[test]
 fn a_request_by_this_node_is_not_jittered_and_counts_48_bytes() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     let out = messages(&probe.send(at(1.0), 9)).remove(0);
     assert_eq!((out.to, out.delay, out.bytes), (None, Span::ZERO, 48));
 }
 
 #[test]
 fn a_destination_answers_with_an_even_number_above_both() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     let asked = Rreq { dst_seqno: Some(9), ..asking(1, 5, 4, ME.0, 5) };
     let out = messages(&probe.hear(at(1.0), 1, 9, Message::Rreq(asked))).remove(0);
     assert_eq!((out.to, out.ttl, out.bytes, out.delay), (Some(1), 30, 44, Span::ZERO));
@@ -161,7 +163,7 @@ fn a_request_is_passed_on_once_jittered_with_the_greatest_number() {
 #[test]
 fn a_request_is_forgotten_at_the_purge_after_six_seconds() {
     // Heard at 1 s, kept until 7 s, purged at 12 s.
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     let pass = |probe: &mut Probe, time: f64| {
         probe.run_until(at(time));
         requests(&probe.hear(at(time), 1, 9, Message::Rreq(asking(1, 5, 4, 9, 5)))).len()
@@ -195,13 +197,13 @@ fn a_reply_is_passed_on_only_if_it_is_fresher_or_shorter() {
 
 #[test]
 fn buffered_packets_leave_ten_milliseconds_apart_on_a_reply_and_at_once_on_a_reverse_route() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     for _ in 0..3 {
         probe.send(at(1.0), 9);
     }
     let actions = probe.hear(at(1.1), 2, 30, to_nine(8, ME.0, 3));
     assert_eq!(sent(&actions), [(2, ms(0)), (2, ms(10)), (2, ms(20))]);
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     for _ in 0..2 {
         probe.send(at(1.0), 9);
     }
@@ -234,7 +236,7 @@ fn an_unused_route_goes_down_at_the_purge_after_ten_seconds() {
 
 #[test]
 fn a_packet_to_relay_without_a_route_is_refused_by_broadcast() {
-    let mut probe = Probe::new(&ns2());
+    let mut probe = start(&ns2());
     let actions = probe.relay(at(1.0), 5, 9, 1, 5);
     assert_eq!(errors(&actions), [(None, vec![(9, 0)])]);
     let out = messages(&actions).remove(0);
@@ -247,7 +249,7 @@ fn a_break_in_the_first_half_takes_all_routes_over_the_neighbour_down() {
     let mut probe = between(&ns2(), at(1.0), 5);
     probe.hear(at(1.0), 2, 30, Message::Rrep(rrep(7, 20, ME.0, 2)));
     // Five hops travelled, five left: not past the middle.
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     assert!(is_drop(&actions[0], DropReason::LinkFailure));
     assert_eq!(actions[1], Action::FlushQueue(NodeId(2)));
     let gone = |dst| Action::Notify(Notice::RouteFailed { dst: NodeId(dst), told: false });
@@ -264,7 +266,7 @@ fn a_break_in_the_first_half_takes_all_routes_over_the_neighbour_down() {
 fn a_break_past_the_middle_is_repaired_until_twice_the_time() {
     let mut probe = between(&ns2(), at(1.0), 4);
     probe.run_until(at(2.0));
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     // The route has not been down before, so the search is network-wide; it waits 2 * 30 * 30 ms = 1.8 s.
     assert_eq!(requests(&actions)[0].0, 30);
     assert_eq!(actions.len(), 1, "no route error, no flushing");
@@ -283,7 +285,7 @@ fn a_break_past_the_middle_is_repaired_until_twice_the_time() {
 #[test]
 fn a_route_in_repair_is_offered_with_a_wrapped_lifetime() {
     let mut probe = between(&ns2(), at(1.0), 4);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     let (to, answer) = replies(&probe.hear(at(3.5), 3, 9, Message::Rreq(asking(1, 6, 4, 9, 1)))).remove(0);
     assert_eq!((to, answer.hop_count), (3, 5));
     assert_eq!(answer.lifetime, Span((u64::from(u32::MAX) - 2) * 1_000_000_000));
@@ -292,7 +294,7 @@ fn a_route_in_repair_is_offered_with_a_wrapped_lifetime() {
 #[test]
 fn a_repaired_route_carries_the_waiting_packets() {
     let mut probe = between(&ns2(), at(1.0), 4);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     probe.relay(at(2.1), 5, 9, 1, 5);
     let actions = probe.hear(at(2.2), 3, 30, to_nine(10, ME.0, 2));
     assert_eq!(sent(&actions), [(3, ms(0)), (3, ms(10))]);
@@ -329,9 +331,9 @@ fn routes_that_come_back_are_told_once() {
 fn with_hello_neighbours_are_lost_after_four_and_a_half_seconds() {
     let params = AodvParams { hello: true, link_layer_feedback: false, ..ns2() };
     let mut probe = between(&params, at(1.0), 3);
-    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(4000) };
+    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(4000), heard: None };
     probe.hear(at(1.2), 2, 1, Message::Hello(hello));
-    let only_dropped = probe.fail(at(1.5), 5, 9, 2, 1);
+    let only_dropped = probe.fail_data(at(1.5), 5, 9, 2, 1);
     assert!(only_dropped.len() == 1 && is_drop(&only_dropped[0], DropReason::LinkFailure));
     let all = probe.run_until(at(7.0));
     let broken = all.iter().find(|(_, action)| !errors(std::slice::from_ref(action)).is_empty());
@@ -350,7 +352,7 @@ proptest! {
     fn own_sequence_numbers_never_go_back(
         steps in prop::collection::vec((0u32..6, 1u32..6, 0u32..40, 1u8..8), 1..120),
     ) {
-        let mut probe = Probe::new(&ns2());
+        let mut probe = start(&ns2());
         let (mut now, mut last) = (at(0.1), 0);
         for (number, (kind, node, seqno, hops)) in steps.into_iter().enumerate() {
             now += ms(330);
@@ -362,7 +364,7 @@ proptest! {
                 1 => probe.hear(now, node, 9, Message::Rreq(asked)),
                 2 => probe.hear(now, node, 9, Message::Rrep(rrep(9, seqno, ME.0, hops))),
                 3 => probe.hear(now, node, 1, Message::Rerr(rerr(&[(9, seqno)]))),
-                4 => probe.fail(now, 8, 9, node, hops),
+                4 => probe.fail_data(now, 8, 9, node, hops),
                 _ => probe.relay(now, 8, 9, node, hops),
             });
             let own = requests(&actions).into_iter().filter(|(_, rreq)| rreq.origin == ME);

@@ -136,7 +136,7 @@ impl Rfc3561 {
             return;
         }
         let ttl = discovery.ttl;
-        let wait = if ttl < self.params.net_diameter {
+        let wait = if ttl < self.params.net_diameter || !self.params.rreq_backoff {
             self.params.ring_traversal(ttl)
         } else {
             // Binary exponential backoff.
@@ -207,6 +207,15 @@ impl Rfc3561 {
     /// §6.3: the request named so is not processed again within PATH_DISCOVERY_TIME.
     pub(super) fn remember(&mut self, now: Time, name: (NodeId, u32)) {
         self.seen.add(name, now + self.params.path_discovery());
+    }
+
+    /// How long a message to one neighbour waits.
+    pub(super) fn unicast_jitter(&mut self) -> Span {
+        if self.params.unicast_jitter_ms > 0.0 {
+            self.stream.span_below(Span::from_secs(self.params.unicast_jitter_ms * 1e-3))
+        } else {
+            Span::ZERO
+        }
     }
 
     /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of several

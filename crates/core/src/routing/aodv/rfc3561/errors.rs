@@ -11,8 +11,8 @@ use crate::routing::aodv::{Message, Rerr, Unreachable, control};
 use crate::routing::{Action, Notice};
 
 impl Rfc3561 {
-    /// §6.11 case (i). With `repair`, destinations near enough are not given up yet: they are repaired when
-    /// data for them comes (§6.12).
+    /// §6.11 case (i). With `repair`, destinations near enough to which others send through this node are not given up
+    /// yet: they are repaired when data for them comes (§6.12).
     pub(super) fn break_link(
         &mut self,
         now: Time,
@@ -28,7 +28,8 @@ impl Rfc3561 {
             let Some(route) = self.table.valid(now, dst) else { continue };
             let alive_until = route.expires;
             route.invalidate(forget_at);
-            if repair && u32::from(route.hops) <= self.params.max_repair_ttl() {
+            let for_others = !route.precursors().is_empty();
+            if repair && for_others && u32::from(route.hops) <= self.params.max_repair_ttl() {
                 route.repairable_until = alive_until;
             } else {
                 route.reported = true;
@@ -54,7 +55,7 @@ impl Rfc3561 {
             self.send_data(now, packet, None, Span::ZERO, actions);
         } else if self.can_repair(now, dst) {
             let source = packet.src;
-            self.buffer.push(now, packet, actions);
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
             self.repair(now, dst, source, actions);
         } else {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
@@ -150,7 +151,8 @@ impl Rfc3561 {
         let message = Message::Rerr(Rerr { no_delete, unreachable });
         if let &[next_hop] = to {
             let packet = control(now, self.node, next_hop, 1, bytes, message);
-            actions.push(Action::Send { packet, next_hop, delay: Span::ZERO });
+            let delay = self.unicast_jitter();
+            actions.push(Action::Send { packet, next_hop, delay });
         } else {
             let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, message);
             self.broadcast(now, packet, actions);

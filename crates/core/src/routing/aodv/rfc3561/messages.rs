@@ -3,10 +3,10 @@
 use super::table::{Offer, newer};
 use super::{RREP_BYTES, Rfc3561};
 use crate::drops::DropReason;
-use crate::kernel::{Span, Time};
+use crate::kernel::Time;
 use crate::packet::{NodeId, Packet, Payload};
-use crate::routing::Action;
 use crate::routing::aodv::{Message, Rrep, Rreq, control};
+use crate::routing::{Action, relay};
 
 impl Rfc3561 {
     pub(super) fn receive_message(
@@ -53,7 +53,8 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        if self.blacklist.get(&from).is_some_and(|until| *until > now) {
+        let blacklisted = self.blacklist.get(&from).is_some_and(|until| *until > now);
+        if blacklisted || self.may_be_one_way(from) {
             actions.push(Action::Consume(packet));
             return;
         }
@@ -154,12 +155,8 @@ impl Rfc3561 {
     }
 
     /// §6.5, last paragraphs. The hop count already includes the hop to this node.
-    fn forward_rreq(&mut self, now: Time, mut packet: Packet, mut rreq: Rreq, actions: &mut Vec<Action>) {
-        if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-            return;
-        }
-        packet.ttl -= 1;
+    fn forward_rreq(&mut self, now: Time, packet: Packet, mut rreq: Rreq, actions: &mut Vec<Action>) {
+        let Some(mut packet) = relay::count_hop(packet, actions) else { return };
         packet.src = self.node;
         if let Some(known) = self.table.get(now, rreq.dst).and_then(|route| route.seqno)
             && rreq.dst_seqno.is_none_or(|asked| newer(known, asked))
@@ -184,7 +181,7 @@ impl Rfc3561 {
     fn receive_rrep(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        packet: Packet,
         mut rrep: Rrep,
         from: NodeId,
         actions: &mut Vec<Action>,
@@ -199,10 +196,7 @@ impl Rfc3561 {
         }
         if rrep.origin == self.node || !taken || now < self.silent_until {
             actions.push(Action::Consume(packet));
-        } else if packet.ttl <= 1 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            packet.ttl -= 1;
+        } else if let Some(mut packet) = relay::count_hop(packet, actions) {
             packet.src = self.node;
             packet.payload = Payload::Aodv(Message::Rrep(rrep.clone()));
             self.pass_rrep(now, packet, &rrep, actions);
@@ -226,7 +220,8 @@ impl Rfc3561 {
                 route.add_precursor(back);
             }
         }
-        actions.push(Action::Send { packet, next_hop: back, delay: Span::ZERO });
+        let delay = self.unicast_jitter();
+        actions.push(Action::Send { packet, next_hop: back, delay });
     }
 
     /// §6.8: the link to a neighbour that a reply cannot reach may be unidirectional.

@@ -3,7 +3,9 @@
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::packet::NodeId;
-use crate::routing::aodv::probe::{ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent};
+use crate::routing::aodv::probe::{
+    ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
+};
 use crate::routing::aodv::{AodvParams, Hello, Message, Rreq, control};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
@@ -22,14 +24,14 @@ fn ms(millis: u64) -> Span {
 /// A node with a route to 9 over neighbour 2, `hops` hops long, sequence number 7, until 6 s after `now`. It
 /// asked for the route itself, so nobody is a precursor.
 fn with_route(params: &AodvParams, now: Time, hops: u8) -> Probe {
-    let mut probe = Probe::new(params);
+    let mut probe = start(params);
     probe.hear(now, 2, WHOLE, Message::Rrep(rrep(9, 7, ME.0, hops - 1)));
     probe
 }
 
 /// Likewise, and the route was given to neighbour 1, who asks for node 5 five hops away.
 fn between(params: &AodvParams, now: Time, hops: u8) -> Probe {
-    let mut probe = Probe::new(params);
+    let mut probe = start(params);
     probe.hear(now, 1, WHOLE, Message::Rreq(rreq(1, 5, 3, 9, 4)));
     probe.hear(now, 2, WHOLE, Message::Rrep(rrep(9, 7, 5, hops - 1)));
     probe
@@ -64,7 +66,7 @@ fn search(probe: &mut Probe) -> (Vec<(u64, u8)>, Option<u64>) {
 #[test]
 fn rings_grow_to_the_threshold_and_then_the_whole_network_is_asked_with_backoff() {
     // §6.4: RING_TRAVERSAL_TIME = 2 * 40 ms * (TTL + 2); §6.3: NET_TRAVERSAL_TIME = 2.8 s, then twice that.
-    let (sends, died) = search(&mut Probe::new(&rfc()));
+    let (sends, died) = search(&mut start(&rfc()));
     assert_eq!(sends, [(0, 1), (240, 3), (640, 5), (1200, 7), (1920, 35), (4720, 35)]);
     assert_eq!(died, Some(10_320));
 }
@@ -73,7 +75,7 @@ fn rings_grow_to_the_threshold_and_then_the_whole_network_is_asked_with_backoff(
 fn without_rings_the_whole_network_is_asked_three_times() {
     // §6.3: RREQ_RETRIES additional attempts after the first, waits 2.8, 5.6 and 11.2 s.
     let params = AodvParams { expanding_ring: false, ..rfc() };
-    let (sends, died) = search(&mut Probe::new(&params));
+    let (sends, died) = search(&mut start(&params));
     assert_eq!(sends, [(0, 35), (2800, 35), (8400, 35)]);
     assert_eq!(died, Some(19_600));
 }
@@ -92,7 +94,7 @@ fn a_lost_route_is_sought_a_little_beyond_its_last_length() {
 #[test]
 fn each_request_has_a_new_id_and_a_new_own_number_and_asks_for_what_is_known() {
     // §6.1, §6.3.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let first = requests(&probe.send(Time::ZERO, 9)).remove(0).1;
     assert_eq!((first.id, first.origin_seqno, first.dst_seqno, first.hop_count), (1, 1, None, 0));
     let all: Vec<Action> = probe.run_until(at(0.3)).into_iter().map(|(_, action)| action).collect();
@@ -106,7 +108,7 @@ fn each_request_has_a_new_id_and_a_new_own_number_and_asks_for_what_is_known() {
 #[test]
 fn a_destination_answers_with_the_greater_number() {
     // §6.1, §6.6.1: hop count 0, lifetime MY_ROUTE_TIMEOUT.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let asked = Rreq { dst_seqno: Some(12), ..rreq(1, 5, 3, ME.0, 4) };
     let (to, answer) = replies(&probe.hear(at(1.0), 1, 9, Message::Rreq(asked))).remove(0);
     assert_eq!((to, answer.dst, answer.origin), (1, ME, NodeId(5)));
@@ -119,7 +121,7 @@ fn a_destination_answers_with_the_greater_number() {
 #[test]
 fn a_request_leaves_a_route_back_that_lives_as_long_as_a_reply_may_take() {
     // §6.5: 2 * NET_TRAVERSAL_TIME - 2 * HopCount * NODE_TRAVERSAL_TIME = 5.6 s - 5 * 80 ms = 5.2 s.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 9, 4)));
     assert_eq!(probe.next_hop(Time(6_199_999_999), 5), Some(1));
     assert_eq!(probe.next_hop(at(6.2), 5), None);
@@ -146,7 +148,7 @@ fn a_request_is_passed_on_once_with_the_greatest_number_known() {
 
 #[test]
 fn a_request_ends_with_its_time_to_live() {
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let actions = probe.hear(at(1.0), 1, 1, Message::Rreq(rreq(1, 5, 3, 9, 4)));
     assert!(is_drop(&actions[0], DropReason::TtlExpired));
 }
@@ -180,7 +182,7 @@ fn a_gratuitous_reply_tells_the_destination_the_way_back() {
 #[test]
 fn a_reply_is_passed_on_if_it_made_the_route_better() {
     // §6.7.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 9, 4)));
     let (to, passed) = replies(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(9, 7, 5, 2)))).remove(0);
     assert_eq!((to, passed.hop_count, passed.dst_seqno), (1, 3, 7));
@@ -195,7 +197,7 @@ fn a_reply_is_passed_on_if_it_made_the_route_better() {
 #[test]
 fn buffered_packets_leave_in_order_when_the_reply_comes() {
     // §6.3.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     for _ in 0..3 {
         probe.send(Time::ZERO, 9);
     }
@@ -218,7 +220,7 @@ fn use_prolongs_the_routes_both_ways() {
 fn a_break_is_told_to_a_single_precursor_alone() {
     // §6.11 case (i): number raised, unicast to the one precursor.
     let mut probe = between(&rfc(), at(1.0), 3);
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     assert_eq!(errors(&actions), [(Some(1), vec![(2, 0), (9, 8)])]);
     let gone = |dst| Notice::RouteFailed { dst: NodeId(dst), told: false };
     assert_eq!(notices(&actions), [gone(2), gone(9)]);
@@ -232,12 +234,12 @@ fn a_break_is_broadcast_to_several_precursors_and_told_to_nobody_if_there_are_no
     // §6.11.
     let mut probe = between(&rfc(), at(1.0), 3);
     probe.hear(at(1.5), 3, 9, Message::Rreq(rreq(1, 6, 3, 9, 1)));
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     assert_eq!(errors(&actions), [(None, vec![(2, 0), (9, 8)])]);
     assert_eq!(messages(&actions)[0].ttl, 1);
     assert_eq!(messages(&actions)[0].bytes, 20 + 4 + 2 * 8);
     let mut alone = with_route(&rfc(), at(1.0), 3);
-    assert!(errors(&alone.fail(at(2.0), 0, 9, 2, 0)).is_empty());
+    assert!(errors(&alone.fail_data(at(2.0), 0, 9, 2, 0)).is_empty());
 }
 
 #[test]
@@ -270,7 +272,7 @@ fn a_route_that_comes_back_is_told() {
 #[test]
 fn a_packet_without_a_route_is_refused_to_the_neighbour_that_sent_it() {
     // §6.11 case (ii).
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let actions = probe.relay(at(1.0), 5, 9, 1, 5);
     assert_eq!(errors(&actions), [(Some(1), vec![(9, 0)])]);
     assert!(is_drop(&actions[1], DropReason::NoRoute));
@@ -279,7 +281,7 @@ fn a_packet_without_a_route_is_refused_to_the_neighbour_that_sent_it() {
 #[test]
 fn ten_requests_a_second_and_the_eleventh_waits() {
     // §6.3, RREQ_RATELIMIT; 30 ms apart so that no ring times out meanwhile.
-    let mut probe = Probe::new(&AodvParams { expanding_ring: false, ..rfc() });
+    let mut probe = start(&AodvParams { expanding_ring: false, ..rfc() });
     for number in 0..12u32 {
         let actions = probe.send(at(0.03 * f64::from(number)), 100 + number);
         assert_eq!(requests(&actions).len(), usize::from(number < 10));
@@ -291,7 +293,7 @@ fn ten_requests_a_second_and_the_eleventh_waits() {
 #[test]
 fn ten_route_errors_a_second() {
     // §6.11, RERR_RATELIMIT.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let told = |probe: &mut Probe, time| errors(&probe.relay(time, 5, 9, 1, 5)).len();
     let count: usize = (0..15).map(|n| told(&mut probe, at(1.0 + 0.01 * f64::from(n)))).sum();
     assert_eq!(count, 10);
@@ -306,7 +308,7 @@ fn repairing() -> AodvParams {
 fn a_near_destination_is_repaired_where_the_route_broke() {
     // §6.12: TTL = max(3 hops left, 0.5 * 5 hops to the source) + LOCAL_ADD_TTL, number raised.
     let mut probe = between(&repairing(), at(1.0), 3);
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     let (ttl, request) = requests(&actions).remove(0);
     assert_eq!((ttl, request.dst_seqno), (5, Some(8)));
     assert!(errors(&actions).is_empty());
@@ -323,7 +325,7 @@ fn a_near_destination_is_repaired_where_the_route_broke() {
 fn a_repaired_route_that_is_longer_is_told_with_the_n_flag() {
     // §6.12.
     let mut probe = between(&repairing(), at(1.0), 3);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     let actions = probe.hear(at(2.2), 3, WHOLE, Message::Rrep(rrep(9, 8, ME.0, 4)));
     let told = messages(&actions).into_iter().find_map(|out| match out.message {
         Message::Rerr(rerr) => Some((out.to, rerr.no_delete)),
@@ -342,7 +344,7 @@ fn a_repaired_route_that_is_longer_is_told_with_the_n_flag() {
 fn a_repair_without_an_answer_ends_in_a_route_error() {
     // §6.12: after the discovery period, 2 * 40 ms * (5 + 2) = 560 ms.
     let mut probe = between(&repairing(), at(1.0), 3);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     let actions = probe.run_until(at(3.0));
     assert!(actions.iter().all(|(time, _)| *time == at(2.56)));
     let actions: Vec<Action> = actions.into_iter().map(|(_, action)| action).collect();
@@ -355,28 +357,28 @@ fn a_repair_without_an_answer_ends_in_a_route_error() {
 fn a_far_destination_and_ones_own_packets_are_not_repaired() {
     // §6.12: MAX_REPAIR_TTL = 0.3 * 35 = 10 hops.
     let mut far = between(&repairing(), at(1.0), 11);
-    assert!(requests(&far.fail(at(2.0), 5, 9, 2, 5)).is_empty());
+    assert!(requests(&far.fail_data(at(2.0), 5, 9, 2, 5)).is_empty());
     let mut source = with_route(&repairing(), at(1.0), 3);
-    assert!(requests(&source.fail(at(2.0), 0, 9, 2, 0)).is_empty());
+    assert!(requests(&source.fail_data(at(2.0), 0, 9, 2, 0)).is_empty());
 }
 
 #[test]
 fn queued_packets_share_the_fate_of_the_one_that_failed() {
     let mut probe = between(&repairing(), at(1.0), 3);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     probe.flushed(at(2.0), data(50, 5, 9, 5), 2);
     assert_eq!(probe.buffered(), 2);
     let mut probe = between(&rfc(), at(1.0), 3);
-    probe.fail(at(2.0), 5, 9, 2, 5);
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
     assert!(is_drop(&probe.flushed(at(2.0), data(50, 5, 9, 5), 2)[0], DropReason::LinkFailure));
 }
 
 #[test]
 fn requests_from_a_neighbour_that_a_reply_could_not_reach_are_ignored() {
     // §6.8; BLACKLIST_TIMEOUT with rings is (3 + 1 + 2) * 2.8 s = 16.8 s (§10).
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     let lost = control(at(1.0), ME, NodeId(5), WHOLE, 40, Message::Rrep(rrep(0, 1, 5, 0)));
-    let actions = probe.fail_packet(at(1.0), lost, 1);
+    let actions = probe.fail(at(1.0), lost, 1);
     assert!(is_drop(&actions[0], DropReason::LinkFailure));
     let ask = |probe: &mut Probe, time, id, from| {
         replies(&probe.hear(time, from, 9, Message::Rreq(rreq(id, 5, id, ME.0, 4)))).len()
@@ -410,7 +412,7 @@ fn a_node_on_an_active_route_says_hello_each_second_unless_it_broadcasts() {
 fn a_neighbour_that_falls_silent_is_lost_after_two_hellos() {
     // §6.9: ALLOWED_HELLO_LOSS * HELLO_INTERVAL after its last packet of any kind.
     let mut probe = between(&with_hello(), at(1.0), 3);
-    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000) };
+    let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000), heard: None };
     probe.hear(at(1.0), 2, 1, Message::Hello(hello));
     probe.relay(at(2.5), 9, 5, 2, 2);
     let all = probe.run_until(at(5.0));
@@ -422,7 +424,7 @@ fn a_neighbour_that_falls_silent_is_lost_after_two_hellos() {
 #[test]
 fn without_feedback_a_failed_packet_is_only_dropped() {
     let mut probe = between(&with_hello(), at(1.0), 3);
-    let actions = probe.fail(at(2.0), 5, 9, 2, 5);
+    let actions = probe.fail_data(at(2.0), 5, 9, 2, 5);
     assert_eq!(actions.len(), 1);
     assert!(is_drop(&actions[0], DropReason::LinkFailure));
     assert_eq!(probe.next_hop(at(2.0), 9), Some(2));
@@ -431,15 +433,15 @@ fn without_feedback_a_failed_packet_is_only_dropped() {
 #[test]
 fn without_precursor_lists_every_break_is_broadcast() {
     let mut probe = with_route(&AodvParams { precursors: false, ..rfc() }, at(1.0), 3);
-    assert_eq!(errors(&probe.fail(at(2.0), 0, 9, 2, 0)), [(None, vec![(2, 0), (9, 8)])]);
+    assert_eq!(errors(&probe.fail_data(at(2.0), 0, 9, 2, 0)), [(None, vec![(2, 0), (9, 8)])]);
     let mut mute = between(&AodvParams { rerr: false, ..rfc() }, at(1.0), 3);
-    assert!(errors(&mute.fail(at(2.0), 5, 9, 2, 5)).is_empty());
+    assert!(errors(&mute.fail_data(at(2.0), 5, 9, 2, 5)).is_empty());
 }
 
 #[test]
 fn after_a_reboot_a_node_listens_for_delete_period() {
     // §6.13; DELETE_PERIOD = 5 * 3 s.
-    let mut probe = Probe::new(&rfc());
+    let mut probe = start(&rfc());
     probe.restart(at(100.0));
     let asked = Rreq { dst_seqno: Some(12), ..rreq(1, 5, 3, ME.0, 4) };
     assert!(messages(&probe.hear(at(101.0), 1, 9, Message::Rreq(asked))).is_empty());

@@ -1,7 +1,7 @@
 //! The congestion window and the slow-start threshold, and the contract of what opens and closes them.
 //!
-//! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs (or an
-//! ECN echo) tell of congestion, the timer expires. Which segments are then sent again is loss recovery's matter,
+//! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs or an
+//! ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's matter,
 //! how long the timer runs is the RTO policy's.
 
 mod cubic;
@@ -47,6 +47,11 @@ pub(super) trait CongestionControl: Send {
     /// Congestion without a timeout.
     fn handle_loss(&mut self, window: &mut Window, load: Load) {
         window.halve(load);
+    }
+
+    /// A mark of congestion: as one loss (RFC 3168 §5), and nothing needs to be sent again.
+    fn handle_mark(&mut self, window: &mut Window, load: Load) {
+        self.handle_loss(window, load);
     }
 
     /// A timeout. `again`: the same segment has timed out before.

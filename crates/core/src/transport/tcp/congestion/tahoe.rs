@@ -12,4 +12,9 @@ impl CongestionControl for Tahoe {
     fn handle_loss(&mut self, window: &mut Window, load: Load) {
         window.collapse(load, false);
     }
+
+    // Nothing was lost, so there is nothing to start from again.
+    fn handle_mark(&mut self, window: &mut Window, load: Load) {
+        window.halve(load);
+    }
 }

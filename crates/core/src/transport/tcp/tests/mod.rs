@@ -1,6 +1,7 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
+mod ecn;
 mod ns2;
 mod route_failure;
 mod variants;
@@ -25,12 +26,18 @@ fn ack(next: u32) -> Segment {
     Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() }
 }
 
+/// An ACK with ECN-Echo.
+fn echo(next: u32) -> Segment {
+    let signs = AckSigns { ece: true, ..AckSigns::default() };
+    Segment::Ack { next, sack: SackBlocks::new(), signs }
+}
+
 fn sack(next: u32, blocks: &[(u32, u32)]) -> Segment {
     Segment::Ack { next, sack: SackBlocks::from_slice(blocks), signs: AckSigns::default() }
 }
 
 fn data(number: u32) -> Segment {
-    Segment::Data { number, payload: 1000, sent: Time::ZERO, retransmission: false }
+    Segment::Data { number, payload: 1000, sent: Time::ZERO, retransmission: false, cwr: false }
 }
 
 /// The numbers of the data segments in `out`, which is emptied.
@@ -48,7 +55,7 @@ type AckParts = (u32, u32, Vec<(u32, u32)>);
 /// The ACKs in `out`, which is emptied.
 fn acks(out: &mut Vec<Output>) -> Vec<AckParts> {
     let parts = |output| match output {
-        Output::Send { segment: Segment::Ack { next, sack, .. }, bytes } => {
+        Output::Send { segment: Segment::Ack { next, sack, .. }, bytes, .. } => {
             Some((next, bytes, sack.to_vec()))
         }
         _ => None,
@@ -108,7 +115,7 @@ struct Pipe {
     sender: Sender,
     receiver: Receiver,
     now: Time,
-    under_way: BTreeMap<(Time, u64), Segment>,
+    under_way: BTreeMap<(Time, u64), (Segment, Ecn)>,
     order: u64,
     /// Loses the nth transmission of segment m, counted from one, for each (m, n).
     losses: Vec<(u32, u32)>,
@@ -119,6 +126,8 @@ struct Pipe {
     delay: Span,
     /// Loses these transmissions, counted from zero.
     lost: Vec<usize>,
+    /// Marks these transmissions, counted from zero.
+    marked: Vec<usize>,
     /// The window at each transmission.
     windows: Vec<f64>,
     finished: Vec<Time>,
@@ -137,6 +146,7 @@ impl Pipe {
             log: Vec::new(),
             delay: Span::from_millis(50),
             lost: Vec::new(),
+            marked: Vec::new(),
             windows: Vec::new(),
             finished: Vec::new(),
         }
@@ -151,7 +161,7 @@ impl Pipe {
 
     fn carry(&mut self, out: Vec<Output>) {
         for output in out {
-            let Output::Send { segment, .. } = output else {
+            let Output::Send { segment, mut ecn, .. } = output else {
                 self.finished.push(self.now);
                 continue;
             };
@@ -164,9 +174,13 @@ impl Pipe {
                 if self.losses.contains(&(number, *times)) || self.lost.contains(&nth) {
                     continue;
                 }
+                if self.marked.contains(&nth) {
+                    assert_eq!(ecn, Ecn::Ect, "{number} may not be marked");
+                    ecn = Ecn::Ce;
+                }
             }
             self.order += 1;
-            self.under_way.insert((self.now + self.delay, self.order), segment);
+            self.under_way.insert((self.now + self.delay, self.order), (segment, ecn));
         }
     }
 
@@ -177,8 +191,10 @@ impl Pipe {
             let mut out = Vec::new();
             match self.under_way.first_entry().filter(|first| first.key().0 == now) {
                 Some(first) => match first.remove() {
-                    segment @ Segment::Data { .. } => self.receiver.handle_data(now, &segment, &mut out),
-                    segment @ Segment::Ack { .. } => self.sender.handle_ack(now, &segment, &mut out),
+                    (segment @ Segment::Data { .. }, ecn) => {
+                        self.receiver.handle_data(now, &segment, ecn, &mut out);
+                    }
+                    (segment @ Segment::Ack { .. }, _) => self.sender.handle_ack(now, &segment, &mut out),
                 },
                 None => {
                     self.sender.handle_timeout(now, &mut out);
@@ -219,13 +235,13 @@ fn the_syn_goes_first_and_its_ack_opens_the_initial_window() {
     let mut sender = Sender::new(&TcpParams::ns_2_35(), Span::ZERO);
     let mut out = Vec::new();
     sender.handle_write(Time::ZERO, None, &mut out);
-    let syn = Segment::Data { number: 0, payload: 0, sent: Time::ZERO, retransmission: false };
-    assert_eq!(out, [Output::Send { segment: syn, bytes: 40 }]);
+    let syn = Segment::Data { number: 0, payload: 0, sent: Time::ZERO, retransmission: false, cwr: false };
+    assert_eq!(out, [Output::Send { segment: syn, bytes: 40, ecn: Ecn::NotEct }]);
     out.clear();
     sender.handle_ack(ms(100), &ack(1), &mut out);
     assert!(matches!(
         out[0],
-        Output::Send { segment: Segment::Data { number: 1, payload: 1000, .. }, bytes: 1040 }
+        Output::Send { segment: Segment::Data { number: 1, payload: 1000, .. }, bytes: 1040, .. }
     ));
     assert_eq!(sent(&mut out), [1, 2]);
     assert!(same(sender.cwnd(), 2.0));
@@ -482,7 +498,7 @@ fn the_last_segment_of_a_write_is_shorter() {
     let lengths: Vec<u32> = out
         .iter()
         .map(|output| match output {
-            Output::Send { segment: Segment::Data { payload, .. }, bytes } => {
+            Output::Send { segment: Segment::Data { payload, .. }, bytes, .. } => {
                 assert_eq!(*bytes, payload + 20);
                 *payload
             }
@@ -533,13 +549,13 @@ fn idle_time_closes_the_window_to_the_restart_window() {
 fn every_second_segment_in_order_is_acknowledged_and_the_odd_one_in_time() {
     let mut receiver = Receiver::new(&TcpParams::rfc());
     let mut out = Vec::new();
-    receiver.handle_data(ms(0), &data(0), &mut out);
+    receiver.handle_data(ms(0), &data(0), Ecn::NotEct, &mut out);
     assert_eq!(acks(&mut out), [(1, 40, vec![])], "the SYN");
-    receiver.handle_data(ms(10), &data(1), &mut out);
+    receiver.handle_data(ms(10), &data(1), Ecn::NotEct, &mut out);
     assert_eq!((acks(&mut out), receiver.next_timeout()), (vec![], ms(110)));
-    receiver.handle_data(ms(20), &data(2), &mut out);
+    receiver.handle_data(ms(20), &data(2), Ecn::NotEct, &mut out);
     assert_eq!((acks(&mut out), receiver.next_timeout()), (vec![(3, 40, vec![])], Time::NEVER));
-    receiver.handle_data(ms(30), &data(3), &mut out);
+    receiver.handle_data(ms(30), &data(3), Ecn::NotEct, &mut out);
     receiver.handle_timeout(ms(129), &mut out);
     assert_eq!(acks(&mut out), []);
     receiver.handle_timeout(ms(130), &mut out);
@@ -550,12 +566,12 @@ fn every_second_segment_in_order_is_acknowledged_and_the_odd_one_in_time() {
 fn what_is_out_of_order_is_acknowledged_at_once() {
     let mut receiver = Receiver::new(&TcpParams::rfc());
     let mut out = Vec::new();
-    receiver.handle_data(ms(0), &data(0), &mut out);
-    receiver.handle_data(ms(1), &data(1), &mut out);
+    receiver.handle_data(ms(0), &data(0), Ecn::NotEct, &mut out);
+    receiver.handle_data(ms(1), &data(1), Ecn::NotEct, &mut out);
     out.clear();
     // A gap ends the delay of segment 1's ACK, segment 2 fills the gap but for 3, 1 comes again.
     for (number, next) in [(4, 2), (2, 3), (3, 5), (1, 5)] {
-        receiver.handle_data(ms(2), &data(number), &mut out);
+        receiver.handle_data(ms(2), &data(number), Ecn::NotEct, &mut out);
         assert_eq!(acks(&mut out), [(next, 40, vec![])], "segment {number}");
     }
     assert_eq!((receiver.counters().duplicates, receiver.counters().segments_received), (1, 6));
@@ -566,7 +582,7 @@ fn a_segment_beyond_the_window_is_answered_and_forgotten() {
     let mut receiver = Receiver::new(&TcpParams { window: 4, ..TcpParams::ns_2_35() });
     let mut out = Vec::new();
     for number in [4, 1, 2, 3, 0] {
-        receiver.handle_data(ms(0), &data(number), &mut out);
+        receiver.handle_data(ms(0), &data(number), Ecn::NotEct, &mut out);
     }
     let next: Vec<u32> = acks(&mut out).iter().map(|ack| ack.0).collect();
     assert_eq!(next, [0, 0, 0, 0, 4]);
@@ -577,13 +593,13 @@ fn sack_blocks_come_most_recent_first() {
     let mut receiver = Receiver::new(&TcpParams { sack: true, delayed_ack: false, ..TcpParams::rfc() });
     let mut out = Vec::new();
     for number in [2, 4, 6, 8, 3] {
-        receiver.handle_data(ms(0), &data(number), &mut out);
+        receiver.handle_data(ms(0), &data(number), Ecn::NotEct, &mut out);
     }
     let last = acks(&mut out).pop().expect("an ACK for each");
     // 4 for the option, 8 for each block.
     assert_eq!(last, (0, 40 + 4 + 24, vec![(2, 5), (8, 9), (6, 7)]));
     for (number, next, blocks) in [(0, 1, 3), (1, 5, 2), (5, 7, 1), (7, 9, 0)] {
-        receiver.handle_data(ms(0), &data(number), &mut out);
+        receiver.handle_data(ms(0), &data(number), Ecn::NotEct, &mut out);
         let found = acks(&mut out).pop().expect("an ACK for each");
         assert_eq!((found.0, found.2.len()), (next, blocks));
     }
@@ -657,7 +673,7 @@ struct Chaos {
     window: u32,
     /// The least window: a segment, but ns-2 halves a window of one (its whole segments leave none).
     least: f64,
-    under_way: BTreeMap<(Time, u64), Segment>,
+    under_way: BTreeMap<(Time, u64), (Segment, Ecn)>,
     order: u64,
     unsent: u32,
     promised: u32,
@@ -668,7 +684,7 @@ struct Chaos {
 impl Chaos {
     fn carry(&mut self, now: Time, out: &mut Vec<Output>) -> Result<(), TestCaseError> {
         for output in out.drain(..) {
-            let Output::Send { segment, .. } = output else {
+            let Output::Send { segment, ecn, .. } = output else {
                 self.finished += 1;
                 continue;
             };
@@ -690,7 +706,9 @@ impl Chaos {
                 if self.stream.unit() >= self.loss {
                     self.order += 1;
                     let delay = Span::from_secs(self.stream.uniform(0.001, 0.3));
-                    self.under_way.insert((now + delay, self.order), segment.clone());
+                    let is_marked = ecn == Ecn::Ect && self.stream.unit() < 0.2;
+                    let ecn = if is_marked { Ecn::Ce } else { ecn };
+                    self.under_way.insert((now + delay, self.order), (segment.clone(), ecn));
                 }
             }
         }
@@ -706,12 +724,12 @@ impl Chaos {
         if now < arrival {
             self.sender.handle_timeout(now, out);
             self.receiver.handle_timeout(now, out);
-        } else if let Some((_, segment)) = self.under_way.pop_first() {
+        } else if let Some((_, (segment, ecn))) = self.under_way.pop_first() {
             if let Segment::Ack { next, .. } = segment {
                 self.acked = self.acked.max(next);
             }
             self.sender.handle_ack(now, &segment, out);
-            self.receiver.handle_data(now, &segment, out);
+            self.receiver.handle_data(now, &segment, ecn, out);
         }
         // Routing tells of failures and routes at random, too.
         match self.stream.unit() {
@@ -763,9 +781,9 @@ fn chaos_ends(params: &TcpParams, bytes: u64, loss: f64, seed: u64) -> Result<()
 
 fn any_params() -> impl Strategy<Value = TcpParams> {
     let profiles = [TcpParams::rfc(), TcpParams::ns_2_35(), TcpParams::ns_2_1b9(), TcpParams::cmu_1998()];
-    let switches = any::<[bool; 6]>();
+    let switches = any::<[bool; 7]>();
     (prop::sample::select(profiles.to_vec()), prop::sample::select(SENDER_NAMES), 1u32..30, switches)
-        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held])| {
+        .prop_map(|(mut params, name, window, [delayed, limited, one, setup, stamps, held, ecn])| {
             params.apply_sender(name);
             params.window = window;
             params.delayed_ack |= delayed;
@@ -774,6 +792,7 @@ fn any_params() -> impl Strategy<Value = TcpParams> {
             params.connection_setup ^= setup;
             params.timestamps = stamps;
             params.hold_down ^= held;
+            params.ecn = ecn;
             params
         })
 }

@@ -1,5 +1,6 @@
 //! Senders that know of route failures, by their states.
 
+use super::super::route_failure::AtcpState;
 use super::*;
 
 impl Alone {
@@ -130,6 +131,50 @@ fn atcp_keeps_its_window_at_a_loss() {
     assert!(same(alone.sender.cwnd(), 5.0) && alone.sender.rto() == rto);
 }
 
+/// Liu and Singh 2001, Fig. 3: every change of state, and what TCP may do in each.
+#[test]
+fn atcp_goes_through_its_four_states() {
+    use AtcpState::{Congested, Disconnected, Loss, Normal};
+    let mut params = TcpParams { limited_transmit: false, ..TcpParams::ns_2_35() };
+    params.apply_sender("atcp");
+    let mut alone = Alone::five_outstanding(&params);
+    let state = |alone: &Alone| (alone.sender.atcp, alone.sender.cwnd());
+    assert_eq!(state(&alone), (Normal, 5.0));
+    // Three duplicates: ATCP sends 4 again, TCP persists; further duplicates and its timer change nothing else.
+    assert_eq!((0..3).map(|_| alone.hear(1, &ack(4))).collect::<Vec<_>>(), [vec![], vec![], vec![4]]);
+    assert_eq!(state(&alone), (Loss, 5.0));
+    assert_eq!(alone.hear(1, &ack(4)), NOTHING);
+    assert_eq!(alone.time_out(), (219, vec![4]));
+    assert_eq!(state(&alone), (Loss, 5.0));
+    // New data acknowledged: TCP goes on with its window.
+    assert_eq!(alone.hear(1, &ack(6)), [9, 10, 11]);
+    assert_eq!(state(&alone), (Normal, 6.0));
+    // A mark: TCP halves its window and sends nothing new yet; a loss is now TCP's own affair.
+    assert_eq!(alone.hear(1, &echo(7)), NOTHING);
+    assert_eq!(state(&alone), (Congested, 3.0));
+    let timeouts = alone.sender.counters().timeouts;
+    alone.time_out();
+    assert_eq!(alone.sender.counters().timeouts, timeouts + 1);
+    assert_eq!(state(&alone), (Congested, 1.0));
+    // New data goes out, and ATCP looks after losses again.
+    assert_eq!(alone.hear(1, &ack(12)), [12, 13]);
+    assert_eq!(alone.sender.atcp, Normal);
+    // A loss, then a mark: congested. A route failure goes before all, and any ACK ends it with a window of one.
+    alone.time_out();
+    assert_eq!(alone.sender.atcp, Loss);
+    assert_eq!(alone.hear(1, &echo(12)), NOTHING);
+    assert_eq!(alone.sender.atcp, Congested);
+    for _ in 0..2 {
+        alone.fail_route(1);
+        assert_eq!(alone.sender.atcp, Disconnected);
+        assert_eq!(alone.time_out().1, [12], "a probe");
+        alone.hear(1, &ack(12));
+        assert_eq!(state(&alone), (Normal, 1.0));
+        alone.time_out();
+        assert_eq!(alone.sender.atcp, Loss, "and again from there");
+    }
+}
+
 /// Bansal and Barua 2003: the second timeout, moderated into [α, β], without any ACK between.
 #[test]
 fn two_silent_timeouts_are_a_route_failure() {
@@ -196,7 +241,8 @@ fn the_receiver_tells_once_of_what_came_out_of_order() {
     for (number, sent) in [(0, 1), (2, 3), (1, 2), (3, 4)] {
         receiver.handle_data(
             ms(9),
-            &Segment::Data { number, payload: 1, sent: ms(sent), retransmission: false },
+            &Segment::Data { number, payload: 1, sent: ms(sent), retransmission: false, cwr: false },
+            Ecn::NotEct,
             &mut out,
         );
     }

@@ -148,14 +148,16 @@ fn a_delayed_ack_brings_back_the_stamp_of_the_first_segment_it_answers() {
     let params = TcpParams { timestamps: true, connection_setup: false, ..TcpParams::rfc() };
     let mut receiver = Receiver::new(&params);
     let mut out = Vec::new();
-    let at = |number, sent| Segment::Data { number, payload: 1000, sent, retransmission: false };
+    let at = |number, sent| Segment::Data { number, payload: 1000, sent, retransmission: false, cwr: false };
     for (number, sent) in [(0, 1), (1, 2), (3, 4), (2, 5)] {
-        receiver.handle_data(ms(10), &at(number, ms(sent)), &mut out);
+        receiver.handle_data(ms(10), &at(number, ms(sent)), Ecn::NotEct, &mut out);
     }
     let answers: Vec<(u32, Time, u32)> = out
         .iter()
         .map(|output| match output {
-            Output::Send { segment: Segment::Ack { next, signs, .. }, bytes } => (*next, signs.echo, *bytes),
+            Output::Send { segment: Segment::Ack { next, signs, .. }, bytes, .. } => {
+                (*next, signs.echo, *bytes)
+            }
             other => panic!("{other:?}"),
         })
         .collect();
@@ -218,6 +220,7 @@ fn every_sender_survives_ten_thousand_random_patterns() {
             params.apply_sender(name);
             params.timestamps = seed % 3 == 0;
             params.delayed_ack |= seed % 5 == 0;
+            params.ecn = seed % 3 == 1;
             let loss = (seed % 40) as f64 / 100.0;
             if let Err(error) = chaos_ends(&params, 12_345 + seed % 7_000, loss, seed) {
                 panic!("{name}, pattern {seed}: {error}");

@@ -1,0 +1,5 @@
+"""Routing protocols in Python to begin from: copy one, change it. docs/add-a-routing-protocol.md builds both.
+
+`manetlab.examples.flooding.Flooding` does in Python what ``routing = "flooding"`` does in Rust;
+`manetlab.examples.greedy.Greedy` forwards by position.
+"""
