@@ -59,12 +59,12 @@ def write_named_blocks(page: Path, folder: Path) -> None:
 
 @cache
 def small_result() -> Result:
-    """A run with TCP, CBR, video over ADP and a Web session, some of which cannot be delivered."""
+    """A run with TCP, CBR, video over RTP and a Web session, some of which cannot be delivered."""
     flows: list[dict[str, Any]] = [
         {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 20_000},
         {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.2},
         {"kind": "cbr", "src": 1, "dst": 3, "start_s": 0.6, "bytes": 512, "interval_s": 0.2},
-        {"kind": "video", "src": 0, "dst": 2, "start_s": 0.7, "transport": "adp"},
+        {"kind": "video", "src": 0, "dst": 2, "start_s": 0.7, "transport": "rtp-adp"},
         {
             "kind": "web",
             "src": 2,

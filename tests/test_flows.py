@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manetlab import InputError, Result, Scenario, run
@@ -31,7 +31,7 @@ def scenario(*flows: dict[str, Any], **changes: Any) -> Scenario:
     )
 
 
-@pytest.mark.parametrize("transport", ["udp", "adp", "tcp"])
+@pytest.mark.parametrize("transport", ["udp", "adp", "tcp", "rtp-udp", "rtp-adp"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:
     result: Result = run(scenario({"kind": kind, "transport": transport, **KINDS[kind]}))
@@ -39,6 +39,7 @@ def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:
     assert (flow["kind"], flow["transport"]) == (kind, transport)
     assert flow["messages_made"] == flow["messages_delivered"] > 0
     assert result.totals["message_delivery_fraction"] == 1.0
+    assert ("rtp_in_time_fraction" in flow) == transport.startswith("rtp")
     assert ("video_decodable_fraction" in result.totals) and (
         (result.totals["video_decodable_fraction"] is not None) == (kind == "video")
     )
@@ -79,6 +80,7 @@ traffic = { flows = [{ kind = "trace", src = 0, dst = 1, start_s = 1.0, file = "
     assert listed.resolve().hash == read.resolve().hash
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.integers(1, 65_507)), min_size=1))
 def test_a_written_trace_is_read_again(packets: list[tuple[float, int]]) -> None:
     import tempfile
@@ -142,5 +144,7 @@ def test_parameters_of_adp_and_video_reach_the_run() -> None:
     assert cut["packets_sent"] > plain["packets_sent"] == plain["messages_made"]
     delayed = run(scenario(video, adp={"ack_every": 2})).flows[0]
     assert delayed["acks_sent"] < plain["acks_sent"] == plain["packets_received"]
+    reported = run(scenario({**video, "transport": "rtp-udp"}, rtp={"report_interval_s": 0.1})).flows[0]
+    assert reported["rtp_reports_received"] > 30
     late = run(scenario(video, video={"playout_deadline_s": 0.001})).flows[0]
     assert late["frames_late"] > 0 and late["decodable_fraction"] < 1

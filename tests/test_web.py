@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, run, web
@@ -64,17 +64,19 @@ cycles = st.fixed_dictionaries(
         "think_s": seconds,
         "request_bytes": lengths,
         "server_delay_s": seconds,
-        "replies_bytes": st.lists(lengths, min_size=1, max_size=4),
+        "replies_bytes": st.lists(lengths, min_size=1, max_size=3),
     }
 )
-ends = st.tuples(st.integers(0, 49), st.integers(0, 49)).filter(lambda pair: pair[0] != pair[1])
+ends = st.tuples(st.integers(0, 24), st.integers(25, 49))
+sessions = st.tuples(ends, seconds, st.none() | seconds, st.lists(cycles, min_size=1, max_size=2))
 
 
-@given(st.lists(st.tuples(ends, seconds, st.none() | seconds, st.lists(cycles, min_size=1)), min_size=1))
+@settings(deadline=None)
+@given(st.lists(sessions, min_size=1, max_size=2))
 def test_whatever_is_written_reads_back(drawn: list[Any]) -> None:
     import tempfile
 
-    sessions = [
+    listed = [
         {
             "src": src,
             "dst": dst,
@@ -86,8 +88,8 @@ def test_whatever_is_written_reads_back(drawn: list[Any]) -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.json"
-        path.write_text(web.text(sessions))
-        assert web.read(path) == sessions
+        path.write_text(web.text(listed))
+        assert web.read(path) == listed
         assert web.text(web.read(path)) == path.read_text()
 
 

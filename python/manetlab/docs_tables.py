@@ -28,6 +28,7 @@ SECTIONS = {
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),
+    "rtp": ("RTP, at both ends", "models/rtp.md"),
     "web": ("Web sessions", "models/web.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }

@@ -90,7 +90,7 @@ class CbrFlow(_Flow):
 
 
 class _MessageFlow(_Flow):
-    transport: Literal["udp", "adp", "tcp"] = "udp"
+    transport: Literal["udp", "adp", "tcp", "rtp-udp", "rtp-adp"] = "udp"
 
 
 class OnOffFlow(_MessageFlow):
@@ -102,7 +102,7 @@ class OnOffFlow(_MessageFlow):
         dst: The destination node.
         start_s: When the first burst begins, in s.
         stop_s: When it ends, in s; with the run if not given.
-        transport: What carries the packets: ``udp``, ``adp`` or ``tcp``.
+        transport: What carries the packets: ``udp``, ``adp``, ``tcp``, ``rtp-udp`` or ``rtp-adp``.
         bytes: Payload of a packet.
         interval_s: Time between packets of a burst, in s.
         on_s: Mean length of a burst, in s.
@@ -129,7 +129,7 @@ class PoissonFlow(_MessageFlow):
         dst: The destination node.
         start_s: When the process begins, in s.
         stop_s: When it ends, in s; with the run if not given.
-        transport: What carries the packets: ``udp``, ``adp`` or ``tcp``.
+        transport: What carries the packets: ``udp``, ``adp``, ``tcp``, ``rtp-udp`` or ``rtp-adp``.
         bytes: Payload of a packet.
         interval_s: Mean time between packets, in s.
         max_packets: Packets until the source stops; endless if not given.
@@ -150,7 +150,7 @@ class TraceFlow(_MessageFlow):
         dst: The destination node.
         start_s: What the times of the list count from, in s.
         stop_s: No packet is made from here on, in s; with the run if not given.
-        transport: What carries the packets: ``udp``, ``adp`` or ``tcp``.
+        transport: What carries the packets: ``udp``, ``adp``, ``tcp``, ``rtp-udp`` or ``rtp-adp``.
         file: A CSV file with the columns ``time_s`` and ``bytes``.
         packets: The packets: a list of ``[time_s, bytes]``, the times never falling.
     """
@@ -185,7 +185,7 @@ class VideoFlow(_MessageFlow):
         dst: The destination node.
         start_s: When the first frame is made, in s.
         stop_s: When it ends, in s; with the run if not given.
-        transport: What carries the frames: ``udp``, ``adp`` or ``tcp``.
+        transport: What carries the frames: ``udp``, ``adp``, ``tcp``, ``rtp-udp`` or ``rtp-adp``.
     """
 
     kind: Literal["video"]

@@ -74,6 +74,15 @@ MESSAGE_FLOW = (
     Metric("throughput_bps", "throughput", "kb/s", 1e-3, 1),
     Metric("hops_mean", "hops", "", 1, 2),
 )
+RTP_FLOW = (
+    Metric("rtp_packets_expected", "packets expected"),
+    Metric("rtp_loss_fraction", "lost", "%", 100, 2),
+    Metric("rtp_jitter_s", "jitter", "ms", 1e3, 2),
+    Metric("rtp_reports_sent", "reports sent"),
+    Metric("rtp_reports_received", "reports received"),
+    Metric("rtp_reported_loss_mean", "loss reported", "%", 100, 2),
+    Metric("rtp_in_time_fraction", "in time", "%", 100, 1),
+)
 WEB_FLOW = (
     Metric("cycles", "cycles"),
     Metric("cycles_completed", "completed"),

@@ -204,6 +204,7 @@ class Scenario(_Model):
         adv: Changed parameters of ADV.
         adp: Changed parameters of ADP.
         video: Changed parameters of video traffic.
+        rtp: Changed parameters of RTP.
         flooding: Changed parameters of flooding.
         python: Parameters of a protocol in Python: keyword arguments of its class.
     """
@@ -228,6 +229,7 @@ class Scenario(_Model):
     adv: Section = {}
     adp: Section = {}
     video: Section = {}
+    rtp: Section = {}
     flooding: Section = {}
     python: Section = {}
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::kernel::Time;
 use crate::routing::{adv, aodv, dsdv, dsr};
-use crate::transport::{adp, tcp};
+use crate::transport::{adp, rtp, tcp};
 
 /// A node: its IP address, its MAC address and its index, which are the same number here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -105,8 +105,10 @@ pub enum Payload {
     Udp(FlowId, u64),
     /// A UDP datagram that carries a message of a flow, or a part of one.
     Datagram(FlowId, Datagram),
-    /// An ADP packet of a flow.
-    Adp(FlowId, adp::Segment),
+    /// An ADP packet of a flow, with the RTP header in it, if there is one.
+    Adp(FlowId, adp::Segment, Option<rtp::Header>),
+    /// A receiver's report on an RTP flow.
+    Rtcp(FlowId, rtp::Report),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -160,6 +162,8 @@ pub struct Datagram {
     pub message: u32,
     /// Bytes of the message in this datagram.
     pub payload: u32,
+    /// The RTP header before them, if there is one.
+    pub rtp: Option<rtp::Header>,
 }
 
 impl Packet {
@@ -196,7 +200,10 @@ impl Packet {
     pub fn flow(&self) -> Option<FlowId> {
         match self.payload {
             Payload::Tcp(connection, _) => Some(connection.flow),
-            Payload::Udp(flow, _) | Payload::Datagram(flow, _) | Payload::Adp(flow, _) => Some(flow),
+            Payload::Udp(flow, _)
+            | Payload::Datagram(flow, _)
+            | Payload::Adp(flow, ..)
+            | Payload::Rtcp(flow, _) => Some(flow),
             _ => None,
         }
     }
@@ -208,8 +215,9 @@ impl Packet {
             Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
             Payload::Udp(..) => "cbr",
             Payload::Datagram(..) => "udp",
-            Payload::Adp(_, adp::Segment::Data { .. }) => "adp",
-            Payload::Adp(_, adp::Segment::Ack { .. }) => "adp-ack",
+            Payload::Adp(_, adp::Segment::Data { .. }, _) => "adp",
+            Payload::Adp(_, adp::Segment::Ack { .. }, _) => "adp-ack",
+            Payload::Rtcp(..) => "rtcp",
             Payload::Aodv(message) => match message {
                 aodv::Message::Rreq { .. } => "rreq",
                 aodv::Message::Rrep { .. } => "rrep",

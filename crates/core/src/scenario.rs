@@ -19,6 +19,10 @@ choices! {
         Adp = "adp",
         /// One write for each message.
         Tcp = "tcp",
+        /// RTP over UDP.
+        RtpUdp = "rtp-udp",
+        /// RTP over ADP.
+        RtpAdp = "rtp-adp",
     }
 }
 

@@ -18,6 +18,7 @@ use crate::routing::{self, Routing};
 use crate::scenario::NetworkParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
+use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
 
 /// Makes the routing protocol of a node, which gets its own stream of random numbers.
@@ -146,6 +147,8 @@ sections! {
         adp: AdpParams,
         /// Video traffic.
         video: VideoParams,
+        /// RTP.
+        rtp: RtpParams,
     }
     protocols {
         /// Ad hoc On-Demand Distance Vector.

@@ -166,17 +166,20 @@ def show(result: Result) -> None:
     from rich.text import Text
 
     from manetlab.flows import FLOWS
-    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, TCP_FLOW, TOTALS, WEB_FLOW
+    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, RTP_FLOW, TCP_FLOW, TOTALS, WEB_FLOW
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
     own = {"tcp": TCP_FLOW, "cbr": CBR_FLOW, "web": WEB_FLOW}
-    for kind in FLOWS:
-        metrics = own.get(kind, MESSAGE_FLOW)
-        flows = [flow for flow in result.flows if flow["kind"] == kind]
+    shown = [
+        (f"{kind.upper()} flows", own.get(kind, MESSAGE_FLOW), [f for f in result.flows if f["kind"] == kind])
+        for kind in FLOWS
+    ]
+    shown.append(("RTP", RTP_FLOW, [flow for flow in result.flows if "rtp_jitter_s" in flow]))
+    for title, metrics, flows in shown:
         if flows:
             headings = (metric.heading for metric in metrics)
-            table = Table(f"{kind.upper()} flows", ("flow", "from", "to", *headings), text_columns=0)
+            table = Table(title, ("flow", "from", "to", *headings), text_columns=0)
             for flow in flows:
                 ends = (str(flow[key]) for key in ("id", "src", "dst"))
                 table.add(*ends, *(metric.show(flow) for metric in metrics))

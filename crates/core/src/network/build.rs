@@ -16,12 +16,13 @@ use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, R
 use crate::traffic::{
     CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
 };
-use crate::transport::adp;
 use crate::transport::tcp::{Receiver, Sender, TcpParams};
+use crate::transport::{adp, rtp};
 
 use super::air::Air;
 use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
 use super::messages::{AdpFlow, Bearer, MessageFlow};
+use super::rtp::RtpFlow;
 use super::sampling::Sampling;
 use super::web::WebFlow;
 use super::{Conveyor, Network, Options, Station, Target};
@@ -142,7 +143,9 @@ impl Network {
                 let next = source.as_ref().map_or(start, |source| source.next_timeout());
                 self.agenda.set(source_slot, next);
                 let bearer = self.bearer(scenario, id, kind, &streams);
-                Transport::Messages(Box::new(MessageFlow::new(source, bearer, packet_bytes(scenario, kind))))
+                let rtp = is_rtp(kind).then(|| self.rtp_flow(scenario, id, &streams));
+                let packet_bytes = packet_bytes(scenario, kind);
+                Transport::Messages(Box::new(MessageFlow::new(source, bearer, packet_bytes, rtp)))
             }
         };
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
@@ -169,15 +172,24 @@ impl Network {
         WebFlow::new(session, params.clone(), tick_phases, slots)
     }
 
+    /// Both ends of RTP.
+    fn rtp_flow(&mut self, scenario: &Scenario, id: u32, streams: &Streams) -> RtpFlow {
+        let params = &scenario.params.rtp;
+        let mut stream = streams.stream(id, Purpose::Transport);
+        let sender = rtp::Sender::new(params, &mut stream);
+        let receiver = rtp::Receiver::new(params, self.udp_overhead_bytes, stream);
+        RtpFlow::new(sender, receiver, self.add_slot(Target::Reports(id)), params.report_bytes)
+    }
+
     /// The endpoints that carry a flow's messages.
     fn bearer(&mut self, scenario: &Scenario, id: u32, kind: &FlowKind, streams: &Streams) -> Bearer {
         match carrier_of(kind) {
-            Carrier::Udp => Bearer::Udp,
+            Carrier::Udp | Carrier::RtpUdp => Bearer::Udp,
             Carrier::Tcp => {
                 let flow = self.tcp_flow(id, &scenario.params.tcp, streams, None);
                 Bearer::Tcp(Box::new(TcpFlow { ends: false, ..flow }))
             }
-            Carrier::Adp => {
+            Carrier::Adp | Carrier::RtpAdp => {
                 let params = &scenario.params.adp;
                 let endless = matches!(kind, FlowKind::Adp {});
                 Bearer::Adp(Box::new(AdpFlow {
@@ -190,6 +202,10 @@ impl Network {
             }
         }
     }
+}
+
+fn is_rtp(kind: &FlowKind) -> bool {
+    matches!(carrier_of(kind), Carrier::RtpUdp | Carrier::RtpAdp)
 }
 
 /// What carries the messages of a flow.
@@ -213,9 +229,10 @@ fn packet_bytes(scenario: &Scenario, kind: &FlowKind) -> u32 {
         _ => 0,
     };
     let fits = match carrier_of(kind) {
-        Carrier::Adp => MAX_IP_BYTES - IP_HEADER_BYTES - adp::HEADER_BYTES,
-        Carrier::Udp | Carrier::Tcp => MAX_DATAGRAM_BYTES,
+        Carrier::Adp | Carrier::RtpAdp => MAX_IP_BYTES - IP_HEADER_BYTES - adp::HEADER_BYTES,
+        Carrier::Udp | Carrier::Tcp | Carrier::RtpUdp => MAX_DATAGRAM_BYTES,
     };
+    let fits = fits - if is_rtp(kind) { rtp::HEADER_BYTES } else { 0 };
     if wanted == 0 { fits } else { wanted.min(fits) }
 }
 

@@ -6,10 +6,11 @@ use crate::packet::{Datagram, Ecn, FlowId, Packet, Payload};
 use crate::routing::ConnectionEvent;
 use crate::scenario::{FlowKind, Scenario};
 use crate::traffic::{Message, Source};
-use crate::transport::adp;
+use crate::transport::{adp, rtp};
 
 use super::Network;
 use super::flows::{TcpFlow, Transport};
+use super::rtp::RtpFlow;
 
 /// A flow that sends messages.
 pub(super) struct MessageFlow {
@@ -20,6 +21,8 @@ pub(super) struct MessageFlow {
     packet_bytes: u32,
     state: FlowState,
     pub(super) log: MessageLog,
+    /// RTP's ends, if the packets are RTP's.
+    pub(super) rtp: Option<Box<RtpFlow>>,
 }
 
 /// Where a flow is between its first message and its last, as routing is told.
@@ -51,8 +54,21 @@ pub(super) struct AdpFlow {
 
 impl MessageFlow {
     /// A flow that has sent nothing.
-    pub(super) fn new(source: Option<Box<dyn Source>>, bearer: Bearer, packet_bytes: u32) -> MessageFlow {
-        MessageFlow { source, bearer, packet_bytes, state: FlowState::Unborn, log: MessageLog::default() }
+    pub(super) fn new(
+        source: Option<Box<dyn Source>>,
+        bearer: Bearer,
+        packet_bytes: u32,
+        rtp: Option<RtpFlow>,
+    ) -> MessageFlow {
+        let (state, log) = (FlowState::Unborn, MessageLog::default());
+        MessageFlow { source, bearer, packet_bytes, state, log, rtp: rtp.map(Box::new) }
+    }
+
+    /// The RTP header of the next packet, with `payload` of this message, if the flow has such headers; and its bytes.
+    fn rtp_header(&mut self, message: u32, payload: u32) -> (Option<rtp::Header>, u32) {
+        let Some(rtp) = &mut self.rtp else { return (None, 0) };
+        let (of, made) = self.log.message(message);
+        (Some(rtp.header(message, payload, of.bytes, made)), rtp::HEADER_BYTES)
     }
 
     pub(super) fn tcp(&self) -> Option<&TcpFlow> {
@@ -80,7 +96,7 @@ impl MessageFlow {
     }
 
     fn two_way(&self) -> bool {
-        !matches!(self.bearer, Bearer::Udp)
+        !matches!(self.bearer, Bearer::Udp) || self.rtp.is_some()
     }
 }
 
@@ -142,16 +158,20 @@ impl Network {
                 });
             }
             Bearer::Udp => {
-                let most = messages.packet_bytes;
+                let (most, two_way) = (messages.packet_bytes, messages.two_way());
                 for at in (0..message.bytes).step_by(most as usize) {
                     let payload = most.min(message.bytes - at);
-                    let bytes = payload + self.udp_overhead_bytes;
+                    let Transport::Messages(messages) = &mut self.flows[id as usize].transport else {
+                        return;
+                    };
+                    let (rtp, header_bytes) = messages.rtp_header(number, payload);
+                    let bytes = payload + header_bytes + self.udp_overhead_bytes;
                     self.meter.packet_sent(now, FlowId(id));
-                    let datagram = Datagram { message: number, payload };
+                    let datagram = Datagram { message: number, payload, rtp };
                     self.originate(src, dst, bytes, Payload::Datagram(FlowId(id), datagram), Ecn::NotEct);
                 }
                 if is_last {
-                    self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: false });
+                    self.tell_routing(src, ConnectionEvent::Closed { dst, two_way });
                 }
             }
         }
@@ -188,7 +208,13 @@ impl Network {
         for output in outputs {
             if let adp::Output::Send(segment, bytes) = output {
                 self.meter.packet_sent(now, FlowId(id));
-                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment), Ecn::NotEct);
+                let Transport::Messages(messages) = &mut self.flows[id as usize].transport else { return };
+                let (rtp, header_bytes) = match segment {
+                    adp::Segment::Data { message, payload, .. } => messages.rtp_header(message, payload),
+                    adp::Segment::Ack { .. } => (None, 0),
+                };
+                let payload = Payload::Adp(FlowId(id), segment, rtp);
+                self.originate(src, dst, bytes + header_bytes, payload, Ecn::NotEct);
             }
         }
         if closes {
@@ -212,7 +238,7 @@ impl Network {
         self.agenda.set(adp_flow.receiver_slot, adp_flow.receiver.next_timeout());
         for output in outputs {
             if let adp::Output::Send(segment, bytes) = output {
-                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment), Ecn::NotEct);
+                self.originate(src, dst, bytes, Payload::Adp(FlowId(id), segment, None), Ecn::NotEct);
             }
         }
     }
@@ -222,15 +248,18 @@ impl Network {
         let now = self.now;
         match &packet.payload {
             Payload::Datagram(id, datagram) => {
+                self.hear_rtp(*id, datagram.rtp.as_ref());
                 self.take_in(*id, packet, datagram.message, datagram.payload, first);
             }
-            Payload::Adp(id, segment @ adp::Segment::Data { message, payload, .. }) => {
+            Payload::Adp(id, segment @ adp::Segment::Data { message, payload, .. }, rtp) => {
+                self.hear_rtp(*id, rtp.as_ref());
                 self.take_in(*id, packet, *message, *payload, first);
                 self.with_adp_receiver(id.0, |receiver, out| receiver.handle_data(now, segment, out));
             }
-            Payload::Adp(id, segment @ adp::Segment::Ack { .. }) => {
+            Payload::Adp(id, segment @ adp::Segment::Ack { .. }, _) => {
                 self.with_adp_sender(id.0, |sender, out| sender.handle_ack(now, segment, out));
             }
+            Payload::Rtcp(id, report) => self.hear_report(*id, report),
             _ => {}
         }
     }
@@ -253,13 +282,17 @@ impl Network {
         let packets = self.meter.cbr_measures(FlowId(id));
         let log = &messages.log;
         let measures = match &messages.bearer {
-            Bearer::Udp => log.measures(warmup, "udp", &[], &packets),
+            Bearer::Udp => {
+                let transport = if messages.rtp.is_some() { "rtp-udp" } else { "udp" };
+                log.measures(warmup, transport, &[], &packets)
+            }
             Bearer::Adp(adp_flow) => {
+                let transport = if messages.rtp.is_some() { "rtp-adp" } else { "adp" };
                 let waiting: Vec<u32> = adp_flow.sender.waiting().collect();
                 MessageMeasures {
                     acks_sent: Some(adp_flow.receiver.counters().acks_sent),
                     timeouts: Some(adp_flow.sender.counters().timeouts),
-                    ..log.measures(warmup, "adp", &waiting, &packets)
+                    ..log.measures(warmup, transport, &waiting, &packets)
                 }
             }
             Bearer::Tcp(tcp) => {

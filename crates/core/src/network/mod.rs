@@ -13,6 +13,7 @@ mod build;
 mod flows;
 mod messages;
 mod results;
+mod rtp;
 mod sampling;
 mod web;
 
@@ -124,6 +125,8 @@ enum Target {
     Source(u32),
     Sender(u32),
     Receiver(u32),
+    /// The reports of an RTP flow.
+    Reports(u32),
     Air(u32),
     /// First bits under way.
     FirstBits,
@@ -235,6 +238,7 @@ impl Network {
             Target::Source(flow) => self.wake_source(flow),
             Target::Sender(flow) => self.wake_sender(flow),
             Target::Receiver(flow) => self.wake_receiver(flow),
+            Target::Reports(flow) => self.wake_reports(flow),
             Target::Air(transmission) => self.continue_transmission(transmission),
             Target::FirstBits => self.walk_first_bits(),
             Target::Delayed => self.release(),

@@ -65,7 +65,8 @@ impl Network {
             Transport::Web(web) => self.web_measures(id, web, scenario),
         };
         let start_s = scenario.flows[id as usize].start_s;
-        FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures }
+        let rtp = self.rtp_measures(id, scenario);
+        FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures, rtp }
     }
 
     /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.

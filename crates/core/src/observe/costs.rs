@@ -73,7 +73,9 @@ impl MacCount {
     pub fn count(&mut self, packet: &Packet, frame_bytes: u32) {
         let is_ack = matches!(
             packet.payload,
-            Payload::Tcp(_, tcp::Segment::Ack { .. }) | Payload::Adp(_, adp::Segment::Ack { .. })
+            Payload::Tcp(_, tcp::Segment::Ack { .. })
+                | Payload::Adp(_, adp::Segment::Ack { .. }, _)
+                | Payload::Rtcp(..)
         );
         let (packets, bytes) = if is_ack {
             (&mut self.ack_packets, &mut self.ack_bytes)

@@ -34,7 +34,7 @@ pub struct MessageLog {
 /// Measures of a flow that sends messages. They count messages and packets made in the window.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct MessageMeasures {
-    /// `udp`, `adp` or `tcp`.
+    /// `udp`, `adp`, `tcp`, `rtp-udp` or `rtp-adp`.
     pub transport: &'static str,
     /// Messages made.
     pub messages_made: u64,
@@ -154,6 +154,18 @@ impl MessageLog {
             self.delivered += 1;
             self.in_order = (self.in_order.0 + 1, self.in_order.1 + u64::from(entry.message.bytes));
         }
+    }
+
+    /// A message, and when it was made.
+    pub fn message(&self, number: u32) -> (Message, Time) {
+        let entry = &self.entries[number as usize];
+        (entry.message, entry.made)
+    }
+
+    /// Of the messages made from `warmup` on, those delivered before the `deadline`, which counts if it is not zero.
+    pub fn in_time_fraction(&self, warmup: Time, deadline: Span) -> Option<f64> {
+        let made = || self.entries.iter().filter(|entry| entry.made >= warmup);
+        ratio(made().filter(|entry| entry.in_time(deadline)).count() as u64, made().count() as u64)
     }
 
     /// How many are delivered, whole run.

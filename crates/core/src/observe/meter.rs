@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Kinds of packets in the table of drops, in its order.
-const PACKET_KINDS: [&str; 8] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack"];
+const PACKET_KINDS: [&str; 9] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
 const ARP_KIND: usize = 4;
 
 /// Counts of what was delivered for one flow.
@@ -231,8 +231,9 @@ impl Meter {
             Payload::Tcp(_, Segment::Ack { .. }) => 1,
             Payload::Udp(..) => 2,
             Payload::Datagram(..) => 5,
-            Payload::Adp(_, adp::Segment::Data { .. }) => 6,
-            Payload::Adp(_, adp::Segment::Ack { .. }) => 7,
+            Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
+            Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
+            Payload::Rtcp(..) => 8,
             _ => 3,
         };
         self.count_drop(now, kind, reason);

@@ -23,12 +23,14 @@ pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::drops::{DropReason, Layer};
 
 /// The measures of one flow.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Serialize)]
 pub struct FlowResult {
     /// The flow's number in the scenario.
     pub id: u32,
@@ -41,6 +43,47 @@ pub struct FlowResult {
     /// Its kind and the measures of that kind.
     #[serde(flatten)]
     pub measures: FlowMeasures,
+    /// What RTP measures; left out where the flow has none.
+    #[serde(flatten)]
+    pub rtp: Option<RtpMeasures>,
+}
+
+/// As derived, but for RTP where there is none: the result hash is made from this text, and is the same for such runs
+/// as it always was.
+impl fmt::Debug for FlowResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("FlowResult");
+        text.field("id", &self.id)
+            .field("src", &self.src)
+            .field("dst", &self.dst)
+            .field("start_s", &self.start_s)
+            .field("measures", &self.measures);
+        if let Some(rtp) = &self.rtp {
+            text.field("rtp", rtp);
+        }
+        text.finish()
+    }
+}
+
+/// What the ends of an RTP flow know, of the whole run unless said otherwise.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RtpMeasures {
+    /// Packets that the sequence numbers say were sent, from the first to the last that arrived.
+    pub rtp_packets_expected: i64,
+    /// Those of them that did not arrive, less copies.
+    pub rtp_packets_lost: i64,
+    /// `rtp_packets_lost` over `rtp_packets_expected`.
+    pub rtp_loss_fraction: Option<f64>,
+    /// Interarrival jitter at the end, s.
+    pub rtp_jitter_s: f64,
+    /// Receiver reports sent.
+    pub rtp_reports_sent: u64,
+    /// Those that reached the sender.
+    pub rtp_reports_received: u64,
+    /// Mean of the fractions lost that they say; none if none came.
+    pub rtp_reported_loss_mean: Option<f64>,
+    /// Of the messages made in the window, those delivered whole and before the playout deadline.
+    pub rtp_in_time_fraction: Option<f64>,
 }
 
 /// The measures that depend on the kind of flow.
@@ -208,7 +251,7 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp` or `adp-ack`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or `rtcp`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,

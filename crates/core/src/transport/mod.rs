@@ -1,6 +1,7 @@
-//! Transport protocols: TCP, ADP, and UDP, which needs no state.
+//! Transport protocols: TCP, ADP, RTP over either datagram protocol, and UDP, which needs no state.
 
 pub mod adp;
+pub mod rtp;
 pub mod tcp;
 
 /// Bytes of a UDP header (RFC 768). ns-2's UDP agent adds none.
