@@ -511,7 +511,9 @@ mod aodv_uu {
         probe.hear(at(1.0), 2, 1, hello(2, None));
         let lost_at = |probe: &mut Probe| {
             let all = probe.run_until(at(5.0)).into_iter();
-            all.filter(|(_, action)| !errors(&[action.clone()]).is_empty()).map(|(time, _)| time).next()
+            all.filter(|(_, action)| !errors(std::slice::from_ref(action)).is_empty())
+                .map(|(time, _)| time)
+                .next()
         };
         assert_eq!(lost_at(&mut probe), Some(at(3.05)), "allowed loss of 2 s and 50 ms");
     }
