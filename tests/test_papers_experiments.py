@@ -17,7 +17,7 @@ from manetlab.campaign import Campaign
 from manetlab.capacity import of_hops
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS
-from manetlab.papers import capacity, ledger, record, setup, wording
+from manetlab.papers import capacity, kept, ledger, record, setup, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
     buffer_times,
@@ -211,6 +211,16 @@ def test_what_quick_runs_is_enough_for_a_verdict_on_every_claim(key: str) -> Non
     untested = {each.claim.id for each in verdicts if each.outcome is Outcome.NOT_TESTED}
     assert untested == set(study.untested)
     assert study.tables(LEDGER, runs)
+
+
+def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:
+    rows = [
+        {"routing": "DSR", "load": 10.0, "replication": number, "cbr_latency_mean_s": latency}
+        for number, latency in enumerate((0.1, None, 0.3))
+    ]
+    samples = Samples(rows, [])
+    assert samples.values("cbr_latency_mean_s") == [0.1, 0.3]
+    assert steady_state.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
 
 
 def test_ranks_are_judged_pair_by_pair() -> None:
@@ -407,6 +417,7 @@ def test_proportional_means_a_line_through_the_origin() -> None:
 
 def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path) -> None:
     told: list[int] = []
+    pages: list[str] = []
 
     def reproduce() -> list[record.Entry]:
         reproduction = Reproduction(
@@ -415,16 +426,29 @@ def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path
             tmp_path,
             progress=lambda _, report: told.append(report.ran),
         )
-        return reproduction.make(studies()[fixed_topologies.OPPOSITE])
+        made = reproduction.make(studies()[fixed_topologies.OPPOSITE])
+        pages.append(
+            kept.page(
+                LEDGER,
+                "again",
+                [(studies()[fixed_topologies.OPPOSITE], made)],
+                reproduction.runs,
+                reproduction.costs,
+            )
+        )
+        return made
 
     [entry] = reproduce()
     assert (entry.claim, entry.outcome, entry.scale) == ("B-09", Outcome.REPRODUCED, "quick")
     assert told[-1] == 4
     assert reproduce() == [entry]
     assert told[-1] == 0
-    kept = record.load(tmp_path)
-    assert kept == [entry]
-    page = record.page(LEDGER, kept, {entry.experiment: "the same as in full"})
+    # The second time nothing is run, and the cost is that of the first.
+    assert pages[0] == pages[1]
+    assert all(word in pages[0] for word in ("`again`", "B-09", "| all | 4 |"))
+    recorded = record.load(tmp_path)
+    assert recorded == [entry]
+    page = record.page(LEDGER, recorded, {entry.experiment: "the same as in full"})
     assert "B-09" in page
     assert "| bansal2003 |" in page
 
@@ -452,9 +476,9 @@ def test_the_status_counts_every_claim_once_and_full_runs_first(tmp_path: Path) 
         entry("D5-01", Outcome.REPRODUCED, part="AODV"),
         entry("B-09", Outcome.INCONCLUSIVE),
     ]
-    kept = record.keep(tmp_path, made)
-    assert record.keep(tmp_path, made[:1]) == kept
-    rows = {cells[0]: list(map(int, cells[1:])) for cells in record.status(LEDGER, kept).rows}
+    all_kept = record.keep(tmp_path, made)
+    assert record.keep(tmp_path, made[:1]) == all_kept
+    rows = {cells[0]: list(map(int, cells[1:])) for cells in record.status(LEDGER, all_kept).rows}
     assert sum(claims[0] for paper, claims in rows.items() if paper != "all") == rows["all"][0] == 430
     assert rows["all"][1:] == [1, 1, 1, 427, 1]
     assert rows["bansal2003"][1:] == [0, 0, 1, rows["bansal2003"][0] - 1, 0]

@@ -68,15 +68,21 @@ def reproduce(
     ] = False,
     out: Out = OUT,
     markdown: Markdown = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(help="Write tables, verdicts and cost of these experiments here, in Markdown."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
 ) -> None:
     """Run experiments, print what came out beside the paper, and judge the claims."""
-    from manetlab.papers import ledger, record
+    from manetlab.files import write_text
+    from manetlab.papers import kept, ledger, record
     from manetlab.papers.reproduce import Reproduction, chosen
     from manetlab.papers.study import Scale
     from manetlab.tables import stdout_console
 
     _check_page(markdown, out)
+    _check_page(page, out)
     loaded, console = ledger.load(), stdout_console()
     wanted = chosen(loaded, names)
     scale = Scale(full=full)
@@ -91,6 +97,10 @@ def reproduce(
         table.notes.append(f"Runs: {scale.name}" + ("." if full else f" ({study.quick})."))
         table.notes.append(record.assumed(loaded, study.experiment(loaded)))
         table.print(console)
+    if page is not None:
+        command = f"manetlab papers reproduce {' '.join(names)} --{scale.name} --page …"
+        by_study = [(study, made[study.id]) for study in wanted]
+        write_text(page, kept.page(loaded, command, by_study, reproduction.runs, reproduction.costs))
     _report(out, markdown)
 
 

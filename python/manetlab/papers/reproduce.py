@@ -12,6 +12,7 @@ from manetlab import provenance
 from manetlab.errors import InputError
 from manetlab.papers import record
 from manetlab.papers.experiments import studies
+from manetlab.papers.kept import Cost
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.study import Scale, Study
@@ -89,6 +90,7 @@ class Reproduction:
         self.ledger, self.scale, self.folder = ledger, scale, folder
         self.jobs, self.progress = jobs, progress
         self.runs: dict[str, Samples] = {}
+        self.costs: dict[str, Cost] = {}
 
     def make(self, study: Study) -> list[record.Entry]:
         """Runs what is missing of an experiment, judges its claims and keeps the verdicts.
@@ -121,4 +123,5 @@ class Reproduction:
         if len(results.failed):
             first = results.failed.iloc[0]
             raise RunFailed(f"{len(results.failed)} runs failed, the first: {first['error']}", name)
+        self.costs[name] = Cost.of(results)
         return Samples.of(results)

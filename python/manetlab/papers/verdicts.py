@@ -83,7 +83,7 @@ RULES: dict[type, str] = {
     Trends: _TREND,
 }
 """The sentence that names a shared rule, by the kind of evidence that it judges."""
-REMARKS = ("Unusual:", "Ensemble of at least", "Numbers ")
+REMARKS = ("Unusual:", "Ensemble of at least", "Numbers ", "Upper end ")
 """How sentences of a tolerance open that explain and ask for nothing."""
 
 

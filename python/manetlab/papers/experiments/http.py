@@ -63,15 +63,25 @@ def tcp_rows(tcps: Mapping[str, str] = TCPS) -> list[Fields]:
     return [{"label": name, "fields": technique(label)} for name, label in tcps.items()]
 
 
-def campaign(ledger: Ledger, scale: Scale, key: str, rows: list[Fields] | None = None) -> Campaign:
-    """All sessions of a figure over every routing protocol and TCP."""
+def campaign(
+    ledger: Ledger, scale: Scale, key: str, rows: list[Fields] | None = None, quick: float = 1.0
+) -> Campaign:
+    """All sessions of a figure over every routing protocol and TCP.
+
+    Args:
+        ledger: The ledger.
+        scale: How much is run.
+        key: The figure.
+        rows: The routing protocols, if not ADV and AODV as the dissertation has them.
+        quick: What share of the paper's measured time is run if not all is.
+    """
     from manetlab.campaign import Campaign
 
     experiment = ledger.experiments[key]
     return Campaign(
         name=key,
         question="How long do Web sessions take, and what do they carry?",
-        base=setting(ledger, scale, key, sessions(ledger, experiment)),
+        base=setting(ledger, scale, key, sessions(ledger, experiment), quick=quick),
         factors={"protocol": rows or protocol_rows(experiment), "tcp": tcp_rows()},
         replications=scale.scenarios(ledger, experiment.setup["scenarios"]),
         metrics=[SERVICE, COMBINED],

@@ -1,0 +1,90 @@
+"""The page of a reproduction that is kept: its tables, its verdicts, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from manetlab.papers import record
+from manetlab.papers.ledger import Ledger
+from manetlab.papers.study import Runs, Study
+from manetlab.tables import Table
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Results
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the runs of a campaign cost.
+
+    Attributes:
+        runs: How many there are.
+        cpu_s: Processor time of all, in s.
+        machines: On what they were made.
+        code: Version and commit of what made them.
+    """
+
+    runs: int
+    cpu_s: float
+    machines: frozenset[str]
+    code: frozenset[str]
+
+    @classmethod
+    def of(cls, results: Results) -> Cost:
+        """That of a campaign's finished runs."""
+        made = results.machines
+        return cls(
+            len(made),
+            float(made["cpu_time_s"].sum()),
+            frozenset(map(str, made["platform"])),
+            frozenset(map(str, made["code"])),
+        )
+
+
+def page(
+    ledger: Ledger,
+    command: str,
+    made: Sequence[tuple[Study, Sequence[record.Entry]]],
+    runs: Runs,
+    costs: Mapping[str, Cost],
+) -> str:
+    """The page, in Markdown.
+
+    Args:
+        ledger: The ledger.
+        command: What makes it again.
+        made: The verdicts of each experiment.
+        runs: The finished runs.
+        costs: What the runs of each campaign cost.
+    """
+    lines = [
+        "# Experiments at the papers' full size",
+        "",
+        f"This page is made by `{command}`; do not edit it.",
+        "[Reproducing the papers](papers-how-to.md) says how to read verdicts.",
+        "",
+        cost_table(costs).to_markdown(),
+    ]
+    for study, entries in made:
+        experiment = study.experiment(ledger)
+        verdicts = record.verdict_table(ledger, f"{experiment.id}: {experiment.title}", entries)
+        verdicts.notes.append(record.assumed(ledger, experiment))
+        lines += [table.to_markdown() for table in (verdicts, *study.tables(ledger, runs))]
+    return "\n".join(lines)
+
+
+def cost_table(costs: Mapping[str, Cost]) -> Table:
+    """Runs and processor time by campaign, and what made them."""
+    table = Table("What they cost", ("campaign", "runs", "processor time, min"))
+    for name, cost in costs.items():
+        table.add(name, str(cost.runs), f"{cost.cpu_s / 60:.1f}")
+    total = sum(cost.cpu_s for cost in costs.values())
+    table.add("all", str(sum(cost.runs for cost in costs.values())), f"{total / 60:.1f}")
+    for what, listed in (
+        ("Made on", {each for cost in costs.values() for each in cost.machines}),
+        ("Made by", {each for cost in costs.values() for each in cost.code}),
+    ):
+        table.notes.append(f"{what}: {', '.join(sorted(listed))}.")
+    return table
