@@ -213,6 +213,16 @@ def test_what_quick_runs_is_enough_for_a_verdict_on_every_claim(key: str) -> Non
     assert study.tables(LEDGER, runs)
 
 
+def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:
+    rows = [
+        {"routing": "DSR", "load": 10.0, "replication": number, "cbr_latency_mean_s": latency}
+        for number, latency in enumerate((0.1, None, 0.3))
+    ]
+    samples = Samples(rows, [])
+    assert samples.values("cbr_latency_mean_s") == [0.1, 0.3]
+    assert steady_state.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
+
+
 def test_ranks_are_judged_pair_by_pair() -> None:
     claim = LEDGER.claim("D7-13")
     assert dict(zip(claim.at, claim.value, strict=True)) == {"DSR": 1.0, "AODV": 2.0, "ADV": 3.0}

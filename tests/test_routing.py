@@ -359,6 +359,17 @@ def test_a_run_says_which_class_made_it_and_is_repeated_from_that() -> None:
     assert again.hash == result.hash
 
 
+def test_however_the_class_is_given_the_scenario_is_the_same() -> None:
+    fields = {"movement": {"chain": {"nodes": 3}}, "traffic": {"flows": []}, "duration_s": 1.0}
+    ways = [
+        Scenario(**fields, routing=Flooding),  # type: ignore[arg-type]
+        Scenario.build({**fields, "routing": Flooding}),
+        Scenario.build(fields).changed(routing=Flooding),
+        Scenario.build({**fields, "routing": name_of(Flooding)}),
+    ]
+    assert len({scenario.resolve().hash for scenario in ways}) == 1
+
+
 def test_another_source_is_another_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     source = Path(manetlab.examples.flooding.__file__).read_text()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -383,6 +382,8 @@ def failure(error: BaseException, method: str, node: int, now: float) -> BaseExc
         node: The node.
         now: The time, in s.
     """
+    import traceback
+
     if not isinstance(error, Exception):
         # Ctrl-C, or the end of the process: no fault of the protocol.
         return error

@@ -61,6 +61,11 @@ class Samples:
         rows = self._at(self._runs, levels)
         return [float(row[metric]) if _there(row[metric]) else instead for row in rows]
 
+    def filled(self, metric: str, **levels: object) -> list[float]:
+        """A total of every scenario at these levels; where it is that of nothing, the mean of the others."""
+        rows = self._at(self._runs, levels)
+        return filled([float(row[metric]) if _there(row[metric]) else None for row in rows])
+
     def of_flows(self, metric: str, **levels: object) -> list[list[float]]:
         """A measure of all flows in every scenario, in order of flows."""
         found: dict[int, list[float]] = {}
@@ -106,6 +111,13 @@ class Samples:
     @staticmethod
     def _at(rows: Sequence[Row], levels: Mapping[str, object]) -> list[Row]:
         return [row for row in rows if all(row[name] == label for name, label in levels.items())]
+
+
+def filled(values: Sequence[float | None]) -> list[float]:
+    """Values with the mean of the others where there is none, so that scenarios stay in pairs."""
+    present = [each for each in values if each is not None]
+    mean = sum(present) / len(present) if present else 0.0
+    return [mean if each is None else each for each in values]
 
 
 def _there(value: Any) -> bool:

@@ -10,6 +10,7 @@ mod messages;
 mod meter;
 mod outages;
 mod recording;
+pub mod returns;
 mod series;
 mod web;
 

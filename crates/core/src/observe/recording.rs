@@ -70,10 +70,28 @@ pub enum RecordKind {
 pub struct PacketNote {
     uid: u64,
     what: &'static str,
+    is_data: bool,
     src: u32,
     dst: u32,
     bytes: u32,
     ttl: u8,
+}
+
+impl PacketNote {
+    /// The packet's number.
+    pub fn uid(&self) -> u64 {
+        self.uid
+    }
+
+    /// The time to live that it had.
+    pub fn ttl(&self) -> u8 {
+        self.ttl
+    }
+
+    /// Is it traffic of a flow?
+    pub fn is_data(&self) -> bool {
+        self.is_data
+    }
 }
 
 impl From<&Packet> for PacketNote {
@@ -81,6 +99,7 @@ impl From<&Packet> for PacketNote {
         PacketNote {
             uid: packet.uid,
             what: packet.name(),
+            is_data: packet.is_data(),
             src: packet.src.0,
             dst: packet.dst.0,
             bytes: packet.bytes,

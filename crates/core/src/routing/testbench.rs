@@ -2,20 +2,26 @@
 //!
 //! The bench is the plainest network that keeps the contract of [`Routing`]: a packet handed over waits its
 //! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
-//! otherwise its sender is told of the failure. Broadcasts reach whoever is linked. There are no collisions.
+//! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one neighbour needs
+//! a link in both directions, because it is acknowledged. There are no collisions.
 //!
 //! Every call is audited: each data packet that the machine held or was given must come out in exactly one
 //! action or still be held, and each control packet that it was given must come out in exactly one.
 //!
-//! [`suite`] is what every protocol must pass that finds its routes itself; [`loops_in_random_networks`] tells
-//! those that promise freedom from loops from those that do not.
+//! [`suite`](mod@suite) is what every protocol must pass that finds its routes itself.
+
+mod suite;
+
+pub(crate) use suite::{
+    Pace, a_restarted_node_forwards_again, loops_in_random_networks, random_network, suite, suite_at_pace,
+};
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::observe::returns::{Return, Step, returns};
 use crate::packet::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
@@ -49,8 +55,8 @@ enum Event {
         event: ConnectionEvent,
     },
     SetLink {
-        a: u32,
-        b: u32,
+        from: u32,
+        to: u32,
         up: bool,
     },
     Restart(NodeId),
@@ -102,6 +108,7 @@ pub(crate) struct Bench {
     pub(crate) looped: bool,
     make: Box<dyn Fn(NodeId) -> Box<dyn Routing>>,
     nodes: Vec<Box<dyn Routing>>,
+    /// Who is heard by whom.
     links: BTreeSet<(u32, u32)>,
     events: BTreeMap<(Time, u64), Event>,
     sequence: u64,
@@ -113,6 +120,8 @@ pub(crate) struct Bench {
     control: Vec<(Time, NodeId, Packet)>,
     /// Links that data packets crossed: from, to, the packet as it was then.
     crossed: Vec<(NodeId, NodeId, Packet)>,
+    /// Those that they crossed to one neighbour.
+    steps: Vec<Step>,
 }
 
 impl Bench {
@@ -136,6 +145,7 @@ impl Bench {
             packets: BTreeMap::new(),
             control: Vec::new(),
             crossed: Vec::new(),
+            steps: Vec::new(),
         };
         for node in 0..n {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
@@ -146,22 +156,34 @@ impl Bench {
     /// Links the first `n` nodes in a chain.
     pub(crate) fn chain(&mut self, n: u32) {
         for node in 1..n {
-            self.links.insert((node - 1, node));
+            self.link(node - 1, node);
         }
     }
 
     /// Links the first `n` nodes in a ring.
     pub(crate) fn ring(&mut self, n: u32) {
         self.chain(n);
-        self.links.insert((0, n - 1));
+        self.link(0, n - 1);
+    }
+
+    /// Links two nodes from the start.
+    pub(crate) fn link(&mut self, a: u32, b: u32) {
+        self.links.extend([(a, b), (b, a)]);
+    }
+
+    /// Of two linked nodes the second is no longer heard by the first.
+    pub(crate) fn make_one_way(&mut self, from: u32, to: u32) {
+        self.links.remove(&(to, from));
     }
 
     pub(crate) fn link_at(&mut self, time: Time, a: u32, b: u32) {
-        self.schedule(time, Event::SetLink { a: a.min(b), b: a.max(b), up: true });
+        self.schedule(time, Event::SetLink { from: a, to: b, up: true });
+        self.schedule(time, Event::SetLink { from: b, to: a, up: true });
     }
 
     pub(crate) fn unlink_at(&mut self, time: Time, a: u32, b: u32) {
-        self.schedule(time, Event::SetLink { a: a.min(b), b: a.max(b), up: false });
+        self.schedule(time, Event::SetLink { from: a, to: b, up: false });
+        self.schedule(time, Event::SetLink { from: b, to: a, up: false });
     }
 
     pub(crate) fn restart_at(&mut self, time: Time, node: u32) {
@@ -243,6 +265,11 @@ impl Bench {
         &self.crossed
     }
 
+    /// Data packets sent to one neighbour that came back to nodes where they had been.
+    pub(crate) fn returns(&self) -> Vec<Return> {
+        returns(&self.steps)
+    }
+
     /// Each copy of a packet has ended, or a node holds it, or it is on its way, and never two of these.
     pub(crate) fn assert_balanced(&self) {
         let mut held: Vec<u64> = Vec::new();
@@ -286,17 +313,17 @@ impl Bench {
         self.sequence += 1;
     }
 
-    fn is_linked(&self, a: NodeId, b: NodeId) -> bool {
-        self.links.contains(&(a.0.min(b.0), a.0.max(b.0)))
+    fn is_heard(&self, from: NodeId, by: NodeId) -> bool {
+        self.links.contains(&(from.0, by.0))
     }
 
     fn carry_out(&mut self, event: Event) {
         match event {
-            Event::SetLink { a, b, up: true } => {
-                self.links.insert((a, b));
+            Event::SetLink { from, to, up: true } => {
+                self.links.insert((from, to));
             }
-            Event::SetLink { a, b, up: false } => {
-                self.links.remove(&(a, b));
+            Event::SetLink { from, to, up: false } => {
+                self.links.remove(&(from, to));
             }
             Event::Restart(node) => self.restart(node),
             Event::Connection { src, event } => {
@@ -349,7 +376,7 @@ impl Bench {
             return;
         }
         for to in (0..self.nodes.len() as u32).map(NodeId).filter(|to| *to != from) {
-            if self.is_linked(from, to) {
+            if self.is_heard(from, to) {
                 for _ in 0..=u32::from(self.unruly) {
                     let time = self.crossing_time();
                     let packet = packet.clone();
@@ -369,10 +396,13 @@ impl Bench {
     }
 
     fn cross(&mut self, from: NodeId, to: NodeId, unicast: bool, mut packet: Packet) {
-        if self.is_linked(from, to) {
+        if self.is_heard(from, to) && (!unicast || self.is_heard(to, from)) {
             packet.hops += 1;
             if packet.is_data() {
                 self.crossed.push((from, to, packet.clone()));
+                if unicast {
+                    self.steps.push(Step { time: self.now, uid: packet.uid, from, to, ttl: packet.ttl });
+                }
             }
             if unicast {
                 self.overhear(from, to, &packet);
@@ -392,7 +422,7 @@ impl Bench {
     /// Shows a unicast packet to the other neighbours of its sender that want to see it.
     fn overhear(&mut self, from: NodeId, to: NodeId, packet: &Packet) {
         for node in (0..self.nodes.len() as u32).map(NodeId).filter(|node| *node != to && *node != from) {
-            if self.nodes[node.index()].wants_overheard() && self.is_linked(from, node) {
+            if self.nodes[node.index()].wants_overheard() && self.is_heard(from, node) {
                 self.call(node, None, |machine, now, _, actions| {
                     machine.handle_overheard(now, packet, from, to, actions);
                 });
@@ -484,140 +514,4 @@ fn packet_of(action: &Action) -> Option<&Packet> {
         | Action::Consume(packet) => Some(packet),
         Action::FlushQueue(_) | Action::Notify(_) => None,
     }
-}
-
-/// How long a protocol takes, in s.
-#[derive(Clone, Copy)]
-pub(crate) struct Pace {
-    /// From the start until it has found what it finds unasked.
-    pub(crate) settled_s: f64,
-    /// From a change of links until every packet arrives that can.
-    pub(crate) recovered_s: f64,
-}
-
-/// What every protocol must do that finds its routes itself. Forty seconds are enough to settle.
-pub(crate) fn suite<M>(make: M)
-where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
-{
-    suite_at_pace(make, Pace { settled_s: 0.0, recovered_s: 40.0 });
-}
-
-/// The same for protocols that take their time.
-pub(crate) fn suite_at_pace<M>(make: M, pace: Pace)
-where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
-{
-    a_chain_delivers(Bench::new(5, make.clone()), pace, false);
-    a_chain_delivers(Bench::new(5, make.clone()), pace, true);
-    nothing_arrives_when_the_middle_of_a_chain_leaves(Bench::new(5, make.clone()), pace);
-    a_partition_heals(Bench::new(5, make.clone()), pace);
-    a_ring_reroutes(Bench::new(6, make.clone()), pace, false);
-    a_ring_reroutes(Bench::new(6, make), pace, true);
-}
-
-/// Duplicated and reordered messages (`unruly`) change nothing.
-fn a_chain_delivers(mut bench: Bench, pace: Pace, unruly: bool) {
-    let settled = pace.settled_s;
-    bench.chain(5);
-    bench.unruly = unruly;
-    bench.flow(0, 4, settled + 5.0, settled + 15.0);
-    bench.flow(3, 1, settled + 5.0, settled + 15.0);
-    bench.run_until(at(settled + 60.0));
-    assert_eq!((bench.delivered(0, 4), bench.delivered(3, 1)), (40, 40));
-    bench.assert_balanced();
-}
-
-fn nothing_arrives_when_the_middle_of_a_chain_leaves(mut bench: Bench, pace: Pace) {
-    let settled = pace.settled_s;
-    bench.chain(5);
-    bench.flow(0, 4, settled + 5.0, settled + 60.0);
-    bench.unlink_at(at(settled + 20.0), 1, 2);
-    bench.unlink_at(at(settled + 20.0), 2, 3);
-    bench.run_until(at(settled + 120.0));
-    assert_eq!(bench.delivered(0, 4), 60, "all that was sent before 20 s, and nothing after");
-    bench.assert_balanced();
-}
-
-fn a_partition_heals(mut bench: Bench, pace: Pace) {
-    let broken = pace.settled_s + 20.0;
-    let healed = broken + pace.recovered_s;
-    let recovered = healed + pace.recovered_s;
-    bench.chain(5);
-    bench.flow(0, 4, pace.settled_s + 5.0, recovered + 20.0);
-    bench.unlink_at(at(broken), 2, 3);
-    bench.link_at(at(healed), 2, 3);
-    bench.run_until(at(recovered + 50.0));
-    assert_eq!(bench.delivered_of(0, 4, at(recovered)), 80, "all that was sent since it recovered");
-    bench.assert_balanced();
-}
-
-fn a_ring_reroutes(mut bench: Bench, pace: Pace, unruly: bool) {
-    let broken = pace.settled_s + 20.0;
-    let recovered = broken + pace.recovered_s;
-    bench.ring(6);
-    bench.unruly = unruly;
-    bench.flow(0, 2, pace.settled_s + 5.0, recovered + 40.0);
-    bench.unlink_at(at(broken), 1, 2);
-    bench.run_until(at(recovered + 70.0));
-    assert!(bench.delivered(0, 2) >= 60 + 160, "{} arrived", bench.delivered(0, 2));
-    assert_eq!(bench.delivered_of(0, 2, at(recovered)), 160, "all that was sent since it recovered");
-    bench.assert_balanced();
-}
-
-/// For protocols that promise to recover from a node that forgot everything while a flow goes on through it.
-pub(crate) fn a_restarted_node_forwards_again<M>(make: M)
-where
-    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
-{
-    let mut bench = Bench::new(4, make);
-    bench.chain(4);
-    bench.flow(0, 3, 5.0, 100.0);
-    bench.restart_at(at(20.1), 1);
-    bench.run_until(at(130.0));
-    assert_eq!(bench.delivered_of(0, 3, at(60.0)), 160, "all that was sent from 60 s on");
-    bench.assert_balanced();
-}
-
-/// Runs traffic between random pairs of eight nodes, while random links come and go and messages are
-/// duplicated and reordered; returns in which of `runs` next hops formed a cycle at any instant. With `forbid`
-/// such a cycle is a panic.
-pub(crate) fn loops_in_random_networks<M>(make: M, runs: Range<u64>, forbid: bool) -> Vec<u64>
-where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
-{
-    runs.filter(|run| random_network(make.clone(), *run, forbid).looped).collect()
-}
-
-pub(crate) fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
-where
-    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
-{
-    const NODES: u32 = 8;
-    let mut bench = Bench::new(NODES, make);
-    let mut stream = Streams::new(2, run).stream(0, Purpose::Mobility);
-    bench.forbid_loops = forbid;
-    bench.unruly = true;
-    bench.ring(NODES);
-    for _ in 0..120 {
-        let (a, b) = (stream.below(NODES), stream.below(NODES));
-        let time = at(stream.uniform(0.0, 60.0));
-        if a == b {
-            continue;
-        } else if stream.below(3) == 0 {
-            bench.link_at(time, a, b);
-        } else {
-            bench.unlink_at(time, a, b);
-        }
-    }
-    for _ in 0..10 {
-        let (src, dst) = (stream.below(NODES), stream.below(NODES));
-        let start = stream.uniform(0.0, 40.0);
-        if src != dst {
-            bench.flow(src, dst, start, start + 20.0);
-        }
-    }
-    bench.run_until(at(90.0));
-    bench.assert_balanced();
-    bench
 }

@@ -82,7 +82,7 @@ class Buffering:
     def values(self, metric: str, tcp_s: float, other_s: float, transfers: int, sender: str) -> Values:
         """A total of every scenario."""
         samples, pair = self.samples[transfers], self._labels[tcp_s, other_s]
-        return samples.values(metric, pair=pair, technique=sender)
+        return samples.filled(metric, pair=pair, technique=sender)
 
     def pooled(self, metric: str, tcp_s: float, other_s: float, senders: Sequence[str] = BOTH) -> Values:
         """Its mean over numbers of transfers and senders, in every scenario."""

@@ -186,7 +186,7 @@ class Measured:
 
     def values(self, cell: Cell, protocol: str, label: str, metric: str = METRIC) -> Values:
         """A total of every scenario."""
-        return self.samples(cell, protocol).values(metric, technique=label)
+        return self.samples(cell, protocol).filled(metric, technique=label)
 
     def pooled(self, wanted: Sequence[Cell], protocol: str, labels: Sequence[str], metric: str) -> Values:
         """The mean of a total over set-ups and techniques, in every scenario."""

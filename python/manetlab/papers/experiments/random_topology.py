@@ -9,7 +9,7 @@ from manetlab.papers import wording
 from manetlab.papers.evidence import Pairs, Ruled, Trend, Values, percent, shown
 from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.ledger import Claim, Ledger
-from manetlab.papers.samples import Samples
+from manetlab.papers.samples import Samples, filled
 from manetlab.papers.setup import ROUTINGS, Fields, base
 from manetlab.papers.study import Found, Runs, Scale, Study
 from manetlab.papers.verdicts import Finding, level, ruled_by
@@ -165,10 +165,8 @@ def evidence(ledger: Ledger, runs: Runs) -> Found:
 
 
 def _present(values: Values) -> Values:
-    """Values with the mean in place of those that are missing, so that scenarios stay in pairs."""
-    there = [each for each in values if not math.isnan(each)]
-    mean = sum(there) / len(there)
-    return [mean if math.isnan(each) else each for each in values]
+    """Values with the mean of the others in place of those that are missing."""
+    return filled([None if math.isnan(each) else each for each in values])
 
 
 def _levels(claim: Claim, of: Pauses, axis: list[float], system: str, metric: str) -> Ruled:

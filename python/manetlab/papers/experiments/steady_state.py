@@ -95,7 +95,7 @@ class Loads:
 
     def at(self, name: str, load: float, metric: str, factor: float = 1.0) -> Values:
         """A total of every scenario."""
-        return [factor * each for each in self.samples.values(metric, routing=name, load=load)]
+        return [factor * each for each in self.samples.filled(metric, routing=name, load=load)]
 
     def between(self, low: float, high: float) -> list[float]:
         """The loads that were run within bounds."""

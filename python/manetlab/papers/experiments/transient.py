@@ -17,7 +17,7 @@ from manetlab.papers.evidence import Pairs, Ruled, Trend, Trends, Values, shown
 from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.experiments.steady_state import ADV_1, ADV_5, ADVS, AODV, DSR, ON_DEMAND
 from manetlab.papers.ledger import Claim, Ledger
-from manetlab.papers.samples import Samples
+from manetlab.papers.samples import Samples, filled
 from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
 from manetlab.papers.study import Found, Runs, Scale, Study
 from manetlab.papers.verdicts import Finding, change, level, ruled_by
@@ -137,7 +137,7 @@ class Intervals:
         """The mean latency in s of every scenario, by interval."""
         received = self._rows(name, "received")
         latency = self._rows(name, "latency_mean_s")
-        found: list[list[float]] = [[] for _ in range(self.count)]
+        found: list[list[float | None]] = [[] for _ in range(self.count)]
         for counts, means in zip(received, latency, strict=True):
             for place in range(self.count):
                 listed = [
@@ -146,8 +146,8 @@ class Intervals:
                     if at == place and count
                 ]
                 total = sum(count for count, _ in listed)
-                found[place].append(sum(count * mean for count, mean in listed) / total if total else 0.0)
-        return [list(each) for each in found]
+                found[place].append(sum(count * mean for count, mean in listed) / total if total else None)
+        return [filled(each) for each in found]
 
     def overhead(self, name: str, column: str = "routing_packets") -> list[Values]:
         """What the routing protocol sent in each interval, of every scenario."""

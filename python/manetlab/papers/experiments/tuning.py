@@ -64,8 +64,8 @@ def evidence(ledger: Ledger, runs: Runs) -> Found:
     def pairs(better: str, worse: str, metric: str) -> dict[str, tuple[Values, Values]]:
         return {
             f"{cell.transfers} TCP, {metric}": (
-                runs[name(cell.transfers)].values(metric, variant=better),
-                runs[name(cell.transfers)].values(metric, variant=worse),
+                runs[name(cell.transfers)].filled(metric, variant=better),
+                runs[name(cell.transfers)].filled(metric, variant=worse),
             )
             for cell in cells(ledger)
         }
@@ -84,7 +84,7 @@ def tables(ledger: Ledger, runs: Runs) -> list[Table]:
     for cell in cells(ledger):
         for label in VARIANTS:
             values = [
-                mean_interval(runs[name(cell.transfers)].values(metric, variant=label)).scaled(factor)
+                mean_interval(runs[name(cell.transfers)].filled(metric, variant=label)).scaled(factor)
                 for metric, factor in ((METRIC, 1e-3), (DELIVERY, 100), (CONNECT, 1))
             ]
             table.add(str(cell.transfers), label, *map(shown, values))

@@ -13,11 +13,6 @@ fn maker(params: AodvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 's
 }
 
 #[test]
-fn the_standard_passes_the_suite() {
-    suite(maker(AodvParams::rfc()));
-}
-
-#[test]
 fn the_standard_passes_the_suite_with_local_repair_and_gratuitous_replies() {
     suite(maker(AodvParams { local_repair: true, gratuitous_rrep: true, ..AodvParams::rfc() }));
 }
@@ -28,18 +23,8 @@ fn the_standard_passes_the_suite_with_hello_messages_instead_of_feedback() {
 }
 
 #[test]
-fn the_ns_2_model_passes_the_suite() {
-    suite(maker(AodvParams::ns_2_35()));
-}
-
-#[test]
 fn the_ns_2_model_passes_the_suite_with_hello_messages_instead_of_feedback() {
     suite(maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::ns_2_35() }));
-}
-
-#[test]
-fn dyers_set_passes_the_suite() {
-    suite(maker(AodvParams::dyer_2002()));
 }
 
 #[test]
@@ -122,4 +107,7 @@ fn the_sets_have_their_sources_values_and_are_in_range() {
     assert_eq!(rfc, AodvParams::default());
     let dyer = AodvParams::set("dyer-2002").expect("Dyer's set");
     assert_eq!((dyer.active_route_timeout_s, dyer.ttl_start, dyer.rreq_retries), (50.0, 1, 3));
+    let delete_period = |set: AodvParams| set.delete_period_factor * set.active_route_timeout_s;
+    let modes = [AodvParams::aodv_uu_ll(), AodvParams::aodv_uu_hello()];
+    assert_eq!(modes.map(|mode| delete_period(mode).to_string()), ["10", "15"], "AODV-UU, params.h");
 }

@@ -186,13 +186,21 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        self.hear_neighbour(now, from, actions);
+        // A destination's own reply is judged before it makes the way to its sender active: with the same sequence number
+        // §6.7 (iii) takes it over an inactive route only, and what is not taken goes no further.
+        let is_direct = rrep.dst == from;
+        if !is_direct {
+            self.hear_neighbour(now, from, actions);
+        }
         rrep.hop_count = rrep.hop_count.saturating_add(1);
         let offer = Offer { dst: rrep.dst, seqno: rrep.dst_seqno, hops: rrep.hop_count, next_hop: from };
         let taken = rrep.dst != self.node && self.table.offer(now, offer);
         if taken {
             self.table.set_life(rrep.dst, now + rrep.lifetime);
             self.route_found(now, rrep.dst, actions);
+        }
+        if is_direct {
+            self.hear_neighbour(now, from, actions);
         }
         if rrep.origin == self.node || !taken || now < self.silent_until {
             actions.push(Action::Consume(packet));

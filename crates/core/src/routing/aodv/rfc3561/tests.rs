@@ -194,6 +194,18 @@ fn a_reply_is_passed_on_if_it_made_the_route_better() {
     assert!(is_drop(&nobody_asked[0], DropReason::NoRoute), "there is no route to originator 6");
 }
 
+/// A link breaks, which raises the destination's number by one, and its own reply to the next request has just that number.
+#[test]
+fn a_destinations_own_reply_is_passed_on_after_a_break() {
+    let mut probe = start(&rfc());
+    for (now, request, number) in [(1.0, 1, 7), (3.0, 2, 8)] {
+        probe.hear(at(now), 1, 9, Message::Rreq(rreq(request, 5, 3 + request, 2, 4)));
+        let answers = replies(&probe.hear(at(now + 0.1), 2, WHOLE, Message::Rrep(rrep(2, number, 5, 0))));
+        assert_eq!(answers.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [1], "number {number}");
+        probe.fail_data(at(now + 1.0), 5, 2, 2, 5);
+    }
+}
+
 #[test]
 fn buffered_packets_leave_in_order_when_the_reply_comes() {
     // §6.3.
@@ -463,4 +475,112 @@ fn data_ends_with_its_time_to_live_and_at_its_source() {
     assert!(is_drop(&probe.incoming(at(1.0), old, 1)[0], DropReason::TtlExpired));
     let back = probe.incoming(at(1.0), data(51, ME.0, 9, 5), 1);
     assert!(is_drop(&back[0], DropReason::RoutingLoop));
+}
+
+/// What AODV-UU does otherwise than the standard, beside it.
+mod aodv_uu {
+    use super::*;
+
+    fn hello(node: u32, heard: Option<&[u32]>) -> Message {
+        let heard = heard.map(|nodes| nodes.iter().map(|node| NodeId(*node)).collect());
+        Message::Hello(Hello { node: NodeId(node), seqno: 4, lifetime: ms(2000), heard })
+    }
+
+    #[test]
+    fn its_rings_and_waits_are_its_own() {
+        // 2 * 40 ms * (TTL + 2), also for the two network-wide requests; then the search ends.
+        let (sends, died) = search(&mut start(&AodvParams::aodv_uu_hello()));
+        assert_eq!(sends, [(0, 2), (320, 4), (800, 6), (1440, 8), (2240, 35), (5200, 35)]);
+        assert_eq!(died, Some(8160));
+        let (sends, _) = search(&mut start(&AodvParams::aodv_uu_ll()));
+        assert_eq!(sends, [(0, 1), (240, 3), (640, 5), (1200, 7), (1920, 35), (4880, 35)]);
+    }
+
+    #[test]
+    fn idle_nodes_say_hello_too() {
+        let mut probe = start(&AodvParams::aodv_uu_hello());
+        let hellos = probe.run_until(at(10.0));
+        assert_eq!(hellos.len(), 9, "the first interval counts from the start");
+        let silent = AodvParams { hello_when_idle: false, ..AodvParams::aodv_uu_hello() };
+        assert!(start(&silent).run_until(at(10.0)).is_empty());
+    }
+
+    #[test]
+    fn a_neighbour_may_be_late_by_the_slack() {
+        let mut probe = between(&AodvParams::aodv_uu_hello(), at(1.0), 3);
+        probe.hear(at(1.0), 2, 1, hello(2, None));
+        let lost_at = |probe: &mut Probe| {
+            let all = probe.run_until(at(5.0)).into_iter();
+            all.filter(|(_, action)| !errors(std::slice::from_ref(action)).is_empty())
+                .map(|(time, _)| time)
+                .next()
+        };
+        assert_eq!(lost_at(&mut probe), Some(at(3.05)), "allowed loss of 2 s and 50 ms");
+    }
+
+    #[test]
+    fn a_neighbour_counts_after_so_many_hellos_in_a_row() {
+        let mut probe = start(&AodvParams { hellos_before_neighbour: 3, ..with_hello() });
+        for (time, known) in [(1.0, false), (2.0, false), (4.0, false), (5.0, false), (6.0, true)] {
+            probe.hear(at(time), 2, 1, hello(2, None));
+            assert_eq!(probe.next_hop(at(time), 2).is_some(), known, "{time} s");
+        }
+    }
+
+    #[test]
+    fn whoever_does_not_hear_the_node_is_no_neighbour() {
+        let mut probe = start(&AodvParams { hello_two_way: true, ..with_hello() });
+        let asks = |probe: &mut Probe, time, id| {
+            !messages(&probe.hear(time, 2, 9, Message::Rreq(rreq(id, 5, 3, 9, 1)))).is_empty()
+        };
+        probe.run_until(at(1.0));
+        probe.hear(at(1.0), 2, 1, hello(2, Some(&[7])));
+        assert_eq!(probe.next_hop(at(1.0), 2), None);
+        let own: Vec<_> = probe.run_until(at(2.0)).into_iter().map(|(_, action)| action).collect();
+        let Message::Hello(own) = messages(&own).remove(0).message else { panic!("a hello") };
+        assert_eq!(own.heard.as_deref(), Some(&[NodeId(2)][..]), "it names whom it hears");
+        assert!(!asks(&mut probe, at(2.1), 1), "a request that could not be answered is not passed on");
+        probe.hear(at(2.5), 2, 1, hello(2, Some(&[7, ME.0])));
+        assert_eq!(probe.next_hop(at(2.5), 2), Some(2));
+        assert!(asks(&mut probe, at(2.6), 2));
+    }
+
+    #[test]
+    fn a_node_that_starts_again_takes_part_at_once() {
+        let mut probe = start(&AodvParams::aodv_uu_ll());
+        probe.restart(at(100.0));
+        assert_eq!(requests(&probe.send(at(101.0), 9)).len(), 1);
+    }
+
+    #[test]
+    fn replies_to_one_neighbour_are_jittered() {
+        let mut probe = start(&AodvParams::aodv_uu_ll());
+        let delays: Vec<Span> = (1..=50)
+            .map(|id| {
+                let asked = rreq(id, 5, id, ME.0, 1);
+                messages(&probe.hear(at(f64::from(id)), 1, 9, Message::Rreq(asked)))[0].delay
+            })
+            .collect();
+        assert!(delays.iter().all(|delay| *delay < ms(30)));
+        assert!(delays.iter().any(|delay| *delay > ms(15)));
+    }
+}
+
+#[test]
+fn missing_hellos_are_repaired_like_a_failed_frame_if_others_send_through_the_node() {
+    let repairing = AodvParams { local_repair: true, ..with_hello() };
+    let lose = |mut probe: Probe| {
+        let hello = Hello { node: NodeId(2), seqno: 4, lifetime: ms(2000), heard: None };
+        probe.hear(at(1.0), 2, 1, Message::Hello(hello));
+        let actions: Vec<Action> = probe.run_until(at(3.2)).into_iter().map(|(_, action)| action).collect();
+        let told = actions
+            .iter()
+            .any(|action| matches!(action, Action::Notify(Notice::RouteFailed { dst, .. }) if dst.0 == 9));
+        (probe, told)
+    };
+    let (mut probe, told) = lose(between(&repairing, at(1.0), 3));
+    assert!(!told, "the route is not given up yet");
+    assert_eq!(requests(&probe.relay(at(3.3), 5, 9, 1, 2)).len(), 1, "data for it is reason to repair it");
+    let (_, told) = lose(with_route(&repairing, at(1.0), 3));
+    assert!(told, "a source alone searches anew");
 }

@@ -2,6 +2,7 @@
 //! a sender alone that is told what comes back.
 
 mod ecn;
+mod formulas;
 mod ns2;
 mod route_failure;
 mod variants;
