@@ -30,7 +30,7 @@ TIMEOUTS = 10
 """The ten timeouts of §6."""
 FAR_M, LONG_S = 1e5, 1000.0
 """A distance that no radio spans, and a time in which every policy times out often enough, in m and s."""
-NO_FTP = "transfers of an earlier study, whose set-up is not given"
+FTP = "dyer2003/sec-4-long/ftp"
 
 
 def protocol_rows() -> list[Fields]:
@@ -169,15 +169,34 @@ def longer(ledger: Ledger, scale: Scale) -> Campaign:
     )
 
 
+def transfers(ledger: Ledger, scale: Scale) -> Campaign:
+    """FTP transfers over Reno-F in place of the sessions, as the earlier study had them."""
+    [text] = [each for each in ledger.experiments[LONGER].systems if "FTP" in each]
+    made = campaign(ledger, scale, LOADED)
+    traffic = dict(made.base["traffic"])
+    traffic["random"] = {**traffic["random"], "tcp": wording.whole(text, "FTP")}
+    traffic.pop("web")
+    reno_f = [row for row in made.factors["tcp"] if row["label"] == "Reno-F"]
+    return made.changed(
+        name=FTP,
+        question="What do transfers carry where sessions were?",
+        base={**made.base, "traffic": traffic},
+        factors={"protocol": protocol_rows(), "tcp": reno_f},
+        metrics=["tcp_throughput_bps"],
+    )
+
+
 def longer_evidence(_ledger: Ledger, runs: Runs) -> Found:
-    """§4: longer sessions."""
+    """§4: longer sessions, and transfers in their place."""
     samples = runs[LONGER]
     pairs = {}
     for length_s in samples.labels("measured_s"):
         at = {"protocol": AODV, "measured_s": length_s}
         reno, reno_f = (samples.values(COMBINED, tcp=tcp, **at) for tcp in TCPS)
         pairs[f"{length_s} s: Reno-F > Reno"] = (reno_f, reno)
-    return {"H-21": Pairs(pairs)}
+    of = {name: runs[FTP].values("tcp_throughput_bps", protocol=name) for name in (ADV, AODV, DSR)}
+    transferred = {f"{name} > {ADV}": (of[name], of[ADV]) for name in (AODV, DSR)}
+    return {"H-21": Pairs(pairs), "H-22": Pairs(transferred)}
 
 
 def send_times_s(policy: Fields) -> list[float]:
@@ -260,11 +279,10 @@ STUDIES = (
     ),
     Study(
         LONGER,
-        lambda ledger, scale: [longer(ledger, scale)],
+        lambda ledger, scale: [longer(ledger, scale), transfers(ledger, scale)],
         longer_evidence,
         longer_table,
         quick="20 of the 50 scenarios, 200 s measured",
-        untested={"H-22": NO_FTP},
     ),
     Study(
         FRACTION,
