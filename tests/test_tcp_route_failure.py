@@ -10,8 +10,8 @@ from manetlab import Scenario, run
 AWAY_S = 13.0
 
 
-def flow(sender: str, routing: str, folder: Path) -> dict[str, Any]:
-    """What a TCP flow over two hops measured; the middle is out of reach from 21.5 s to 34.5 s."""
+def flow(sender: str, routing: str, folder: Path, kind: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a flow over two hops measured, TCP's if no kind is given; the middle is away from 21.5 s to 34.5 s."""
     lines = [
         f"$node_({node}) set {axis}_ {200.0 * node if axis == 'X' else 0.0}"
         for node in range(3)
@@ -24,7 +24,7 @@ def flow(sender: str, routing: str, folder: Path) -> dict[str, Any]:
         "duration_s": 60,
         "movement": {"file": str(movement)},
         "routing": routing,
-        "traffic": {"flows": [{"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0}]},
+        "traffic": {"flows": [{"src": 0, "dst": 2, "start_s": 1.0, **(kind or {"kind": "tcp"})}]},
         "tcp": {"sender": sender},
     }
     result = run(Scenario.build(scenario))
@@ -49,3 +49,11 @@ def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -
     # The guard timer takes the place of the first timeouts.
     assert aware["timeouts_in_row"] < flow("reno", "dsr", tmp_path)["timeouts_in_row"]
     assert AWAY_S < aware["longest_gap_s"] < 2 * AWAY_S
+
+
+def test_messages_over_tcp_have_senders_that_know_too(tmp_path: Path) -> None:
+    messages = {"kind": "poisson", "transport": "tcp", "bytes": 500, "interval_s": 0.2}
+    plain, aware = (flow(sender, "aodv", tmp_path, messages) for sender in ("reno", "elfn"))
+    assert plain["timeouts"] == 4
+    assert aware["timeouts"] <= 1
+    assert aware["messages_delivered"] == aware["messages_made"]

@@ -152,7 +152,7 @@ impl Network {
                 });
             }
             Bearer::Tcp(tcp) => {
-                tcp.ends = is_last;
+                (tcp.started, tcp.ends) = (true, is_last);
                 self.with_sender(FlowId(id).into(), |sender, out| {
                     sender.handle_write(now, Some(u64::from(message.bytes)), out);
                 });
