@@ -11,7 +11,7 @@ AWAY_S = 13.0
 
 
 def flow(sender: str, routing: str, folder: Path, kind: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What a flow over two hops measured, TCP if no kind is given; the middle is away from 21.5 s to 34.5 s."""
+    """What a flow over two hops measured, TCP if no kind is given; the middle is away from 21.5 to 34.5 s."""
     lines = [
         f"$node_({node}) set {axis}_ {200.0 * node if axis == 'X' else 0.0}"
         for node in range(3)
