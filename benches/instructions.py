@@ -83,7 +83,7 @@ def run_counted(scenario: str, duration_s: float, profile: Path) -> dict[str, fl
     core = profile.with_name("scenario.json")
     core.write_text(asked.resolve().core_json())
     counting = ["valgrind", "--tool=callgrind", "--branch-sim=yes", f"--callgrind-out-file={profile}"]
-    counting += ["--collect-atstart=no", "--toggle-collect=manetlab_core::network::run_with*"]
+    counting += ["--collect-atstart=no", "--toggle-collect=manetlab_core::network::Network::run_to_end*"]
     words = [*counting, str(ROOT / "target/release/examples/engine"), str(movement), str(core), "1"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     result: dict[str, float] = json.loads(done.stdout)

@@ -185,6 +185,7 @@ impl Index {
     }
 
     /// Computes what every other node gets of a transmission of `from` that begins now.
+    #[inline(always)]
     pub fn compute(&mut self, from: u32, now: Time) {
         if now >= self.epoch_end {
             self.begin_epoch(now);
