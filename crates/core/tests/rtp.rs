@@ -1,10 +1,13 @@
 //! Whole runs with RTP, and with a deadline for CBR packets.
 
-use manetlab_core::mobility::Trajectory;
+mod common;
+
 use manetlab_core::network::{Outcome, run};
 use manetlab_core::observe::{FlowMeasures, RtpMeasures, VideoMeasures};
 use manetlab_core::profile::profile;
-use manetlab_core::scenario::{Carrier, Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::scenario::{Carrier, Flow, FlowKind, Scenario};
+
+use common::chain;
 
 const OVERHEAD: u32 = 28;
 const RTP: u32 = 12;
@@ -13,17 +16,8 @@ fn flow(kind: FlowKind) -> Flow {
     Flow { src: 0, dst: 2, start_s: 1.0, stop_s: Some(40.0), kind }
 }
 
-fn chain(kind: FlowKind) -> Scenario {
-    Scenario {
-        duration_s: 45.0,
-        warmup_s: 0.0,
-        seed: 1,
-        replication: 0,
-        routing: RoutingKind::Static,
-        params: profile("rfc").expect("the profile exists"),
-        flows: vec![flow(kind)],
-        movement: (0..3).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
-    }
+fn over_two_hops(kind: FlowKind) -> Scenario {
+    chain(2, vec![flow(kind)], 45.0)
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {
@@ -61,7 +55,7 @@ fn rtp_adds_a_header_and_reports() {
         (Carrier::Adp, Carrier::RtpAdp, "adp", 0),
     ] {
         let run_with = |transport| {
-            let mut scenario = chain(FlowKind::Video { transport });
+            let mut scenario = over_two_hops(FlowKind::Video { transport });
             scenario.params.video.packet_bytes = most_cut;
             outcome(&scenario)
         };
@@ -93,7 +87,7 @@ fn rtp_adds_a_header_and_reports() {
 /// What the receiver reports is what the network lost, here to a queue of two packets.
 #[test]
 fn losses_are_reported_to_the_sender() {
-    let mut scenario = chain(FlowKind::Video { transport: Carrier::RtpUdp });
+    let mut scenario = over_two_hops(FlowKind::Video { transport: Carrier::RtpUdp });
     scenario.params.queue.packets = 2;
     scenario.params.video.packet_bytes = 200;
     let outcome = outcome(&scenario);
@@ -111,7 +105,7 @@ fn losses_are_reported_to_the_sender() {
 
 #[test]
 fn late_frames_are_lost_to_the_player() {
-    let mut scenario = chain(FlowKind::Video { transport: Carrier::RtpAdp });
+    let mut scenario = over_two_hops(FlowKind::Video { transport: Carrier::RtpAdp });
     let in_time = |scenario: &Scenario| {
         let outcome = outcome(scenario);
         let (frames, rtp) = video(&outcome);
@@ -134,7 +128,7 @@ fn late_frames_are_lost_to_the_player() {
 fn cbr_packets_beyond_the_deadline_are_lost() {
     let kind = FlowKind::Cbr { bytes: 512, interval_s: 0.01, random: false, max_packets: None };
     let with = |deadline_s| {
-        let mut scenario = chain(kind.clone());
+        let mut scenario = over_two_hops(kind.clone());
         scenario.params.network.cbr_late_after_s = deadline_s;
         match outcome(&scenario).result.flows[0].measures.clone() {
             FlowMeasures::Cbr(cbr) => cbr,

@@ -1,5 +1,7 @@
 //! Whole runs: determinism, the audit, independence of what is far apart, and one-hop capacity.
 
+mod common;
+
 use manetlab_core::drops::DropReason;
 use manetlab_core::ifq::QueueDiscipline;
 use manetlab_core::kernel::{Span, Streams};
@@ -11,6 +13,8 @@ use manetlab_core::observe::FlowMeasures;
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use proptest::prelude::*;
+
+use common::chain;
 
 fn cbr(src: u32, dst: u32, start_s: f64, interval_s: f64) -> Flow {
     let kind = FlowKind::Cbr { bytes: 512, interval_s, random: false, max_packets: None };
@@ -37,19 +41,6 @@ fn mobile(profile_name: &str, seed: u64, duration_s: f64) -> Scenario {
         params: profile(profile_name).expect("the profile exists"),
         flows: vec![tcp(0, 1, 0.5), cbr(2, 3, 0.1, 0.05), cbr(4, 5, 0.2, 0.05), cbr(1, 6, 0.3, 0.05)],
         movement,
-    }
-}
-
-fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
-    Scenario {
-        duration_s,
-        warmup_s: 0.0,
-        seed: 1,
-        replication: 0,
-        routing: RoutingKind::Static,
-        params: profile("rfc").expect("the profile exists"),
-        flows,
-        movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }
 }
 

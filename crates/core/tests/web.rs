@@ -1,5 +1,7 @@
 //! Whole runs with Web sessions: what is carried, what routing is told, what an outage costs, and the audit.
 
+mod common;
+
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Command, Point, Trajectory};
@@ -10,25 +12,14 @@ use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use manetlab_core::traffic::{WebCycle, WebParams, draw_sessions};
 use proptest::prelude::*;
 
+use common::chain;
+
 fn cycle(think_s: f64, request_bytes: u64, replies_bytes: &[u64]) -> WebCycle {
     WebCycle { think_s, request_bytes, server_delay_s: 0.0, replies_bytes: replies_bytes.to_vec() }
 }
 
 fn session(src: u32, dst: u32, cycles: Vec<WebCycle>) -> Flow {
     Flow { src, dst, start_s: 1.0, stop_s: None, kind: FlowKind::Web { cycles } }
-}
-
-fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
-    Scenario {
-        duration_s,
-        warmup_s: 0.0,
-        seed: 1,
-        replication: 0,
-        routing: RoutingKind::Static,
-        params: profile("rfc").expect("the profile exists"),
-        flows,
-        movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
-    }
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {

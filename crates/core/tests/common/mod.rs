@@ -1,0 +1,19 @@
+//! What several tests of whole runs begin with.
+
+use manetlab_core::mobility::Trajectory;
+use manetlab_core::profile::profile;
+use manetlab_core::scenario::{Flow, RoutingKind, Scenario};
+
+/// Nodes that stand 200 m apart in a line, with fixed routes.
+pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
+    Scenario {
+        duration_s,
+        warmup_s: 0.0,
+        seed: 1,
+        replication: 0,
+        routing: RoutingKind::Static,
+        params: profile("rfc").expect("the profile exists"),
+        flows,
+        movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
+    }
+}
