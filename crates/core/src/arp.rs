@@ -67,11 +67,13 @@ pub enum ArpAction {
     },
 }
 
+/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for every packet.
 #[derive(Default)]
 struct Entry {
     resolved: bool,
     requests: u32,
-    held: Option<Packet>,
+    /// Apart, because it is large and there seldom.
+    held: Option<Box<Packet>>,
 }
 
 /// The ARP table of one node.
@@ -100,13 +102,13 @@ impl Arp {
         } else if entry.requests >= self.max_requests {
             entry.requests = 0;
             if let Some(held) = entry.held.take() {
-                actions.push(ArpAction::Unresolved { next_hop, packet: held });
+                actions.push(ArpAction::Unresolved { next_hop, packet: *held });
             }
             actions.push(ArpAction::Unresolved { next_hop, packet });
         } else {
             entry.requests += 1;
-            if let Some(old) = entry.held.replace(packet) {
-                actions.push(ArpAction::Replaced(old));
+            if let Some(old) = entry.held.replace(Box::new(packet)) {
+                actions.push(ArpAction::Replaced(*old));
             }
             let request = ArpMessage::Request { from: self.node, wanted: next_hop };
             actions.push(ArpAction::Send { to: NodeId::BROADCAST, body: Body::Arp(request) });
@@ -119,7 +121,7 @@ impl Arp {
         let entry = self.entries.entry(from).or_default();
         entry.resolved = true;
         if let Some(held) = entry.held.take() {
-            actions.push(ArpAction::Send { to: from, body: Body::Ip(held) });
+            actions.push(ArpAction::Send { to: from, body: Body::Ip(*held) });
         }
         if let ArpMessage::Request { wanted, .. } = message
             && wanted == self.node
@@ -131,6 +133,6 @@ impl Arp {
 
     /// The packets that wait for an answer.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
-        self.entries.values().filter_map(|entry| entry.held.as_ref())
+        self.entries.values().filter_map(|entry| entry.held.as_deref())
     }
 }

@@ -69,13 +69,16 @@ impl EventQueue {
 
     /// Sets the slot's deadline; [`Time::NEVER`] takes it out of the queue.
     pub fn set(&mut self, slot: Slot, time: Time) {
+        let before = *self.leaf(slot);
         if slot == self.front {
             if time < self.earliest_in_tree() {
                 self.front_time = time;
                 return;
             }
             (self.front, self.front_time) = (NOBODY, Time::NEVER);
-        } else if time < self.peek_time() && *self.leaf(slot) == Time::NEVER {
+        } else if before == time {
+            return;
+        } else if before == Time::NEVER && time < self.peek_time() {
             if self.front != NOBODY {
                 self.put(self.front, self.front_time);
             }
