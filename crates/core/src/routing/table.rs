@@ -19,7 +19,15 @@ impl<E> Default for Table<E> {
 }
 
 impl<E: Entry> Table<E> {
+    /// Where the entry is, or where it would be. Where all nodes are known, or all but the table's own, its place is its
+    /// number or the one before.
     fn find(&self, dst: NodeId) -> Result<usize, usize> {
+        let guess = dst.index();
+        for place in [guess.wrapping_sub(1), guess] {
+            if self.0.get(place).is_some_and(|entry| entry.dst() == dst) {
+                return Ok(place);
+            }
+        }
         self.0.binary_search_by_key(&dst, E::dst)
     }
 

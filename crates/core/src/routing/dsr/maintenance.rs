@@ -206,7 +206,7 @@ impl Dsr {
     fn lose_link(&mut self, from: NodeId, to: NodeId, told: bool, actions: &mut Vec<Action>) {
         self.cache.remove_link(from, to);
         self.in_use.retain(|&dst, route| {
-            let broken = route.windows(2).any(|link| link == [from, to]);
+            let broken = route.windows(2).any(|link| link[0] == from && link[1] == to);
             if broken {
                 actions.push(Action::Notify(Notice::RouteFailed { dst, told }));
             }

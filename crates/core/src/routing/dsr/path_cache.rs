@@ -142,7 +142,7 @@ impl Part {
 
     fn remove_link(&mut self, from: NodeId, to: NodeId) {
         for cached in &mut self.places {
-            if let Some(at) = cached.path.windows(2).position(|link| link == [from, to]) {
+            if let Some(at) = cached.path.windows(2).position(|link| link[0] == from && link[1] == to) {
                 // What is left of a path that fails at its first link is this node alone.
                 cached.path.truncate(if at == 0 { 0 } else { at + 1 });
             }
