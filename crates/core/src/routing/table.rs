@@ -10,41 +10,52 @@ pub(super) trait Entry {
 
 /// Entries in order of destination, so that going through them never depends on how they came in.
 #[derive(Debug)]
-pub(super) struct Table<E>(Vec<E>);
+pub(super) struct Table<E> {
+    entries: Vec<E>,
+    /// Where each node's entry is, by node up to the last one with an entry: updates name many nodes, and a search for
+    /// each costs more than all that is done with what it finds.
+    places: Vec<u32>,
+}
+
+/// A node without an entry.
+const NOWHERE: u32 = u32::MAX;
 
 impl<E> Default for Table<E> {
     fn default() -> Table<E> {
-        Table(Vec::new())
+        Table { entries: Vec::new(), places: Vec::new() }
     }
 }
 
 impl<E: Entry> Table<E> {
-    /// Where the entry is, or where it would be. Where all nodes are known, or all but the table's own, its place is its
-    /// number or the one before.
-    fn find(&self, dst: NodeId) -> Result<usize, usize> {
-        let guess = dst.index();
-        for place in [guess.wrapping_sub(1), guess] {
-            if self.0.get(place).is_some_and(|entry| entry.dst() == dst) {
-                return Ok(place);
-            }
+    fn find(&self, dst: NodeId) -> Option<usize> {
+        self.places.get(dst.index()).filter(|place| **place != NOWHERE).map(|place| *place as usize)
+    }
+
+    /// Makes room in the list of places and puts the entry in its order; there must be none of its destination.
+    fn add(&mut self, entry: E) -> usize {
+        let dst = entry.dst();
+        let place = self.entries.partition_point(|other| other.dst() < dst);
+        self.entries.insert(place, entry);
+        if self.places.len() <= dst.index() {
+            self.places.resize(dst.index() + 1, NOWHERE);
         }
-        self.0.binary_search_by_key(&dst, E::dst)
+        for (place, entry) in self.entries.iter().enumerate().skip(place) {
+            self.places[entry.dst().index()] = place as u32;
+        }
+        place
     }
 
     pub(super) fn get(&self, dst: NodeId) -> Option<&E> {
-        self.find(dst).ok().map(|at| &self.0[at])
+        self.find(dst).map(|place| &self.entries[place])
     }
 
     pub(super) fn get_mut(&mut self, dst: NodeId) -> Option<&mut E> {
-        self.find(dst).ok().map(|at| &mut self.0[at])
+        self.find(dst).map(|place| &mut self.entries[place])
     }
 
     pub(super) fn get_or_insert_with(&mut self, dst: NodeId, make: impl FnOnce() -> E) -> &mut E {
-        let at = self.find(dst).unwrap_or_else(|at| {
-            self.0.insert(at, make());
-            at
-        });
-        &mut self.0[at]
+        let place = self.find(dst).unwrap_or_else(|| self.add(make()));
+        &mut self.entries[place]
     }
 
     /// Adds an entry; one of the same destination stays as it is.
@@ -53,14 +64,14 @@ impl<E: Entry> Table<E> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &E> {
-        self.0.iter()
+        self.entries.iter()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut E> {
-        self.0.iter_mut()
+        self.entries.iter_mut()
     }
 }
