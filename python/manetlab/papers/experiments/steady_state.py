@@ -57,22 +57,45 @@ def flows(ledger: Ledger, key: str, kbps: float) -> Fields:
 
 def campaign(ledger: Ledger, scale: Scale, key: str) -> Campaign:
     """All protocols at all loads."""
+    listed = loads(ledger)
+    if key == MANY and not scale.full:
+        listed = [listed[0], *(load for load in listed if load % ROUND == 0)]
+    experiment = ledger.experiments[key]
+    return by_load(ledger, scale, key, mobile(experiment), experiment.systems, listed)
+
+
+def by_load(
+    ledger: Ledger,
+    scale: Scale,
+    key: str,
+    movement: Fields,
+    protocols: Sequence[str],
+    listed: Sequence[float],
+    name: str | None = None,
+) -> Campaign:
+    """Protocols at offered loads.
+
+    Args:
+        ledger: The ledger.
+        scale: How much is run.
+        key: The experiment.
+        movement: Fields of the movement, by dotted name.
+        protocols: By the dissertation's names.
+        listed: The loads, in kb/s.
+        name: The campaign's, if not the experiment's.
+    """
     from manetlab.campaign import Campaign
 
     experiment = ledger.experiments[key]
     setup = experiment.setup
-    listed = loads(ledger)
-    if key == MANY and not scale.full:
-        listed = [listed[0], *(load for load in listed if load % ROUND == 0)]
     times = scale.times(setup["warmup_s"], setup["duration_s"], SHARE)
     return Campaign(
-        name=key,
+        name=name or key,
         question="How do the protocols fare as the load grows?",
-        base=base(ledger, experiment, mobile(experiment), lateness(ledger), times, {"traffic.random.tcp": 0}),
+        base=base(ledger, experiment, movement, lateness(ledger), times, {"traffic.random.tcp": 0}),
         factors={
             "routing": [
-                {"label": name, "fields": {"routing": routing(experiment, name)}}
-                for name in experiment.systems
+                {"label": name, "fields": {"routing": routing(experiment, name)}} for name in protocols
             ],
             "load": [{"label": load, "fields": flows(ledger, key, load)} for load in listed],
         },
@@ -124,6 +147,39 @@ class Loads:
             if 100 * (means[best] - mean) >= points
         ]
         return below[0] if below else float("inf")
+
+
+class Compared:
+    """Two set-ups, at the loads that both have.
+
+    Args:
+        before: The runs of one.
+        after: Those of the other.
+    """
+
+    def __init__(self, before: Loads, after: Loads) -> None:
+        self.before, self.after = before, after
+        self.loads = [load for load in before.loads if load in after.loads]
+
+    def between(self, low: float, high: float) -> list[float]:
+        """The loads within bounds."""
+        return [load for load in self.loads if low <= load <= high]
+
+    def pooled(self, name: str, metric: str, loads: Sequence[float] | None = None) -> tuple[Values, Values]:
+        """The mean of a total over loads, all if none are given, in every scenario after and before."""
+        after, before = (
+            pool([of.at(name, load, metric) for load in loads or self.loads])
+            for of in (self.after, self.before)
+        )
+        return after, before
+
+    def percent(self, name: str, metric: str, loads: Sequence[float] | None = None) -> Interval:
+        """The change from before to after, in percent."""
+        return percent(*self.pooled(name, metric, loads))
+
+    def points(self, name: str, loads: Sequence[float]) -> Interval:
+        """The change of the delivery fraction in percentage points."""
+        return paired_interval(*self.pooled(name, DELIVERY, loads)).scaled(100)
 
 
 def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:

@@ -1,4 +1,4 @@
-"""CBR connections that come in batches: Figs 3.7 to 3.12 of the dissertation.
+"""CBR connections that come in batches: Figs 3.7 to 3.12 and A.16 to A.21 of the dissertation.
 
 Each connection is a series of flows between the same nodes, one for each interval, so that the measures of a
 flow are those of the packets made in an interval. Routing overhead is read from time series.
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
 LOW, HIGH = "dyer2002/fig-3.7", "dyer2002/fig-3.10"
+BETWEEN = ("dyer2002/fig-A.16", "dyer2002/fig-A.19")
+"""The entries of the loads in between, of which the dissertation has figures and says nothing."""
 QUICK = "20 of the 30 scenarios; each as long as the paper's"
 
 
@@ -316,4 +318,9 @@ STUDIES = (
     _study(HIGH, [LOW, HIGH], high_evidence),
     _study("dyer2002/fig-3.11", [HIGH], nothing),
     _study("dyer2002/fig-3.12", [HIGH], nothing),
+    *(
+        _study(f"dyer2002/fig-A.{number}", [entry], nothing)
+        for entry, numbers in zip(BETWEEN, ((16, 17, 18), (19, 20, 21)), strict=True)
+        for number in numbers
+    ),
 )
