@@ -32,6 +32,7 @@ from manetlab.papers.experiments import (
     outages,
     random_topology,
     ranks,
+    rectangles,
     several_tcp,
     steady_state,
     studies,
@@ -196,6 +197,7 @@ NEW = [
         cached_replies,
         buffer_times,
         ranks,
+        rectangles,
         random_topology,
     )
     for key in (study.id for study in module.STUDIES)

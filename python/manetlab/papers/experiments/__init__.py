@@ -29,6 +29,7 @@ def studies() -> dict[str, Study]:
         outages,
         random_topology,
         ranks,
+        rectangles,
         several_tcp,
         table_1_1,
         table_5_1,
@@ -39,7 +40,17 @@ def studies() -> dict[str, Study]:
     )
 
     modules = (
-        *(table_1_1, connections, transient, tuning, one_tcp, several_tcp, outages, cached_replies),
+        *(
+            table_1_1,
+            connections,
+            rectangles,
+            transient,
+            tuning,
+            one_tcp,
+            several_tcp,
+            outages,
+            cached_replies,
+        ),
         *(buffer_times, ranks, table_5_1, one_udp, datagrams, video_figures, video_costs),
         *(http, mixes, http_paper, fixed_topologies, fairness, random_topology),
     )

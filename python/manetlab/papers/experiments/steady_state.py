@@ -72,6 +72,7 @@ def by_load(
     protocols: Sequence[str],
     listed: Sequence[float],
     name: str | None = None,
+    share: float = SHARE,
 ) -> Campaign:
     """Protocols at offered loads.
 
@@ -83,19 +84,20 @@ def by_load(
         protocols: By the dissertation's names.
         listed: The loads, in kb/s.
         name: The campaign's, if not the experiment's.
+        share: What share of the paper's measured time ``--quick`` runs.
     """
     from manetlab.campaign import Campaign
 
     experiment = ledger.experiments[key]
     setup = experiment.setup
-    times = scale.times(setup["warmup_s"], setup["duration_s"], SHARE)
+    times = scale.times(setup["warmup_s"], setup["duration_s"], share)
     return Campaign(
         name=name or key,
         question="How do the protocols fare as the load grows?",
         base=base(ledger, experiment, movement, lateness(ledger), times, {"traffic.random.tcp": 0}),
         factors={
             "routing": [
-                {"label": name, "fields": {"routing": routing(experiment, name)}} for name in protocols
+                {"label": each, "fields": {"routing": routing(experiment, each)}} for each in protocols
             ],
             "load": [{"label": load, "fields": flows(ledger, key, load)} for load in listed],
         },
@@ -105,16 +107,16 @@ def by_load(
 
 
 class Loads:
-    """The runs with one number of connections.
+    """The runs of a set-up.
 
     Args:
         samples: The campaign's.
+        only: The loads that are looked at, in kb/s; all that were run if not given.
     """
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples, only: Sequence[float] | None = None) -> None:
         self.samples = samples
-        self.loads = [float(str(load)) for load in samples.labels("load")]
-        self.loads.sort()
+        self.loads = sorted(only or (float(str(load)) for load in samples.labels("load")))
 
     def at(self, name: str, load: float, metric: str, factor: float = 1.0) -> Values:
         """A total of every scenario."""
@@ -148,6 +150,24 @@ class Loads:
         ]
         return below[0] if below else float("inf")
 
+    def saturations_kbps(self, name: str, points: float) -> Values:
+        """The same of each scenario, beyond the load at which the ensemble delivers most.
+
+        A scenario that does not saturate counts with the load that would come next on the axis.
+        """
+        means = self.means(name, DELIVERY)
+        best = means.index(max(means))
+        beyond = self.loads[best:]
+        following = 2 * beyond[-1] - self.loads[-2]
+        delivery = [self.at(name, load, DELIVERY) for load in beyond]
+        return [
+            next(
+                (load for load, share in zip(beyond, of, strict=True) if 100 * (of[0] - share) >= points),
+                following,
+            )
+            for of in zip(*delivery, strict=True)
+        ]
+
 
 class Compared:
     """Two set-ups, at the loads that both have.
@@ -164,6 +184,10 @@ class Compared:
     def between(self, low: float, high: float) -> list[float]:
         """The loads within bounds."""
         return [load for load in self.loads if low <= load <= high]
+
+    def at_common_loads(self) -> tuple[Loads, Loads]:
+        """Before and after, as if no other loads had been run."""
+        return Loads(self.before.samples, self.loads), Loads(self.after.samples, self.loads)
 
     def pooled(self, name: str, metric: str, loads: Sequence[float] | None = None) -> tuple[Values, Values]:
         """The mean of a total over loads, all if none are given, in every scenario after and before."""
@@ -413,24 +437,23 @@ def _ceiling(claim: Claim, few: Loads) -> Ruled:
 
 def tables(key: str, ledger: Ledger, runs: Runs) -> list[Table]:
     """Delivery, latency, throughput and overhead by load."""
-    of = Loads(runs[key])
+    return tables_of(ledger.experiments[key].setup["traffic"], Loads(runs[key]))
+
+
+def tables_of(title: str, of: Loads) -> list[Table]:
+    """The same of a set-up, whose name opens the titles."""
+    names = [str(each) for each in of.samples.labels("routing")]
     made = []
-    for title, metric, factor in (
+    for what, metric, factor in (
         ("delivered, %", DELIVERY, 100.0),
         ("latency, ms", LATENCY, 1e3),
         ("throughput, kb/s", THROUGHPUT, 1e-3),
         ("routing packets/s", PACKETS, 1.0),
         ("routing bytes/s", BYTES, 1.0),
     ):
-        table = Table(
-            f"{ledger.experiments[key].setup['traffic']}: {title}",
-            ("load, kb/s", *ledger.experiments[key].systems),
-        )
+        table = Table(f"{title}: {what}", ("load, kb/s", *names))
         for load in of.loads:
-            cells = [
-                mean_interval(of.at(name, load, metric)).scaled(factor)
-                for name in ledger.experiments[key].systems
-            ]
+            cells = [mean_interval(of.at(name, load, metric)).scaled(factor) for name in names]
             table.add(f"{load:g}", *map(shown, cells))
         made.append(table)
     return made
