@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -448,6 +449,9 @@ def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path
     # The second time nothing is run, and the cost is that of the first.
     assert pages[0] == pages[1]
     assert all(word in pages[0] for word in ("`again`", "B-09", "| all | 4 |"))
+    assert re.search(r"^Day: \d{4}-\d\d-\d\d\.$", pages[0], re.MULTILINE)
+    experiment = LEDGER.experiments[fixed_topologies.OPPOSITE]
+    assert all(pages[0].count(LEDGER.assumptions[name].text) == 1 for name in experiment.unstated)
     recorded = record.load(tmp_path)
     assert recorded == [entry]
     page = record.page(LEDGER, recorded, {entry.experiment: "the same as in full"})
