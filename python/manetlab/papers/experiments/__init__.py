@@ -27,10 +27,12 @@ def studies() -> dict[str, Study]:
         one_tcp,
         one_udp,
         outages,
+        quoted,
         random_topology,
         ranks,
         rectangles,
         several_tcp,
+        state_diagrams,
         table_1_1,
         table_5_1,
         transient,
@@ -40,17 +42,8 @@ def studies() -> dict[str, Study]:
     )
 
     modules = (
-        *(
-            table_1_1,
-            connections,
-            rectangles,
-            transient,
-            tuning,
-            one_tcp,
-            several_tcp,
-            outages,
-            cached_replies,
-        ),
+        *(quoted, table_1_1, connections, rectangles, transient, tuning, one_tcp, several_tcp),
+        *(state_diagrams, outages, cached_replies),
         *(buffer_times, ranks, table_5_1, one_udp, datagrams, video_figures, video_costs),
         *(http, mixes, http_paper, fixed_topologies, fairness, random_topology),
     )
