@@ -31,10 +31,12 @@ from manetlab.papers.experiments import (
     one_tcp,
     one_udp,
     outages,
+    quoted,
     random_topology,
     ranks,
     rectangles,
     several_tcp,
+    state_diagrams,
     steady_state,
     studies,
     table_5_1,
@@ -200,6 +202,7 @@ NEW = [
         ranks,
         rectangles,
         random_topology,
+        quoted,
     )
     for key in (study.id for study in module.STUDIES)
 ]
@@ -213,7 +216,141 @@ def test_what_quick_runs_is_enough_for_a_verdict_on_every_claim(key: str) -> Non
     assert [each.claim for each in verdicts] == LEDGER.claims_of(LEDGER.experiments[key])
     untested = {each.claim.id for each in verdicts if each.outcome is Outcome.NOT_TESTED}
     assert untested == set(study.untested)
-    assert study.tables(LEDGER, runs)
+    assert bool(study.tables(LEDGER, runs)) == bool(runs)
+
+
+def test_the_larger_field_has_two_widths_and_quick_runs_that_of_the_captions() -> None:
+    def made(scale: Scale) -> dict[str, tuple[float, float]]:
+        found = {}
+        for campaign in studies()["dyer2002/fig-A.7"].campaigns(LEDGER, scale):
+            [*_, last] = campaign.points
+            scenario = last.scenario(2).resolve()
+            waypoint = campaign.base["movement"]["waypoint"]
+            assert (waypoint["nodes"], waypoint["boundary"]) == (100, "classic")
+            flows = [flow for flow in scenario.flows if flow["kind"] == "cbr"]
+            assert len(flows) == (100 if rectangles.BUSY in campaign.name else 25)
+            assert {point.levels["routing"] for point in campaign.points} >= set(rectangles.ON_DEMAND)
+            found[campaign.name] = (waypoint["width_m"], waypoint["height_m"])
+        return found
+
+    quick, full = made(Scale()), made(Scale(full=True))
+    assert list(quick.values()) == [(2200, 600)] * 2
+    assert list(full.values()) == [(2200, 600), (2600, 600)] * 2
+    assert set(quick) < set(full)
+
+
+def test_pauses_are_those_of_the_second_section() -> None:
+    def pause(entry: str) -> float:
+        [campaign] = rectangles.campaigns([entry], LEDGER, Scale())
+        return float(campaign.base["movement"]["waypoint"]["pause_s"])
+
+    assert [pause(entry) for entry in (rectangles.LARGE, rectangles.BUSY)] == [0, 0]
+    assert [pause(entry) for entry in (rectangles.SLOW, rectangles.BUSY_SLOW)] == [100, 100]
+
+
+def delivered(shares: dict[float, list[float]]) -> steady_state.Loads:
+    """Runs with these delivery fractions, by load and scenario."""
+    rows = [
+        {"routing": "DSR", "load": load, "replication": number, steady_state.DELIVERY: share}
+        for load, listed in shares.items()
+        for number, share in enumerate(listed)
+    ]
+    return steady_state.Loads(Samples(rows, []))
+
+
+def test_a_scenario_saturates_where_it_loses_so_much_beyond_the_ensembles_best_load() -> None:
+    of = delivered(
+        {
+            100.0: [0.80, 0.99, 0.90],
+            200.0: [0.95, 0.95, 0.95],
+            300.0: [0.89, 0.93, 0.95],
+            400.0: [0.70, 0.89, 0.91],
+        }
+    )
+    assert of.saturations_kbps("DSR", 5.0) == [300.0, 400.0, 500.0]
+    assert of.saturation_kbps("DSR", 5.0) == 400.0
+
+
+def test_a_saturation_beyond_the_axis_may_be_late_enough_or_not() -> None:
+    def judged(here: list[float]) -> Ruled:
+        axis = (200.0, 300.0, 400.0)
+        rows = [
+            {"routing": name, "load": load, "replication": number, steady_state.DELIVERY: share}
+            for name in rectangles.ON_DEMAND
+            for load, share in zip(axis, here, strict=True)
+            for number in range(2)
+        ]
+        square = [row | {steady_state.DELIVERY: 0.9 if row["load"] == 200.0 else 0.8} for row in rows]
+        both = steady_state.Compared(*(steady_state.Loads(Samples(each, [])) for each in (square, rows)))
+        return rectangles.much_later(LEDGER, both)
+
+    # The square saturates at 300 kb/s, so that 375 kb/s are asked for.
+    assert judged([0.9, 0.9, 0.8]).satisfied
+    assert judged([0.9, 0.9, 0.9]).satisfied
+    assert judged([0.9, 0.8, 0.7]).broken
+
+
+def test_what_connections_cost_is_worse_latency_and_less_delivery() -> None:
+    def of(latency_s: float, share: float) -> steady_state.Loads:
+        row = {"routing": "DSR", "load": 100.0, "replication": 0}
+        metrics = {steady_state.LATENCY: latency_s, steady_state.DELIVERY: share}
+        return steady_state.Loads(Samples([row | metrics], []))
+
+    both = steady_state.Compared(of(0.1, 0.8), of(0.3, 0.6))
+    assert rectangles.loss(both, "DSR", steady_state.LATENCY) == pytest.approx([200.0])
+    assert rectangles.loss(both, "DSR", steady_state.DELIVERY) == pytest.approx([25.0])
+
+
+def test_the_chapters_claims_are_no_verdicts_with_the_appendix_load() -> None:
+    for key, chapter in zip(buffer_times.APPENDIX, buffer_times.CHAPTER, strict=True):
+        study = studies()[key]
+        campaigns = study.campaigns(LEDGER, Scale())
+        assert {campaign.name for campaign in campaigns}.isdisjoint(
+            campaign.name for campaign in studies()[chapter].campaigns(LEDGER, Scale())
+        )
+        cbr = [flow for flow in campaigns[0].points[0].scenario(1).resolve().flows if flow["kind"] == "cbr"]
+        assert sum(8 * flow["bytes"] / flow["interval_s"] for flow in cbr) == pytest.approx(200_000)
+        runs = {campaign.name: made_up(campaign) for campaign in campaigns}
+        assert study.judge(LEDGER, runs) == []
+        own, expected = study.tables(LEDGER, runs)
+        assert [row[0] for row in own.rows] == LEDGER.experiments[key].axis
+        assert [row[0] for row in expected.rows] == list(LEDGER.experiments[key].claims)
+
+
+def test_timeouts_grow_as_the_state_diagrams_say(tmp_path: Path) -> None:
+    reproduction = Reproduction(LEDGER, Scale(), tmp_path, jobs=2)
+    [verdict] = reproduction.make(studies()[state_diagrams.FIXED])
+    assert (verdict.claim, verdict.outcome) == ("D4-113", Outcome.REPRODUCED)
+    [samples] = reproduction.runs.values()
+    reno = state_diagrams.multipliers(samples, "Reno")
+    # 3 s times 64 is beyond the greatest timeout of 64 s.
+    assert reno[:4] == [2, 4, 8, 16]
+    assert reno[4:8] == pytest.approx([64 / 3] * 4)
+    assert state_diagrams.multipliers(samples, "fixed-RTO")[:8] == [2.0] * 8
+
+
+def test_elfn_is_tried_as_its_authors_did() -> None:
+    [campaign] = quoted.campaigns(LEDGER, Scale())
+    waypoint = campaign.base["movement"]["waypoint"]
+    assert (waypoint["speed_min"], waypoint["speed_max"]) == pytest.approx((9.0, 11.0))
+    assert (waypoint["nodes"], waypoint["width_m"], waypoint["height_m"]) == (30, 1500, 300)
+    for point in campaign.points:
+        scenario = point.scenario(3).resolve()
+        assert (scenario.params["tcp"]["window"], scenario.params["tcp"]["segment_bytes"]) == (8, 1460)
+        assert [flow["kind"] for flow in scenario.flows] == ["tcp"]
+        label = point.levels["system"]
+        assert scenario.params["dsr"]["reply_from_cache"] == (label != quoted.NO_REPLIES)
+        assert (scenario.params["tcp"]["route_failure"] == "elfn") == (label == quoted.ELFN)
+
+
+def test_the_articles_other_numbers_of_connections() -> None:
+    assert random_topology.numbers(LEDGER) == ([1, 2, 10], [0, 10, 20, 40])
+    [full] = random_topology.connection_campaigns(LEDGER, Scale(full=True))
+    assert len(full.points) == 4 * 5 * 12
+    [quick] = random_topology.connection_campaigns(LEDGER, Scale())
+    for point in quick.points:
+        counts = Counter(flow["kind"] for flow in point.scenario(1).resolve().flows)
+        assert point.levels["connections"] == random_topology.connections(counts["tcp"], counts["cbr"])
 
 
 def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:

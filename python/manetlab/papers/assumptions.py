@@ -170,7 +170,7 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     ),
     "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
     "low-and-high": _PLAN,
-    "failure-period-tcp-f": "TCP-F's network is not run",
+    **dict.fromkeys(("failure-period-tcp-f", "timing", "bit-error-process", "wired-part"), "not run"),
     "whole-experiment": "the set-up of chapter 4's tables",
     **dict.fromkeys(("field", "speed", "run-length-4", "cbr-rate-2", "alpha-and-beta", "scenarios"), _PLAN),
     "probe-interval-and-frozen-state": "as the model of the heuristic has it",

@@ -23,7 +23,7 @@ from manetlab.papers.experiments.steady_state import (
 )
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.setup import ROUTINGS, base
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, without_runs
 from manetlab.papers.verdicts import level, ruled_by
 from manetlab.stats import mean_interval
 from manetlab.tables import Table
@@ -31,7 +31,9 @@ from manetlab.tables import Table
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
-FEEDBACK, ROUTING = "dyer2002/sec-2.2.3-feedback", "dyer2002/sec-2-cited-routing"
+FEEDBACK, ROUTING, ONE_HOP = (
+    f"dyer2002/sec-{name}" for name in ("2.2.3-feedback", "2-cited-routing", "2.2.2-onehop")
+)
 RENO, ELFN, NO_REPLIES = "Reno", "ELFN", "Reno, no replies from caches"
 SYSTEMS = {
     RENO: {"tcp.sender": "reno"},
@@ -43,6 +45,7 @@ DURATION_S = 120.0
 SPREAD = 0.1
 """Not stated either: their speeds are uniform within so much of the mean."""
 PIPE = "TCP-F was tried over a pipe of a given bit rate that fails and returns; all links here are radio"
+NO_WIRE = "wired links, base stations and errors of single bits are not among the models here"
 NO_SSA = "SSA is not among the protocols here, and the quoted study's set-up is not stated"
 
 
@@ -148,4 +151,5 @@ STUDIES = (
         quick="as of Fig. 3.1",
         untested={"D2-07": NO_SSA},
     ),
+    without_runs(ONE_HOP, dict.fromkeys(("D2-08", "D2-09", "D2-10"), NO_WIRE)),
 )

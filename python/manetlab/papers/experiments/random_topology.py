@@ -413,6 +413,9 @@ STUDIES = (
         connection_campaigns,
         connection_evidence,
         connection_tables,
-        quick=f"no pauses, no heuristic, CBR flows beside ten TCP flows only and most of them, the first {SHARE:.0%} of the time",
+        quick=(
+            "no pauses, no heuristic, 40 CBR flows beside ten TCP flows or none, the first "
+            f"{SHARE:.0%} of the time"
+        ),
     ),
 )

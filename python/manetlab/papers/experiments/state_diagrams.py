@@ -1,4 +1,7 @@
-"""How Reno's and the fixed timeout grow where nothing arrives: Figs 4.2 and 4.3 of the dissertation."""
+"""How Reno's and the fixed timeout grow where nothing arrives: Figs 4.2 and 4.3 of the dissertation.
+
+Fig. 4.1, a sequence of single events at one sender, cannot be made by a run.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from manetlab.papers.experiments.ftp import SQUARE
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import base, technique
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, without_runs
 from manetlab.tables import Table
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
+SEQUENCE = "dyer2002/fig-4.1"
 RENO, FIXED = "dyer2002/fig-4.2", "dyer2002/fig-4.3"
 SENDERS = {"fixed-RTO": technique("fixed RTO"), "Reno": technique("Reno")}
 """By the claim's names."""
@@ -94,7 +98,12 @@ def tables(sender: str, ledger: Ledger, runs: Runs) -> list[Table]:
 
 
 QUICK = "the same as in full"
+EVENTS = (
+    "ACKs that are late by so much, each by its own time, are no outcome of a run; the core's test "
+    "`the_hold_down_timer_saves_the_retransmissions_of_figure_4_1` carries the sequence out at a sender"
+)
 STUDIES = (
+    without_runs(SEQUENCE, {"D4-112": EVENTS}),
     Study(RENO, campaigns, nothing, partial(tables, "Reno"), quick=QUICK),
     Study(FIXED, campaigns, evidence, partial(tables, "fixed-RTO"), quick=QUICK),
 )
