@@ -147,6 +147,10 @@ class Measured:
         run, every = self.fields(LARGE), fields(self.ledger, LARGE)
         return "" if run == every else ", ".join(run)
 
+    def label(self, field: str, *parts: str) -> str:
+        """The name of a case, with the field if there are several."""
+        return ", ".join([field, *parts] if len(self.fields(LARGE)) > 1 else parts)
+
     def connections(self, entry: str) -> str:
         """How many connections a set-up has, in words."""
         count = wording.whole(self.ledger.experiments[entry].setup["traffic"], "CBR connections")
@@ -246,11 +250,15 @@ def large_delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
         more, less = {}, {}
         for p in names_of(both):
             latency, delivery = both.pooled(p, LATENCY), both.pooled(p, DELIVERY)
-            pairs[f"{field}, latency, {p}"] = latency
-            pairs[f"{field}, delivery, {p}"] = (delivery[1], delivery[0])
+            pairs[measured.label(field, "latency", p)] = latency
+            pairs[measured.label(field, "delivery", p)] = (delivery[1], delivery[0])
             more[p], less[p] = _difference(*latency), _difference(delivery[1], delivery[0])
         for what, of in (("latency", more), ("delivery", less)):
-            pairs |= {f"{field}, change of {what}, DSR > {p}": (of[DSR], of[p]) for p in of if p != DSR}
+            pairs |= {
+                measured.label(field, f"change of {what}", f"DSR > {p}"): (of[DSR], of[p])
+                for p in of
+                if p != DSR
+            }
     return {"DA-07": Pairs(pairs, part=measured.part())}
 
 
@@ -261,7 +269,7 @@ def _difference(a: Values, b: Values) -> Values:
 def saturations(ledger: Ledger, measured: Measured, before: str, after: str, sign: int) -> dict[str, Trend]:
     """From one set-up to another, the loads at which scenarios saturate, at the loads that both have."""
     return {
-        f"{field}, {measured.connections(after)}, {p}": Trend(
+        measured.label(field, measured.connections(after), p): Trend(
             [of.saturations_kbps(p, points_of(ledger)) for of in both.at_common_loads()], sign
         )
         for field, both in measured.compared(before, after).items()
@@ -279,7 +287,7 @@ def busy_delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. A.7: latency and delivery with 100 connections, beside 25."""
     measured = Measured(ledger, runs)
     lost = {
-        f"{field}, {what}, {p} > {adv}": (loss(both, p, metric), loss(both, adv, metric))
+        measured.label(field, what, f"{p} > {adv}"): (loss(both, p, metric), loss(both, adv, metric))
         for field, both in measured.compared(LARGE, BUSY).items()
         for metric, what in ((LATENCY, "latency"), (DELIVERY, "delivery"), (THROUGHPUT, "throughput"))
         for p in ON_DEMAND
@@ -304,7 +312,7 @@ def below_saturation(measured: Measured) -> Level:
             few, many = (of.saturation_kbps(adv, points) for of in (both.before, both.after))
             unsaturated = [load for load in both.after.loads if load < many]
             of_loads = [both.after.at(adv, load, DELIVERY) for load in unsaturated]
-            delivered[f"{field}, {adv}"] = mean_interval(pool(of_loads))
+            delivered[measured.label(field, adv)] = mean_interval(pool(of_loads))
             sooner.append(many < few)
     earlier = Also("ADV saturates earlier than with 25 connections", all(sooner))
     return Level(delivered, also=[earlier], part=measured.part())
@@ -320,8 +328,8 @@ def busy_overhead_evidence(ledger: Ledger, runs: Runs) -> Found:
         for p in names_of(both):
             metric, what = (BYTES, "bytes") if p in ADVS else (PACKETS, "packets")
             ratio = paired_ratio(*both.pooled(p, metric))
-            findings.append((f"{field}, {p}", level(ratio, least, math.inf, must_lie=True)))
-            texts.append(f"{field}, {p}, {what}: {shown(ratio)}")
+            findings.append((measured.label(field, p), level(ratio, least, math.inf, must_lie=True)))
+            texts.append(f"{measured.label(field, p, what)}: {shown(ratio)}")
     found = ruled_by("; ".join(texts), findings)
     return {"DA-09": Ruled(found.found, found.satisfied, found.broken, part=measured.part())}
 
@@ -339,7 +347,7 @@ def slow_overhead_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Figs A.12 and A.15: routing overhead with pauses, beside none."""
     measured = Measured(ledger, runs)
     of = {
-        f"{field}, {measured.connections(after)}, {p}": Trend(both.pooled(p, PACKETS)[::-1], -1)
+        measured.label(field, measured.connections(after), p): Trend(both.pooled(p, PACKETS)[::-1], -1)
         for before, after in PAUSES
         for field, both in measured.compared(before, after).items()
         for p in ON_DEMAND
