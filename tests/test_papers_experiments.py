@@ -22,6 +22,7 @@ from manetlab.papers import capacity, kept, ledger, record, setup, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
     buffer_times,
+    by_load,
     cached_replies,
     chains,
     connections,
@@ -248,14 +249,14 @@ def test_pauses_are_those_of_the_second_section() -> None:
     assert [pause(entry) for entry in (rectangles.SLOW, rectangles.BUSY_SLOW)] == [100, 100]
 
 
-def delivered(shares: dict[float, list[float]]) -> steady_state.Loads:
+def delivered(shares: dict[float, list[float]]) -> by_load.Loads:
     """Runs with these delivery fractions, by load and scenario."""
     rows = [
-        {"routing": "DSR", "load": load, "replication": number, steady_state.DELIVERY: share}
+        {"routing": "DSR", "load": load, "replication": number, by_load.DELIVERY: share}
         for load, listed in shares.items()
         for number, share in enumerate(listed)
     ]
-    return steady_state.Loads(Samples(rows, []))
+    return by_load.Loads(Samples(rows, []))
 
 
 def test_a_scenario_saturates_where_it_loses_so_much_beyond_the_ensembles_best_load() -> None:
@@ -275,13 +276,13 @@ def test_a_saturation_beyond_the_axis_may_be_late_enough_or_not() -> None:
     def judged(here: list[float]) -> Ruled:
         axis = (200.0, 300.0, 400.0)
         rows = [
-            {"routing": name, "load": load, "replication": number, steady_state.DELIVERY: share}
+            {"routing": name, "load": load, "replication": number, by_load.DELIVERY: share}
             for name in rectangles.ON_DEMAND
             for load, share in zip(axis, here, strict=True)
             for number in range(2)
         ]
-        square = [row | {steady_state.DELIVERY: 0.9 if row["load"] == 200.0 else 0.8} for row in rows]
-        both = steady_state.Compared(*(steady_state.Loads(Samples(each, [])) for each in (square, rows)))
+        square = [row | {by_load.DELIVERY: 0.9 if row["load"] == 200.0 else 0.8} for row in rows]
+        both = by_load.Compared(*(by_load.Loads(Samples(each, [])) for each in (square, rows)))
         return rectangles.much_later(LEDGER, both)
 
     # The square saturates at 300 kb/s, so that 375 kb/s are asked for.
@@ -291,14 +292,14 @@ def test_a_saturation_beyond_the_axis_may_be_late_enough_or_not() -> None:
 
 
 def test_what_connections_cost_is_worse_latency_and_less_delivery() -> None:
-    def of(latency_s: float, share: float) -> steady_state.Loads:
+    def of(latency_s: float, share: float) -> by_load.Loads:
         row = {"routing": "DSR", "load": 100.0, "replication": 0}
-        metrics = {steady_state.LATENCY: latency_s, steady_state.DELIVERY: share}
-        return steady_state.Loads(Samples([row | metrics], []))
+        metrics = {by_load.LATENCY: latency_s, by_load.DELIVERY: share}
+        return by_load.Loads(Samples([row | metrics], []))
 
-    both = steady_state.Compared(of(0.1, 0.8), of(0.3, 0.6))
-    assert rectangles.loss(both, "DSR", steady_state.LATENCY) == pytest.approx([200.0])
-    assert rectangles.loss(both, "DSR", steady_state.DELIVERY) == pytest.approx([25.0])
+    both = by_load.Compared(of(0.1, 0.8), of(0.3, 0.6))
+    assert rectangles.loss(both, "DSR", by_load.LATENCY) == pytest.approx([200.0])
+    assert rectangles.loss(both, "DSR", by_load.DELIVERY) == pytest.approx([25.0])
 
 
 def test_the_chapters_claims_are_no_verdicts_with_the_appendix_load() -> None:
@@ -360,7 +361,7 @@ def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:
     ]
     samples = Samples(rows, [])
     assert samples.values("cbr_latency_mean_s") == [0.1, 0.3]
-    assert steady_state.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
+    assert by_load.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
 
 
 def test_ranks_are_judged_pair_by_pair() -> None:
@@ -407,7 +408,7 @@ def test_the_load_at_which_two_latencies_cross_is_looked_for() -> None:
             for load, value in zip((50.0, 150.0, 250.0, 350.0), values, strict=True)
             for replication in range(5)
         ]
-        return steady_state._crossing(LEDGER.claim("D3-04"), steady_state.Loads(Samples(rows, [])))
+        return steady_state._crossing(LEDGER.claim("D3-04"), by_load.Loads(Samples(rows, [])))
 
     assert crossing([0.5, 0.5, 1.5, 1.5]).satisfied
     assert not crossing([0.5, 1.5, 1.5, 1.5]).satisfied

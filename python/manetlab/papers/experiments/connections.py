@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from manetlab.papers import wording
 from manetlab.papers.evidence import Also, Change, Pairs, Ruled, Trend, percent, shown
 from manetlab.papers.experiments import ftp, several_tcp
-from manetlab.papers.experiments.ftp import ADV
-from manetlab.papers.experiments.steady_state import (
+from manetlab.papers.experiments.by_load import (
     ADV_1,
     ADV_5,
     ADVS,
@@ -21,17 +20,20 @@ from manetlab.papers.experiments.steady_state import (
     FEW,
     LATENCY,
     MANY,
-    NO_LAYERS,
     ON_DEMAND,
     PACKETS,
-    QUICK,
     THROUGHPUT,
     Compared,
     Loads,
     campaign,
+    tables,
+)
+from manetlab.papers.experiments.ftp import ADV
+from manetlab.papers.experiments.steady_state import (
+    NO_LAYERS,
+    QUICK,
     delivery_evidence,
     overhead_evidence,
-    tables,
     throughput_evidence,
 )
 from manetlab.papers.ledger import Claim, Ledger

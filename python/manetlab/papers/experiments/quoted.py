@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING
 
 from manetlab.papers import assumptions, wording
 from manetlab.papers.evidence import Also, Change, Pairs, Values, percent, points, shown
+from manetlab.papers.experiments.by_load import BYTES, DSDV, FEW, ON_DEMAND, PACKETS, Loads, campaign, tables
 from manetlab.papers.experiments.ftp import METRIC, SQUARE
-from manetlab.papers.experiments.steady_state import (
-    BYTES,
-    DSDV,
-    FEW,
-    ON_DEMAND,
-    PACKETS,
-    Loads,
-    campaign,
-    tables,
-)
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.setup import ROUTINGS, base
 from manetlab.papers.study import Found, Runs, Scale, Study, without_runs

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Also, Change, Level, Pairs, Ruled, Trend, Trends, Values, percent, shown
-from manetlab.papers.experiments.ftp import pool
-from manetlab.papers.experiments.steady_state import (
+from manetlab.papers.experiments.by_load import (
     ADV_1,
     ADVS,
     BYTES,
@@ -32,11 +31,12 @@ from manetlab.papers.experiments.steady_state import (
     THROUGHPUT,
     Compared,
     Loads,
-    by_load,
+    at_loads,
     campaign,
     loads,
     tables_of,
 )
+from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.setup import mobile
 from manetlab.papers.study import Found, Runs, Scale, Study
@@ -105,7 +105,7 @@ def campaigns(entries: Sequence[str], ledger: Ledger, scale: Scale) -> list[Camp
         axis = [*loads(ledger), *(BEYOND if entry == LONG else ())]
         listed = axis if scale.full else QUICK[entry].loads
         made += [
-            by_load(
+            at_loads(
                 ledger,
                 scale,
                 entry,

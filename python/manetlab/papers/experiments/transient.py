@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Pairs, Ruled, Trend, Trends, Values, shown
+from manetlab.papers.experiments.by_load import ADV_1, ADV_5, ADVS, AODV, DSR, ON_DEMAND
 from manetlab.papers.experiments.ftp import pool
-from manetlab.papers.experiments.steady_state import ADV_1, ADV_5, ADVS, AODV, DSR, ON_DEMAND
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples, filled
 from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
