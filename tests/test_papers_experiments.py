@@ -26,6 +26,7 @@ from manetlab.papers.experiments import (
     cached_replies,
     chains,
     connections,
+    crowds,
     fairness,
     fixed_topologies,
     ftp,
@@ -203,6 +204,7 @@ NEW = [
         ranks,
         rectangles,
         random_topology,
+        crowds,
         quoted,
     )
     for key in (study.id for study in module.STUDIES)
@@ -345,13 +347,13 @@ def test_elfn_is_tried_as_its_authors_did() -> None:
 
 
 def test_the_articles_other_numbers_of_connections() -> None:
-    assert random_topology.numbers(LEDGER) == ([1, 2, 10], [0, 10, 20, 40])
-    [full] = random_topology.connection_campaigns(LEDGER, Scale(full=True))
+    assert crowds.numbers(LEDGER) == ([1, 2, 10], [0, 10, 20, 40])
+    [full] = crowds.campaigns(LEDGER, Scale(full=True))
     assert len(full.points) == 4 * 5 * 12
-    [quick] = random_topology.connection_campaigns(LEDGER, Scale())
+    [quick] = crowds.campaigns(LEDGER, Scale())
     for point in quick.points:
         counts = Counter(flow["kind"] for flow in point.scenario(1).resolve().flows)
-        assert point.levels["connections"] == random_topology.connections(counts["tcp"], counts["cbr"])
+        assert point.levels["connections"] == crowds.connections(counts["tcp"], counts["cbr"])
 
 
 def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:

@@ -1,8 +1,4 @@
-"""TCP beside CBR in a large moving network, with and without the heuristic: Bansal and Barua.
-
-Table 2 has one TCP flow beside ten CBR flows. The article names other numbers of both, of which it says one
-sentence.
-"""
+"""One TCP beside CBR in a large moving network, with and without the heuristic: Bansal and Barua, Table 2."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from manetlab.papers import wording
-from manetlab.papers.evidence import Pairs, Ruled, Trend, Trends, Values, percent, shown
+from manetlab.papers.evidence import Pairs, Ruled, Trend, Values, percent, shown
 from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples, filled
@@ -24,13 +20,11 @@ from manetlab.tables import Table
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
-ID, OTHERS = "bansal2003/table-2", "bansal2003/sec-random"
+ID = "bansal2003/table-2"
 AODV, DSR, HEURISTIC = "AODV", "DSR", " + heuristic"
 HOPS, DELAY, OVERHEAD = "hops_mean", "latency_mean_s", "overhead"
 THROUGHPUT = "throughput_bps"
 QUICK = "the first, the middle and the last of the five pause times; each run as long as in full"
-SHARE = 0.2
-"""What share of the time ``--quick`` runs with other numbers of connections."""
 NO_QUEUES = "the length of queues is not among what a run measures"
 NO_OVERLAP = "on how many paths a node is at once is not among what a run measures"
 NOT_SCORED = "the ledger asks only for the sign, because the article's table contradicts the sentence"
@@ -50,15 +44,15 @@ def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
         Campaign(
             name=ID,
             question="Does the heuristic help, and which protocol is better at which mobility?",
-            base=base(ledger, experiment, _network(ledger), {"warmup_s": 0.0, "duration_s": duration_s}),
-            factors={"system": _systems(experiment.systems), "pause": _pauses(pauses)},
-            replications=_scenarios(ledger, scale),
+            base=base(ledger, experiment, network(ledger), {"warmup_s": 0.0, "duration_s": duration_s}),
+            factors={"system": system_levels(experiment.systems), "pause": pause_levels(pauses)},
+            replications=scenarios(ledger, scale),
             metrics=["tcp_throughput_bps"],
         )
     ]
 
 
-def _systems(names: Sequence[str]) -> list[dict[str, Any]]:
+def system_levels(names: Sequence[str]) -> list[dict[str, Any]]:
     """Protocols, with the heuristic or without, as levels."""
     return [
         {
@@ -72,16 +66,17 @@ def _systems(names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _pauses(pauses: Sequence[float]) -> list[dict[str, Any]]:
+def pause_levels(pauses: Sequence[float]) -> list[dict[str, Any]]:
     """Pause times, as levels."""
     return [{"label": pause, "fields": {"movement.waypoint.pause_s": pause}} for pause in pauses]
 
 
-def _scenarios(ledger: Ledger, scale: Scale) -> int:
+def scenarios(ledger: Ledger, scale: Scale) -> int:
+    """How many random scenarios."""
     return scale.scenarios(ledger, int(wording.after(ledger.assumptions["scenarios"].text, "at least")))
 
 
-def _network(ledger: Ledger) -> Fields:
+def network(ledger: Ledger) -> Fields:
     """Nodes, field and flows, by dotted name."""
     setup = ledger.experiments[ID].setup
     width_m, height_m = wording.two(ledger.assumptions["field"].text, "m x", "m")
@@ -291,131 +286,9 @@ def tables(ledger: Ledger, runs: Runs) -> list[Table]:
     return made
 
 
-def numbers(ledger: Ledger) -> tuple[list[int], list[int]]:
-    """The article's other numbers of TCP flows and of CBR flows, the latter with none."""
-    alone, beside = ledger.experiments[OTHERS].axis
-    wording.require(alone, "no CBR")
-    return wording.listed(alone, "TCP"), [0, *wording.listed(beside.partition("with")[2], "CBR")]
-
-
-def connection_campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
-    """Both protocols with every number of TCP and CBR flows; in short those that differ most."""
-    from manetlab.campaign import Campaign
-
-    experiment, table = ledger.experiments[OTHERS], ledger.experiments[ID]
-    tcp, cbr = numbers(ledger)
-    cells = [(n, m) for m in cbr for n in tcp]
-    pauses, names = list(map(float, table.axis)), list(table.systems)
-    if not scale.full:
-        cells = [(n, 0) for n in tcp] + [(tcp[-1], cbr[-1])]
-        pauses, names = pauses[:1], [AODV, DSR]
-    share = scale.duration_share * (1.0 if scale.full else SHARE)
-    duration_s = wording.number(ledger.assumptions["run-length-4"].text, "s") * share
-    return [
-        Campaign(
-            name=OTHERS,
-            question="Which protocol gains as connections are added?",
-            base=base(ledger, experiment, _network(ledger), {"warmup_s": 0.0, "duration_s": duration_s}),
-            factors={
-                "system": _systems(names),
-                "pause": _pauses(pauses),
-                "connections": [
-                    {"label": connections(*cell), "fields": dict(zip(_COUNTS, cell, strict=True))}
-                    for cell in cells
-                ],
-            },
-            replications=_scenarios(ledger, scale),
-            metrics=["tcp_throughput_bps"],
-        )
-    ]
-
-
-_COUNTS = ("traffic.random.tcp", "traffic.random.cbr")
-
-
-def connections(tcp: int, cbr: int) -> str:
-    """A number of TCP and of CBR flows in words."""
-    return f"{tcp} TCP, {cbr} CBR"
-
-
-class Crowds:
-    """The runs with other numbers of connections.
-
-    Args:
-        ledger: The ledger.
-        samples: The campaign's.
-    """
-
-    def __init__(self, ledger: Ledger, samples: Samples) -> None:
-        self.samples = samples
-        self.pauses = samples.labels("pause")
-        self.names = [str(each) for each in samples.labels("system")]
-        run = samples.labels("connections")
-        tcp, cbr = numbers(ledger)
-        of = {m: [n for n in tcp if connections(n, m) in run] for m in cbr}
-        self.by_cbr = {m: listed for m, listed in of.items() if listed}
-
-    def throughput(self, system: str, pause: object, tcp: int, cbr: int) -> Values:
-        """Of all TCP flows together in every scenario, in kb/s."""
-        at = {"system": system, "pause": pause, "connections": connections(tcp, cbr)}
-        return [each / 1e3 for each in self.samples.values("tcp_throughput_bps", **at)]
-
-    def ratio(self, pause: object, tcp: int, cbr: int) -> Values:
-        """DSR's throughput in every scenario in parts of AODV's mean."""
-        aodv = self.throughput(AODV, pause, tcp, cbr)
-        mean = sum(aodv) / len(aodv)
-        return [each / mean for each in self.throughput(DSR, pause, tcp, cbr)]
-
-    def along(self) -> dict[str, list[Values]]:
-        """The ratio at every pause time along numbers of TCP flows, and of CBR beside most TCP flows."""
-        found = {}
-        most = max(max(listed) for listed in self.by_cbr.values())
-        for pause in self.pauses:
-            for m, listed in self.by_cbr.items():
-                if len(listed) > 1:
-                    text = f"pause {pause:g} s, {', '.join(map(str, listed))} TCP, {m} CBR"
-                    found[text] = [self.ratio(pause, n, m) for n in listed]
-            beside = [m for m, listed in self.by_cbr.items() if most in listed]
-            text = f"pause {pause:g} s, {most} TCP, {', '.join(map(str, beside))} CBR"
-            found[text] = [self.ratio(pause, most, m) for m in beside]
-        return found
-
-
-def connection_evidence(ledger: Ledger, runs: Runs) -> Found:
-    """Whether DSR catches up as connections are added."""
-    of = Crowds(ledger, runs[OTHERS])
-    return {"B-44": Trends({name: Trend(along, +1) for name, along in of.along().items()})}
-
-
-def connection_tables(ledger: Ledger, runs: Runs) -> list[Table]:
-    """Throughput by numbers of connections, for every pause time."""
-    of = Crowds(ledger, runs[OTHERS])
-    made = []
-    for pause in of.pauses:
-        table = Table(f"Pause {pause:g} s: throughput of all TCP flows, kb/s", ("connections", *of.names))
-        for cbr, listed in of.by_cbr.items():
-            for tcp in listed:
-                cells = (mean_interval(of.throughput(name, pause, tcp, cbr)) for name in of.names)
-                table.add(connections(tcp, cbr), *map(shown, cells))
-        made.append(table)
-    return made
-
-
 UNTESTED = {
     **dict.fromkeys(("B-24", "B-25", "B-39"), NO_OVERLAP),
     **dict.fromkeys(("B-28", "B-29", "B-41"), NO_QUEUES),
     "B-37": NOT_SCORED,
 }
-STUDIES = (
-    Study(ID, campaigns, evidence, tables, quick=QUICK, untested=UNTESTED),
-    Study(
-        OTHERS,
-        connection_campaigns,
-        connection_evidence,
-        connection_tables,
-        quick=(
-            "no pauses, no heuristic, 40 CBR flows beside ten TCP flows or none, the first "
-            f"{SHARE:.0%} of the time"
-        ),
-    ),
-)
+STUDIES = (Study(ID, campaigns, evidence, tables, quick=QUICK, untested=UNTESTED),)

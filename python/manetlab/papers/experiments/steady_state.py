@@ -35,7 +35,6 @@ from manetlab.papers.study import Found, Runs
 from manetlab.papers.verdicts import Finding, Outcome, banded, change, level, ruled_by
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
 
-
 QUICK = f"20 of the 30 scenarios, the first {SHARE:.0%} of the measured time; with 50 connections fewer loads"
 NO_LAYERS = (
     "where a packet died is counted by the layer that names the reason, which is another division here"
