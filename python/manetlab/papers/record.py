@@ -177,7 +177,9 @@ def brief(text: str) -> str:
 
 def assumed(ledger: Ledger, experiment: Experiment) -> str:
     """What the paper does not say and what was taken, in a sentence."""
-    listed = (ledger.assumptions[name] for name in experiment.unstated)
+    listed = [ledger.assumptions[name] for name in experiment.unstated]
+    if not listed:
+        return "The paper leaves nothing open."
     return (
         "Not said by the paper, and taken: "
         + "; ".join(f"{each.parameter}: {each.text}" for each in listed)

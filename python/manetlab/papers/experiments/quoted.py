@@ -102,7 +102,8 @@ def feedback_evidence(_ledger: Ledger, runs: Runs) -> Found:
 
 def feedback_tables(_ledger: Ledger, runs: Runs) -> list[Table]:
     """Throughput of each system."""
-    table = Table("One TCP over DSR, 30 nodes in a long field", ("system", "throughput, kb/s"))
+    title = f"One TCP over DSR for {DURATION_S:g} s, speeds within {SPREAD:.0%} of the mean"
+    table = Table(title, ("system", "throughput, kb/s"))
     for label, values in _throughput(runs).items():
         table.add(label, shown(mean_interval(values).scaled(1e-3)))
     return [table]

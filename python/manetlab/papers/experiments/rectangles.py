@@ -378,8 +378,10 @@ def _study(number: int, evidence: Callable[[Ledger, Runs], Found], needs: Sequen
     listed = ", ".join(f"{load:g}" for load in run.loads)
     quick = (
         f"20 of the 30 scenarios, the first {run.share:.0%} of the measured time, loads of {listed} kb/s, "
-        "ADV with 1 s only; of two fields that of the captions"
+        "ADV with 1 s only"
     )
+    if entry != LONG:
+        quick += "; of the field's two widths that of the captions"
     return Study(
         f"dyer2002/fig-A.{number}",
         partial(campaigns, needs),
