@@ -304,6 +304,29 @@ def test_what_connections_cost_is_worse_latency_and_less_delivery() -> None:
     assert rectangles.loss(both, "DSR", by_load.DELIVERY) == pytest.approx([25.0])
 
 
+@pytest.mark.parametrize(("busy_at_300", "holds", "mean"), [(0.80, True, 0.95), (0.94, None, 0.945)])
+def test_of_advs_saturation_the_same_load_tells_nothing(
+    busy_at_300: float, holds: bool | None, mean: float
+) -> None:
+    def of(shares: tuple[float, float, float]) -> Samples:
+        rows = [
+            {"routing": "ADV-1sec", "load": load, "replication": number, by_load.DELIVERY: share}
+            for load, share in zip((200.0, 300.0, 400.0), shares, strict=True)
+            for number in range(2)
+        ]
+        return Samples(rows, [])
+
+    field = rectangles.fields(LEDGER, rectangles.BUSY)[0]
+    runs = {
+        rectangles.name(rectangles.LARGE, field): of((0.95, 0.95, 0.80)),
+        rectangles.name(rectangles.BUSY, field): of((0.95, busy_at_300, 0.80)),
+    }
+    found = rectangles.below_saturation(rectangles.Measured(LEDGER, runs))
+    assert [each.holds for each in found.also] == [holds]
+    assert [interval.mean for interval in found.of.values()] == pytest.approx([mean])
+    assert found.part == field
+
+
 def test_the_chapters_claims_are_no_verdicts_with_the_appendix_load() -> None:
     for key, chapter in zip(buffer_times.APPENDIX, buffer_times.CHAPTER, strict=True):
         study = studies()[key]
