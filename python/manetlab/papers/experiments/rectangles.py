@@ -71,11 +71,11 @@ class SetUp:
 
 
 QUICK = {
-    LONG: SetUp((100.0, 200.0, 300.0, 350.0, 400.0, *BEYOND)),
+    LONG: SetUp((100.0, 300.0, 350.0, 400.0, *BEYOND)),
     LARGE: SetUp((100.0, 200.0, 300.0, 350.0, 400.0)),
     BUSY: SetUp((100.0, 200.0, 300.0, 400.0)),
-    SLOW: SetUp((200.0, 300.0, 350.0, 400.0), SLOW_SHARE),
-    BUSY_SLOW: SetUp((100.0, 200.0, 300.0), SLOW_SHARE),
+    SLOW: SetUp((200.0, 300.0, 400.0), SLOW_SHARE),
+    BUSY_SLOW: SetUp((100.0, 200.0), SLOW_SHARE),
 }
 
 
@@ -310,7 +310,7 @@ def below_saturation(measured: Measured) -> Level:
     sooner: list[bool | None] = []
     for field, both in measured.compared(LARGE, BUSY).items():
         for adv in advs_of(both):
-            few, many = (of.saturation_kbps(adv, points) for of in (both.before, both.after))
+            few, many = (of.saturation_kbps(adv, points) for of in both.at_common_loads())
             unsaturated = [load for load in both.after.loads if load < many]
             of_loads = [both.after.at(adv, load, DELIVERY) for load in unsaturated]
             delivered[measured.label(field, adv)] = mean_interval(pool(of_loads))
