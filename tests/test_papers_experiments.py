@@ -174,12 +174,13 @@ def made_up(campaign: Campaign, replications: int = 4) -> Samples:
     """Samples with all that a campaign would measure, at random."""
     draw = Random(campaign.name)
     names = [metric.key for metric in TOTALS]
-    runs, flows, series = [], [], []
+    runs, flows, series, drops = [], [], [], []
     for point in campaign.points:
         count = len(campaign.base.get("traffic", {}).get("flows", [0]))
         for replication in range(replications):
             place = {**point.levels, "replication": replication}
             runs.append({**place, **{name: draw.uniform(0.5, 1.0) for name in names}})
+            drops.append({**place, "packets": "cbr", "reason": "link-failure", "count": 1})
             for number in range(count):
                 measures = ("throughput_bps", "hops_mean", "latency_mean_s", "sent", "received")
                 flows.append({**place, "flow": number, **{name: draw.uniform(0.5, 1.0) for name in measures}})
@@ -188,7 +189,7 @@ def made_up(campaign: Campaign, replications: int = 4) -> Samples:
                 series += [
                     {**place, "time_s": 60.0 * step, "routing_packets": draw.random()} for step in steps
                 ]
-    return Samples(runs, flows, lambda _: series)
+    return Samples(runs, flows, lambda _: series, drops)
 
 
 NEW = [
@@ -325,6 +326,36 @@ def test_of_advs_saturation_the_same_load_tells_nothing(
     assert [each.holds for each in found.also] == [holds]
     assert [interval.mean for interval in found.of.values()] == pytest.approx([mean])
     assert found.part == field
+
+
+@pytest.mark.parametrize(
+    ("reasons", "late", "satisfied", "text"),
+    [
+        ({"link-failure": 60, "queue-full": 30}, 10, True, "0.9"),
+        ({"link-failure": 60, "no-route": 20}, 20, False, "0.6"),
+        ({"link-failure": 95, "buffer-full": 5}, 0, False, "0.95"),
+    ],
+)
+def test_what_dsdv_loses_dies_at_the_mac_or_elsewhere(
+    reasons: dict[str, int], late: int, satisfied: bool, text: str
+) -> None:
+    place = [{"routing": "DSDV", "load": 10.0, "replication": number} for number in range(3)]
+    flows = [
+        {**each, "flow": flow, "sent": 500, "received": 500 - (100 if flow else 0)}
+        for each in place
+        for flow in range(2)
+    ]
+    assert sum(reasons.values()) + late == 100
+    drops = [
+        {**each, "packets": packets, "reason": reason, "count": count}
+        for each in place
+        for reason, count in reasons.items()
+        for packets in ("cbr", "routing")
+    ]
+    few = by_load.Loads(Samples(place, flows, None, drops))
+    found = steady_state._at_mac(LEDGER.claim("D3-13"), few)
+    assert found.satisfied is satisfied
+    assert found.found.startswith(f"{text} ±")
 
 
 def test_the_chapters_claims_are_no_verdicts_with_the_appendix_load() -> None:

@@ -30,7 +30,6 @@ from manetlab.papers.experiments.by_load import (
 )
 from manetlab.papers.experiments.ftp import ADV
 from manetlab.papers.experiments.steady_state import (
-    NO_LAYERS,
     QUICK,
     delivery_evidence,
     overhead_evidence,
@@ -145,8 +144,7 @@ def _study(
 ) -> Study:
     made = campaigns or partial(_campaigns, keys)
     shown_key = MANY if MANY in keys else FEW
-    untested = {"D3-13": NO_LAYERS} if key == FEW else {}
-    return Study(key, made, evidence, partial(tables, shown_key), quick=QUICK, untested=untested)
+    return Study(key, made, evidence, partial(tables, shown_key), quick=QUICK)
 
 
 STUDIES = (

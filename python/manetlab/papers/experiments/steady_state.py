@@ -29,16 +29,15 @@ from manetlab.papers.experiments.by_load import (
     THROUGHPUT,
     Loads,
 )
-from manetlab.papers.experiments.ftp import RENO_F
+from manetlab.papers.experiments.ftp import RENO_F, pool
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.study import Found, Runs
 from manetlab.papers.verdicts import Finding, Outcome, banded, change, level, ruled_by
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
 
 QUICK = f"20 of the 30 scenarios, the first {SHARE:.0%} of the measured time; with 50 connections fewer loads"
-NO_LAYERS = (
-    "where a packet died is counted by the layer that names the reason, which is another division here"
-)
+AT_MAC = ("link-failure", "queue-full", "arp-hold-replaced")
+"""Why packets die below routing: the MAC gave up, the interface queue was full, ARP waited for an answer."""
 
 
 def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
@@ -76,6 +75,7 @@ def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
         "D3-10": _rises(ledger.claim("D3-10"), few, others),
         "D3-11": _saturate(ledger, ledger.claim("D3-11"), few, ON_DEMAND),
         "D3-12": _saturate(ledger, ledger.claim("D3-12"), few, (*ADVS, DSDV)),
+        "D3-13": _at_mac(ledger.claim("D3-13"), few),
         "D3-41": Pairs(
             {
                 f"{p} > {adv}, {low_load:g}": (few.at(p, low_load, DELIVERY), few.at(adv, low_load, DELIVERY))
@@ -166,6 +166,31 @@ def _saturate(ledger: Ledger, claim: Claim, few: Loads, names: Sequence[str]) ->
     return Ruled(
         text.replace("inf", f"above {few.loads[-1]:g}"),
         satisfied=all(low <= x <= high for x in found.values()),
+    )
+
+
+def _at_mac(claim: Claim, few: Loads) -> Ruled:
+    """Which share of DSDV's lost CBR packets dies at the MAC, and whether a buffer overflows."""
+    samples = few.samples
+
+    def lost(load: float) -> Values:
+        """Packets that were dropped, or came too late to count."""
+        sent, received = (
+            samples.of_flows(metric, routing=DSDV, load=load) for metric in ("sent", "received")
+        )
+        missing = [sum(a) - sum(b) for a, b in zip(sent, received, strict=True)]
+        return list(map(max, missing, samples.dropped("cbr", routing=DSDV, load=load)))
+
+    def dropped(reasons: Sequence[str]) -> Values:
+        return pool([samples.dropped("cbr", reasons, routing=DSDV, load=load) for load in few.loads])
+
+    share = paired_ratio(dropped(AT_MAC), pool([lost(load) for load in few.loads]))
+    overflows = sum(dropped(["buffer-full"]))
+    outcome, _ = level(share, claim.band()[0], float("inf"), must_lie=True)
+    return Ruled(
+        f"{shown(share)}, {overflows:g} drops of full buffers",
+        satisfied=outcome is Outcome.REPRODUCED and not overflows,
+        broken=outcome is Outcome.CONTRADICTED or overflows > 0,
     )
 
 
