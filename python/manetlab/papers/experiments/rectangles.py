@@ -39,7 +39,7 @@ from manetlab.papers.experiments.by_load import (
 from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.setup import mobile
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims
 from manetlab.papers.verdicts import Finding, level, ruled_by
 from manetlab.stats import mean_interval, paired_ratio
 from manetlab.tables import Table
@@ -358,11 +358,6 @@ def slow_overhead_evidence(ledger: Ledger, runs: Runs) -> Found:
     return {"DA-12": Trends(of, part=measured.part())}
 
 
-def nothing(_ledger: Ledger, _runs: Runs) -> Found:
-    """The claims are drawn from the other figures."""
-    return {}
-
-
 def tables(entry: str, ledger: Ledger, runs: Runs) -> list[Table]:
     """Delivery, latency, throughput and overhead by load, in every field that was run."""
     measured = Measured(ledger, runs)
@@ -400,12 +395,12 @@ STUDIES = (
     _study(3, long_overhead_evidence, [FEW, LONG]),
     _study(4, large_delivery_evidence, [LONG, LARGE]),
     _study(5, large_throughput_evidence, [LONG, LARGE]),
-    _study(6, nothing, [LARGE]),
+    _study(6, no_claims, [LARGE]),
     _study(7, busy_delivery_evidence, [LARGE, BUSY]),
-    _study(8, nothing, [BUSY]),
+    _study(8, no_claims, [BUSY]),
     _study(9, busy_overhead_evidence, [LARGE, BUSY]),
     _study(10, slow_delivery_evidence, [LARGE, SLOW, BUSY, BUSY_SLOW]),
-    _study(11, nothing, [SLOW]),
+    _study(11, no_claims, [SLOW]),
     _study(12, slow_overhead_evidence, [LARGE, SLOW, BUSY, BUSY_SLOW]),
-    *(_study(number, nothing, [BUSY_SLOW]) for number in (13, 14, 15)),
+    *(_study(number, no_claims, [BUSY_SLOW]) for number in (13, 14, 15)),
 )

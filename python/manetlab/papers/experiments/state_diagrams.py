@@ -16,7 +16,7 @@ from manetlab.papers.experiments.ftp import SQUARE
 from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import base, technique
-from manetlab.papers.study import Found, Runs, Scale, Study, without_runs
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims, without_runs
 from manetlab.tables import Table
 
 if TYPE_CHECKING:
@@ -82,11 +82,6 @@ def evidence(ledger: Ledger, runs: Runs) -> Found:
     }
 
 
-def nothing(_ledger: Ledger, _runs: Runs) -> Found:
-    """No claim is drawn from the figure."""
-    return {}
-
-
 def tables(sender: str, ledger: Ledger, runs: Runs) -> list[Table]:
     """The multipliers along the axis."""
     first, last = wording.span(ledger.experiments[FIXED].axis)
@@ -104,6 +99,6 @@ EVENTS = (
 )
 STUDIES = (
     without_runs(SEQUENCE, {"D4-112": EVENTS}),
-    Study(RENO, campaigns, nothing, partial(tables, "Reno"), quick=QUICK),
+    Study(RENO, campaigns, no_claims, partial(tables, "Reno"), quick=QUICK),
     Study(FIXED, campaigns, evidence, partial(tables, "fixed-RTO"), quick=QUICK),
 )

@@ -19,7 +19,7 @@ from manetlab.papers.experiments.ftp import pool
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples, filled
 from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims
 from manetlab.papers.verdicts import Finding, change, level, ruled_by
 from manetlab.stats import mean_interval, paired_interval
 from manetlab.tables import Table
@@ -279,11 +279,6 @@ def _behind(of: Intervals, name: str) -> Values:
     return [final - before for final, before in zip(delivery[-1], early, strict=True)]
 
 
-def nothing(_ledger: Ledger, _runs: Runs) -> Found:
-    """No claim is drawn from the figure."""
-    return {}
-
-
 def tables(key: str, ledger: Ledger, runs: Runs) -> list[Table]:
     """Delivery, latency and overhead by interval."""
     of, experiment = Intervals(key, runs[key]), ledger.experiments[key]
@@ -316,10 +311,10 @@ STUDIES = (
     _study("dyer2002/fig-3.8", [LOW], low_throughput_evidence),
     _study("dyer2002/fig-3.9", [HIGH, LOW], low_overhead_evidence),
     _study(HIGH, [LOW, HIGH], high_evidence),
-    _study("dyer2002/fig-3.11", [HIGH], nothing),
-    _study("dyer2002/fig-3.12", [HIGH], nothing),
+    _study("dyer2002/fig-3.11", [HIGH], no_claims),
+    _study("dyer2002/fig-3.12", [HIGH], no_claims),
     *(
-        _study(f"dyer2002/fig-A.{number}", [entry], nothing)
+        _study(f"dyer2002/fig-A.{number}", [entry], no_claims)
         for entry, numbers in zip(BETWEEN, ((16, 17, 18), (19, 20, 21)), strict=True)
         for number in numbers
     ),

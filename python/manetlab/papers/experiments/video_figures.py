@@ -27,7 +27,7 @@ from manetlab.papers.experiments.video import (
 )
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples
-from manetlab.papers.study import Found, Runs, Scale, Study, one_table
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims, one_table
 from manetlab.papers.verdicts import banded, change, level, ordering, ruled_by
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
 from manetlab.tables import Table
@@ -409,5 +409,5 @@ STUDIES = (
         quick=video.QUICK,
     ),
     *(_losses(key) for key in LOSSES),
-    *(Study(key, _lengths, lambda _ledger, _runs: {}, length_tables, quick=QUICK) for key in RATES),
+    *(Study(key, _lengths, no_claims, length_tables, quick=QUICK) for key in RATES),
 )
