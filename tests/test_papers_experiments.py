@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -21,18 +22,23 @@ from manetlab.papers import capacity, kept, ledger, record, setup, wording
 from manetlab.papers.evidence import Ruled, Single
 from manetlab.papers.experiments import (
     buffer_times,
+    by_load,
     cached_replies,
     chains,
     connections,
+    crowds,
     fairness,
     fixed_topologies,
     ftp,
     one_tcp,
     one_udp,
     outages,
+    quoted,
     random_topology,
     ranks,
+    rectangles,
     several_tcp,
+    state_diagrams,
     steady_state,
     studies,
     table_5_1,
@@ -168,12 +174,13 @@ def made_up(campaign: Campaign, replications: int = 4) -> Samples:
     """Samples with all that a campaign would measure, at random."""
     draw = Random(campaign.name)
     names = [metric.key for metric in TOTALS]
-    runs, flows, series = [], [], []
+    runs, flows, series, drops = [], [], [], []
     for point in campaign.points:
         count = len(campaign.base.get("traffic", {}).get("flows", [0]))
         for replication in range(replications):
             place = {**point.levels, "replication": replication}
             runs.append({**place, **{name: draw.uniform(0.5, 1.0) for name in names}})
+            drops.append({**place, "packets": "cbr", "reason": "link-failure", "count": 1})
             for number in range(count):
                 measures = ("throughput_bps", "hops_mean", "latency_mean_s", "sent", "received")
                 flows.append({**place, "flow": number, **{name: draw.uniform(0.5, 1.0) for name in measures}})
@@ -182,7 +189,7 @@ def made_up(campaign: Campaign, replications: int = 4) -> Samples:
                 series += [
                     {**place, "time_s": 60.0 * step, "routing_packets": draw.random()} for step in steps
                 ]
-    return Samples(runs, flows, lambda _: series)
+    return Samples(runs, flows, lambda _: series, drops)
 
 
 NEW = [
@@ -196,7 +203,10 @@ NEW = [
         cached_replies,
         buffer_times,
         ranks,
+        rectangles,
         random_topology,
+        crowds,
+        quoted,
     )
     for key in (study.id for study in module.STUDIES)
 ]
@@ -210,7 +220,194 @@ def test_what_quick_runs_is_enough_for_a_verdict_on_every_claim(key: str) -> Non
     assert [each.claim for each in verdicts] == LEDGER.claims_of(LEDGER.experiments[key])
     untested = {each.claim.id for each in verdicts if each.outcome is Outcome.NOT_TESTED}
     assert untested == set(study.untested)
-    assert study.tables(LEDGER, runs)
+    assert bool(study.tables(LEDGER, runs)) == bool(runs)
+
+
+def test_the_larger_field_has_two_widths_and_quick_runs_that_of_the_captions() -> None:
+    def made(scale: Scale) -> dict[str, tuple[float, float]]:
+        found = {}
+        for campaign in studies()["dyer2002/fig-A.7"].campaigns(LEDGER, scale):
+            [*_, last] = campaign.points
+            scenario = last.scenario(2).resolve()
+            waypoint = campaign.base["movement"]["waypoint"]
+            assert (waypoint["nodes"], waypoint["boundary"]) == (100, "classic")
+            flows = [flow for flow in scenario.flows if flow["kind"] == "cbr"]
+            assert len(flows) == (100 if rectangles.BUSY in campaign.name else 25)
+            assert {point.levels["routing"] for point in campaign.points} >= set(rectangles.ON_DEMAND)
+            found[campaign.name] = (waypoint["width_m"], waypoint["height_m"])
+        return found
+
+    quick, full = made(Scale()), made(Scale(full=True))
+    assert list(quick.values()) == [(2200, 600)] * 2
+    assert list(full.values()) == [(2200, 600), (2600, 600)] * 2
+    assert set(quick) < set(full)
+
+
+def test_pauses_are_those_of_the_second_section() -> None:
+    def pause(entry: str) -> float:
+        [campaign] = rectangles.campaigns([entry], LEDGER, Scale())
+        return float(campaign.base["movement"]["waypoint"]["pause_s"])
+
+    assert [pause(entry) for entry in (rectangles.LARGE, rectangles.BUSY)] == [0, 0]
+    assert [pause(entry) for entry in (rectangles.SLOW, rectangles.BUSY_SLOW)] == [100, 100]
+
+
+def delivered(shares: dict[float, list[float]]) -> by_load.Loads:
+    """Runs with these delivery fractions, by load and scenario."""
+    rows = [
+        {"routing": "DSR", "load": load, "replication": number, by_load.DELIVERY: share}
+        for load, listed in shares.items()
+        for number, share in enumerate(listed)
+    ]
+    return by_load.Loads(Samples(rows, []))
+
+
+def test_a_scenario_saturates_where_it_loses_so_much_beyond_the_ensembles_best_load() -> None:
+    of = delivered(
+        {
+            100.0: [0.80, 0.99, 0.90],
+            200.0: [0.95, 0.95, 0.95],
+            300.0: [0.89, 0.93, 0.95],
+            400.0: [0.70, 0.89, 0.91],
+        }
+    )
+    assert of.saturations_kbps("DSR", 5.0) == [300.0, 400.0, 500.0]
+    assert of.saturation_kbps("DSR", 5.0) == 400.0
+
+
+def test_a_saturation_beyond_the_axis_may_be_late_enough_or_not() -> None:
+    def judged(here: list[float]) -> Ruled:
+        axis = (200.0, 300.0, 400.0)
+        rows = [
+            {"routing": name, "load": load, "replication": number, by_load.DELIVERY: share}
+            for name in rectangles.ON_DEMAND
+            for load, share in zip(axis, here, strict=True)
+            for number in range(2)
+        ]
+        square = [row | {by_load.DELIVERY: 0.9 if row["load"] == 200.0 else 0.8} for row in rows]
+        both = by_load.Compared(*(by_load.Loads(Samples(each, [])) for each in (square, rows)))
+        return rectangles.much_later(LEDGER, both)
+
+    # The square saturates at 300 kb/s, so that 375 kb/s are asked for.
+    assert judged([0.9, 0.9, 0.8]).satisfied
+    assert judged([0.9, 0.9, 0.9]).satisfied
+    assert judged([0.9, 0.8, 0.7]).broken
+
+
+def test_what_connections_cost_is_worse_latency_and_less_delivery() -> None:
+    def of(latency_s: float, share: float) -> by_load.Loads:
+        row = {"routing": "DSR", "load": 100.0, "replication": 0}
+        metrics = {by_load.LATENCY: latency_s, by_load.DELIVERY: share}
+        return by_load.Loads(Samples([row | metrics], []))
+
+    both = by_load.Compared(of(0.1, 0.8), of(0.3, 0.6))
+    assert rectangles.loss(both, "DSR", by_load.LATENCY) == pytest.approx([200.0])
+    assert rectangles.loss(both, "DSR", by_load.DELIVERY) == pytest.approx([25.0])
+
+
+@pytest.mark.parametrize(("busy_at_300", "holds", "mean"), [(0.80, True, 0.95), (0.94, None, 0.945)])
+def test_of_advs_saturation_the_same_load_tells_nothing(
+    busy_at_300: float, holds: bool | None, mean: float
+) -> None:
+    def of(shares: tuple[float, float, float]) -> Samples:
+        rows = [
+            {"routing": "ADV-1sec", "load": load, "replication": number, by_load.DELIVERY: share}
+            for load, share in zip((200.0, 300.0, 400.0), shares, strict=True)
+            for number in range(2)
+        ]
+        return Samples(rows, [])
+
+    field = rectangles.fields(LEDGER, rectangles.BUSY)[0]
+    runs = {
+        rectangles.name(rectangles.LARGE, field): of((0.95, 0.95, 0.80)),
+        rectangles.name(rectangles.BUSY, field): of((0.95, busy_at_300, 0.80)),
+    }
+    found = rectangles.below_saturation(rectangles.Measured(LEDGER, runs))
+    assert [each.holds for each in found.also] == [holds]
+    assert [interval.mean for interval in found.of.values()] == pytest.approx([mean])
+    assert found.part == field
+
+
+@pytest.mark.parametrize(
+    ("reasons", "late", "satisfied", "text"),
+    [
+        ({"link-failure": 60, "queue-full": 30}, 10, True, "0.9"),
+        ({"link-failure": 60, "no-route": 20}, 20, False, "0.6"),
+        ({"link-failure": 95, "buffer-full": 5}, 0, False, "0.95"),
+    ],
+)
+def test_what_dsdv_loses_dies_at_the_mac_or_elsewhere(
+    reasons: dict[str, int], late: int, satisfied: bool, text: str
+) -> None:
+    place = [{"routing": "DSDV", "load": 10.0, "replication": number} for number in range(3)]
+    flows = [
+        {**each, "flow": flow, "sent": 500, "received": 500 - (100 if flow else 0)}
+        for each in place
+        for flow in range(2)
+    ]
+    assert sum(reasons.values()) + late == 100
+    drops = [
+        {**each, "packets": packets, "reason": reason, "count": count}
+        for each in place
+        for reason, count in reasons.items()
+        for packets in ("cbr", "routing")
+    ]
+    few = by_load.Loads(Samples(place, flows, None, drops))
+    found = steady_state._at_mac(LEDGER.claim("D3-13"), few)
+    assert found.satisfied is satisfied
+    assert found.found.startswith(f"{text} ±")
+
+
+def test_the_chapters_claims_are_no_verdicts_with_the_appendix_load() -> None:
+    for key, chapter in zip(buffer_times.APPENDIX, buffer_times.CHAPTER, strict=True):
+        study = studies()[key]
+        campaigns = study.campaigns(LEDGER, Scale())
+        assert {campaign.name for campaign in campaigns}.isdisjoint(
+            campaign.name for campaign in studies()[chapter].campaigns(LEDGER, Scale())
+        )
+        cbr = [flow for flow in campaigns[0].points[0].scenario(1).resolve().flows if flow["kind"] == "cbr"]
+        assert sum(8 * flow["bytes"] / flow["interval_s"] for flow in cbr) == pytest.approx(200_000)
+        runs = {campaign.name: made_up(campaign) for campaign in campaigns}
+        assert study.judge(LEDGER, runs) == []
+        own, expected = study.tables(LEDGER, runs)
+        assert [row[0] for row in own.rows] == LEDGER.experiments[key].axis
+        assert [row[0] for row in expected.rows] == list(LEDGER.experiments[key].claims)
+
+
+def test_timeouts_grow_as_the_state_diagrams_say(tmp_path: Path) -> None:
+    reproduction = Reproduction(LEDGER, Scale(), tmp_path, jobs=2)
+    [verdict] = reproduction.make(studies()[state_diagrams.FIXED])
+    assert (verdict.claim, verdict.outcome) == ("D4-113", Outcome.REPRODUCED)
+    [samples] = reproduction.runs.values()
+    reno = state_diagrams.multipliers(samples, "Reno")
+    # 3 s times 64 is beyond the greatest timeout of 64 s.
+    assert reno[:4] == [2, 4, 8, 16]
+    assert reno[4:8] == pytest.approx([64 / 3] * 4)
+    assert state_diagrams.multipliers(samples, "fixed-RTO")[:8] == [2.0] * 8
+
+
+def test_elfn_is_tried_as_its_authors_did() -> None:
+    [campaign] = quoted.campaigns(LEDGER, Scale())
+    waypoint = campaign.base["movement"]["waypoint"]
+    assert (waypoint["speed_min"], waypoint["speed_max"]) == pytest.approx((9.0, 11.0))
+    assert (waypoint["nodes"], waypoint["width_m"], waypoint["height_m"]) == (30, 1500, 300)
+    for point in campaign.points:
+        scenario = point.scenario(3).resolve()
+        assert (scenario.params["tcp"]["window"], scenario.params["tcp"]["segment_bytes"]) == (8, 1460)
+        assert [flow["kind"] for flow in scenario.flows] == ["tcp"]
+        label = point.levels["system"]
+        assert scenario.params["dsr"]["reply_from_cache"] == (label != quoted.NO_REPLIES)
+        assert (scenario.params["tcp"]["route_failure"] == "elfn") == (label == quoted.ELFN)
+
+
+def test_the_articles_other_numbers_of_connections() -> None:
+    assert crowds.numbers(LEDGER) == ([1, 2, 10], [0, 10, 20, 40])
+    [full] = crowds.campaigns(LEDGER, Scale(full=True))
+    assert len(full.points) == 4 * 5 * 12
+    [quick] = crowds.campaigns(LEDGER, Scale())
+    for point in quick.points:
+        counts = Counter(flow["kind"] for flow in point.scenario(1).resolve().flows)
+        assert point.levels["connections"] == crowds.connections(counts["tcp"], counts["cbr"])
 
 
 def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:
@@ -220,7 +417,7 @@ def test_a_scenario_in_which_nothing_arrived_stays_in_its_pair() -> None:
     ]
     samples = Samples(rows, [])
     assert samples.values("cbr_latency_mean_s") == [0.1, 0.3]
-    assert steady_state.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
+    assert by_load.Loads(samples).at("DSR", 10.0, "cbr_latency_mean_s") == pytest.approx([0.1, 0.2, 0.3])
 
 
 def test_ranks_are_judged_pair_by_pair() -> None:
@@ -267,7 +464,7 @@ def test_the_load_at_which_two_latencies_cross_is_looked_for() -> None:
             for load, value in zip((50.0, 150.0, 250.0, 350.0), values, strict=True)
             for replication in range(5)
         ]
-        return steady_state._crossing(LEDGER.claim("D3-04"), steady_state.Loads(Samples(rows, [])))
+        return steady_state._crossing(LEDGER.claim("D3-04"), by_load.Loads(Samples(rows, [])))
 
     assert crossing([0.5, 0.5, 1.5, 1.5]).satisfied
     assert not crossing([0.5, 1.5, 1.5, 1.5]).satisfied
@@ -446,6 +643,9 @@ def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path
     # The second time nothing is run, and the cost is that of the first.
     assert pages[0] == pages[1]
     assert all(word in pages[0] for word in ("`again`", "B-09", "| all | 4 |"))
+    assert re.search(r"^Day: \d{4}-\d\d-\d\d\.$", pages[0], re.MULTILINE)
+    experiment = LEDGER.experiments[fixed_topologies.OPPOSITE]
+    assert all(pages[0].count(LEDGER.assumptions[name].text) == 1 for name in experiment.unstated)
     recorded = record.load(tmp_path)
     assert recorded == [entry]
     page = record.page(LEDGER, recorded, {entry.experiment: "the same as in full"})

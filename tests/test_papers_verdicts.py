@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from manetlab.papers import ledger, verdicts
+from manetlab.papers import ledger, record, verdicts
 from manetlab.papers.evidence import Also, Change, Evidence, Level, Order, Ruled, Single, Trend, Untested
 from manetlab.papers.ledger import Claim
 from manetlab.papers.verdicts import Outcome
@@ -198,3 +198,30 @@ def test_the_said_sign_is_the_printed_one_or_that_of_the_band() -> None:
     assert verdicts.said_sign(loaded.claim("D4-51")) == -1
     assert verdicts.said_sign(loaded.claim("D4-48")) == 1
     assert verdicts.said_sign(replace(loaded.claim("D4-48"), lo=(-5.0,), hi=(5.0,))) == 0
+
+
+def test_of_many_cases_pages_show_the_least_and_the_greatest() -> None:
+    cases = [f"load {load}: {value:+.1f} %" for load, value in enumerate((3.0, -12.5, 40.0, 1.0, 9.0))]
+    assert record.brief("; ".join(cases)) == (
+        "load 1: -12.5 %; load 2: +40.0 % (the least and the greatest of 5)"
+    )
+    few = "; ".join(cases[: record.MOST_CASES])
+    assert record.brief(few) == few
+    # One case is a sentence, so that no case is the least.
+    assert record.brief("; ".join([*cases, "both: holds"])) == (
+        "load 0: +3.0 %; both: holds (the first and the last of 6)"
+    )
+
+
+def test_of_an_axis_pages_show_the_ends() -> None:
+    assert record.brief("AODV: 0, 681.7, 1.2e+04, 3, -5450") == "AODV: 0, …, -5450"
+    assert record.brief("AODV > DSR: 0.5, 0.4") == "AODV > DSR: 0.5, 0.4"
+
+
+def test_shared_rules_have_names_and_keep_their_conditions() -> None:
+    loaded = ledger.load()
+    assert verdicts.shared_rule(loaded.claim("D3-01")) == "the order"
+    assert verdicts.shared_rule(loaded.claim("D3-19")) == "the order. At offered loads 100-300 Kbps."
+    assert verdicts.shared_rule(loaded.claim("DA-12")) == "a rise or fall as said"
+    own = loaded.claim("DA-06")
+    assert verdicts.shared_rule(own) == own.tolerance

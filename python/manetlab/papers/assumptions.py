@@ -83,6 +83,12 @@ def _wrap(text: str) -> Fields:
     return {"movement.waypoint.boundary": "wrap"}
 
 
+def _bounce(text: str) -> Fields:
+    # Nodes whose waypoints are in the field meet no edge, so the guard has nothing to do.
+    wording.require(text, "waypoint inside the field")
+    return {"movement.waypoint.boundary": "classic"}
+
+
 def _placement(text: str) -> Fields:
     wording.require(text, "uniform over the field")
     return {"movement.waypoint.start": "uniform"}
@@ -151,6 +157,7 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     ),
     "lower-speed-bound": _set("`waypoint.speed_min`", _speed),
     "waypoint-selection-with-wrap-around": _set('`waypoint.boundary = "wrap"`', _wrap),
+    "bounce-rule": _set('`waypoint.boundary = "classic"`', _bounce),
     "initial-placement": _set('`waypoint.start = "uniform"`', _placement),
     "cbr-end-points": _set('`traffic.random.cbr_ends = "distinct-pairs"`', _ends),
     "cbr-start-times": _set("`traffic.random.cbr_start_within_s`", _starts),
@@ -163,6 +170,7 @@ _APPLIED: dict[str, str | Callable[[str], Applied]] = {
     ),
     "whether-the-hold-down-variant-is-include": "run with several transfers where a claim speaks of it",
     "low-and-high": _PLAN,
+    **dict.fromkeys(("failure-period-tcp-f", "timing", "bit-error-process", "wired-part"), "not run"),
     "whole-experiment": "the set-up of chapter 4's tables",
     **dict.fromkeys(("field", "speed", "run-length-4", "cbr-rate-2", "alpha-and-beta", "scenarios"), _PLAN),
     "probe-interval-and-frozen-state": "as the model of the heuristic has it",

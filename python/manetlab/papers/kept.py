@@ -24,12 +24,14 @@ class Cost:
         cpu_s: Processor time of all, in s.
         machines: On what they were made.
         code: Version and commit of what made them.
+        days: When they ended, as ``2026-11-21``.
     """
 
     runs: int
     cpu_s: float
     machines: frozenset[str]
     code: frozenset[str]
+    days: frozenset[str]
 
     @classmethod
     def of(cls, results: Results) -> Cost:
@@ -40,6 +42,7 @@ class Cost:
             float(made["cpu_time_s"].sum()),
             frozenset(map(str, made["platform"])),
             frozenset(map(str, made["code"])),
+            frozenset(str(ended)[:10] for ended in made["ended"]),
         )
 
 
@@ -64,15 +67,30 @@ def page(
         "",
         f"This page is made by `{command}`; do not edit it.",
         "[Reproducing the papers](papers-how-to.md) says how to read verdicts.",
+        record.MANY_CASES,
         "",
         cost_table(costs).to_markdown(),
     ]
+    shown: list[str] = []
     for study, entries in made:
         experiment = study.experiment(ledger)
-        verdicts = record.verdict_table(ledger, f"{experiment.id}: {experiment.title}", entries)
-        verdicts.notes.append(record.assumed(ledger, experiment))
-        lines += [table.to_markdown() for table in (verdicts, *study.tables(ledger, runs))]
-    return "\n".join(lines)
+        verdicts = record.verdict_table(ledger, "Verdicts", entries, short=True)
+        listed = [
+            table.to_markdown() for table in (*([verdicts] if entries else []), *study.tables(ledger, runs))
+        ]
+        # Figures of the same runs may share a table, which stands with the first.
+        new = [each for each in listed if each not in shown]
+        lines += [f"## {experiment.id}: {experiment.title}", "", *new]
+        shown += new
+    return "\n".join([*lines, *_assumptions(ledger, [study for study, _ in made])])
+
+
+def _assumptions(ledger: Ledger, made: Sequence[Study]) -> list[str]:
+    """What the papers do not say of these experiments and what is taken, each once, with its reason."""
+    names = dict.fromkeys(name for study in made for name in study.experiment(ledger).unstated)
+    listed = [ledger.assumptions[name] for name in names]
+    items = [f"- {each.parameter}: {each.text} – {each.why}" for each in listed]
+    return ["## Not said by the papers, and taken", "", *items, ""] if items else []
 
 
 def cost_table(costs: Mapping[str, Cost]) -> Table:
@@ -83,8 +101,9 @@ def cost_table(costs: Mapping[str, Cost]) -> Table:
     total = sum(cost.cpu_s for cost in costs.values())
     table.add("all", str(sum(cost.runs for cost in costs.values())), f"{total / 60:.1f}")
     for what, listed in (
-        ("Made on", {each for cost in costs.values() for each in cost.machines}),
-        ("Made by", {each for cost in costs.values() for each in cost.code}),
+        ("Machine", {each for cost in costs.values() for each in cost.machines}),
+        ("Version and commit", {each for cost in costs.values() for each in cost.code}),
+        ("Day", {each for cost in costs.values() for each in cost.days}),
     ):
         table.notes.append(f"{what}: {', '.join(sorted(listed))}.")
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,9 +12,13 @@ from pathlib import Path
 from manetlab.errors import InputError
 from manetlab.files import read_bytes, write_text
 from manetlab.papers.ledger import Claim, Experiment, Ledger
-from manetlab.papers.verdicts import Outcome, Verdict
+from manetlab.papers.verdicts import Outcome, Verdict, shared_rule
 from manetlab.tables import Table
 
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_FIGURE = re.compile(rf": (?:last minus first )?({_NUMBER})")
+_ALONG = re.compile(rf"({_NUMBER})(?:, {_NUMBER}){{3,}}, ({_NUMBER})")
+"""Five or more values along an axis."""
 FILE = "verdicts.json"
 SCALES = ("full", "quick")
 """From the one that counts more."""
@@ -123,20 +128,58 @@ def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:
     return table
 
 
-def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry]) -> Table:
-    """Verdicts with what the paper says, what would be accepted, and what was found."""
+def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry], *, short: bool = False) -> Table:
+    """Verdicts with what the paper says, what would be accepted, and what was found.
+
+    Args:
+        ledger: The ledger.
+        title: The table's.
+        shown: The verdicts.
+        short: Of claims on many cases a few are shown, and shared rules by their names.
+    """
     columns = ("claim", "statement", "printed", "accepted", "ours", "verdict", "why")
     table = Table(title, columns, text_columns=len(columns))
     for each in shown:
         claim = ledger.claims[each.claim]
         outcome = f"{each.outcome} (part: {each.part})" if each.part else each.outcome
-        table.add(claim.id, claim.statement, claim.expected, accepted(claim), each.ours, outcome, each.reason)
+        rule, ours, reason = accepted(claim), each.ours, each.reason
+        if short:
+            rule = rule if claim.lo or claim.hi else shared_rule(claim)
+            ours, reason = brief(ours), brief(reason)
+        table.add(claim.id, claim.statement, claim.expected, rule, ours, outcome, reason)
     return table
+
+
+MOST_CASES = 3
+"""Of a claim on more cases pages show two."""
+MANY_CASES = (
+    f"Of claims on more than {MOST_CASES} cases two are shown; `manetlab papers reproduce` prints them all."
+)
+
+
+def brief(text: str) -> str:
+    """A list of cases as one can read it: of many, the least and the greatest; of an axis, its ends.
+
+    Args:
+        text: Cases such as ``10 kb/s: 3.1 ± 0.2``, with semicolons in between. If one has no figure after its
+            colon, the first and the last are shown.
+    """
+    cases = _ALONG.sub(r"\1, …, \2", text).split("; ")
+    if len(cases) <= MOST_CASES:
+        return "; ".join(cases)
+    figures = [_FIGURE.search(case) for case in cases]
+    ends, what = (0, len(cases) - 1), "the first and the last"
+    if all(figures):
+        order = sorted(range(len(cases)), key=lambda index: float(figures[index][1]))  # type: ignore[index]
+        ends, what = (order[0], order[-1]), "the least and the greatest"
+    return f"{cases[ends[0]]}; {cases[ends[1]]} ({what} of {len(cases)})"
 
 
 def assumed(ledger: Ledger, experiment: Experiment) -> str:
     """What the paper does not say and what was taken, in a sentence."""
-    listed = (ledger.assumptions[name] for name in experiment.unstated)
+    listed = [ledger.assumptions[name] for name in experiment.unstated]
+    if not listed:
+        return "The paper leaves nothing open."
     return (
         "Not said by the paper, and taken: "
         + "; ".join(f"{each.parameter}: {each.text}" for each in listed)
@@ -163,6 +206,7 @@ def page(ledger: Ledger, kept: Sequence[Entry], quick: Mapping[str, str]) -> str
         "",
         "This page is made by `manetlab papers reproduce … --markdown`; do not edit it.",
         "[Reproducing the papers](papers-how-to.md) says how to read and repeat it.",
+        MANY_CASES,
         "",
         "#" + status(ledger, kept).to_markdown().replace("### ", "# ", 1),
     ]
@@ -173,7 +217,7 @@ def page(ledger: Ledger, kept: Sequence[Entry], quick: Mapping[str, str]) -> str
         if not shown:
             continue
         scale = ", ".join(sorted({each.scale for each in shown}))
-        table = verdict_table(ledger, f"{experiment.id}: {experiment.title}", shown)
+        table = verdict_table(ledger, f"{experiment.id}: {experiment.title}", shown, short=True)
         how = f" ({quick[experiment.id]})" if scale == "quick" and experiment.id in quick else ""
         table.notes += [f"Runs: {scale}{how}.", assumed(ledger, experiment)]
         lines.append(table.to_markdown())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ class Samples:
         runs: One mapping a run: the factors' labels, ``replication``, and the totals by name.
         flows: One mapping a flow: the same places, then the flow's measures.
         series: Reads a time series of all runs by its name, one mapping a row; none if the runs kept none.
+        drops: One mapping a kind of dropped packet: the same places, ``packets``, ``reason``, ``count``.
     """
 
     def __init__(
@@ -25,16 +26,23 @@ class Samples:
         runs: Sequence[Row],
         flows: Sequence[Row],
         series: Callable[[str], Sequence[Row]] | None = None,
+        drops: Sequence[Row] = (),
     ) -> None:
         self._runs = sorted(runs, key=lambda row: row["replication"])
         self._flows = sorted(flows, key=lambda row: (row["replication"], row["flow"]))
         self._read = series
+        self._drops = drops
         self._series: dict[str, Sequence[Row]] = {}
 
     @classmethod
     def of(cls, results: Results) -> Samples:
         """Those of a campaign's results."""
-        return cls(_rows(results.runs), _rows(results.flows), lambda name: _rows(results.series(name)))
+        return cls(
+            _rows(results.runs),
+            _rows(results.flows),
+            lambda name: _rows(results.series(name)),
+            _rows(results.drops),
+        )
 
     def values(self, metric: str, **levels: object) -> list[float]:
         """A total of every scenario at these levels, in order of replications.
@@ -79,6 +87,14 @@ class Samples:
         for row in self._at(self._flows, levels):
             if row["kind"] == kind and _there(row[metric]):
                 found[row["replication"]] = found.get(row["replication"], 0.0) + float(row[metric])
+        return list(found.values())
+
+    def dropped(self, packets: str, reasons: Collection[str] | None = None, **levels: object) -> list[float]:
+        """How many packets of a kind were dropped for these reasons, or for any, in every scenario."""
+        found = dict.fromkeys(self.replications(**levels), 0.0)
+        for row in self._at(self._drops, levels):
+            if row["packets"] == packets and (reasons is None or row["reason"] in reasons):
+                found[row["replication"]] += row["count"]
         return list(found.values())
 
     def rows_of(self, name: str, **levels: object) -> dict[int, list[Row]]:

@@ -48,12 +48,20 @@ def nested(fields: Mapping[str, Any]) -> Fields:
     return tables
 
 
-def mobile(experiment: Experiment) -> Fields:
-    """Field, nodes, speeds and pause of an experiment that moves at random waypoint, by dotted name."""
+def mobile(experiment: Experiment, field: str | None = None) -> Fields:
+    """Field, nodes, speeds and pause of an experiment that moves at random waypoint, by dotted name.
+
+    What the edge of the field does is among the assumptions.
+
+    Args:
+        experiment: The ledger's entry.
+        field: One of the fields that the entry names; its only one if not given.
+    """
     setup = experiment.setup
     wording.require(setup["mobility"], "random waypoint")
-    wording.require(setup["boundary"], "wrap-around")
-    width_m, height_m = wording.two(setup["field"], "m x", "m")
+    if setup["boundary"] != "bounce":
+        wording.require(setup["boundary"], "wrap-around")
+    width_m, height_m = wording.two(field or setup["field"], "m x", "m")
     return {
         "movement.waypoint.nodes": setup["nodes"],
         "movement.waypoint.width_m": width_m,

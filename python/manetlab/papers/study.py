@@ -119,3 +119,31 @@ class Study:
             assumption = ledger.assumptions[name]
             table.add(assumption.parameter, assumption.text, how.how)
         return table
+
+
+def no_claims(_ledger: Ledger, _runs: Runs) -> Found:
+    """The evidence of a figure from which the ledger draws no claim."""
+    return {}
+
+
+def one_table(
+    key: str,
+    campaigns: Callable[[Ledger, Scale], list[Campaign]],
+    evidence: Callable[[Ledger, Runs], Found],
+    table: Callable[[Ledger, Runs, str], Table],
+    quick: str,
+) -> Study:
+    """A study that shows one table, made from the experiment's id."""
+    return Study(key, campaigns, evidence, lambda ledger, runs: [table(ledger, runs, key)], quick=quick)
+
+
+def without_runs(key: str, untested: Mapping[str, str]) -> Study:
+    """An experiment that cannot be run, with the reason for each of its claims."""
+    return Study(
+        key,
+        campaigns=lambda _ledger, _scale: [],
+        evidence=no_claims,
+        tables=lambda _ledger, _runs: [],
+        quick="nothing is run",
+        untested=untested,
+    )

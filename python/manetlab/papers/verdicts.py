@@ -83,6 +83,8 @@ RULES: dict[type, str] = {
     Trends: _TREND,
 }
 """The sentence that names a shared rule, by the kind of evidence that it judges."""
+NAMES = {_ORDER: "the order", _TREND: "a rise or fall as said"}
+"""What the rules are called that have no band."""
 REMARKS = ("Unusual:", "Ensemble of at least", "Numbers ", "Upper end ")
 """How sentences of a tolerance open that explain and ask for nothing."""
 
@@ -116,11 +118,24 @@ def judge(claim: Claim, evidence: Evidence | Untested, tie: str) -> Verdict:
     return Verdict(claim, outcome, ours(evidence), reason, evidence.part)
 
 
+def shared_rule(claim: Claim) -> str:
+    """A tolerance with the name of its shared rule in place of its words, if that rule has no band."""
+    first, *others = _sentences(claim)
+    for rule, name in NAMES.items():
+        if re.fullmatch(rule, first):
+            return ". ".join([name, *others])
+    return claim.tolerance
+
+
+def _sentences(claim: Claim) -> list[str]:
+    return [each for each in re.split(r"(?<=[.)])\s+(?=[A-Z])", claim.tolerance) if each]
+
+
 def _further(claim: Claim, evidence: Evidence) -> list[str]:
     """The sentences of a tolerance that are conditions beside its shared rule."""
     if isinstance(evidence, Ruled):
         return []
-    sentences = [each for each in re.split(r"(?<=[.)])\s+(?=[A-Z])", claim.tolerance) if each]
+    sentences = _sentences(claim)
     if not re.fullmatch(RULES[type(evidence)], sentences[0]):
         kind = type(evidence).__name__
         raise ValueError(f"{claim.id}: no rule of {kind} reads as its tolerance does: {claim.tolerance}")

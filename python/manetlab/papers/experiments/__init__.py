@@ -18,6 +18,7 @@ def studies() -> dict[str, Study]:
         buffer_times,
         cached_replies,
         connections,
+        crowds,
         datagrams,
         fairness,
         fixed_topologies,
@@ -27,9 +28,12 @@ def studies() -> dict[str, Study]:
         one_tcp,
         one_udp,
         outages,
+        quoted,
         random_topology,
         ranks,
+        rectangles,
         several_tcp,
+        state_diagrams,
         table_1_1,
         table_5_1,
         transient,
@@ -39,9 +43,10 @@ def studies() -> dict[str, Study]:
     )
 
     modules = (
-        *(table_1_1, connections, transient, tuning, one_tcp, several_tcp, outages, cached_replies),
+        *(quoted, table_1_1, connections, rectangles, transient, tuning, one_tcp, several_tcp),
+        *(state_diagrams, outages, cached_replies),
         *(buffer_times, ranks, table_5_1, one_udp, datagrams, video_figures, video_costs),
-        *(http, mixes, http_paper, fixed_topologies, fairness, random_topology),
+        *(http, mixes, http_paper, fixed_topologies, fairness, random_topology, crowds),
     )
     known = {study.id: study for module in modules for study in module.STUDIES}
     return {key: known[key] for key in ledger.load().experiments if key in known}

@@ -1,8 +1,13 @@
-"""How long ADV keeps packets of TCP and of CBR without a route: Figs 4.24 to 4.27 of the dissertation."""
+"""How long ADV keeps packets of TCP and of CBR without a route: Figs 4.24 to 4.27 and B.11 to B.14.
+
+The appendix has the same four figures with more background traffic. The dissertation draws its claims from
+the first four alone; beside the figures of the appendix they are shown as expectations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,14 +19,17 @@ from manetlab.papers.ledger import Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import Fields, technique
 from manetlab.papers.study import Found, Runs, Scale, Study
-from manetlab.papers.verdicts import banded
+from manetlab.papers.verdicts import banded, judge
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
-CONNECTS, THROUGHPUT, LATENCIES, DELIVERIES = (f"dyer2002/fig-4.{number}" for number in (24, 25, 26, 27))
+CHAPTER = tuple(f"dyer2002/fig-4.{number}" for number in (24, 25, 26, 27))
+APPENDIX = tuple(f"dyer2002/fig-B.{number}" for number in (11, 12, 13, 14))
+CONNECTS = CHAPTER[0]
+"""The entry of the chapter's set-up; that of the appendix' is ``APPENDIX[0]``."""
 CONNECT, LATENCY, DELIVERY = "tcp_connect_time_mean_s", "cbr_latency_mean_s", "cbr_delivery_fraction"
 BOTH = (RENO, RENO_F)
 
@@ -35,20 +43,20 @@ def pair_fields(label: str) -> Fields:
     }
 
 
-def name(transfers: int) -> str:
-    """The campaign with so many transfers."""
-    return f"{CONNECTS}/{transfers}"
+def name(entry: str, transfers: int) -> str:
+    """The campaign of a set-up with so many transfers."""
+    return f"{entry}/{transfers}"
 
 
-def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
-    """All pairs of times under both senders, for each number of transfers."""
+def campaigns(entry: str, ledger: Ledger, scale: Scale) -> list[Campaign]:
+    """All pairs of times under both senders, for each number of transfers of a set-up."""
     from manetlab.campaign import Campaign
 
-    experiment = ledger.experiments[CONNECTS]
+    experiment = ledger.experiments[entry]
     times = scale.times(experiment.setup["warmup_s"], experiment.setup["duration_s"], SHORT)
     return [
         Campaign(
-            name=name(cell.transfers),
+            name=name(entry, cell.transfers),
             question="How long should ADV keep packets for which it has no route?",
             base=ftp.square(ledger, cell, ADV, times),
             factors={
@@ -58,23 +66,25 @@ def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
             replications=scale.scenarios(ledger, experiment.setup["scenarios"]),
             metrics=[METRIC],
         )
-        for cell in ftp.cells(ledger, CONNECTS)
+        for cell in ftp.cells(ledger, entry)
     ]
 
 
 class Buffering:
-    """The runs, by pair of times.
+    """The runs of a set-up, by pair of times.
 
     Args:
+        entry: The set-up's entry.
         ledger: The ledger.
         runs: All finished campaigns.
     """
 
-    def __init__(self, ledger: Ledger, runs: Runs) -> None:
+    def __init__(self, entry: str, ledger: Ledger, runs: Runs) -> None:
+        self.ledger = ledger
         self.samples: dict[int, Samples] = {
-            cell.transfers: runs[name(cell.transfers)] for cell in ftp.cells(ledger, CONNECTS)
+            cell.transfers: runs[name(entry, cell.transfers)] for cell in ftp.cells(ledger, entry)
         }
-        self.pairs: list[str] = list(ledger.experiments[CONNECTS].axis)
+        self.pairs: list[str] = list(ledger.experiments[entry].axis)
         ends = [tuple(pair_fields(label).values()) for label in self.pairs]
         self.long_s, self.short_s = max(ends)[0], min(ends)[0]
         self._labels = dict(zip(ends, self.pairs, strict=True))
@@ -117,9 +127,8 @@ def largest(of: Mapping[str, Interval], sign: int) -> dict[str, Interval]:
     return {found: of[found]}
 
 
-def connect_evidence(ledger: Ledger, runs: Runs) -> Found:
+def connect_evidence(runs_of: Buffering) -> Found:
     """Fig. 4.24."""
-    runs_of = Buffering(ledger, runs)
     long_s, short_s = runs_of.long_s, runs_of.short_s
     shorter = {
         f"CBR {other_s:g} s, {label}": (
@@ -138,9 +147,8 @@ def connect_evidence(ledger: Ledger, runs: Runs) -> Found:
     return {"D4-100": Pairs(shorter), "D4-104": Change(by_cbr)}
 
 
-def throughput_evidence(ledger: Ledger, runs: Runs) -> Found:
+def throughput_evidence(runs_of: Buffering) -> Found:
     """Fig. 4.25."""
-    runs_of = Buffering(ledger, runs)
     long_s, short_s = runs_of.long_s, runs_of.short_s
     longer = {
         f"CBR {other_s:g} s, {n} TCP": percent(
@@ -203,9 +211,8 @@ def _best_pair(runs_of: Buffering) -> Ruled:
     return Ruled(text, satisfied=best and not dominated, broken=dominated)
 
 
-def latency_evidence(ledger: Ledger, runs: Runs) -> Found:
+def latency_evidence(runs_of: Buffering) -> Found:
     """Fig. 4.26."""
-    runs_of = Buffering(ledger, runs)
     return {
         "D4-105": Change(largest(runs_of.of_cbr(LATENCY), -1)),
         "D4-106": Change(largest(runs_of.of_tcp(LATENCY, [RENO]), -1)),
@@ -213,9 +220,8 @@ def latency_evidence(ledger: Ledger, runs: Runs) -> Found:
     }
 
 
-def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
+def delivery_evidence(runs_of: Buffering) -> Found:
     """Fig. 4.27."""
-    runs_of = Buffering(ledger, runs)
     long_s, short_s = runs_of.long_s, runs_of.short_s
     raised = {
         f"CBR {other_s:g} s": (
@@ -225,35 +231,81 @@ def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
         for other_s in (long_s, short_s)
     }
     lost = largest(runs_of.of_cbr(DELIVERY), -1)
-    return {"D4-108": banded(ledger.claim("D4-108"), lost, -1), "D4-109": Pairs(raised)}
+    return {"D4-108": banded(runs_of.ledger.claim("D4-108"), lost, -1), "D4-109": Pairs(raised)}
 
 
-def tables(metric: str, unit: str, factor: float, ledger: Ledger, runs: Runs) -> list[Table]:
+@dataclass(frozen=True)
+class Figure:
+    """What a figure shows.
+
+    Attributes:
+        evidence: What the runs say of its claims.
+        metric: The total.
+        title: Its name and unit.
+        factor: From the total's unit to that one.
+    """
+
+    evidence: Callable[[Buffering], Found]
+    metric: str
+    title: str
+    factor: float = 1.0
+
+
+FIGURES = (
+    Figure(connect_evidence, CONNECT, "connect time, s"),
+    Figure(throughput_evidence, METRIC, "throughput, kb/s", 1e-3),
+    Figure(latency_evidence, LATENCY, "CBR latency, s"),
+    Figure(delivery_evidence, DELIVERY, "CBR packets delivered, %", 100.0),
+)
+"""The four figures of a set-up, in their order."""
+
+
+def table(figure: Figure, runs_of: Buffering) -> Table:
     """A metric by pair of times, sender and number of transfers."""
-    runs_of = Buffering(ledger, runs)
     heads = [f"{n} TCP, {'Reno' if label == RENO else 'Reno-F'}" for n in runs_of.samples for label in BOTH]
-    table = Table(f"ADV, buffer times of TCP/CBR: {unit}", ("times", *heads))
+    made = Table(f"ADV, buffer times of TCP/CBR: {figure.title}", ("times", *heads))
     for pair in runs_of.pairs:
         tcp_s, other_s = pair_fields(pair).values()
         cells = [
-            shown(mean_interval(runs_of.values(metric, tcp_s, other_s, n, label)).scaled(factor))
+            shown(
+                mean_interval(runs_of.values(figure.metric, tcp_s, other_s, n, label)).scaled(figure.factor)
+            )
             for n in runs_of.samples
             for label in BOTH
         ]
-        table.add(pair, *cells)
-    return [table]
+        made.add(pair, *cells)
+    return made
 
 
-def _study(
-    key: str, evidence: Callable[[Ledger, Runs], Found], metric: str, unit: str, factor: float
-) -> Study:
+def expectations(figure: Figure, runs_of: Buffering, key: str) -> Table:
+    """The chapter's claims that the ledger names for a figure of the appendix, by the chapter's rules."""
+    ledger, found = runs_of.ledger, figure.evidence(runs_of)
+    columns = ("claim", "statement", "ours", "outcome")
+    made = Table("What the chapter says of its own load, here", columns, text_columns=len(columns))
+    for name in ledger.experiments[key].claims:
+        verdict = judge(ledger.claim(name), found[name], ledger.policy["tie"])
+        made.add(name, verdict.claim.statement, verdict.ours, str(verdict.outcome))
+    made.notes.append("The dissertation says nothing of this load; these outcomes are no verdicts.")
+    return made
+
+
+def _study(key: str, entry: str, figure: Figure) -> Study:
+    own = key in CHAPTER
+
+    def evidence(ledger: Ledger, runs: Runs) -> Found:
+        return figure.evidence(Buffering(entry, ledger, runs)) if own else {}
+
+    def tables(ledger: Ledger, runs: Runs) -> list[Table]:
+        runs_of = Buffering(entry, ledger, runs)
+        further = [] if own else [expectations(figure, runs_of, key)]
+        return [table(figure, runs_of), *further]
+
     quick = f"20 of the 50 scenarios, of each the first {SHORT:.0%} of the measured time"
-    return Study(key, campaigns, evidence, partial(tables, metric, unit, factor), quick=quick)
+    return Study(key, partial(campaigns, entry), evidence, tables, quick=quick)
 
 
-STUDIES = (
-    _study(CONNECTS, connect_evidence, CONNECT, "connect time, s", 1.0),
-    _study(THROUGHPUT, throughput_evidence, METRIC, "throughput, kb/s", 1e-3),
-    _study(LATENCIES, latency_evidence, LATENCY, "CBR latency, s", 1.0),
-    _study(DELIVERIES, delivery_evidence, DELIVERY, "CBR packets delivered, %", 100.0),
+STUDIES = tuple(
+    _study(key, keys[0], figure)
+    for keys in (CHAPTER, APPENDIX)
+    for key, figure in zip(keys, FIGURES, strict=True)
 )

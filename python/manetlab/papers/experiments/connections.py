@@ -7,74 +7,51 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from manetlab.papers import wording
-from manetlab.papers.evidence import Also, Change, Pairs, Ruled, Trend, Values, percent, shown
+from manetlab.papers.evidence import Also, Change, Pairs, Ruled, Trend, percent, shown
 from manetlab.papers.experiments import ftp, several_tcp
-from manetlab.papers.experiments.ftp import ADV, pool
-from manetlab.papers.experiments.steady_state import (
+from manetlab.papers.experiments.by_load import (
     ADV_1,
     ADV_5,
     ADVS,
     AODV,
     BYTES,
-    DELIVERY,
     DSDV,
     DSR,
     FEW,
     LATENCY,
     MANY,
-    NO_LAYERS,
     ON_DEMAND,
     PACKETS,
-    QUICK,
     THROUGHPUT,
+    Compared,
     Loads,
     campaign,
+    tables,
+)
+from manetlab.papers.experiments.ftp import ADV
+from manetlab.papers.experiments.steady_state import (
+    QUICK,
     delivery_evidence,
     overhead_evidence,
-    tables,
     throughput_evidence,
 )
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.study import Found, Runs, Scale, Study
 from manetlab.papers.verdicts import Finding, banded, change, level, ruled_by
-from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
+from manetlab.stats import mean_interval, paired_ratio
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
 
-class Both:
-    """The runs with fewer and with more connections, at the loads that both have.
-
-    Args:
-        runs: All finished campaigns.
-    """
-
-    def __init__(self, runs: Runs) -> None:
-        self.few, self.many = Loads(runs[FEW]), Loads(runs[MANY])
-        self.loads = [load for load in self.few.loads if load in self.many.loads]
-
-    def between(self, low: float, high: float) -> list[float]:
-        """The loads within bounds."""
-        return [load for load in self.loads if low <= load <= high]
-
-    def pooled(self, name: str, metric: str, loads: Sequence[float]) -> tuple[Values, Values]:
-        """A total over loads with more connections, and with fewer."""
-        many, few = (pool([of.at(name, load, metric) for load in loads]) for of in (self.many, self.few))
-        return many, few
-
-    def percent(self, name: str, metric: str, loads: Sequence[float] | None = None) -> Interval:
-        """The change from fewer to more connections, in percent."""
-        return percent(*self.pooled(name, metric, loads or self.loads))
-
-    def points(self, name: str, loads: Sequence[float]) -> Interval:
-        """The change of the delivery fraction in percentage points."""
-        return paired_interval(*self.pooled(name, DELIVERY, loads)).scaled(100)
+def _both(runs: Runs) -> Compared:
+    """Fewer and more connections."""
+    return Compared(Loads(runs[FEW]), Loads(runs[MANY]))
 
 
 def more_delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. 3.2: latency and delivery."""
-    both = Both(runs)
+    both = _both(runs)
     low, high = wording.two(ledger.claim("D3-17").tolerance, "-", "")
     most = wording.after(ledger.claim("D3-18").tolerance, "<=")
     moderate, up_to = both.between(low, high), both.between(0.0, most)
@@ -87,7 +64,7 @@ def more_delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
     }
 
 
-def _little_impact(claim: Claim, both: Both) -> Ruled:
+def _little_impact(claim: Claim, both: Compared) -> Ruled:
     """Latency within the band under load, and higher at the lowest load."""
     loaded = both.between(wording.number(claim.tolerance, "Kbps"), both.loads[-1])
     findings: list[tuple[str, Finding]] = []
@@ -100,7 +77,7 @@ def _little_impact(claim: Claim, both: Both) -> Ruled:
     return ruled_by("; ".join(texts), findings)
 
 
-def _earlier(claim: Claim, both: Both) -> Ruled:
+def _earlier(claim: Claim, both: Compared) -> Ruled:
     """Latency is higher at the load that the claim names, and alike at the ends of the axis."""
     middle = wording.number(claim.tolerance, "Kbps")
     width = wording.number(claim.tolerance, "%") / 100
@@ -119,12 +96,12 @@ def _earlier(claim: Claim, both: Both) -> Ruled:
 
 def more_throughput_evidence(ledger: Ledger, runs: Runs) -> Found:
     """Fig. 3.4: throughput."""
-    both = Both(runs)
-    peaks = percent(*(of.peak(AODV, THROUGHPUT) for of in (both.many, both.few)))
+    both = _both(runs)
+    peaks = percent(*(of.peak(AODV, THROUGHPUT) for of in (both.after, both.before)))
     low, high = wording.two(ledger.claim("D3-19").tolerance, "-", "Kbps")
     names = [(ADV_5, AODV), (ADV_1, AODV), (AODV, DSR)]
     order = {
-        f"{a} > {b}": (both.many.over(a, THROUGHPUT, low, high), both.many.over(b, THROUGHPUT, low, high))
+        f"{a} > {b}": (both.after.over(a, THROUGHPUT, low, high), both.after.over(b, THROUGHPUT, low, high))
         for a, b in names
     }
     return {
@@ -136,7 +113,7 @@ def more_throughput_evidence(ledger: Ledger, runs: Runs) -> Found:
 
 def more_overhead_evidence(_ledger: Ledger, runs: Runs) -> Found:
     """Fig. 3.6: routing overhead."""
-    both = Both(runs)
+    both = _both(runs)
     volume = {adv: both.pooled(adv, BYTES, both.loads) for adv in ADVS}
     on_demand = [mean_interval(both.pooled(p, BYTES, both.loads)[0]).mean for p in ON_DEMAND]
     largest = min(mean_interval(many).mean for many, _ in volume.values()) > max(on_demand)
@@ -167,8 +144,7 @@ def _study(
 ) -> Study:
     made = campaigns or partial(_campaigns, keys)
     shown_key = MANY if MANY in keys else FEW
-    untested = {"D3-13": NO_LAYERS} if key == FEW else {}
-    return Study(key, made, evidence, partial(tables, shown_key), quick=QUICK, untested=untested)
+    return Study(key, made, evidence, partial(tables, shown_key), quick=QUICK)
 
 
 STUDIES = (

@@ -13,7 +13,7 @@ from manetlab.papers.experiments.outages import present
 from manetlab.papers.ledger import Experiment, Ledger
 from manetlab.papers.samples import Samples
 from manetlab.papers.setup import Fields, background, base, lateness, mobile, routing
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, one_table
 from manetlab.papers.verdicts import change, level, ruled_by
 from manetlab.stats import mean_interval, paired_interval, paired_ratio
 from manetlab.tables import Table
@@ -160,18 +160,6 @@ def table(ledger: Ledger, runs: Runs, key: str) -> Table:
 
 
 STUDIES = (
-    Study(
-        WINDOWED,
-        campaigns,
-        lambda _ledger, runs: levels(runs, WINDOWED),
-        lambda ledger, runs: [table(ledger, runs, WINDOWED)],
-        quick=QUICK,
-    ),
-    Study(
-        CLOCKED,
-        campaigns,
-        clocked_evidence,
-        lambda ledger, runs: [table(ledger, runs, CLOCKED)],
-        quick=QUICK,
-    ),
+    one_table(WINDOWED, campaigns, lambda _ledger, runs: levels(runs, WINDOWED), table, QUICK),
+    one_table(CLOCKED, campaigns, clocked_evidence, table, QUICK),
 )

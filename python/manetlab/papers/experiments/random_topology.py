@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Pairs, Ruled, Trend, Values, percent, shown
@@ -38,7 +39,22 @@ def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
     pauses = [float(pause) for pause in experiment.axis]
     if not scale.full:
         pauses = [pauses[0], pauses[len(pauses) // 2], pauses[-1]]
-    systems = [
+    duration_s = wording.number(ledger.assumptions["run-length-4"].text, "s") * scale.duration_share
+    return [
+        Campaign(
+            name=ID,
+            question="Does the heuristic help, and which protocol is better at which mobility?",
+            base=base(ledger, experiment, network(ledger), {"warmup_s": 0.0, "duration_s": duration_s}),
+            factors={"system": system_levels(experiment.systems), "pause": pause_levels(pauses)},
+            replications=scenarios(ledger, scale),
+            metrics=["tcp_throughput_bps"],
+        )
+    ]
+
+
+def system_levels(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Protocols, with the heuristic or without, as levels."""
+    return [
         {
             "label": name,
             "fields": {
@@ -46,29 +62,21 @@ def campaigns(ledger: Ledger, scale: Scale) -> list[Campaign]:
                 "tcp.sender": SENDERS[name.endswith(HEURISTIC)],
             },
         }
-        for name in experiment.systems
-    ]
-    duration_s = wording.number(ledger.assumptions["run-length-4"].text, "s") * scale.duration_share
-    return [
-        Campaign(
-            name=ID,
-            question="Does the heuristic help, and which protocol is better at which mobility?",
-            base=base(ledger, experiment, _network(ledger), {"warmup_s": 0.0, "duration_s": duration_s}),
-            factors={
-                "system": systems,
-                "pause": [
-                    {"label": pause, "fields": {"movement.waypoint.pause_s": pause}} for pause in pauses
-                ],
-            },
-            replications=scale.scenarios(
-                ledger, int(wording.after(ledger.assumptions["scenarios"].text, "at least"))
-            ),
-            metrics=["tcp_throughput_bps"],
-        )
+        for name in names
     ]
 
 
-def _network(ledger: Ledger) -> Fields:
+def pause_levels(pauses: Sequence[float]) -> list[dict[str, Any]]:
+    """Pause times, as levels."""
+    return [{"label": pause, "fields": {"movement.waypoint.pause_s": pause}} for pause in pauses]
+
+
+def scenarios(ledger: Ledger, scale: Scale) -> int:
+    """How many random scenarios."""
+    return scale.scenarios(ledger, int(wording.after(ledger.assumptions["scenarios"].text, "at least")))
+
+
+def network(ledger: Ledger) -> Fields:
     """Nodes, field and flows, by dotted name."""
     setup = ledger.experiments[ID].setup
     width_m, height_m = wording.two(ledger.assumptions["field"].text, "m x", "m")

@@ -7,123 +7,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Also, Level, Pairs, Ruled, Values, percent, shown
 from manetlab.papers.experiments import several_tcp
+from manetlab.papers.experiments.by_load import (
+    ADV_1,
+    ADV_5,
+    ADVS,
+    AODV,
+    BYTES,
+    DELIVERY,
+    DSDV,
+    DSR,
+    FEW,
+    FRAMES,
+    LATENCY,
+    ON_DEMAND,
+    PACKETS,
+    SHARE,
+    THROUGHPUT,
+    Loads,
+)
 from manetlab.papers.experiments.ftp import RENO_F, pool
 from manetlab.papers.ledger import Claim, Ledger
-from manetlab.papers.samples import Samples
-from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
-from manetlab.papers.study import Found, Runs, Scale
+from manetlab.papers.study import Found, Runs
 from manetlab.papers.verdicts import Finding, Outcome, banded, change, level, ruled_by
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
-from manetlab.tables import Table
 
-if TYPE_CHECKING:
-    from manetlab.campaign import Campaign
-
-FEW, MANY = "dyer2002/fig-3.1", "dyer2002/fig-3.2"
-ADV_1, ADV_5, AODV, DSR, DSDV = "ADV-1sec", "ADV-5sec", "AODV", "DSR", "DSDV"
-ADVS, ON_DEMAND = (ADV_1, ADV_5), (AODV, DSR)
-LATENCY, DELIVERY, THROUGHPUT = "cbr_latency_mean_s", "cbr_delivery_fraction", "cbr_throughput_bps"
-PACKETS, BYTES, FRAMES = "routing_packets_per_s", "routing_bytes_per_s", "routing_mac_frames_per_s"
-SHARE = 0.08
-"""What share of the paper's measured time ``--quick`` runs."""
-ROUND = 100
-"""With 50 connections ``--quick`` runs the lowest load and those that are multiples of this, in kb/s."""
 QUICK = f"20 of the 30 scenarios, the first {SHARE:.0%} of the measured time; with 50 connections fewer loads"
-NO_LAYERS = (
-    "where a packet died is counted by the layer that names the reason, which is another division here"
-)
-
-
-def loads(ledger: Ledger) -> list[float]:
-    """The offered loads in kb/s."""
-    return [float(load) for load in ledger.assumptions["offered-loads-on-the-x-axis"].assume]
-
-
-def flows(ledger: Ledger, key: str, kbps: float) -> Fields:
-    """The CBR connections of a figure at an offered load, by dotted name."""
-    text = ledger.experiments[key].setup["traffic"]
-    count, packet_bytes = wording.whole(text, "CBR connections"), wording.whole(text, "byte")
-    return {
-        "traffic.random.cbr": count,
-        "traffic.random.cbr_bytes": packet_bytes,
-        "traffic.random.cbr_interval_s": interval_s(packet_bytes, kbps / count),
-    }
-
-
-def campaign(ledger: Ledger, scale: Scale, key: str) -> Campaign:
-    """All protocols at all loads."""
-    from manetlab.campaign import Campaign
-
-    experiment = ledger.experiments[key]
-    setup = experiment.setup
-    listed = loads(ledger)
-    if key == MANY and not scale.full:
-        listed = [listed[0], *(load for load in listed if load % ROUND == 0)]
-    times = scale.times(setup["warmup_s"], setup["duration_s"], SHARE)
-    return Campaign(
-        name=key,
-        question="How do the protocols fare as the load grows?",
-        base=base(ledger, experiment, mobile(experiment), lateness(ledger), times, {"traffic.random.tcp": 0}),
-        factors={
-            "routing": [
-                {"label": name, "fields": {"routing": routing(experiment, name)}}
-                for name in experiment.systems
-            ],
-            "load": [{"label": load, "fields": flows(ledger, key, load)} for load in listed],
-        },
-        replications=scale.scenarios(ledger, setup["scenarios"]),
-        metrics=[DELIVERY, LATENCY, THROUGHPUT],
-    )
-
-
-class Loads:
-    """The runs with one number of connections.
-
-    Args:
-        samples: The campaign's.
-    """
-
-    def __init__(self, samples: Samples) -> None:
-        self.samples = samples
-        self.loads = [float(str(load)) for load in samples.labels("load")]
-        self.loads.sort()
-
-    def at(self, name: str, load: float, metric: str, factor: float = 1.0) -> Values:
-        """A total of every scenario."""
-        return [factor * each for each in self.samples.filled(metric, routing=name, load=load)]
-
-    def between(self, low: float, high: float) -> list[float]:
-        """The loads that were run within bounds."""
-        return [load for load in self.loads if low <= load <= high]
-
-    def over(self, name: str, metric: str, low: float = 0.0, high: float = float("inf")) -> Values:
-        """The mean of a total over loads, in every scenario."""
-        return pool([self.at(name, load, metric) for load in self.between(low, high)])
-
-    def means(self, name: str, metric: str) -> list[float]:
-        """The mean over scenarios at each load."""
-        return [mean_interval(self.at(name, load, metric)).mean for load in self.loads]
-
-    def peak(self, name: str, metric: str, factor: float = 1.0) -> Values:
-        """A total of every scenario at the load at which its mean is greatest."""
-        means = self.means(name, metric)
-        return self.at(name, self.loads[means.index(max(means))], metric, factor)
-
-    def saturation_kbps(self, name: str, points: float) -> float:
-        """The first load beyond the peak whose delivery is so many points below it; infinite if none."""
-        means = self.means(name, DELIVERY)
-        best = means.index(max(means))
-        below = [
-            load
-            for load, mean in list(zip(self.loads, means, strict=True))[best:]
-            if 100 * (means[best] - mean) >= points
-        ]
-        return below[0] if below else float("inf")
+AT_MAC = ("link-failure", "queue-full", "arp-hold-replaced")
+"""Why packets die below routing: the MAC gave up, the interface queue was full, ARP waited for an answer."""
 
 
 def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
@@ -161,6 +75,7 @@ def delivery_evidence(ledger: Ledger, runs: Runs) -> Found:
         "D3-10": _rises(ledger.claim("D3-10"), few, others),
         "D3-11": _saturate(ledger, ledger.claim("D3-11"), few, ON_DEMAND),
         "D3-12": _saturate(ledger, ledger.claim("D3-12"), few, (*ADVS, DSDV)),
+        "D3-13": _at_mac(ledger.claim("D3-13"), few),
         "D3-41": Pairs(
             {
                 f"{p} > {adv}, {low_load:g}": (few.at(p, low_load, DELIVERY), few.at(adv, low_load, DELIVERY))
@@ -251,6 +166,31 @@ def _saturate(ledger: Ledger, claim: Claim, few: Loads, names: Sequence[str]) ->
     return Ruled(
         text.replace("inf", f"above {few.loads[-1]:g}"),
         satisfied=all(low <= x <= high for x in found.values()),
+    )
+
+
+def _at_mac(claim: Claim, few: Loads) -> Ruled:
+    """Which share of DSDV's lost CBR packets dies at the MAC, and whether a buffer overflows."""
+    samples = few.samples
+
+    def lost(load: float) -> Values:
+        """Packets that were dropped, or came too late to count."""
+        sent, received = (
+            samples.of_flows(metric, routing=DSDV, load=load) for metric in ("sent", "received")
+        )
+        missing = [sum(a) - sum(b) for a, b in zip(sent, received, strict=True)]
+        return list(map(max, missing, samples.dropped("cbr", routing=DSDV, load=load)))
+
+    def dropped(reasons: Sequence[str]) -> Values:
+        return pool([samples.dropped("cbr", reasons, routing=DSDV, load=load) for load in few.loads])
+
+    share = paired_ratio(dropped(AT_MAC), pool([lost(load) for load in few.loads]))
+    overflows = sum(dropped(["buffer-full"]))
+    outcome, _ = level(share, claim.band()[0], float("inf"), must_lie=True)
+    return Ruled(
+        f"{shown(share)}, {overflows:g} drops of full buffers",
+        satisfied=outcome is Outcome.REPRODUCED and not overflows,
+        broken=outcome is Outcome.CONTRADICTED or overflows > 0,
     )
 
 
@@ -353,28 +293,3 @@ def _ceiling(claim: Claim, few: Loads) -> Ruled:
         findings.append((f"{adv} beyond", level(after, -most, most)))
         texts.append(f"{adv}: {shown(rise, ' /s')}, then {shown(after, ' %')}")
     return ruled_by("; ".join(texts), findings)
-
-
-def tables(key: str, ledger: Ledger, runs: Runs) -> list[Table]:
-    """Delivery, latency, throughput and overhead by load."""
-    of = Loads(runs[key])
-    made = []
-    for title, metric, factor in (
-        ("delivered, %", DELIVERY, 100.0),
-        ("latency, ms", LATENCY, 1e3),
-        ("throughput, kb/s", THROUGHPUT, 1e-3),
-        ("routing packets/s", PACKETS, 1.0),
-        ("routing bytes/s", BYTES, 1.0),
-    ):
-        table = Table(
-            f"{ledger.experiments[key].setup['traffic']}: {title}",
-            ("load, kb/s", *ledger.experiments[key].systems),
-        )
-        for load in of.loads:
-            cells = [
-                mean_interval(of.at(name, load, metric)).scaled(factor)
-                for name in ledger.experiments[key].systems
-            ]
-            table.add(f"{load:g}", *map(shown, cells))
-        made.append(table)
-    return made

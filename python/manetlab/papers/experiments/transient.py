@@ -1,4 +1,4 @@
-"""CBR connections that come in batches: Figs 3.7 to 3.12 of the dissertation.
+"""CBR connections that come in batches: Figs 3.7 to 3.12 and A.16 to A.21 of the dissertation.
 
 Each connection is a series of flows between the same nodes, one for each interval, so that the measures of a
 flow are those of the packets made in an interval. Routing overhead is read from time series.
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.papers import wording
 from manetlab.papers.evidence import Pairs, Ruled, Trend, Trends, Values, shown
+from manetlab.papers.experiments.by_load import ADV_1, ADV_5, ADVS, AODV, DSR, ON_DEMAND
 from manetlab.papers.experiments.ftp import pool
-from manetlab.papers.experiments.steady_state import ADV_1, ADV_5, ADVS, AODV, DSR, ON_DEMAND
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples, filled
 from manetlab.papers.setup import Fields, base, interval_s, lateness, mobile, routing
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims
 from manetlab.papers.verdicts import Finding, change, level, ruled_by
 from manetlab.stats import mean_interval, paired_interval
 from manetlab.tables import Table
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from manetlab.campaign import Campaign
 
 LOW, HIGH = "dyer2002/fig-3.7", "dyer2002/fig-3.10"
+BETWEEN = ("dyer2002/fig-A.16", "dyer2002/fig-A.19")
+"""The entries of the loads in between, of which the dissertation has figures and says nothing."""
 QUICK = "20 of the 30 scenarios; each as long as the paper's"
 
 
@@ -277,11 +279,6 @@ def _behind(of: Intervals, name: str) -> Values:
     return [final - before for final, before in zip(delivery[-1], early, strict=True)]
 
 
-def nothing(_ledger: Ledger, _runs: Runs) -> Found:
-    """No claim is drawn from the figure."""
-    return {}
-
-
 def tables(key: str, ledger: Ledger, runs: Runs) -> list[Table]:
     """Delivery, latency and overhead by interval."""
     of, experiment = Intervals(key, runs[key]), ledger.experiments[key]
@@ -314,6 +311,11 @@ STUDIES = (
     _study("dyer2002/fig-3.8", [LOW], low_throughput_evidence),
     _study("dyer2002/fig-3.9", [HIGH, LOW], low_overhead_evidence),
     _study(HIGH, [LOW, HIGH], high_evidence),
-    _study("dyer2002/fig-3.11", [HIGH], nothing),
-    _study("dyer2002/fig-3.12", [HIGH], nothing),
+    _study("dyer2002/fig-3.11", [HIGH], no_claims),
+    _study("dyer2002/fig-3.12", [HIGH], no_claims),
+    *(
+        _study(f"dyer2002/fig-A.{number}", [entry], no_claims)
+        for entry, numbers in zip(BETWEEN, ((16, 17, 18), (19, 20, 21)), strict=True)
+        for number in numbers
+    ),
 )

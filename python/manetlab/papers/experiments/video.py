@@ -97,10 +97,8 @@ def by_flows(ledger: Ledger, scale: Scale) -> Campaign:
 
 def by_timeout(ledger: Ledger, scale: Scale) -> Campaign:
     """One flow whose transmit timeout is fixed or doubles, with both buffers."""
-    from manetlab.campaign import Campaign
-
     experiment = ledger.experiments[TTO]
-    return Campaign(
+    return by_flows(ledger, scale).changed(
         name=TTO,
         question="Does a fixed transmit timeout help?",
         base=setting(ledger, scale, TTO, final_sender(experiment), {"traffic.random.video": 1}),
@@ -109,8 +107,6 @@ def by_timeout(ledger: Ledger, scale: Scale) -> Campaign:
             "sender": _levels({name: transports(ledger)[name] for name in (ADP, UNLIMITED)}),
             "adp.tto_policy": [FIXED, DOUBLING],
         },
-        replications=_scenarios(ledger, scale),
-        metrics=["message_delivery_fraction", "message_throughput_bps"],
     )
 
 

@@ -27,7 +27,7 @@ from manetlab.papers.experiments.video import (
 )
 from manetlab.papers.ledger import Claim, Ledger
 from manetlab.papers.samples import Samples
-from manetlab.papers.study import Found, Runs, Scale, Study
+from manetlab.papers.study import Found, Runs, Scale, Study, no_claims, one_table
 from manetlab.papers.verdicts import banded, change, level, ordering, ruled_by
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
 from manetlab.tables import Table
@@ -398,20 +398,8 @@ def _losses(key: str) -> Study:
 
 
 STUDIES = (
-    Study(
-        TTO,
-        _timeouts,
-        throughput_evidence,
-        lambda ledger, runs: [timeout_table(ledger, runs, TTO)],
-        quick=SAME,
-    ),
-    Study(
-        DELIVERY_TABLE,
-        _timeouts,
-        delivery_evidence,
-        lambda ledger, runs: [timeout_table(ledger, runs, DELIVERY_TABLE)],
-        quick=SAME,
-    ),
+    one_table(TTO, _timeouts, throughput_evidence, timeout_table, SAME),
+    one_table(DELIVERY_TABLE, _timeouts, delivery_evidence, timeout_table, SAME),
     Study(FLOWS, _flows, flows_evidence, flows_tables, quick=video.QUICK),
     Study(
         FTP,
@@ -421,5 +409,5 @@ STUDIES = (
         quick=video.QUICK,
     ),
     *(_losses(key) for key in LOSSES),
-    *(Study(key, _lengths, lambda _ledger, _runs: {}, length_tables, quick=QUICK) for key in RATES),
+    *(Study(key, _lengths, no_claims, length_tables, quick=QUICK) for key in RATES),
 )
