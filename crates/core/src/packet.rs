@@ -213,6 +213,8 @@ impl Packet {
         match &self.payload {
             Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
             Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
+            Payload::Tcp(_, tcp::Segment::Erdn { .. }) => "erdn",
+            Payload::Tcp(_, tcp::Segment::Ersn { .. }) => "ersn",
             Payload::Udp(..) => "cbr",
             Payload::Datagram(..) => "udp",
             Payload::Adp(_, adp::Segment::Data { .. }, _) => "adp",

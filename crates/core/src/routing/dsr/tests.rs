@@ -348,6 +348,23 @@ mod maintenance {
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
+    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no other.
+    #[test]
+    fn a_packet_that_was_kept_here_is_sought_for_as_an_own_one() {
+        for params in [rfc(), DsrParams::ns_2_35()] {
+            let mut probe = Probe::new(&params);
+            let packet = probe.on_route(&[5, 3, ME, 2, 9]);
+            let asked = only(&probe.go_on(at(1.0), packet.clone()));
+            assert_eq!(asked.header().request.map(|ask| ask.forwarders), Some(0));
+            let again = probe.sent_until(at(1.2));
+            assert_eq!(again[0].1.header().request.map(|ask| ask.forwarders), Some(params.max_route_nodes));
+            let mut actions = probe.reply(at(1.3), &[ME, 4, 9]);
+            actions.extend(probe.run_until(at(1.4)).into_iter().map(|(_, action)| action));
+            let gone = only(&actions);
+            assert_eq!((gone.route(), gone.packet.uid, probe.buffered()), (vec![ME, 4, 9], packet.uid, 0));
+        }
+    }
+
     /// The maker of a packet tries its other routes, then asks.
     #[test]
     fn the_source_reroutes() {
