@@ -223,6 +223,7 @@ impl Packet {
             Payload::Aodv(message) => match message {
                 aodv::Message::Rreq { .. } => "rreq",
                 aodv::Message::Rrep { .. } => "rrep",
+                aodv::Message::RrepAck => "rrep-ack",
                 aodv::Message::Rerr { .. } => "rerr",
                 aodv::Message::Hello { .. } => "hello",
             },
