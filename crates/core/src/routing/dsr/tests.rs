@@ -628,7 +628,11 @@ fn sets_are_what_their_sources_say() {
     let caches =
         |params: DsrParams| (params.primary_paths, params.secondary_paths, params.cache_timeout_s > 0.0);
     assert_eq!(caches(set("ns-2.35")), (30, 64, false));
-    assert_eq!(caches(set("dyer-2002")), (30, 34, false));
+    // Dyer 2002, Table 3.8; "all parameter values … are as described by Broch et al." (3.4.1).
+    let dyer = set("dyer-2002");
+    assert_eq!((dyer.request_period_s, dyer.buffer_packets, dyer.buffer_timeout_s), (0.5, 64, 30.0));
+    assert_eq!(caches(dyer.clone()), (30, 34, false));
+    assert_eq!(dyer, set("broch-1998"));
     let waits = |params: &DsrParams| [1, 2, 3, 4].map(|attempts| params.wait_after(attempts));
     assert_eq!(waits(&set("ns-2.35")), [2.0, 8.0, 10.0, 10.0].map(Span::from_secs));
     assert_eq!(waits(&set("broch-1998")), [0.5, 1.0, 2.0, 4.0].map(Span::from_secs));
