@@ -107,8 +107,8 @@ pub enum Payload {
     Datagram(FlowId, Datagram),
     /// An ADP packet of a flow, with the RTP header in it, if there is one.
     Adp(FlowId, adp::Segment, Option<rtp::Header>),
-    /// A receiver's report on an RTP flow.
-    Rtcp(FlowId, rtp::Report),
+    /// A report on an RTP flow, of either end.
+    Rtcp(FlowId, rtp::Rtcp),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.

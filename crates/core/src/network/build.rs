@@ -178,9 +178,10 @@ impl Network {
     fn rtp_flow(&mut self, scenario: &Scenario, id: u32, streams: &Streams) -> RtpFlow {
         let params = &scenario.params.rtp;
         let mut stream = streams.stream(id, Purpose::Transport);
-        let sender = rtp::Sender::new(params, &mut stream);
-        let receiver = rtp::Receiver::new(params, self.udp_overhead_bytes, stream);
-        RtpFlow::new(sender, receiver, self.add_slot(Target::Reports(id)), params.report_bytes)
+        let overhead = self.udp_overhead_bytes;
+        let sender = rtp::Sender::new(params, overhead, &mut stream, streams.stream(id, Purpose::Reports));
+        let receiver = rtp::Receiver::new(params, overhead, stream);
+        RtpFlow::new(sender, receiver, self.add_slot(Target::Reports(id)), params)
     }
 
     /// The endpoints that carry a flow's messages.
