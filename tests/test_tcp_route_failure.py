@@ -10,22 +10,25 @@ from manetlab import Scenario, run
 AWAY_S = 13.0
 
 
-def flow(sender: str, routing: str, folder: Path, kind: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What a flow over two hops measured, TCP if no kind is given; the middle is away from 21.5 to 34.5 s."""
+def flow(
+    sender: str, routing: str, folder: Path, kind: dict[str, Any] | None = None, hops: int = 2, **tcp: object
+) -> dict[str, Any]:
+    """What a flow measured, TCP if no kind is given; the last node but one is away from 21.5 to 34.5 s."""
     lines = [
         f"$node_({node}) set {axis}_ {200.0 * node if axis == 'X' else 0.0}"
-        for node in range(3)
+        for node in range(hops + 1)
         for axis in "XYZ"
     ]
-    lines += [f'$ns_ at {at} "$node_(1) setdest 200.0 {y} 100.0"' for at, y in ((20.0, 600.0), (30.0, 0.0))]
+    moves = f'"$node_({hops - 1}) setdest {200.0 * (hops - 1)}'
+    lines += [f'$ns_ at {at} {moves} {y} 100.0"' for at, y in ((20.0, 600.0), (30.0, 0.0))]
     movement = folder / "leaves.tcl"
     movement.write_text("\n".join(lines) + "\n")
     scenario = {
         "duration_s": 60,
         "movement": {"file": str(movement)},
         "routing": routing,
-        "traffic": {"flows": [{"src": 0, "dst": 2, "start_s": 1.0, **(kind or {"kind": "tcp"})}]},
-        "tcp": {"sender": sender},
+        "traffic": {"flows": [{"src": 0, "dst": hops, "start_s": 1.0, **(kind or {"kind": "tcp"})}]},
+        "tcp": {"sender": sender, **tcp},
     }
     result = run(Scenario.build(scenario))
     assert result.audit["balanced"]
@@ -49,6 +52,15 @@ def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -
     # The guard timer takes the place of the first timeouts.
     assert aware["timeouts_in_row"] < flow("reno", "dsr", tmp_path)["timeouts_in_row"]
     assert AWAY_S < aware["longest_gap_s"] < 2 * AWAY_S
+
+
+def test_what_nodes_keep_for_tcp_bus_is_not_sent_again(tmp_path: Path) -> None:
+    keeps = flow("tcp-bus", "aodv", tmp_path, hops=4)
+    forgets = flow("tcp-bus", "aodv", tmp_path, hops=4, bus_buffer_packets=0)
+    plain = flow("reno", "aodv", tmp_path, hops=4)
+    assert keeps["timeouts"] < forgets["timeouts"] < plain["timeouts"]
+    assert keeps["retransmissions"] < forgets["retransmissions"] / 2
+    assert keeps["delivered_bytes"] > max(forgets["delivered_bytes"], plain["delivered_bytes"])
 
 
 def test_messages_over_tcp_have_senders_that_know_too(tmp_path: Path) -> None:

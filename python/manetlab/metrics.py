@@ -81,6 +81,7 @@ RTP_FLOW = (
     Metric("rtp_reports_sent", "reports sent"),
     Metric("rtp_reports_received", "reports received"),
     Metric("rtp_reported_loss_mean", "loss reported", "%", 100, 2),
+    Metric("rtp_round_trip_mean_s", "round trip", "ms", 1e3, 1),
     Metric("rtp_in_time_fraction", "in time", "%", 100, 1),
 )
 WEB_FLOW = (

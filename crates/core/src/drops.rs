@@ -73,7 +73,7 @@ reasons! {
     RoutingLoop at Routing,
     /// The routing protocol's packet buffer was full.
     BufferFull at Routing,
-    /// The packet waited longer in the routing protocol's buffer than it may.
+    /// The packet waited longer in the routing protocol's buffer, or in the node's for TCP-BuS, than it may.
     BufferTimeout at Routing,
     /// The packet was salvaged as often as it may be, and its next hop failed again.
     SalvageLimit at Routing,

@@ -107,8 +107,8 @@ pub enum Payload {
     Datagram(FlowId, Datagram),
     /// An ADP packet of a flow, with the RTP header in it, if there is one.
     Adp(FlowId, adp::Segment, Option<rtp::Header>),
-    /// A receiver's report on an RTP flow.
-    Rtcp(FlowId, rtp::Report),
+    /// A report on an RTP flow, of either end.
+    Rtcp(FlowId, rtp::Rtcp),
     /// An AODV message.
     Aodv(aodv::Message),
     /// A DSDV update.
@@ -213,6 +213,8 @@ impl Packet {
         match &self.payload {
             Payload::Tcp(_, tcp::Segment::Data { .. }) => "tcp",
             Payload::Tcp(_, tcp::Segment::Ack { .. }) => "ack",
+            Payload::Tcp(_, tcp::Segment::Erdn { .. }) => "erdn",
+            Payload::Tcp(_, tcp::Segment::Ersn { .. }) => "ersn",
             Payload::Udp(..) => "cbr",
             Payload::Datagram(..) => "udp",
             Payload::Adp(_, adp::Segment::Data { .. }, _) => "adp",
@@ -221,6 +223,7 @@ impl Packet {
             Payload::Aodv(message) => match message {
                 aodv::Message::Rreq { .. } => "rreq",
                 aodv::Message::Rrep { .. } => "rrep",
+                aodv::Message::RrepAck => "rrep-ack",
                 aodv::Message::Rerr { .. } => "rerr",
                 aodv::Message::Hello { .. } => "hello",
             },

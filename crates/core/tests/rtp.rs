@@ -78,8 +78,23 @@ fn rtp_adds_a_header_and_reports() {
         // 39 s of video at a report every 5 s on average, the first twice as soon.
         assert!((5..=13).contains(&rtp.rtp_reports_sent), "{rtp:?}");
         assert_eq!((rtp.rtp_reports_received, rtp.rtp_reported_loss_mean), (rtp.rtp_reports_sent, Some(0.0)));
-        let report_bytes = profile("rfc").expect("the profile exists").rtp.report_bytes + OVERHEAD;
-        assert_eq!(made(&with, "rtcp"), vec![report_bytes; rtp.rtp_reports_sent as usize]);
+        // The sender's go the other way and end with a BYE; what they tell is what was sent until then.
+        let params = profile("rfc").expect("the profile exists").rtp;
+        let (back, forth) = (params.report_bytes + OVERHEAD, params.sender_report_bytes + OVERHEAD);
+        let (of_receiver, of_sender): (Vec<u32>, Vec<u32>) =
+            made(&with, "rtcp").iter().partition(|&&bytes| bytes == back);
+        assert_eq!(of_receiver.len() as u64, rtp.rtp_reports_sent);
+        assert_eq!(of_sender.len() as u64, rtp.rtp_sender_reports_sent);
+        assert!((5..=13).contains(&of_sender.len()), "{of_sender:?}");
+        let bye = of_sender.iter().position(|&bytes| bytes == forth + 8);
+        assert_eq!(bye, Some(of_sender.len() - 1), "{of_sender:?}");
+        assert!(of_sender[..of_sender.len() - 1].iter().all(|&bytes| bytes == forth));
+        assert_eq!(rtp.rtp_sender_reports_received, rtp.rtp_sender_reports_sent);
+        let headers = OVERHEAD + RTP + if name == "adp" { 16 - 8 } else { 0 };
+        let payload: u64 = longer.iter().map(|bytes| u64::from(bytes - headers)).sum();
+        assert_eq!(rtp.rtp_reported_packets, Some(longer.len() as u64));
+        assert_eq!(rtp.rtp_reported_bytes, Some(payload));
+        assert!(rtp.rtp_round_trip_mean_s.is_some_and(|mean_s| mean_s > 0.001 && mean_s < 0.2), "{rtp:?}");
         assert!(rtp.rtp_jitter_s > 0.0 && rtp.rtp_jitter_s < 0.1, "{rtp:?}");
     }
 }

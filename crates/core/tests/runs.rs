@@ -174,8 +174,11 @@ proptest! {
         duration_us in 300_000u64..6_000_000,
         arp in any::<bool>(),
         buffer in 1u32..5,
+        sender in prop::sample::select(vec!["reno", "tcp-bus"]),
     ) {
         let mut scenario = Scenario { routing, ..mobile(name, seed, duration_us as f64 * 1e-6) };
+        prop_assert!(scenario.params.tcp.apply_sender(sender));
+        scenario.params.tcp.bus_buffer_packets = 2 * buffer;
         scenario.params.arp.enabled = arp;
         scenario.params.queue.packets = buffer;
         scenario.flows.retain(|flow| flow.start_s < scenario.duration_s);

@@ -28,6 +28,8 @@ pub enum Purpose {
     Channel = 6,
     /// Early drops and marks of the interface queue.
     Queue = 7,
+    /// When the senders of flows report.
+    Reports = 8,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

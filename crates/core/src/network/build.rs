@@ -67,6 +67,7 @@ impl Network {
                 .late_after(Span::from_secs(params.network.cbr_late_after_s)),
             recording: options.record.then(Recording::default),
             sampling: Sampling::new(options.series_step),
+            bus: Vec::new(),
             routing_actions: Vec::new(),
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),
@@ -84,6 +85,7 @@ impl Network {
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }
+        network.bus = network.bus_nodes(scenario);
         let mut delays = vec![network.link_layer_delay, network.arp_delay];
         delays.sort_unstable();
         delays.dedup();
@@ -176,9 +178,10 @@ impl Network {
     fn rtp_flow(&mut self, scenario: &Scenario, id: u32, streams: &Streams) -> RtpFlow {
         let params = &scenario.params.rtp;
         let mut stream = streams.stream(id, Purpose::Transport);
-        let sender = rtp::Sender::new(params, &mut stream);
-        let receiver = rtp::Receiver::new(params, self.udp_overhead_bytes, stream);
-        RtpFlow::new(sender, receiver, self.add_slot(Target::Reports(id)), params.report_bytes)
+        let overhead = self.udp_overhead_bytes;
+        let sender = rtp::Sender::new(params, overhead, &mut stream, streams.stream(id, Purpose::Reports));
+        let receiver = rtp::Receiver::new(params, overhead, stream);
+        RtpFlow::new(sender, receiver, self.add_slot(Target::Reports(id)), params)
     }
 
     /// The endpoints that carry a flow's messages.

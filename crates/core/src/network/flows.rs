@@ -309,6 +309,9 @@ impl Network {
             (Payload::Tcp(at, segment @ Segment::Ack { .. }), _) => {
                 self.with_sender(*at, |sender, out| sender.handle_ack(now, segment, out));
             }
+            (Payload::Tcp(at, segment), _) => {
+                self.with_sender(*at, |sender, out| sender.handle_notification(now, segment, out));
+            }
             (Payload::Udp(..), Transport::Cbr(cbr)) => {
                 self.meter.cbr_delivered(now, id, packet, cbr.payload_bytes, first);
             }

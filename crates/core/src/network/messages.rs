@@ -65,10 +65,10 @@ impl MessageFlow {
     }
 
     /// The RTP header of the next packet, with `payload` of this message, if the flow has such headers; and its bytes.
-    fn rtp_header(&mut self, message: u32, payload: u32) -> (Option<rtp::Header>, u32) {
+    fn rtp_header(&mut self, now: Time, message: u32, payload: u32) -> (Option<rtp::Header>, u32) {
         let Some(rtp) = &mut self.rtp else { return (None, 0) };
         let (of, made) = self.log.message(message);
-        (Some(rtp.header(message, payload, of.bytes, made)), rtp::HEADER_BYTES)
+        (Some(rtp.header(now, (message, of.bytes, made), payload)), rtp::HEADER_BYTES)
     }
 
     pub(super) fn tcp(&self) -> Option<&TcpFlow> {
@@ -164,13 +164,15 @@ impl Network {
                     let Transport::Messages(messages) = &mut self.flows[id as usize].transport else {
                         return;
                     };
-                    let (rtp, header_bytes) = messages.rtp_header(number, payload);
+                    let (rtp, header_bytes) = messages.rtp_header(now, number, payload);
                     let bytes = payload + header_bytes + self.udp_overhead_bytes;
                     self.meter.packet_sent(now, FlowId(id));
                     let datagram = Datagram { message: number, payload, rtp };
                     self.originate(src, dst, bytes, Payload::Datagram(FlowId(id), datagram), Ecn::NotEct);
                 }
+                self.await_reports(id);
                 if is_last {
+                    self.say_bye(id);
                     self.tell_routing(src, ConnectionEvent::Closed { dst, two_way });
                 }
             }
@@ -210,14 +212,16 @@ impl Network {
                 self.meter.packet_sent(now, FlowId(id));
                 let Transport::Messages(messages) = &mut self.flows[id as usize].transport else { return };
                 let (rtp, header_bytes) = match segment {
-                    adp::Segment::Data { message, payload, .. } => messages.rtp_header(message, payload),
+                    adp::Segment::Data { message, payload, .. } => messages.rtp_header(now, message, payload),
                     adp::Segment::Ack { .. } => (None, 0),
                 };
                 let payload = Payload::Adp(FlowId(id), segment, rtp);
                 self.originate(src, dst, bytes + header_bytes, payload, Ecn::NotEct);
             }
         }
+        self.await_reports(id);
         if closes {
+            self.say_bye(id);
             self.tell_routing(src, ConnectionEvent::Closed { dst, two_way: true });
         }
     }

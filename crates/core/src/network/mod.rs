@@ -10,6 +10,7 @@
 
 mod air;
 mod build;
+mod bus;
 mod flows;
 mod messages;
 mod results;
@@ -31,6 +32,7 @@ use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
 
 use air::Air;
+use bus::BusNode;
 use flows::Flow;
 use sampling::Sampling;
 
@@ -134,6 +136,8 @@ enum Target {
     Conveyor(u32),
     /// The warm-up ends.
     Warmup,
+    /// What a node keeps for TCP-BuS.
+    Bus(u32),
 }
 
 /// Something that a layer's delay holds back.
@@ -196,6 +200,8 @@ struct Network {
     meter: Meter,
     recording: Option<Recording>,
     sampling: Sampling,
+    /// Every node's part in TCP-BuS; none if the senders are others.
+    bus: Vec<BusNode>,
     routing_actions: Pool<Action>,
     mac_actions: Pool<MacAction>,
     arp_actions: Pool<ArpAction>,
@@ -246,6 +252,7 @@ impl Network {
             Target::Delayed => self.release(),
             Target::Conveyor(at) => self.unload(at),
             Target::Warmup => self.mark_warmup(),
+            Target::Bus(node) => self.wake_bus(node),
         }
     }
 
@@ -316,7 +323,8 @@ impl Network {
         match what {
             Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
             Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
-            Delayed::Up { node, packet, from } => {
+            Delayed::Up { node, mut packet, from } => {
+                self.show_to_bus(node, &mut packet);
                 self.with_routing(node, |routing, now, actions| {
                     routing.handle_incoming(now, packet, from, actions);
                 });
@@ -340,7 +348,8 @@ impl Network {
 
     fn carry_out(&mut self, node: u32, action: Action) {
         match action {
-            Action::Send { mut packet, next_hop, delay } => {
+            Action::Send { packet, next_hop, delay } => {
+                let Some(mut packet) = self.send_or_keep(node, packet) else { return };
                 self.number(&mut packet);
                 self.delay(delay, Delayed::Down { node, packet, next_hop });
             }
@@ -349,7 +358,8 @@ impl Network {
                 self.delay(delay, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
             }
             Action::Deliver(packet) => self.deliver(node, &packet),
-            Action::Drop(mut packet, reason) => {
+            Action::Drop(packet, reason) => {
+                let Some(mut packet) = self.drop_or_keep(node, packet, reason) else { return };
                 self.number(&mut packet);
                 self.drop_packet(node, &packet, reason);
             }
@@ -359,6 +369,7 @@ impl Network {
                 self.meter.outages.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
                 self.tell_senders(NodeId(node), notice);
+                self.tell_bus_of_notice(node, notice);
             }
         }
     }
@@ -371,6 +382,7 @@ impl Network {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
+        self.tell_bus_of_drop(node, packet);
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || RecordKind::Dropped(packet.into(), reason));
@@ -512,7 +524,10 @@ impl Network {
                 }
                 Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::Duplicate),
             },
-            MacAction::Sent(Body::Ip(packet)) => self.audit.hand_over(&packet),
+            MacAction::Sent(Body::Ip(packet)) => {
+                self.audit.hand_over(&packet);
+                self.tell_bus_of_hop(node, &packet);
+            }
             MacAction::Sent(Body::Arp(_)) => {}
             MacAction::Failed { body: Body::Ip(packet), to } => {
                 self.report_failure(node, packet, to, DropReason::RetryLimit);

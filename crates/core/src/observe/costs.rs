@@ -71,12 +71,11 @@ pub struct CostTotals {
 impl MacCount {
     /// A MAC took a packet that is a frame of `frame_bytes`.
     pub fn count(&mut self, packet: &Packet, frame_bytes: u32) {
-        let is_ack = matches!(
-            packet.payload,
-            Payload::Tcp(_, tcp::Segment::Ack { .. })
-                | Payload::Adp(_, adp::Segment::Ack { .. }, _)
-                | Payload::Rtcp(..)
-        );
+        let is_ack = match &packet.payload {
+            Payload::Tcp(_, segment) => !matches!(segment, tcp::Segment::Data { .. }),
+            Payload::Adp(_, adp::Segment::Ack { .. }, _) | Payload::Rtcp(..) => true,
+            _ => false,
+        };
         let (packets, bytes) = if is_ack {
             (&mut self.ack_packets, &mut self.ack_bytes)
         } else {

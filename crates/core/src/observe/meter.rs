@@ -228,7 +228,8 @@ impl Meter {
     pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
         let kind = match packet.payload {
             Payload::Tcp(_, Segment::Data { .. }) => 0,
-            Payload::Tcp(_, Segment::Ack { .. }) => 1,
+            // TCP-BuS's notifications are few, and TCP's own as ACKs are.
+            Payload::Tcp(..) => 1,
             Payload::Udp(..) => 2,
             Payload::Datagram(..) => 5,
             Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,

@@ -83,6 +83,16 @@ pub struct RtpMeasures {
     pub rtp_reports_received: u64,
     /// Mean of the fractions lost that they say; none if none came.
     pub rtp_reported_loss_mean: Option<f64>,
+    /// Sender reports sent, the one with the BYE among them.
+    pub rtp_sender_reports_sent: u64,
+    /// Those that reached the receiver.
+    pub rtp_sender_reports_received: u64,
+    /// Packets sent, as the last of them to arrive says; none if none came.
+    pub rtp_reported_packets: Option<u64>,
+    /// Bytes of payload in them, likewise.
+    pub rtp_reported_bytes: Option<u64>,
+    /// Mean round trip that receiver reports told the sender, s; none if none did.
+    pub rtp_round_trip_mean_s: Option<f64>,
     /// Of the messages made in the window, those delivered whole and before the playout deadline.
     pub rtp_in_time_fraction: Option<f64>,
 }

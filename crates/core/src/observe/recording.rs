@@ -37,6 +37,8 @@ pub enum RecordKind {
     Delivered(PacketNote),
     /// The interface queue marked a packet for congestion.
     Marked(PacketNote),
+    /// A node keeps a packet for TCP-BuS.
+    Kept(PacketNote),
     /// A packet was dropped.
     Dropped(PacketNote, DropReason),
     /// A frame went on the air.
@@ -149,6 +151,7 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
         }
         RecordKind::Delivered(note) => write!(text, "\"event\":\"delivered\",{}", fields(note))?,
         RecordKind::Marked(note) => write!(text, "\"event\":\"marked\",{}", fields(note))?,
+        RecordKind::Kept(note) => write!(text, "\"event\":\"kept\",{}", fields(note))?,
         RecordKind::Dropped(note, reason) => {
             write!(text, "\"event\":\"dropped\",{},\"reason\":\"{}\"", fields(note), reason.name())?;
         }

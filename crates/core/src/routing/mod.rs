@@ -112,6 +112,12 @@ pub trait Routing: Send {
     /// A packet from this node's own transport.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
 
+    /// A packet on its way that this protocol gave up or was about to send on, and that a transport kept here (TCP-BuS):
+    /// it is to go on from here, and a way to be sought for it as for one of this node's own.
+    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        self.handle_outgoing(now, packet, actions);
+    }
+
     /// A packet from the link layer: traffic to deliver or forward, or a control message. `packet.hops`
     /// already counts the link just crossed; `packet.ttl` does not.
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>);

@@ -45,6 +45,11 @@ impl Probe {
         self.actions(|machine, actions| machine.handle_outgoing(now, packet, actions))
     }
 
+    /// A packet that was kept here is to go on.
+    pub(super) fn go_on(&mut self, now: Time, packet: Packet) -> Vec<Action> {
+        self.actions(|machine, actions| machine.handle_kept(now, packet, actions))
+    }
+
     /// A packet arrives over `from`.
     pub(super) fn incoming(&mut self, now: Time, packet: Packet, from: u32) -> Vec<Action> {
         self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))

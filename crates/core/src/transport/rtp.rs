@@ -1,14 +1,20 @@
-//! RTP and the receiver's side of RTCP (RFC 3550): numbered, stamped packets over UDP or ADP, and reports of how they
-//! arrive.
+//! RTP and RTCP (RFC 3550): numbered, stamped packets over UDP or ADP, and reports of what was sent and how it arrives.
 //!
-//! Read RFC 3550 §5.1 (header), §6.2 and §6.3 (when to report), §6.4.2 (what) and A.1, A.3 and A.8 (how it is counted)
-//! first. **Implemented:** the header's sequence number, time stamp and marker; receiver reports with the fraction lost,
-//! the cumulative loss, the extended highest sequence number and the interarrival jitter, at the RFC's interval with
-//! timer reconsideration. **Not implemented:** sender reports, mixers, BYE, more than one sender and one receiver.
+//! Read RFC 3550 §5.1 (header), §6.2 and §6.3 (when to report), §6.4 (what) and A.1, A.3 and A.8 (how it is counted)
+//! first. **Implemented:** the header's sequence number, time stamp and marker; sender reports with times and totals;
+//! receiver reports with the fraction lost, the cumulative loss, the extended highest sequence number, the interarrival
+//! jitter and what tells the round trip; both at the RFC's interval with timer reconsideration; BYE of the sender, with
+//! reverse reconsideration. **Not implemented:** mixers, more than one sender and one receiver, BYE of the receiver.
 //! **Deviations:** a sequence number is always taken as the nearest to the highest (A.1 has the source prove itself, and
-//! starts again after a jump of 3000); a report that would have no block is not sent (§6.4.2 sends it empty).
+//! starts again after a jump of 3000); a report that would say nothing is not sent (§6.4.2 sends it empty).
 
-use crate::kernel::{Span, Stream, Time};
+mod sender;
+mod timer;
+
+pub use sender::Sender;
+
+use self::timer::ReportTimer;
+use crate::kernel::{Stream, Time};
 use crate::params::params;
 
 /// Bytes of the fixed header (§5.1).
@@ -27,6 +33,8 @@ params! {
         report_interval_s: f64 = 5.0, "s", "RFC 3550 §6.2", [0.01, 1e5];
         /// Bytes of a report above UDP: 32 of the receiver report and 20 of the source description.
         report_bytes: u32 = 52, "byte", "RFC 3550 §6.4.2, §6.5", [8.0, 65_507.0];
+        /// Bytes of a sender report above UDP: 28 of the report and 20 of the source description. A BYE adds 8.
+        sender_report_bytes: u32 = 48, "byte", "RFC 3550 §6.4.1, §6.5, §6.6", [8.0, 65_499.0];
     }
 }
 
@@ -52,33 +60,46 @@ pub struct Report {
     pub highest: u32,
     /// The interarrival jitter in ticks.
     pub jitter: u32,
+    /// LSR and DLSR: the sender's time in the last report that came from it, and how long ago that came, in 65536ths of a
+    /// second.
+    pub last_sender_report: Option<(u32, u32)>,
 }
 
-/// The sending end.
-pub struct Sender {
-    next: u16,
-    clock_hz: f64,
-    offset: u32,
+/// What a sender report says (§6.4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SenderReport {
+    /// When it was sent, by the sender's clock (the NTP time stamp).
+    pub sent: Time,
+    /// The same in ticks of the media's clock.
+    pub timestamp: u32,
+    /// Packets sent so far.
+    pub packets: u32,
+    /// Bytes of payload in them, without headers.
+    pub octets: u32,
 }
 
-impl Sender {
-    /// A sender that begins at a drawn sequence number and time stamp (§5.1).
-    pub fn new(params: &RtpParams, stream: &mut Stream) -> Sender {
-        let next = stream.below(1 << 16) as u16;
-        Sender { next, clock_hz: params.clock_hz, offset: stream.below(u32::MAX) }
-    }
-
-    /// The header of the next packet, of a frame made at `made`.
-    pub fn header(&mut self, made: Time, marker: bool) -> Header {
-        let sequence = self.next;
-        self.next = self.next.wrapping_add(1);
-        Header { sequence, timestamp: self.offset.wrapping_add(ticks(made, self.clock_hz)), marker }
-    }
+/// A packet of RTCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rtcp {
+    /// From the receiver.
+    Receiver(Report),
+    /// From the sender.
+    Sender(SenderReport),
+    /// From the sender, with its last report: it leaves the session.
+    Bye(SenderReport),
 }
+
+/// Bytes that a BYE adds to a report (§6.6).
+pub const BYE_BYTES: u32 = 8;
 
 /// A time in ticks, of which the lower half counts.
 fn ticks(time: Time, clock_hz: f64) -> u32 {
     (time.as_secs() * clock_hz) as u64 as u32
+}
+
+/// The middle 32 bits of an NTP time stamp: 65536ths of a second (§4).
+fn compact(time: Time) -> u32 {
+    ((u128::from(time.0) << 16) / 1_000_000_000) as u32
 }
 
 /// What has arrived, first of all by its extended sequence numbers.
@@ -100,47 +121,41 @@ impl Arrivals {
 
 /// The receiving end. Calls come in order of time.
 pub struct Receiver {
-    params: RtpParams,
-    stream: Stream,
+    clock_hz: f64,
     arrivals: Option<Arrivals>,
     /// Expected and received at the last report.
     reported: (i64, i64),
-    reports: u64,
-    /// When the last report was due (`tp`), and when the next is (`tn`).
-    previous: Time,
-    next: Time,
-    /// Bytes of a report at the IP layer.
-    report_ip_bytes: u32,
+    timer: ReportTimer,
+    /// The sender's last report, and when it came.
+    told: Option<(SenderReport, Time)>,
+    sender_reports: u64,
+    /// Has the sender left?
+    is_alone: bool,
 }
-
-/// Sender and receiver (§6.3.1: `members`; above a quarter of them send, so that all share the bandwidth).
-const MEMBERS: f64 = 2.0;
-/// What makes up for the reconsideration of the timer (§6.3.1): e − 3/2.
-const COMPENSATION: f64 = std::f64::consts::E - 1.5;
 
 impl Receiver {
     /// A receiver that joins with the first packet. `overhead_bytes` are those of UDP and IP.
     pub fn new(params: &RtpParams, overhead_bytes: u32, stream: Stream) -> Receiver {
         Receiver {
-            report_ip_bytes: params.report_bytes + overhead_bytes,
-            params: params.clone(),
-            stream,
+            clock_hz: params.clock_hz,
             arrivals: None,
             reported: (0, 0),
-            reports: 0,
-            previous: Time::NEVER,
-            next: Time::NEVER,
+            timer: ReportTimer::new(params, overhead_bytes, stream),
+            told: None,
+            sender_reports: 0,
+            is_alone: false,
         }
     }
 
     /// A packet arrives.
     pub fn handle_packet(&mut self, now: Time, header: &Header) {
-        let transit = ticks(now, self.params.clock_hz).wrapping_sub(header.timestamp);
+        let transit = ticks(now, self.clock_hz).wrapping_sub(header.timestamp);
         let Some(arrivals) = &mut self.arrivals else {
             let first = i64::from(header.sequence);
             self.arrivals = Some(Arrivals { base: first, highest: first, received: 1, transit, jitter: 0.0 });
-            self.previous = now;
-            self.next = now + self.interval();
+            if !self.is_alone {
+                self.timer.join(now);
+            }
             return;
         };
         let ahead = header.sequence.wrapping_sub(arrivals.highest as u16) as i16;
@@ -153,29 +168,44 @@ impl Receiver {
 
     /// The report, if one is due and anything arrived since the last. An early call does nothing.
     pub fn handle_timeout(&mut self, now: Time) -> Option<Report> {
-        if now < self.next {
+        if !self.timer.fires(now) {
             return None;
         }
-        // §6.3.6: the interval is drawn again, and only if it is over by now there is a report.
-        let reconsidered = self.previous + self.interval();
-        if reconsidered > now {
-            self.next = reconsidered;
-            return None;
+        let report = self.report(now);
+        self.timer.restart(now, report.is_some());
+        if self.is_alone {
+            self.timer.stop();
         }
-        self.previous = now;
-        let report = self.report();
-        self.next = now + self.interval();
         report
+    }
+
+    /// A report of the sender arrives.
+    pub fn handle_sender_report(&mut self, now: Time, report: &SenderReport) {
+        self.sender_reports += 1;
+        self.told = Some((*report, now));
+    }
+
+    /// The sender leaves, with its last report: what arrived since the last one is still reported.
+    pub fn handle_bye(&mut self, now: Time, report: &SenderReport) {
+        self.handle_sender_report(now, report);
+        if !std::mem::replace(&mut self.is_alone, true) && self.timer.is_running() {
+            self.timer.lose_member(now);
+        }
+    }
+
+    /// The sender's last report, and how many came.
+    pub fn told(&self) -> (Option<SenderReport>, u64) {
+        (self.told.map(|(report, _)| report), self.sender_reports)
     }
 
     /// When the next report is due; [`Time::NEVER`] before the first packet.
     pub fn next_timeout(&self) -> Time {
-        self.next
+        self.timer.next()
     }
 
     /// Reports sent.
     pub fn reports(&self) -> u64 {
-        self.reports
+        self.timer.reports()
     }
 
     /// Packets expected and packets lost so far, the latter negative if copies arrived.
@@ -186,41 +216,33 @@ impl Receiver {
 
     /// The interarrival jitter, in s.
     pub fn jitter_s(&self) -> f64 {
-        self.arrivals.map_or(0.0, |arrivals| arrivals.jitter / self.params.clock_hz)
-    }
-
-    // §6.3.1.
-    fn interval(&mut self) -> Span {
-        let params = &self.params;
-        let least_s =
-            if self.reports == 0 { params.report_interval_s / 2.0 } else { params.report_interval_s };
-        let report_s =
-            f64::from(self.report_ip_bytes) * 8.0 / (params.session_bandwidth_bps * params.report_share);
-        let interval_s = least_s.max(MEMBERS * report_s);
-        Span::from_secs(interval_s * self.stream.uniform(0.5, 1.5) / COMPENSATION)
+        self.arrivals.map_or(0.0, |arrivals| arrivals.jitter / self.clock_hz)
     }
 
     // A.3.
-    fn report(&mut self) -> Option<Report> {
+    fn report(&mut self, now: Time) -> Option<Report> {
         let arrivals = self.arrivals.filter(|arrivals| arrivals.received > self.reported.1)?;
         let (expected, received) =
             (arrivals.expected() - self.reported.0, arrivals.received - self.reported.1);
         let lost = (expected - received).max(0);
         self.reported = (arrivals.expected(), arrivals.received);
-        self.reports += 1;
         Some(Report {
             fraction_lost: if expected > 0 { (lost * 256 / expected).min(255) as u8 } else { 0 },
             cumulative_lost: (arrivals.expected() - arrivals.received).clamp(-0x80_0000, 0x7f_ffff) as i32,
             highest: arrivals.highest as u32,
             jitter: arrivals.jitter as u32,
+            last_sender_report: self
+                .told
+                .map(|(told, came)| (compact(told.sent), compact(now).wrapping_sub(compact(came)))),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::timer::COMPENSATION;
     use super::*;
-    use crate::kernel::{Purpose, Streams};
+    use crate::kernel::{Purpose, Span, Streams};
 
     fn stream(flow: u32) -> Stream {
         Streams::new(1, 0).stream(flow, Purpose::Transport)
@@ -228,6 +250,10 @@ mod tests {
 
     fn receiver() -> Receiver {
         Receiver::new(&RtpParams::default(), 28, stream(0))
+    }
+
+    fn sender(flow: u32) -> Sender {
+        Sender::new(&RtpParams::default(), 28, &mut stream(flow), stream(flow + 1))
     }
 
     fn at(seconds: f64) -> Time {
@@ -240,16 +266,18 @@ mod tests {
 
     #[test]
     fn headers_count_and_stamp() {
-        let mut sender = Sender::new(&RtpParams::default(), &mut stream(3));
-        sender.next = 65_534;
-        let headers: Vec<Header> =
-            [(1.0, false), (1.0, true), (1.5, true)].map(|(made, last)| sender.header(at(made), last)).into();
-        assert_eq!(headers.iter().map(|header| header.sequence).collect::<Vec<_>>(), [65_534, 65_535, 0]);
+        let mut sender = sender(3);
+        let headers: Vec<Header> = [(1.0, false), (1.0, true), (1.5, true)]
+            .map(|(made, last)| sender.header(at(made), 100, at(made), last))
+            .into();
+        let first = headers[0].sequence;
+        let numbers: Vec<u16> = headers.iter().map(|header| header.sequence.wrapping_sub(first)).collect();
+        assert_eq!(numbers, [0, 1, 2]);
         assert_eq!(headers.iter().map(|header| header.marker).collect::<Vec<_>>(), [false, true, true]);
         assert_eq!(headers[1].timestamp, headers[0].timestamp);
         assert_eq!(headers[2].timestamp.wrapping_sub(headers[0].timestamp), 45_000);
         let beginnings: std::collections::BTreeSet<u16> =
-            (0..20).map(|flow| Sender::new(&RtpParams::default(), &mut stream(flow)).next).collect();
+            (0..20).map(|flow| self::sender(flow).header(at(0.0), 1, at(0.0), true).sequence).collect();
         assert_eq!(beginnings.len(), 20);
     }
 
@@ -261,13 +289,13 @@ mod tests {
             receiver.handle_packet(at(1.0), &packet(sequence, 1.0));
         }
         assert_eq!(receiver.losses(), (5, 1));
-        let report = receiver.report().expect("packets arrived");
+        let report = receiver.report(at(1.0)).expect("packets arrived");
         assert_eq!((report.highest, report.cumulative_lost, report.fraction_lost), (65_537, 1, 51));
         for sequence in 2..=u16::MAX {
             receiver.handle_packet(at(2.0), &packet(sequence, 2.0));
         }
         receiver.handle_packet(at(2.0), &packet(0, 2.0));
-        assert_eq!(receiver.report().map(|report| report.highest), Some(2 << 16));
+        assert_eq!(receiver.report(at(1.0)).map(|report| report.highest), Some(2 << 16));
         assert_eq!(receiver.losses(), (65_540, 1));
     }
 
@@ -279,7 +307,7 @@ mod tests {
             for &sequence in sequences {
                 receiver.handle_packet(at(1.0), &packet(sequence, 1.0));
             }
-            receiver.report().map(|report| (report.fraction_lost, report.cumulative_lost))
+            receiver.report(at(1.0)).map(|report| (report.fraction_lost, report.cumulative_lost))
         };
         assert_eq!(hear(&[10, 11, 13]), Some((64, 1)));
         assert_eq!(hear(&[]), None);
@@ -344,11 +372,11 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         assert!((mean - 5.0).abs() < 0.1, "{mean}");
         assert_eq!(receiver.reports(), reports.len() as u64);
-        // A narrow session: two members share 5 % of 1 kbit/s, 80 bytes each.
+        // A narrow session: two members share 5 % of 1 kbit/s, 80 and 76 bytes each.
         let narrow = RtpParams { session_bandwidth_bps: 1000.0, ..RtpParams::default() };
         let mut slow = Receiver::new(&narrow, 28, stream(0));
         slow.handle_packet(at(0.0), &packet(0, 0.0));
-        assert!(slow.next_timeout() >= at(0.5 * 25.6 / COMPENSATION));
+        assert!(slow.next_timeout() >= at(0.5 * 24.96 / COMPENSATION));
     }
 
     #[test]
@@ -361,5 +389,68 @@ mod tests {
             reports += usize::from(receiver.handle_timeout(receiver.next_timeout()).is_some());
         }
         assert_eq!(reports, 1);
+    }
+
+    /// §6.4.1: totals that are octets of payload, in both clocks; §6.4: who has sent nothing since the last but one report is no
+    /// sender; §6.6: the last word.
+    #[test]
+    fn a_sender_reports_what_it_sent_and_says_goodbye() {
+        let mut sender = sender(3);
+        assert_eq!(sender.next_timeout(), Time::NEVER);
+        let mut reports = Vec::new();
+        let mut stamp = 0;
+        for number in 0..20 {
+            stamp = sender.header(at(f64::from(number)), 100, at(f64::from(number)), true).timestamp;
+            while sender.next_timeout() < at(f64::from(number) + 1.0) {
+                let now = sender.next_timeout();
+                reports.extend(sender.handle_timeout(now).map(|report| (now, report)));
+            }
+        }
+        assert!(reports.len() >= 3, "{reports:?}");
+        for (now, report) in &reports {
+            let sent = now.as_secs().floor() as u32 + 1;
+            assert_eq!((report.sent, report.packets, report.octets), (*now, sent, 100 * sent));
+            let behind = stamp.wrapping_sub(report.timestamp) as i32;
+            assert!((f64::from(behind) / 90_000.0 - (19.0 - now.as_secs())).abs() < 1e-4);
+        }
+        let silent = (0..200).filter(|_| sender.handle_timeout(sender.next_timeout()).is_some()).count();
+        assert!((1..=2).contains(&silent), "{silent}");
+        assert_eq!(sender.handle_end(at(900.0)).packets, 20);
+        assert_eq!(sender.next_timeout(), Time::NEVER);
+    }
+
+    /// §6.4.1: the sender's clock is all that is needed, and what the receiver waits does not count.
+    #[test]
+    fn reports_both_ways_tell_the_round_trip() {
+        let (mut sender, mut receiver) = (sender(3), receiver());
+        receiver.handle_packet(at(9.9), &sender.header(at(9.8), 100, at(9.8), true));
+        let before = receiver.report(at(9.95)).expect("a packet arrived");
+        assert_eq!(before.last_sender_report, None);
+        sender.handle_report(at(9.97), &before);
+        assert_eq!(sender.round_trip_mean_s(), None);
+        receiver.handle_sender_report(at(10.1), &sender.handle_end(at(10.0)));
+        receiver.handle_packet(at(10.2), &sender.header(at(10.15), 100, at(10.15), true));
+        sender.handle_report(at(13.3), &receiver.report(at(13.1)).expect("a packet arrived"));
+        let round_trip_s = sender.round_trip_mean_s().expect("one was told");
+        assert!((round_trip_s - 0.3).abs() < 3.0 / 65_536.0, "{round_trip_s}");
+    }
+
+    /// §6.3.4, §6.6: half of what was left of the interval, one more report, and no timer.
+    #[test]
+    fn after_a_bye_the_receiver_reports_once_more() {
+        let mut receiver = receiver();
+        receiver.handle_packet(at(1.0), &packet(7, 1.0));
+        let left = receiver.next_timeout().since(at(1.5));
+        let bye = SenderReport { sent: at(1.4), timestamp: 0, packets: 2, octets: 200 };
+        receiver.handle_bye(at(1.5), &bye);
+        assert_eq!(receiver.next_timeout(), at(1.5) + Span(left.0 / 2));
+        assert_eq!(receiver.told(), (Some(bye), 1));
+        let mut reports = 0;
+        while receiver.next_timeout() < Time::NEVER {
+            reports += usize::from(receiver.handle_timeout(receiver.next_timeout()).is_some());
+        }
+        assert_eq!(reports, 1);
+        receiver.handle_packet(at(9.0), &packet(8, 1.4));
+        assert_eq!((receiver.next_timeout(), receiver.losses()), (Time::NEVER, (2, 0)));
     }
 }

@@ -333,6 +333,11 @@ impl Routing for Adv {
         }
     }
 
+    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        self.forward(now, packet, actions);
+        self.check_meter(now);
+    }
+
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         if let Payload::Adv(message) = &packet.payload {
             match message.clone() {

@@ -31,6 +31,8 @@ pub enum Message {
     Rreq(Rreq),
     /// Route reply, sent hop by hop to the originator of the request.
     Rrep(Rrep),
+    /// Acknowledgement of a route reply (RFC 3561 §5.4); it does not say of which.
+    RrepAck,
     /// Route error.
     Rerr(Rerr),
     /// Hello: on the wire a RREP with TTL 1 (RFC 3561 §6.9).
@@ -74,6 +76,8 @@ pub struct Rrep {
     pub hop_count: u8,
     /// How long the route may be used.
     pub lifetime: Span,
+    /// The `A` flag: whoever receives it acknowledges it.
+    pub acknowledge: bool,
     /// [`Rreq::made`] of the request.
     pub made: Time,
 }
@@ -168,6 +172,8 @@ params! {
         gratuitous_rrep: bool = false, "", "RFC 3561 §6.6.3";
         /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT. Behaviour rfc-3561 only.
         blacklist: bool = true, "", "RFC 3561 §6.8";
+        /// Ask for an acknowledgement of each reply (the A flag); without one within NEXT_HOP_WAIT it could not be delivered. The standard asks for it on links that are likely to be one-way, if the link layer does not tell. Behaviour rfc-3561 only.
+        rrep_ack: bool = false, "", "RFC 3561 §5.4, §6.7";
         /// Pass route errors on only for destinations that others were given a route to; off: for all.
         precursors: bool = true, "", "RFC 3561 §6.2";
         /// Send route errors.

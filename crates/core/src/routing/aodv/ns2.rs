@@ -427,6 +427,7 @@ impl Ns2 {
             origin: rreq.origin,
             hop_count: 1,
             lifetime: self.params.my_route_timeout(),
+            acknowledge: false,
             made: rreq.made,
         };
         self.send_reply(now, rrep, actions);
@@ -448,6 +449,7 @@ impl Ns2 {
             origin: rreq.origin,
             hop_count: link.hops.saturating_add(1),
             lifetime,
+            acknowledge: false,
             made: rreq.made,
         };
         self.send_reply(now, rrep, actions);
@@ -463,6 +465,7 @@ impl Ns2 {
                 origin: rreq.dst,
                 hop_count: rreq.hop_count,
                 lifetime,
+                acknowledge: false,
                 made: rreq.made,
             };
             self.send_reply(now, gratuitous, actions);

@@ -45,6 +45,7 @@ pub(super) fn rrep(dst: u32, dst_seqno: u32, origin: u32, hop_count: u8) -> Rrep
         origin: NodeId(origin),
         hop_count,
         lifetime: Span::from_millis(6000),
+        acknowledge: false,
         made: Time::ZERO,
     }
 }

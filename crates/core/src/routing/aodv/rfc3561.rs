@@ -3,12 +3,11 @@
 //! **Implemented.** Sequence numbers with rollover (§6.1), route table and precursor lists (§6.2), route
 //! requests with rate limit and binary exponential backoff (§6.3), expanding ring search (§6.4), reverse
 //! routes (§6.5), replies by the destination and on the way, gratuitous replies (§6.6), forward routes (§6.7),
-//! the blacklist of neighbours that a reply could not reach (§6.8), hello messages (§6.9), link-layer feedback
+//! acknowledged replies (§5.4), the blacklist of neighbours that a reply could not reach (§6.8), hello messages (§6.9), link-layer feedback
 //! (§6.10), route errors, unicast or broadcast, with rate limit (§6.11), local repair (§6.12), the wait after a
 //! reboot (§6.13).
 //!
-//! **Not implemented.** RREP-ACK and the `A` flag (§6.8; the blacklist needs link-layer feedback here), passive
-//! acknowledgement (§6.10), several interfaces (§6.14), subnets (§7), other networks (§8), extensions (§9),
+//! **Not implemented.** Passive acknowledgement (§6.10), several interfaces (§6.14), subnets (§7), other networks (§8), extensions (§9),
 //! proactive repair and rediscovery after a RERR with the `N` flag (both MAY, §6.12), the `J` and `R` flags.
 //!
 //! **Deviations.**
@@ -17,8 +16,8 @@
 //! - A stored sequence number is never lowered: a RERR (§6.11) or a hello message (§6.9) with an older number
 //!   leaves the stored one, raised by one if the route breaks. Copying the older number can make loops
 //!   (van Glabbeek, Höfner, Tan, Portmann: "Sequence numbers do not guarantee loop freedom", MSWiM 2013).
-//! - §6.5 leaves open what the route "without a valid sequence number" to a previous hop does to a number that
-//!   is known: it stays, for the same reason.
+//! - The route "without a valid sequence number" to a previous hop (§6.5, §6.7) keeps a number that is known as the least
+//!   that the next one may be, for the same reason; if the route was valid before, the number stays valid.
 //! - A RERR for a packet without a route (§6.11 case ii) goes to the neighbour that sent the packet, whether
 //!   or not the entry still has precursors.
 //! - A request repeated at the greatest TTL is repeated RREQ_RETRIES times in all: rings 1, 3, 5, 7 are followed
@@ -33,6 +32,7 @@ mod discovery;
 mod errors;
 mod hello;
 mod messages;
+mod one_way;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -44,6 +44,7 @@ use smallvec::SmallVec;
 
 use self::discovery::{Discovery, RateLimit, SeenRequests};
 use self::hello::Neighbour;
+use self::one_way::OneWay;
 use self::table::{Nodes, Table};
 use super::{AodvParams, Unreachable};
 use crate::drops::DropReason;
@@ -56,6 +57,8 @@ use crate::routing::{Action, Routing, relay};
 const RREQ_BYTES: u32 = 24 + IP_HEADER_BYTES;
 /// §5.2.
 const RREP_BYTES: u32 = 20 + IP_HEADER_BYTES;
+/// §5.4.
+const RREP_ACK_BYTES: u32 = 2 + IP_HEADER_BYTES;
 
 /// Times that follow from the parameters (§10).
 impl AodvParams {
@@ -77,15 +80,6 @@ impl AodvParams {
 
     fn max_repair_ttl(&self) -> u32 {
         (self.max_repair_factor * f64::from(self.net_diameter)) as u32
-    }
-
-    fn blacklist_timeout(&self) -> Span {
-        let rings = if self.expanding_ring {
-            self.ttl_threshold.saturating_sub(self.ttl_start) / self.ttl_increment + 1
-        } else {
-            0
-        };
-        self.net_traversal() * u64::from(rings + self.rreq_retries)
     }
 
     /// §6.4: rings up to TTL_THRESHOLD, beyond it the whole network.
@@ -111,8 +105,7 @@ pub(super) struct Rfc3561 {
     seen: SeenRequests,
     rreq_rate: RateLimit,
     rerr_rate: RateLimit,
-    /// Neighbours whose requests are ignored, and until when (§6.8).
-    blacklist: BTreeMap<NodeId, Time>,
+    one_way: OneWay,
     /// Nodes that said hello (§6.9).
     neighbours: BTreeMap<NodeId, Neighbour>,
     hello_at: Time,
@@ -136,7 +129,7 @@ impl Rfc3561 {
             seen: SeenRequests::default(),
             rreq_rate: RateLimit::default(),
             rerr_rate: RateLimit::default(),
-            blacklist: BTreeMap::new(),
+            one_way: OneWay::default(),
             neighbours: BTreeMap::new(),
             hello_at: Time::NEVER,
             last_broadcast: Time::ZERO,
@@ -219,6 +212,11 @@ impl Routing for Rfc3561 {
         }
     }
 
+    /// §6.8: a reply that could not be delivered tells of its next hop.
+    fn takes_back_control(&self) -> bool {
+        self.params.blacklist
+    }
+
     /// Deadlines that are due together fire in the order of this function.
     fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>) {
         let due = self.discoveries.iter().filter(|(_, discovery)| discovery.deadline() <= now);
@@ -230,6 +228,7 @@ impl Routing for Rfc3561 {
             self.buffer.expire(now, actions);
         }
         self.lose_silent_neighbours(now, actions);
+        self.miss_acks(now);
         if self.hello_at <= now {
             self.tick_hello(now, actions);
         }
@@ -242,6 +241,7 @@ impl Routing for Rfc3561 {
             .min(self.buffer.next_expiry())
             .min(discovery.unwrap_or(Time::NEVER))
             .min(neighbour.unwrap_or(Time::NEVER))
+            .min(self.one_way.next_timeout())
     }
 
     fn buffered(&self, visit: &mut dyn FnMut(&Packet)) {

@@ -23,6 +23,11 @@ fn the_standard_passes_the_suite_with_hello_messages_instead_of_feedback() {
 }
 
 #[test]
+fn the_standard_passes_the_suite_with_acknowledged_replies() {
+    suite(maker(AodvParams { rrep_ack: true, ..AodvParams::rfc() }));
+}
+
+#[test]
 fn the_ns_2_model_passes_the_suite_with_hello_messages_instead_of_feedback() {
     suite(maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::ns_2_35() }));
 }
@@ -34,6 +39,8 @@ fn the_standard_never_loops() {
     loops_in_random_networks(maker(repairing), 0..30, true);
     let hello = AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::rfc() };
     loops_in_random_networks(maker(hello), 0..15, true);
+    let acknowledged = AodvParams { rrep_ack: true, ..AodvParams::rfc() };
+    loops_in_random_networks(maker(acknowledged), 0..15, true);
 }
 
 /// The two that do not promise it: shows that the search for loops finds any.

@@ -194,6 +194,10 @@ impl Routing for Dsdv {
         }
     }
 
+    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+        self.forward(now, packet, actions);
+    }
+
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
         if let Payload::Dsdv(update) = &packet.payload {
             let entries = Arc::clone(&update.entries);

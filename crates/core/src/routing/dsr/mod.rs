@@ -171,20 +171,29 @@ impl DsrParams {
         }
     }
 
-    /// DSR of Dyer's dissertation (2002, Table 3.8): the ns-2 model with 34 secondary paths.
+    /// DSR of Dyer's dissertation (2002): the values of Table 3.8, and for all else those of Broch and others, whose
+    /// implementation and parameters it says it used (3.4.1). Both sets have the same values.
     pub fn dyer_2002() -> DsrParams {
-        DsrParams { primary_paths: 30, secondary_paths: 34, ..DsrParams::ns_2_35() }
+        DsrParams {
+            request_period_s: 0.5,
+            buffer_packets: 64,
+            buffer_timeout_s: 30.0,
+            primary_paths: 30,
+            secondary_paths: 34,
+            ..DsrParams::broch_1998()
+        }
     }
 
-    /// Broch et al. 1998: requests 500 ms apart with exponential backoff, the caches of that code, and no
-    /// discovery for packets of others, nor a limit to their salvaging.
+    /// Broch et al. 1998: requests 500 ms apart with exponential backoff, caches of the size that the dissertation prints
+    /// for that code, and no discovery for packets of others, nor a limit to their salvaging.
     pub fn broch_1998() -> DsrParams {
         DsrParams {
             request_period_s: 0.5,
             request_backoff: 2.0,
+            secondary_paths: 34,
             salvage_requests: 0,
             max_salvages: 255,
-            ..DsrParams::dyer_2002()
+            ..DsrParams::ns_2_35()
         }
     }
 

@@ -107,7 +107,7 @@ impl Dsr {
         match self.route_to(now, packet.dst, true) {
             Some(route) => self.send_along(packet, &route, Span::ZERO, actions),
             None => {
-                let (dst, own) = (packet.dst, packet.src == self.node);
+                let (dst, own) = (packet.dst, self.is_own(&packet));
                 self.hold(now, packet, actions);
                 self.seek(now, dst, own, actions);
             }
@@ -165,9 +165,14 @@ impl Dsr {
         awaited
     }
 
+    /// Does the node seek a route for the packet as its source does? Those of others without a header were kept here.
+    fn is_own(&self, packet: &Packet) -> bool {
+        packet.src == self.node || packet.dsr.is_none()
+    }
+
     /// Does a packet of this node's own wait for a route to `dst`?
     fn awaits_own(&self, dst: NodeId) -> bool {
-        self.buffer.iter().any(|packet| packet.dst == dst && packet.src == self.node)
+        self.buffer.iter().any(|packet| packet.dst == dst && self.is_own(packet))
     }
 
     /// After something was learned: packets need not wait for the next look at the buffer if that is exact.
@@ -202,6 +207,11 @@ impl Routing for Dsr {
         } else {
             self.send_or_seek(now, packet, actions);
         }
+    }
+
+    fn handle_kept(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
+        take_header(&mut packet);
+        self.send_or_seek(now, packet, actions);
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {

@@ -348,6 +348,23 @@ mod maintenance {
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
+    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no other.
+    #[test]
+    fn a_packet_that_was_kept_here_is_sought_for_as_an_own_one() {
+        for params in [rfc(), DsrParams::ns_2_35()] {
+            let mut probe = Probe::new(&params);
+            let packet = probe.on_route(&[5, 3, ME, 2, 9]);
+            let asked = only(&probe.go_on(at(1.0), packet.clone()));
+            assert_eq!(asked.header().request.map(|ask| ask.forwarders), Some(0));
+            let again = probe.sent_until(at(1.2));
+            assert_eq!(again[0].1.header().request.map(|ask| ask.forwarders), Some(params.max_route_nodes));
+            let mut actions = probe.reply(at(1.3), &[ME, 4, 9]);
+            actions.extend(probe.run_until(at(1.4)).into_iter().map(|(_, action)| action));
+            let gone = only(&actions);
+            assert_eq!((gone.route(), gone.packet.uid, probe.buffered()), (vec![ME, 4, 9], packet.uid, 0));
+        }
+    }
+
     /// The maker of a packet tries its other routes, then asks.
     #[test]
     fn the_source_reroutes() {
@@ -611,7 +628,11 @@ fn sets_are_what_their_sources_say() {
     let caches =
         |params: DsrParams| (params.primary_paths, params.secondary_paths, params.cache_timeout_s > 0.0);
     assert_eq!(caches(set("ns-2.35")), (30, 64, false));
-    assert_eq!(caches(set("dyer-2002")), (30, 34, false));
+    // Dyer 2002, Table 3.8; "all parameter values … are as described by Broch et al." (3.4.1).
+    let dyer = set("dyer-2002");
+    assert_eq!((dyer.request_period_s, dyer.buffer_packets, dyer.buffer_timeout_s), (0.5, 64, 30.0));
+    assert_eq!(caches(dyer.clone()), (30, 34, false));
+    assert_eq!(dyer, set("broch-1998"));
     let waits = |params: &DsrParams| [1, 2, 3, 4].map(|attempts| params.wait_after(attempts));
     assert_eq!(waits(&set("ns-2.35")), [2.0, 8.0, 10.0, 10.0].map(Span::from_secs));
     assert_eq!(waits(&set("broch-1998")), [0.5, 1.0, 2.0, 4.0].map(Span::from_secs));

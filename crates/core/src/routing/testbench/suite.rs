@@ -366,6 +366,20 @@ mod tests {
         }
     }
 
+    /// RFC 3561 §6.8: without feedback from the link layer only missing RREP-ACKs tell of a reply that goes nowhere. Only
+    /// the destination answers here, or its neighbour would, and leave the other way to a second copy of the request.
+    #[test]
+    fn acknowledged_replies_find_the_way_around_a_one_way_link() {
+        let deaf = AodvParams { link_layer_feedback: false, destination_only: true, ..AodvParams::rfc() };
+        let asking = AodvParams { rrep_ack: true, ..deaf.clone() };
+        let careless = AodvParams { blacklist: false, ..asking.clone() };
+        for (aodv, wanted) in [(deaf, Nothing), (asking, All), (careless, Nothing)] {
+            let params = Params { aodv, ..Params::default() };
+            let bench = Bench::new(7, maker(RoutingKind::Aodv, &params));
+            assert_eq!(a_link_is_one_way(bench, ON_DEMAND, (0, 2)), wanted);
+        }
+    }
+
     /// The way out that AODV-UU has: hellos that name who is heard.
     #[test]
     fn hellos_that_name_who_is_heard_avoid_one_way_links() {

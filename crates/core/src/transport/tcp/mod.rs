@@ -10,6 +10,7 @@
 //! | `recovery.rs` | what duplicate and partial ACKs send again |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure.rs` | senders that know of route failures: standby, probes, out-of-order detection |
+//! | `bus.rs` | TCP-BuS at the nodes of a path: segments kept while the way on is gone |
 //! | `ecn.rs` | what marks of congestion do to the window |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
@@ -19,6 +20,7 @@
 //! What is implemented and what is not, and each deviation with its clause, stands in docs/models/tcp.md.
 
 mod backlog;
+mod bus;
 mod congestion;
 mod ecn;
 mod params;
@@ -31,6 +33,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
+pub use bus::{Bus, BusAction};
 pub use params::{RouteFailureScheme, RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
@@ -38,10 +41,13 @@ pub use sender::{Sender, SenderCounters};
 use smallvec::SmallVec;
 
 use crate::kernel::Time;
-use crate::packet::Ecn;
+use crate::packet::{Ecn, NodeId};
 
 /// Selective acknowledgement blocks: half-open ranges of segment numbers, most recent first (RFC 2018 §4).
 pub type SackBlocks = SmallVec<[(u32, u32); 3]>;
+
+/// Half-open ranges of segment numbers in ascending order, which do not touch each other.
+pub type SegmentRanges = SmallVec<[(u32, u32); 3]>;
 
 /// What an ACK carries beside numbers; each part is used by the senders that ask for it, and has no meaning for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +92,18 @@ pub enum Segment {
         sack: SackBlocks,
         /// What else it says.
         signs: AckSigns,
+    },
+    /// TCP-BuS's explicit route disconnection notification, from a node on the way to the sender.
+    Erdn {
+        /// The destination that cannot be reached.
+        dst: NodeId,
+    },
+    /// TCP-BuS's explicit route successful notification, from a node on the way to the sender.
+    Ersn {
+        /// The destination that can be reached again.
+        dst: NodeId,
+        /// The segments that were kept on the way and are sent on.
+        kept: SegmentRanges,
     },
 }
 

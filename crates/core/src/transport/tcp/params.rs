@@ -112,8 +112,16 @@ params! {
         elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
         /// ELFN: does the RTO come back as it was, rather than as its initial value?
         elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
-        /// TCP-F and TCP-BuS: after this long without a route notice they go on.
+        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment; then a node that an ERDN passed seeks a way itself.
         route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
+        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices stop the sender.
+        bus_buffer_packets: u32 = 50, "packet", "Kim, Toh and Choi 2000 (no value known)", [0.0, 100_000.0];
+        /// TCP-BuS: how long a node keeps a segment.
+        bus_buffer_timeout_s: f64 = 30.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
+        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on sending is told again no sooner.
+        bus_query_interval_s: f64 = 1.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
+        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to an ERSN.
+        bus_message_bytes: u32 = 40, "byte", "Kim, Toh and Choi 2000 (no value known)", [1.0, 1000.0];
         /// ATCP: the longest interval between probes, which begin at the RTO and double.
         atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
         /// TCP-DOOR's T1: how long after a segment out of order no loss closes the window.

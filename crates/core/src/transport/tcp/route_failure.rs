@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | ELFN (Holland and Vaidya 1999) | routing's notice | a probe at a constant interval | any ACK |
 //! | TCP-F (Chandran and others 1998) | notice (RFN) | nothing | notice (RRN), guard timer |
-//! | TCP-BuS (Kim, Toh and Choi 2000) | notice (ERDN) | nothing | notice (ERSN), guard timer |
+//! | TCP-BuS (Kim, Toh and Choi 2000) | ERDN, notice | a probe whenever the guard timer fires | ERSN, notice, an ACK after a probe |
 //! | ATCP (Liu and Singh 2001) | notice (ICMP unreachable) | probes, ever rarer | any ACK |
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
@@ -12,18 +12,21 @@
 //! The sender has one frozen state for all of them, [`Standby`]. ATCP has two more beside it, see [`AtcpState`].
 
 use super::sender::Sender;
-use super::{AckSigns, Output, RouteFailureScheme};
+use super::{AckSigns, Output, RouteFailureScheme, Segment};
 use crate::kernel::{Span, Time};
 
 /// A sender that is frozen: it sends nothing but probes, and the retransmission timer stands still.
 #[derive(Clone, Copy)]
 pub(super) struct Standby {
+    since: Time,
     /// What was left of the retransmission timer.
     remaining: Span,
     /// When the next probe is sent, or the guard timer fires.
     wake: Time,
     /// From one probe to the next.
     interval: Span,
+    /// Has a probe been sent?
+    probed: bool,
 }
 
 impl Standby {
@@ -85,6 +88,37 @@ impl Sender {
         }
     }
 
+    /// A node on the way tells what TCP-BuS has nodes tell; other schemes, and other segments, are ignored.
+    pub fn handle_notification(&mut self, now: Time, segment: &Segment, out: &mut Vec<Output>) {
+        if self.params.route_failure != RouteFailureScheme::TcpBus {
+            return;
+        }
+        match segment {
+            Segment::Erdn { .. } => self.handle_route_failed(now),
+            Segment::Ersn { kept, .. } if self.standby.is_some() => self.repair_path(now, kept, out),
+            _ => {}
+        }
+    }
+
+    // Selective retransmission request: what was sent before the last segment that was kept, and is not kept itself, had
+    // passed the break or was lost at it. Segments after that may be on their way to where the others waited, and ACKs
+    // have had no time to arrive if it was silent for less than a timeout. Segments that arrive before those sent again
+    // make duplicate ACKs, which mean no further loss.
+    fn repair_path(&mut self, now: Time, kept: &[(u32, u32)], out: &mut Vec<Output>) {
+        let was_long = self.standby.is_some_and(|standby| now.since(standby.since) >= self.rto.value());
+        self.thaw(now);
+        self.recover_end = self.sent_end;
+        self.forget_duplicates();
+        let last = kept.last().filter(|_| was_long);
+        let end = last.map_or(self.una, |&(_, to)| to.min(self.next));
+        for number in self.una..end {
+            if !kept.iter().any(|&(from, to)| (from..to).contains(&number)) {
+                self.send(now, number, out);
+            }
+        }
+        self.transmit(now, out);
+    }
+
     /// Do routing's notices change what it does?
     pub fn heeds_notices(&self) -> bool {
         use RouteFailureScheme::{Atcp, Elfn, TcpBus, TcpF};
@@ -106,7 +140,7 @@ impl Sender {
         } else {
             self.rto.value()
         };
-        self.standby = Some(Standby { remaining, wake: now + interval, interval });
+        self.standby = Some(Standby { since: now, remaining, wake: now + interval, interval, probed: false });
         self.deadline = Time::NEVER;
         self.hold_until = Time::NEVER;
         // A round trip through an outage says nothing about the path.
@@ -116,7 +150,7 @@ impl Sender {
 
     /// The standby's own timer.
     pub(super) fn wake_from_standby(&mut self, now: Time, out: &mut Vec<Output>) {
-        if self.waits_for_route() {
+        if self.params.route_failure == RouteFailureScheme::TcpF {
             self.resume(now, out);
         } else {
             self.probe(now, out);
@@ -125,6 +159,7 @@ impl Sender {
 
     fn probe(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(standby) = &mut self.standby else { return };
+        standby.probed = true;
         standby.wake = now + standby.interval;
         if self.params.route_failure == RouteFailureScheme::Atcp {
             let longest = Span::from_secs(self.params.atcp_probe_interval_max_s);
@@ -177,7 +212,8 @@ impl Sender {
     /// Any ACK that arrives, new, duplicate or old, before it is looked at.
     pub(super) fn notice_ack(&mut self, now: Time, signs: &AckSigns) {
         self.is_silent = false;
-        if !self.waits_for_route() {
+        // An ACK tells a sender that waits for its route nothing, unless it may be the answer to a probe.
+        if !self.waits_for_route() || self.standby.is_some_and(|standby| standby.probed) {
             self.thaw(now);
         }
         match self.params.route_failure {

@@ -1,6 +1,6 @@
 //! Hello messages: who is a neighbour, and for how long (RFC 3561 §6.9).
 
-use super::table::{Nodes, newer};
+use super::table::Nodes;
 use super::{RREP_BYTES, Rfc3561};
 use crate::kernel::Time;
 use crate::packet::NodeId;
@@ -57,10 +57,8 @@ impl Rfc3561 {
         }
         let slack = self.params.hello_patience().saturating_sub(hello.lifetime);
         let new = self.table.hear(now, from, hello.lifetime + slack);
-        if let Some(route) = self.table.valid(now, from)
-            && route.seqno.is_none_or(|known| newer(hello.seqno, known))
-        {
-            route.seqno = Some(hello.seqno);
+        if let Some(route) = self.table.valid(now, from) {
+            route.learn_seqno(hello.seqno);
         }
         if new {
             self.route_found(now, from, actions);

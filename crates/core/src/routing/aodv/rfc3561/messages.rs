@@ -33,6 +33,10 @@ impl Rfc3561 {
                 self.receive_hello(now, hello, from, actions);
                 actions.push(Action::Consume(packet));
             }
+            Payload::Aodv(Message::RrepAck) => {
+                self.receive_ack(from);
+                actions.push(Action::Consume(packet));
+            }
             _ => actions.push(Action::Consume(packet)),
         }
     }
@@ -53,8 +57,7 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        let blacklisted = self.blacklist.get(&from).is_some_and(|until| *until > now);
-        if blacklisted || self.may_be_one_way(from) {
+        if self.one_way.is_blacklisted(now, from) || self.may_be_one_way(from) {
             actions.push(Action::Consume(packet));
             return;
         }
@@ -107,6 +110,7 @@ impl Rfc3561 {
             origin: rreq.origin,
             hop_count: 0,
             lifetime: self.params.my_route_timeout(),
+            acknowledge: false,
             made: rreq.made,
         };
         self.send_rrep(now, &rrep, actions);
@@ -122,7 +126,7 @@ impl Rfc3561 {
     ) -> bool {
         let compare = self.params.sequence_numbers;
         let Some(route) = self.table.valid(now, rreq.dst) else { return false };
-        let Some(seqno) = route.seqno else { return false };
+        let Some(seqno) = route.valid_seqno() else { return false };
         let stale = compare && rreq.dst_seqno.is_some_and(|asked| newer(asked, seqno));
         if rreq.destination_only || stale {
             return false;
@@ -135,6 +139,7 @@ impl Rfc3561 {
             origin: rreq.origin,
             hop_count: hops,
             lifetime,
+            acknowledge: false,
             made: rreq.made,
         };
         self.send_rrep(now, &rrep, actions);
@@ -147,6 +152,7 @@ impl Rfc3561 {
                 origin: rreq.dst,
                 hop_count: reverse.hops,
                 lifetime: reverse.expires.since(now),
+                acknowledge: false,
                 made: rreq.made,
             };
             self.send_rrep(now, &gratuitous, actions);
@@ -186,12 +192,10 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        // A destination's own reply is judged before it makes the way to its sender active: with the same sequence number
-        // §6.7 (iii) takes it over an inactive route only, and what is not taken goes no further.
-        let is_direct = rrep.dst == from;
-        if !is_direct {
-            self.hear_neighbour(now, from, actions);
+        if rrep.acknowledge && now >= self.silent_until {
+            self.acknowledge(now, from, actions);
         }
+        self.hear_neighbour(now, from, actions);
         rrep.hop_count = rrep.hop_count.saturating_add(1);
         let offer = Offer { dst: rrep.dst, seqno: rrep.dst_seqno, hops: rrep.hop_count, next_hop: from };
         let taken = rrep.dst != self.node && self.table.offer(now, offer);
@@ -199,21 +203,17 @@ impl Rfc3561 {
             self.table.set_life(rrep.dst, now + rrep.lifetime);
             self.route_found(now, rrep.dst, actions);
         }
-        if is_direct {
-            self.hear_neighbour(now, from, actions);
-        }
         if rrep.origin == self.node || !taken || now < self.silent_until {
             actions.push(Action::Consume(packet));
         } else if let Some(mut packet) = relay::count_hop(packet, actions) {
             packet.src = self.node;
-            packet.payload = Payload::Aodv(Message::Rrep(rrep.clone()));
             self.pass_rrep(now, packet, &rrep, actions);
         }
     }
 
-    /// §6.7, last paragraph: whenever a node transmits a reply, the neighbours at both sides become precursors,
-    /// and the reverse route lives on.
-    fn pass_rrep(&mut self, now: Time, packet: Packet, rrep: &Rrep, actions: &mut Vec<Action>) {
+    /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become precursors,
+    /// the reverse route lives on, and the next hop may have to acknowledge it.
+    fn pass_rrep(&mut self, now: Time, mut packet: Packet, rrep: &Rrep, actions: &mut Vec<Action>) {
         let until = now + self.params.active_route_timeout();
         let Some(reverse) = self.table.valid(now, rrep.origin) else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
@@ -229,14 +229,9 @@ impl Rfc3561 {
             }
         }
         let delay = self.unicast_jitter();
+        self.await_ack(back, now + delay);
+        let marked = Rrep { acknowledge: self.params.rrep_ack, ..rrep.clone() };
+        packet.payload = Payload::Aodv(Message::Rrep(marked));
         actions.push(Action::Send { packet, next_hop: back, delay });
-    }
-
-    /// §6.8: the link to a neighbour that a reply cannot reach may be unidirectional.
-    pub(super) fn note_lost_reply(&mut self, now: Time, packet: &Packet, next_hop: NodeId) {
-        let lost_reply = matches!(packet.payload, Payload::Aodv(Message::Rrep(_)));
-        if self.params.blacklist && self.params.link_layer_feedback && lost_reply {
-            self.blacklist.insert(next_hop, now + self.params.blacklist_timeout());
-        }
     }
 }

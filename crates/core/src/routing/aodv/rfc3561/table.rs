@@ -13,8 +13,11 @@ pub(super) type Nodes = SmallVec<[NodeId; 4]>;
 pub(super) struct Route {
     pub(super) dst: NodeId,
     pub(super) next_hop: NodeId,
-    /// `None` while no valid sequence number is known.
+    /// `None` while no sequence number is known.
     pub(super) seqno: Option<u32>,
+    /// The valid destination sequence number flag (§6.2): does the number belong to this route? That of a neighbour that was
+    /// only heard after its route had been lost does not, and is the least that the next one may be.
+    seqno_is_valid: bool,
     /// Hops to the destination; of an invalid route, when it was last valid.
     pub(super) hops: u8,
     /// Is the route valid, as far as it has been looked at? See [`Route::is_valid`].
@@ -35,6 +38,7 @@ impl Route {
             dst: offer.dst,
             next_hop: offer.next_hop,
             seqno,
+            seqno_is_valid: seqno.is_some(),
             hops: offer.hops,
             valid: true,
             expires: now,
@@ -67,9 +71,24 @@ impl Route {
         }
     }
 
-    /// Marks the route invalid and raises its sequence number (§6.1: "the path … expires or breaks").
+    /// The number with which this route may be given to others (§6.6 ii).
+    pub(super) fn valid_seqno(&self) -> Option<u32> {
+        self.seqno.filter(|_| self.seqno_is_valid)
+    }
+
+    /// The destination itself told its number; an older one than is known says nothing.
+    pub(super) fn learn_seqno(&mut self, told: u32) {
+        if self.seqno.is_none_or(|known| !newer(known, told)) {
+            (self.seqno, self.seqno_is_valid) = (Some(told), true);
+        }
+    }
+
+    /// Marks the route invalid and raises its sequence number (§6.1: "the path … expires or breaks") "if it exists and is
+    /// valid" (§6.11).
     pub(super) fn invalidate(&mut self, forget_at: Time) {
-        self.seqno = self.seqno.map(|seqno| seqno.wrapping_add(1));
+        if self.seqno_is_valid {
+            self.seqno = self.seqno.map(|seqno| seqno.wrapping_add(1));
+        }
         self.valid = false;
         self.expires = forget_at;
     }
@@ -173,8 +192,8 @@ impl Table {
         self.routes.push(route);
     }
 
-    /// Takes the route if it is newer, or as new and shorter or the only one, or if nothing was known (§6.2,
-    /// §6.7, and §6.1 for invalid entries). A route taken over an invalid one lives until `now`; the caller
+    /// Takes the route if it is newer, or as new and shorter or the only one or the only one whose number is valid, or if
+    /// nothing was known (§6.2, §6.7, and §6.1 for invalid entries). A route taken over an invalid one lives until `now`; the caller
     /// prolongs it. Returns whether it was taken.
     pub(super) fn offer(&mut self, now: Time, offer: Offer) -> bool {
         let compare = self.compare;
@@ -185,17 +204,19 @@ impl Table {
         let taken = !compare
             || route.seqno.is_none_or(|seqno| {
                 newer(offer.seqno, seqno)
-                    || (offer.seqno == seqno && (!route.valid || offer.hops < route.hops))
+                    || (offer.seqno == seqno
+                        && (!route.valid || !route.seqno_is_valid || offer.hops < route.hops))
             });
         if taken {
-            route.seqno = Some(offer.seqno);
+            (route.seqno, route.seqno_is_valid) = (Some(offer.seqno), true);
             route.renew(now, offer.hops, offer.next_hop);
         }
         taken
     }
 
     /// A message came straight from this neighbour: there is a route of one hop to it, whose sequence number
-    /// the message does not tell (§6.5, §6.7). A number that is known stays. Returns whether the route is new.
+    /// the message does not tell (§6.5, §6.7). A number that is known stays, but that of a lost route is not valid for the
+    /// new one. Returns whether the route is new.
     pub(super) fn hear(&mut self, now: Time, neighbour: NodeId, life: Span) -> bool {
         let Some(route) = self.get(now, neighbour) else {
             let offer = Offer { dst: neighbour, seqno: 0, hops: 1, next_hop: neighbour };
@@ -203,6 +224,7 @@ impl Table {
             return true;
         };
         let new = !(route.valid && route.hops == 1);
+        route.seqno_is_valid &= route.valid;
         if new {
             route.renew(now, 1, neighbour);
         }

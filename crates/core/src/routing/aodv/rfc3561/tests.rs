@@ -6,7 +6,7 @@ use crate::packet::NodeId;
 use crate::routing::aodv::probe::{
     ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
 };
-use crate::routing::aodv::{AodvParams, Hello, Message, Rreq, control};
+use crate::routing::aodv::{AodvParams, Hello, Message, Rrep, Rreq, control};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
 
@@ -206,6 +206,47 @@ fn a_destinations_own_reply_is_passed_on_after_a_break() {
     }
 }
 
+/// §6.2, §6.7 (i): the way to a lost destination that is heard again has no valid sequence number: its reply is taken whatever the
+/// hop count, and passed on; before that nobody is given the route, for its number may be one that the destination never had.
+#[test]
+fn a_destination_that_was_heard_since_the_break_still_has_its_reply_passed_on() {
+    let mut probe = start(&rfc());
+    probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 2, 4)));
+    probe.hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(2, 7, 5, 0)));
+    assert_eq!(errors(&probe.fail_data(at(2.0), 5, 2, 2, 5)), [(Some(1), vec![(2, 8)])]);
+    // It asks for another node; that is a route to it.
+    probe.hear(at(2.5), 2, 1, Message::Rreq(rreq(9, 8, 1, 77, 1)));
+    assert_eq!(probe.next_hop(at(2.5), 2), Some(2));
+    let passed = probe.hear(at(3.0), 1, 9, Message::Rreq(rreq(2, 5, 4, 2, 4)));
+    assert_eq!((replies(&passed), requests(&passed)[0].1.dst_seqno), (vec![], Some(8)));
+    let older = probe.hear(at(3.1), 4, WHOLE, Message::Rrep(rrep(2, 7, 5, 3)));
+    assert_eq!(replies(&older), [], "an older number than is known");
+    let answers = replies(&probe.hear(at(3.1), 2, WHOLE, Message::Rrep(rrep(2, 8, 5, 0))));
+    assert_eq!(answers.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), [(1, 8)]);
+    // Now the number is the route's, and others are given it.
+    let given = replies(&probe.hear(at(3.2), 1, 9, Message::Rreq(rreq(3, 5, 5, 2, 4))));
+    assert_eq!(given.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), [(1, 8)]);
+    let again = probe.hear(at(3.3), 2, WHOLE, Message::Rrep(rrep(2, 8, 5, 0)));
+    assert_eq!(replies(&again), [], "the same once more");
+}
+
+/// §6.11: a number that is not valid is not raised by a further break.
+#[test]
+fn a_destination_that_was_only_heard_breaks_with_the_number_that_it_had() {
+    let mut probe = with_route(&rfc(), at(1.0), 1);
+    probe.hear(at(1.0), 1, WHOLE, Message::Rreq(rreq(1, 5, 3, 9, 4)));
+    probe.fail_data(at(2.0), 5, 9, 2, 5);
+    for (now, heard) in [(2.5, true), (3.0, false)] {
+        if heard {
+            probe.hear(at(now), 9, 1, Message::Rreq(rreq(9, 8, 1, 77, 1)));
+        }
+        probe.fail_data(at(now + 0.1), 5, 9, 9, 5);
+        let asked = requests(&probe.hear(at(now + 0.2), 1, 9, Message::Rreq(rreq(now as u32, 5, 9, 9, 4))));
+        let numbers: Vec<Option<u32>> = asked.iter().map(|(_, rreq)| rreq.dst_seqno).collect();
+        assert_eq!(numbers, [Some(8)]);
+    }
+}
+
 #[test]
 fn buffered_packets_leave_in_order_when_the_reply_comes() {
     // §6.3.
@@ -398,6 +439,52 @@ fn requests_from_a_neighbour_that_a_reply_could_not_reach_are_ignored() {
     assert_eq!(ask(&mut probe, at(17.7), 1, 1), 0);
     assert_eq!(ask(&mut probe, at(17.7), 1, 3), 1, "the same request by a better way");
     assert_eq!(ask(&mut probe, at(17.8), 2, 1), 1);
+}
+
+/// §5.4, §6.7, §6.8; NEXT_HOP_WAIT is 40 + 10 ms (§10).
+#[test]
+fn a_neighbour_that_does_not_acknowledge_a_reply_is_blacklisted() {
+    let ask = |probe: &mut Probe, time, id| {
+        replies(&probe.hear(time, 1, 9, Message::Rreq(rreq(id, 5, id, ME.0, 4))))
+    };
+    let params = AodvParams { rrep_ack: true, ..rfc() };
+    let mut probe = start(&params);
+    assert!(ask(&mut probe, at(1.0), 1)[0].1.acknowledge, "the A flag");
+    assert_eq!(probe.hear(at(1.049), 1, 1, Message::RrepAck).len(), 1, "consumed");
+    assert_eq!(probe.run_until(at(2.0)), []);
+    assert_eq!(ask(&mut probe, at(2.0), 2).len(), 1);
+    // Another neighbour's acknowledgement does not count.
+    probe.hear(at(2.01), 3, 1, Message::RrepAck);
+    assert_eq!(ask(&mut probe, at(2.04), 3).len(), 1, "not yet overdue");
+    probe.run_until(at(2.05));
+    assert_eq!(ask(&mut probe, at(2.06), 4), [], "the first reply was not acknowledged");
+    assert_eq!(ask(&mut probe, at(18.849), 5), []);
+    assert_eq!(ask(&mut probe, at(18.85), 6).len(), 1, "after BLACKLIST_TIMEOUT");
+    assert!(!ask(&mut start(&rfc()), at(1.0), 1)[0].1.acknowledge);
+}
+
+#[test]
+fn a_reply_with_the_a_flag_is_acknowledged_by_every_node() {
+    // Whether or not it asks for acknowledgements itself, and whether or not the reply is of use.
+    for number in [7, 6] {
+        let mut probe = between(&rfc(), at(1.0), 3);
+        let marked = Rrep { acknowledge: true, ..rrep(9, number + 1, 5, 4) };
+        let out = messages(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(marked)));
+        assert_eq!(
+            (out[0].to, out[0].ttl, out[0].bytes, out[0].message.clone()),
+            (Some(2), 1, 22, Message::RrepAck)
+        );
+        assert_eq!(out.len(), if number == 7 { 2 } else { 1 });
+        if let Some(passed) = out.get(1) {
+            assert!(
+                matches!(&passed.message, Message::Rrep(rrep) if !rrep.acknowledge),
+                "each hop for itself"
+            );
+        }
+    }
+    let plain =
+        messages(&between(&rfc(), at(1.0), 3).hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(9, 8, 5, 1))));
+    assert_eq!(plain.len(), 1);
 }
 
 fn with_hello() -> AodvParams {

@@ -1,6 +1,7 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
+mod bus;
 mod ecn;
 mod formulas;
 mod ns2;
@@ -13,6 +14,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::{Purpose, Span, Stream, Streams};
+use crate::packet::NodeId;
 
 const MS: u64 = 1_000_000;
 
@@ -195,7 +197,7 @@ impl Pipe {
                     (segment @ Segment::Data { .. }, ecn) => {
                         self.receiver.handle_data(now, &segment, ecn, &mut out);
                     }
-                    (segment @ Segment::Ack { .. }, _) => self.sender.handle_ack(now, &segment, &mut out),
+                    (segment, _) => self.sender.handle_ack(now, &segment, &mut out),
                 },
                 None => {
                     self.sender.handle_timeout(now, &mut out);
@@ -701,6 +703,7 @@ impl Chaos {
                     prop_assert!(next >= self.promised, "the receiver takes {next} back");
                     self.promised = next;
                 }
+                ref other => prop_assert!(false, "no end sends {other:?}"),
             }
             let copies = if self.stream.unit() < 0.1 { 2 } else { 1 };
             for _ in 0..copies {
@@ -736,6 +739,12 @@ impl Chaos {
         match self.stream.unit() {
             unit if unit < 0.01 => self.sender.handle_route_failed(now),
             unit if unit > 0.99 => self.sender.handle_route_found(now, out),
+            unit if unit > 0.98 => {
+                let from = (self.stream.unit() * 2.0 * f64::from(self.unsent)) as u32;
+                let kept = SegmentRanges::from_slice(&[(from, from + 3)]);
+                let ersn = Segment::Ersn { dst: NodeId(1), kept };
+                self.sender.handle_notification(now, &ersn, out);
+            }
             _ => {}
         }
         prop_assert!(self.sender.cwnd() >= self.least, "a window of {}", self.sender.cwnd());

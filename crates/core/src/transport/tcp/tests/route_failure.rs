@@ -9,6 +9,13 @@ impl Alone {
         self.sender.handle_route_failed(self.now);
     }
 
+    fn be_notified(&mut self, after_ms: u64, segment: &Segment) -> Vec<u32> {
+        let mut out = Vec::new();
+        self.now += Span::from_millis(after_ms);
+        self.sender.handle_notification(self.now, segment, &mut out);
+        sent(&mut out)
+    }
+
     fn find_route(&mut self, after_ms: u64) -> Vec<u32> {
         let mut out = Vec::new();
         self.now += Span::from_millis(after_ms);
@@ -96,6 +103,14 @@ fn the_guard_timer_ends_tcp_fs_snooze() {
     assert!(!alone.sender.is_in_standby());
 }
 
+fn erdn() -> Segment {
+    Segment::Erdn { dst: NodeId(9) }
+}
+
+fn ersn(kept: &[(u32, u32)]) -> Segment {
+    Segment::Ersn { dst: NodeId(9), kept: SegmentRanges::from_slice(kept) }
+}
+
 /// Kim, Toh and Choi 2000: what waits along the path is not sent again, and has twice the timeout to arrive.
 #[test]
 fn tcp_bus_leaves_the_outstanding_segments_to_the_path() {
@@ -103,6 +118,64 @@ fn tcp_bus_leaves_the_outstanding_segments_to_the_path() {
     alone.fail_route(50);
     assert_eq!(alone.find_route(1000), NOTHING);
     assert_eq!(alone.time_out(), (440, vec![4]));
+}
+
+/// Kim, Toh and Choi 2000: from ERDN to ERSN it is silent, then it sends again what the path did not keep.
+#[test]
+fn tcp_bus_sends_again_what_was_lost_on_the_path() {
+    let mut alone = five("tcp-bus");
+    assert_eq!(alone.be_notified(50, &erdn()), NOTHING);
+    assert!(alone.sender.is_in_standby());
+    assert_eq!(alone.hear(10, &ack(5)), NOTHING, "an ACK from before the failure");
+    assert!(alone.sender.is_in_standby());
+    let cwnd = alone.sender.cwnd();
+    // Segment 5 had passed the break, 7 was lost, 8 was kept; the window has one more.
+    assert_eq!(alone.be_notified(1000, &ersn(&[(6, 7), (8, 9)])), [5, 7, 9, 10]);
+    assert!(!alone.sender.is_in_standby() && same(alone.sender.cwnd(), cwnd));
+    // 6 and 8 arrive before 5: duplicates that ask for nothing that is not on its way.
+    assert_eq!((0..4).map(|_| alone.hear(1, &ack(5)).len()).sum::<usize>(), 2, "limited transmit only");
+    assert_eq!((alone.sender.counters().fast_retransmits, alone.sender.counters().timeouts), (0, 0));
+    assert_eq!(alone.be_notified(1, &ersn(&[(6, 7)])), NOTHING, "it is no longer silent");
+}
+
+#[test]
+fn tcp_bus_sends_nothing_twice_that_may_be_on_its_way_to_the_others() {
+    let mut alone = five("tcp-bus");
+    alone.be_notified(50, &erdn());
+    assert_eq!(alone.be_notified(220, &ersn(&[(4, 6)])), NOTHING, "6 to 8 may come behind 4 and 5");
+    assert_eq!(alone.time_out(), (440, vec![4]));
+    let mut alone = five("tcp-bus");
+    alone.be_notified(50, &erdn());
+    assert_eq!(alone.be_notified(219, &ersn(&[(8, 9)])), NOTHING, "the ACKs of 4 to 7 may be on their way");
+    assert!(!alone.sender.is_in_standby());
+}
+
+/// Kim, Toh and Choi 2000: a source that hears nothing asks, and goes on with the answer.
+#[test]
+fn tcp_bus_asks_and_an_ack_ends_its_silence() {
+    let mut alone = five("tcp-bus");
+    alone.be_notified(50, &erdn());
+    assert_eq!((0..2).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(5000, vec![4]); 2]);
+    assert!(alone.sender.is_in_standby());
+    assert_eq!(alone.be_notified(10, &erdn()), NOTHING, "nodes on the way keep the probe, and say so");
+    assert_eq!(alone.hear(10, &ack(9)), [9, 10, 11, 12, 13, 14]);
+    assert!(!alone.sender.is_in_standby());
+    assert_eq!((alone.sender.counters().probes, alone.sender.counters().timeouts), (2, 0));
+}
+
+#[test]
+fn other_senders_do_not_know_notifications() {
+    for name in SENDER_NAMES.iter().filter(|name| **name != "tcp-bus") {
+        let mut params = TcpParams::ns_2_35();
+        assert!(params.apply_sender(name));
+        let mut alone = Alone::with(&params);
+        assert_eq!(alone.be_notified(10, &erdn()), NOTHING);
+        assert!(!alone.sender.is_in_standby(), "{name}");
+        alone.fail_route(1);
+        let standby = alone.sender.is_in_standby();
+        assert_eq!(alone.be_notified(10, &ersn(&[(8, 9)])), NOTHING);
+        assert_eq!(alone.sender.is_in_standby(), standby, "{name}");
+    }
 }
 
 /// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold kept.
