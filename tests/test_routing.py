@@ -399,6 +399,14 @@ def test_classes_that_cannot_be_found_again_are_refused() -> None:
             run(chain(), routing=routing)
 
 
+def test_a_name_that_is_nobodys_tells_of_both_kinds_of_protocols() -> None:
+    with pytest.raises(InputError, match="no such routing protocol") as refused:
+        run(chain(), routing="dsrr")
+    assert refused.value.hint == 'did you mean "dsr"?'
+    assert "aodv" in refused.value.wanted
+    assert refused.value.wanted.endswith("python:MODULE.CLASS")
+
+
 def test_parameters_that_the_class_does_not_take_are_refused() -> None:
     with pytest.raises(InputError, match="jitters_s") as refused:
         run(chain(), routing=Flooding, python={"jitters_s": 1.0})

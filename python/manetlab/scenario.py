@@ -415,7 +415,9 @@ class Scenario(_Model):
         if self.is_in_python:
             colon = ""
         elif protocol not in _core.routings():
-            raise parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
+            error = parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
+            error.wanted = f"{error.wanted}, or python:MODULE.CLASS"
+            raise error
         if colon and not _core.routing_sets(protocol):
             raise InputError(
                 f"{protocol} has no parameter sets",

@@ -357,7 +357,7 @@ mod tests {
 
     /// Protocols that are known to send packets in circles do so here, too: ns-2's AODV, whose local repair outlives the
     /// route (van Glabbeek, Höfner, Tan, Portmann, MSWiM 2013, show how AODV's repairs can loop), and DSR, whose
-    /// salvaged packets follow stale caches (Marina, Das, ICNP 2001).
+    /// salvaged packets follow stale caches (Marina, Das, WNMC 2001).
     #[test]
     fn the_detector_sees_the_circles_that_are_known() {
         for (kind, set) in [(RoutingKind::Aodv, "ns-2.35"), (RoutingKind::Dsr, "ns-2.35")] {
