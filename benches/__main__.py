@@ -23,7 +23,7 @@ def main() -> None:
     options.add_argument(
         "parts",
         nargs="*",
-        help="startup, throughput, standard, standing, moving, python; all if none is named",
+        help="startup, throughput, standard, protocols, standing, moving, python; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -36,6 +36,7 @@ def main() -> None:
         "startup": lambda: startup.table(asked.rounds),
         "throughput": lambda: throughput.table(asked.rounds),
         "standard": lambda: standard.table(asked.rounds),
+        "protocols": lambda: standard.protocols_table(asked.rounds),
         "standing": lambda: growth.standing(sizes, beside, asked.profile),
         "moving": lambda: growth.moving(sizes, beside, asked.profile),
         "python": lambda: python_routing.table(asked.rounds),

@@ -1,8 +1,11 @@
 # Runs an ns-2.35 wireless scenario from a movement file and a traffic file of cbrgen.tcl, without traces.
-#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE]
-# SIDE is that of the square field, in m; 1001 if not given.
-lassign $argv movement traffic nodes stop seed side
+#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE] [ROUTING]
+# SIDE is that of the square field, in m; 1001 if not given. ROUTING is AODV if not given.
+lassign $argv movement traffic nodes stop seed side routing
 if {$side == ""} { set side 1001 }
+if {$routing == ""} { set routing AODV }
+# Its DSR runs with no other queue.
+set queue [expr {$routing == "DSR" ? "CMUPriQueue" : "Queue/DropTail/PriQueue"}]
 
 # As the profile ns-2.35: RTS for every unicast frame, data at 2 Mb/s, all else at 1 Mb/s.
 Mac/802_11 set RTSThreshold_ 0
@@ -17,8 +20,8 @@ $ns_ trace-all $nothing
 set topo [new Topography]
 $topo load_flatgrid $side $side
 set god_ [create-god $nodes]
-$ns_ node-config -adhocRouting AODV -llType LL -macType Mac/802_11 \
-    -ifqType Queue/DropTail/PriQueue -ifqLen 50 -antType Antenna/OmniAntenna \
+$ns_ node-config -adhocRouting $routing -llType LL -macType Mac/802_11 \
+    -ifqType $queue -ifqLen 50 -antType Antenna/OmniAntenna \
     -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy \
     -channel [new Channel/WirelessChannel] -topoInstance $topo \
     -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF

@@ -9,6 +9,7 @@ from typing import Any
 from benches.measuring import MANETLAB, OUT, ROOT
 from manetlab import Scenario, _core
 from manetlab.files import write_text
+from manetlab.validation.check import CMU_QUEUE
 
 TOP_SPEED_M_PER_S = 20.0
 NODES_PER_KM2 = 50
@@ -25,18 +26,23 @@ class Files:
     side_m: float
     duration_s: float
 
-    def for_manetlab(self, seed: int, warmup_s: float = 0.0) -> list[object]:
+    def for_manetlab(self, seed: int, warmup_s: float = 0.0, routing: str = "aodv") -> list[object]:
         """The command that runs it here, by the profile that is ns-2's."""
         files = ["--movement", self.movement, "--traffic", self.traffic]
         times = ["--duration", self.duration_s, "--warmup", warmup_s]
-        return [*MANETLAB, "run", *files, *times, "--seed", seed, "--profile", "ns-2.35", "--json"]
+        queue = CMU_QUEUE if routing == "dsr" else {}
+        chosen = ["--routing", routing]
+        for name, value in queue.items():
+            chosen += ["--set", f"queue.{name}={value}"]
+        return [*MANETLAB, "run", *files, *times, "--seed", seed, "--profile", "ns-2.35", *chosen, "--json"]
 
-    def for_ns2(self, seed: int) -> list[object]:
+    def for_ns2(self, seed: int, routing: str = "aodv") -> list[object]:
         """The command that runs it in ns-2."""
         # ns-2 takes no place on the edge of its field.
         side = math.ceil(self.side_m) + 1
         script = ROOT / "benches" / "ns2.tcl"
-        return ["ns", script, self.movement, self.traffic, self.nodes, self.duration_s, seed, side]
+        where = [self.movement, self.traffic, self.nodes, self.duration_s]
+        return ["ns", script, *where, seed, side, routing.upper()]
 
 
 def standard(duration_s: float, tcp_start_s: float, name: str) -> Files:

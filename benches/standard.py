@@ -36,3 +36,27 @@ def table(rounds: int) -> Table:
         "round, all included."
     )
     return shown
+
+
+def protocols_table(rounds: int) -> Table:
+    """The standard scenario over the other protocols, beside ns-2 where it has them."""
+    files = scenarios.standard(DURATION_S, WARMUP_S, "standard")
+    columns = ("over", "manetlab", "the run alone", "ns-2.35", "÷ whole commands", "÷ our run alone")
+    shown = Table(f"Standard scenario over other protocols, {DURATION_S:g} s, {rounds} rounds", columns)
+    for routing in ("dsdv", "dsr", "adv"):
+        progress(f"standard scenario over {routing}, {rounds} rounds")
+        of_ns2 = "aodv" if routing == "adv" else routing
+        ours, theirs = in_turn(
+            rounds,
+            lambda routing=routing: must(measured(files.for_manetlab(1, WARMUP_S, routing))),
+            lambda of_ns2=of_ns2: must(measured(files.for_ns2(1, of_ns2))),
+        )
+        whole = [cost.cpu_s for cost in ours]
+        alone = [json.loads(cost.output)["provenance"]["cpu_time_s"] for cost in ours]
+        ns2 = [cost.cpu_s for cost in theirs]
+        quotients = (spread(ratios(ns2, whole), 1), spread(ratios(ns2, alone), 1))
+        shown.add(
+            routing, spread(whole, unit=" s"), spread(alone, unit=" s"), spread(ns2, unit=" s"), *quotients
+        )
+    shown.notes.append("ns-2 has no ADV; it stands beside ns-2's AODV.")
+    return shown
