@@ -101,7 +101,12 @@ impl Part {
     /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the beginning
     /// of a cached one only renews it.
     fn add(&mut self, now: Time, path: &[NodeId]) -> usize {
+        // All paths begin at this node; nearly all that differ do so at the next.
+        let next_hop = path.get(1);
         for (place, cached) in self.places.iter_mut().enumerate() {
+            if next_hop.is_some_and(|hop| cached.path.get(1).is_some_and(|other| other != hop)) {
+                continue;
+            }
             let shared = cached.path.len().min(path.len());
             if shared > 0 && cached.path[..shared] == path[..shared] {
                 cached.path.extend_from_slice(&path[shared..]);
