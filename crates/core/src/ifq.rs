@@ -79,8 +79,8 @@ pub struct InterfaceQueue {
     waiting: VecDeque<Outgoing>,
     /// How many wait in each class.
     counts: [usize; 3],
-    /// With [`QueueDiscipline::Red`].
-    red: Option<Red>,
+    /// With [`QueueDiscipline::Red`]. Apart, because it is large and mostly not there.
+    red: Option<Box<Red>>,
 }
 
 /// What becomes of a packet before it is known whether the queue has room.
@@ -109,7 +109,7 @@ impl InterfaceQueue {
             priority: params.routing_priority,
             waiting: VecDeque::new(),
             counts: [0; 3],
-            red: (params.discipline == QueueDiscipline::Red).then(|| Red::new(params, stream)),
+            red: (params.discipline == QueueDiscipline::Red).then(|| Box::new(Red::new(params, stream))),
         }
     }
 

@@ -53,13 +53,13 @@ impl Streams {
         key[16..20].copy_from_slice(&node.to_le_bytes());
         key[20..24].copy_from_slice(&(purpose as u32).to_le_bytes());
         key[24..32].copy_from_slice(b"manetlab");
-        Stream(ChaCha8Rng::from_seed(key))
+        Stream(Box::new(ChaCha8Rng::from_seed(key)))
     }
 }
 
-/// One random stream.
+/// One random stream. Its state stands apart: it is large, and owners of a stream look at their own state far more often.
 #[derive(Clone, Debug)]
-pub struct Stream(ChaCha8Rng);
+pub struct Stream(Box<ChaCha8Rng>);
 
 impl Stream {
     /// Uniform on 0, 1, …, `n` - 1. `n` must be positive.

@@ -107,8 +107,7 @@ struct Backoff {
 /// See the module's head.
 pub struct Dcf {
     node: NodeId,
-    /// Apart, because it is large and seldom used.
-    stream: Box<Stream>,
+    stream: Stream,
     medium: Medium,
     state: State,
     response: Option<Response>,
@@ -132,7 +131,7 @@ impl Dcf {
     pub fn new(node: NodeId, timing: &Timing, stream: Stream) -> Dcf {
         Dcf {
             node,
-            stream: Box::new(stream),
+            stream,
             medium: Medium::default(),
             state: State::Idle,
             response: None,

@@ -136,10 +136,8 @@ pub(super) fn newer(a: u32, b: u32) -> bool {
 ///
 /// Expiry needs no timer: every look at an entry first makes it what time has made of it.
 pub(super) struct Table {
-    /// In order of creation.
-    routes: Vec<Route>,
-    /// Places in `routes`. Never iterated: its order is nobody's.
-    index: FxHashMap<NodeId, u32>,
+    /// Nothing depends on its order.
+    routes: FxHashMap<NodeId, Route>,
     delete_period: Span,
     /// Compare sequence numbers; otherwise every offer is taken.
     compare: bool,
@@ -147,12 +145,12 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(delete_period: Span, compare: bool) -> Table {
-        Table { routes: Vec::new(), index: FxHashMap::default(), delete_period, compare }
+        Table { routes: FxHashMap::default(), delete_period, compare }
     }
 
     /// The entry for `dst`.
     pub(super) fn get(&mut self, now: Time, dst: NodeId) -> Option<&mut Route> {
-        let route = &mut self.routes[*self.index.get(&dst)? as usize];
+        let route = self.routes.get_mut(&dst)?;
         if route.valid && route.expires <= now {
             route.invalidate(route.expires + self.delete_period);
             route.forget_precursors();
@@ -167,7 +165,7 @@ impl Table {
 
     /// The next hop of a valid route, without a change to the table.
     pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        let route = &self.routes[*self.index.get(&dst)? as usize];
+        let route = self.routes.get(&dst)?;
         route.is_valid(now).then_some(route.next_hop)
     }
 
@@ -175,7 +173,7 @@ impl Table {
     /// it, in order of their numbers.
     pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) -> SmallVec<[NodeId; 8]> {
         let mut over = SmallVec::new();
-        for route in &mut self.routes {
+        for route in self.routes.values_mut() {
             if let Some(precursors) = &mut route.precursors {
                 precursors.retain(|precursor| *precursor != neighbour);
             }
@@ -188,8 +186,7 @@ impl Table {
     }
 
     fn add(&mut self, route: Route) {
-        self.index.insert(route.dst, self.routes.len() as u32);
-        self.routes.push(route);
+        self.routes.insert(route.dst, route);
     }
 
     /// Takes the route if it is newer, or as new and shorter or the only one or the only one whose number is valid, or if
@@ -234,16 +231,15 @@ impl Table {
 
     /// A route that was just taken lives at least until `time`.
     pub(super) fn give_life(&mut self, dst: NodeId, time: Time) {
-        if let Some(&at) = self.index.get(&dst) {
-            let route = &mut self.routes[at as usize];
+        if let Some(route) = self.routes.get_mut(&dst) {
             route.expires = route.expires.max(time);
         }
     }
 
     /// A route that was just taken lives until `time`.
     pub(super) fn set_life(&mut self, dst: NodeId, time: Time) {
-        if let Some(&at) = self.index.get(&dst) {
-            self.routes[at as usize].expires = time;
+        if let Some(route) = self.routes.get_mut(&dst) {
+            route.expires = time;
         }
     }
 }
