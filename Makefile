@@ -85,8 +85,8 @@ docs: build
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --extra dev \
-		--output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
+		--extra dev --output-file requirements.lock pyproject.toml
 
 slurm: build
 	$(BIN)/python -m tests.slurm
