@@ -158,7 +158,7 @@ impl Network {
             (true, false) => self.take_short_way::<true, false>(template, &mut remaining),
             (true, true) => self.take_short_way::<true, true>(template, &mut remaining),
         }
-        self.air.arrivals += self.index.sensed();
+        self.air.arrivals += self.index.sensed(template.from.0);
         for arrival in &remaining {
             self.arrive(arrival, &template);
         }

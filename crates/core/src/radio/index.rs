@@ -10,7 +10,8 @@
 //! what is read is contiguous, and the compiler computes several nodes at a time. This changes no bit: each node
 //! gets the same additions and multiplications in the same order as in [`Leg::position`].
 //! In networks of more than [`LEGS_BESIDE_CANDIDATES`] nodes so many copies of each leg would fill the caches; there
-//! each node's leg stands once, in one line of the cache, and is looked up.
+//! each node's leg stands once, in one line of the cache, and is looked up. Where nobody moves, what a node's candidates
+//! get of its transmissions is computed once.
 
 use super::Propagation;
 use crate::kernel::{Span, Time};
@@ -78,6 +79,8 @@ struct Candidates {
     legs_until: Time,
     nodes: Vec<u32>,
     legs: Legs,
+    /// What they get of every transmission, if nobody moves.
+    always: Option<Reached>,
 }
 
 /// Legs, one component after the other.
@@ -122,10 +125,18 @@ impl Legs {
 }
 
 /// What the candidates get of a transmission: one entry each in every vector.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reached {
     distances_m2: Vec<f64>,
     delays_ns: Vec<u32>,
+}
+
+impl Reached {
+    fn set_delays(&mut self) {
+        self.delays_ns.clear();
+        self.delays_ns
+            .extend(self.distances_m2.iter().map(|&distance_m2| Propagation::delay_ns(distance_m2)));
+    }
 }
 
 /// See the module's head. Times given to its methods never go back.
@@ -144,6 +155,8 @@ pub struct Index {
     candidates: Vec<Candidates>,
     /// Does each node's list of candidates hold their legs too? Changes no result.
     legs_beside_candidates: bool,
+    /// Does no node ever move?
+    still: bool,
     /// Of the last transmission; here so that its memory is used again.
     reached: Reached,
 }
@@ -154,6 +167,7 @@ impl Index {
         let top_speed = paths.iter().map(|path| path.top_speed(end)).fold(0.0, f64::max);
         let mut jumps: Vec<Time> = paths.iter().flat_map(|path| path.jumps().iter().copied()).collect();
         jumps.sort_unstable();
+        let still = top_speed == 0.0 && jumps.first().is_none_or(|&jump| jump >= end);
         let epoch_length =
             if top_speed > 0.0 { Span::from_secs(SLACK_M / top_speed).max(Span(1)) } else { Span(u64::MAX) };
         let candidates = vec![Candidates::default(); paths.len()];
@@ -170,6 +184,7 @@ impl Index {
             cells: Cells::default(),
             candidates,
             legs_beside_candidates,
+            still,
             reached: Reached::default(),
         }
     }
@@ -193,14 +208,24 @@ impl Index {
         if self.candidates[from as usize].epoch != self.epoch {
             self.collect(from);
         }
+        if self.candidates[from as usize].always.is_some() {
+            return;
+        }
         if self.legs_beside_candidates {
             self.measure_beside(from, now);
         } else {
             self.measure_apart(from, now);
         }
-        let Reached { distances_m2, delays_ns } = &mut self.reached;
-        delays_ns.clear();
-        delays_ns.extend(distances_m2.iter().map(|&distance_m2| Propagation::delay_ns(distance_m2)));
+        self.reached.set_delays();
+        if self.still {
+            self.candidates[from as usize].always = Some(self.reached.clone());
+        }
+    }
+
+    /// What the node's candidates get of its transmission that was computed last.
+    #[inline(always)]
+    fn reached(&self, from: u32) -> &Reached {
+        self.candidates[from as usize].always.as_ref().unwrap_or(&self.reached)
     }
 
     /// Finds the distances of the candidates, whose legs stand beside them.
@@ -227,7 +252,7 @@ impl Index {
     /// order is fixed but means nothing.
     #[inline(always)]
     pub fn arrivals(&self, from: u32) -> impl Iterator<Item = Arrival> {
-        let Reached { distances_m2, delays_ns } = &self.reached;
+        let Reached { distances_m2, delays_ns } = self.reached(from);
         let Propagation { sense_m2, receive_m2, .. } = self.propagation;
         let candidates = self.candidates[from as usize].nodes.iter().zip(distances_m2).zip(delays_ns);
         candidates.filter(move |&((_, &distance_m2), _)| distance_m2 <= sense_m2).map(
@@ -246,9 +271,9 @@ impl Index {
     }
 
     /// How many of these arrivals there are.
-    pub fn sensed(&self) -> u64 {
+    pub fn sensed(&self, from: u32) -> u64 {
         let limit_m2 = self.propagation.sense_m2;
-        self.reached.distances_m2.iter().map(|&distance_m2| u64::from(distance_m2 <= limit_m2)).sum()
+        self.reached(from).distances_m2.iter().map(|&distance_m2| u64::from(distance_m2 <= limit_m2)).sum()
     }
 
     fn begin_epoch(&mut self, now: Time) {
@@ -404,10 +429,14 @@ mod tests {
     proptest! {
         #[test]
         fn finds_whom_a_full_search_finds(
-            trajectories in prop::collection::vec(trajectory(), 2..40),
+            mut trajectories in prop::collection::vec(trajectory(), 2..40),
             mut asks in prop::collection::vec((0u64..60_000, 0u32..40), 1..60),
             large in any::<bool>(),
+            still in any::<bool>(),
         ) {
+            if still {
+                trajectories.iter_mut().for_each(|trajectory| trajectory.commands.clear());
+            }
             let mut paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
             if large {
                 // Out of everybody's range: they make the network large, and that is all.
@@ -422,7 +451,7 @@ mod tests {
                 index.compute(from, now);
                 let mut found: Vec<u32> = index.arrivals(from).map(|arrival| arrival.node).collect();
                 found.sort_unstable();
-                prop_assert_eq!(index.sensed(), found.len() as u64);
+                prop_assert_eq!(index.sensed(from), found.len() as u64);
                 prop_assert_eq!(found, everybody(&paths, &propagation, from, now));
             }
         }
