@@ -27,7 +27,7 @@ RUN = ["run", "--movement", "chain1.tcl", "--traffic", "chain1.traffic.tcl", "--
 @pytest.mark.parametrize(
     ("words", "unwanted"),
     [
-        (None, {*FOR_STUDIES, "pydantic", "rich", "typer", "tomllib", "json", "concurrent.futures"}),
+        (None, {*FOR_STUDIES, "pydantic", "rich", "click", "tomllib", "json", "concurrent.futures"}),
         (["--help"], {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "manetlab._core"}),
         (
             ["--version"],
