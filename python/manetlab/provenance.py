@@ -12,7 +12,7 @@ from typing import Any
 
 import manetlab
 
-DECIDING = ("parameters", "routing", "scenario", "traffic")
+DECIDING = ("parameters", "resolving", "routing", "scenario", "traffic", "two_files", "written")
 """Python modules that have a part in what a run is; the rest is the compiled core."""
 
 

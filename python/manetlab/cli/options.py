@@ -11,6 +11,7 @@ import click
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.resolving import Asked
     from manetlab.scenario import Scenario
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -73,17 +74,17 @@ ANY_SCENARIO = together(
     WARMUP,
     SEED,
 )
-"""Everything but ``--set`` that says what to run; its values are those of `scenario_from`."""
+"""Everything but ``--set`` that says what to run; its values are those of `asked_for`."""
 
 
-def scenario_from(
+def asked_for(
     scenario: Path | None = None,
     movement: Path | None = None,
     traffic: Path | None = None,
     changes: Sequence[str] = (),
     **fields: Any,
-) -> Scenario:
-    """The scenario that a command line describes.
+) -> Asked:
+    """What a command line asks to be run, checked by no more than it needs.
 
     Args:
         scenario: A TOML file, or None.
@@ -95,7 +96,8 @@ def scenario_from(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
-    from manetlab.scenario import Scenario, merged
+    from manetlab.two_files import two_files
+    from manetlab.written import merged
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
@@ -104,6 +106,8 @@ def scenario_from(
             given[name] = str(path if scenario is None else path.absolute())
     given = merged(given, _parsed(changes))
     if scenario is not None:
+        from manetlab.scenario import Scenario
+
         return Scenario.load(scenario, given)
     for name, why in (
         ("movement", "where the nodes are and go"),
@@ -114,11 +118,27 @@ def scenario_from(
             option = "--" + name.removesuffix("_s")
             hint = "or give a scenario in TOML instead of the two files"
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
-    return Scenario.build(given, "command line")
+    where = "command line"
+    if (plain := two_files(given, where)) is not None:
+        return plain
+    from manetlab.scenario import Scenario
+
+    return Scenario.build(given, where)
+
+
+def scenario_from(scenario: Path | None = None, **described: Any) -> Scenario:
+    """The scenario that a command line describes; the arguments are those of `asked_for`.
+
+    Raises:
+        InputError: Something is missing, unknown or not allowed.
+    """
+    return asked_for(scenario, **described).as_scenario()
 
 
 def _parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
+    if not changes:
+        return {}
     import tomllib
 
     from manetlab import parameters

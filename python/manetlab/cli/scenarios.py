@@ -13,7 +13,7 @@ from manetlab.cli.groups import Group
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
-    from manetlab.scenario import Resolved
+    from manetlab.resolving import Resolved
     from manetlab.topology import TopologyReport
 
 OUTPUT = click.option("--output", "-o", type=options.PATH, help="TOML file to write. [standard output]")
@@ -28,9 +28,9 @@ def app() -> None:
 @options.ANY_SCENARIO
 @options.SET
 @options.JSON
-def show(scenario: Path | None, as_json: bool, **asked_for: Any) -> None:
+def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
     """Print the resolved scenario: every parameter's value, unit and where it comes from."""
-    resolved = options.scenario_from(scenario, **asked_for).resolve()
+    resolved = options.scenario_from(scenario, **described).resolve()
     if as_json:
         print(json.dumps({**resolved.to_dict(), "hash": resolved.hash}))
     else:
@@ -42,11 +42,11 @@ def show(scenario: Path | None, as_json: bool, **asked_for: Any) -> None:
 @options.SET
 @options.JSON
 @click.option("--step", type=float, default=1.0, help="Time between the instants looked at, s.")
-def report(scenario: Path | None, as_json: bool, step: float, **asked_for: Any) -> None:
+def report(scenario: Path | None, as_json: bool, step: float, **described: Any) -> None:
     """Say what the movement makes of the network: hops, partitions, neighbours, links; and warn."""
     from manetlab import topology
 
-    asked = options.scenario_from(scenario, **asked_for)
+    asked = options.scenario_from(scenario, **described)
     found = topology.report(asked, step)
     if as_json:
         print(json.dumps(found.to_dict()))
@@ -219,13 +219,13 @@ def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
 @options.PROFILE
 @options.SEED
 @OUTPUT
-def import_(movement: Path, traffic: Path, output: Path | None, **asked_for: Any) -> None:
+def import_(movement: Path, traffic: Path, output: Path | None, **described: Any) -> None:
     """Make a TOML scenario from ns-2's files: flows one by one, the movement by the name of its file."""
     from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
     check_apart({"--output": output}, (movement, traffic))
-    asked = options.scenario_from(None, movement, traffic, **asked_for)
+    asked = options.scenario_from(movement=movement, traffic=traffic, **described)
     resolved = asked.resolve()
     folder = (output.absolute().parent if output else Path.cwd()).resolve()
     place = movement.resolve()
