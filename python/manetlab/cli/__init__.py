@@ -29,7 +29,7 @@ COMMANDS = Commands(
 )
 
 
-# What click adds to its commands' help from here down: the defaults.
+# Help shows the defaults of all commands below.
 @click.group(cls=Group, commands=COMMANDS, no_args_is_help=True, context_settings={"show_default": True})
 @click.version_option(
     manetlab.__version__,
