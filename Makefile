@@ -43,6 +43,8 @@ $(BUILT): $(DEPENDENCIES) pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args=--locked --editable .
+# pip makes byte code of what it installs, but not of a checkout.
+	$(BIN)/python -m compileall -q python
 	@touch $@
 
 demo: build

@@ -1,6 +1,7 @@
 """``python -m benches``: measures and writes out/performance.md."""
 
 import argparse
+import compileall
 import datetime
 import os
 import platform
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benches import growth, python_routing, standard, startup, throughput
-from benches.measuring import OUT, available
+from benches.measuring import OUT, ROOT, available
 from manetlab import provenance
 from manetlab.files import write_text
 from manetlab.tables import Table, stdout_console
@@ -43,6 +44,8 @@ def main() -> None:
     }
     if unknown := set(asked.parts) - set(parts):
         options.error(f"no such part: {', '.join(sorted(unknown))}")
+    # As pip does when it installs: a checkout has none where PYTHONDONTWRITEBYTECODE is set.
+    compileall.compile_dir(ROOT / "python", quiet=1)
     console, texts = stdout_console(), [_head()]
     for name in asked.parts or parts:
         table = parts[name]()

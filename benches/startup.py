@@ -2,21 +2,35 @@
 
 import sys
 
-from benches.measuring import MANETLAB, ROOT, Cost, in_turn, measured, must, progress, spread
+from benches.measuring import MANETLAB, OUT, ROOT, Cost, in_turn, measured, must, progress, spread
+from manetlab.files import write_text
 from manetlab.tables import Table
 
 CHAIN = ROOT / "tests" / "data" / "ns2" / "chain1"
+TOML = """
+duration_s = 1.0
+movement.chain = { nodes = 2, spacing_m = 100.0 }
+
+[[traffic.flows]]
+kind = "tcp"
+src = 0
+dst = 1
+start_s = 0.0
+"""
 
 
 def table(rounds: int) -> Table:
     """Time by the clock and CPU time of the shortest commands."""
     run = ["--movement", f"{CHAIN}.tcl", "--traffic", f"{CHAIN}.traffic.tcl", "--duration", "11"]
+    OUT.mkdir(parents=True, exist_ok=True)
+    write_text(OUT / "chain.toml", TOML)
     commands: dict[str, list[object]] = {
         "python -c pass": [sys.executable, "-c", "pass"],
         "import manetlab": [sys.executable, "-c", "import manetlab"],
         "manetlab --help": [*MANETLAB, "--help"],
         "manetlab run, of 1 ms": [*MANETLAB, "run", *run],
         "manetlab run --json, of 1 ms": [*MANETLAB, "run", *run, "--json"],
+        "manetlab run --json of TOML, of 1 ms": [*MANETLAB, "run", OUT / "chain.toml", "--json"],
         "import everything that run_many needs": [
             sys.executable,
             "-c",

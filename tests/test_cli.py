@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import manetlab
+from manetlab.cli import COMMANDS
 from manetlab.running import run
 from tests.conftest import Cli
 from tests.examples import chain
@@ -201,3 +202,13 @@ def test_ctrl_c_stops_a_long_run(tmp_path: Path, seeds: tuple[str, ...]) -> None
         out, err = run.communicate(timeout=60)
     assert (run.returncode, out) == (130, "")
     assert "Traceback" not in err
+
+
+def test_help_shows_all_commands_in_their_order_and_a_misspelt_one_is_told(cli: Cli) -> None:
+    shown = cli("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in shown if line[2:3].strip()] == list(COMMANDS)
+    for name in COMMANDS:
+        assert f"manetlab {name} [OPTIONS]" in cli(name, "--help").stdout
+    refused = cli("runn")
+    assert refused.returncode == 2
+    assert "Did you mean 'run'?" in refused.stderr

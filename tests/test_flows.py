@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manetlab import InputError, Result, Scenario, run
-from manetlab.flows import read_trace
+from manetlab import InputError, Result, Scenario, metrics, run
+from manetlab.flows import FLOWS, read_trace
 
 KINDS: dict[str, dict[str, Any]] = {
     "on-off": {"bytes": 200, "interval_s": 0.05, "on_s": 0.5, "off_s": 0.5},
@@ -43,6 +43,10 @@ def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:
     assert ("video_decodable_fraction" in result.totals) and (
         (result.totals["video_decodable_fraction"] is not None) == (kind == "video")
     )
+
+
+def test_tables_show_every_kind_of_flow_in_the_order_of_the_models() -> None:
+    assert list(metrics.FLOWS) == list(FLOWS)
 
 
 def test_every_message_has_one_fate() -> None:

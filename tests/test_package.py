@@ -22,19 +22,21 @@ FOR_STUDIES = {
 }  # fmt: skip
 """What takes long to import and no single run needs."""
 RUN = ["run", "--movement", "chain1.tcl", "--traffic", "chain1.traffic.tcl", "--duration", "11"]
+CHANGED = ["--profile", "ns-2.35", "--routing", "dsr", "--tcp", "sack", "--set", "queue.packets=20"]
 
 
 @pytest.mark.parametrize(
     ("words", "unwanted"),
     [
-        (None, {*FOR_STUDIES, "pydantic", "rich", "typer", "tomllib", "json", "concurrent.futures"}),
+        (None, {*FOR_STUDIES, "pydantic", "rich", "click", "tomllib", "json", "concurrent.futures"}),
         (["--help"], {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "manetlab._core"}),
         (
             ["--version"],
             {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "manetlab._core"},
         ),
-        ([*RUN, "--json"], {*FOR_STUDIES, "rich", "concurrent.futures"}),
-        (RUN, FOR_STUDIES),
+        ([*RUN, "--json"], {*FOR_STUDIES, "pydantic", "rich", "tomllib", "concurrent.futures", "csv"}),
+        ([*RUN, *CHANGED, "--json"], {*FOR_STUDIES, "pydantic", "rich", "concurrent.futures"}),
+        (RUN, {*FOR_STUDIES, "pydantic"}),
     ],
 )
 def test_heavy_modules_are_not_imported_before_they_are_needed(

@@ -24,7 +24,7 @@ from manetlab.papers.experiments import (
 from manetlab.papers.reproduce import Reproduction
 from manetlab.papers.samples import Samples
 from manetlab.papers.study import Scale
-from manetlab.scenario import Resolved
+from manetlab.resolving import Resolved
 
 LEDGER = ledger.load()
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from manetlab.scenario import Resolved, Scenario
+    from manetlab.resolving import Resolved
+    from manetlab.scenario import Scenario
 
 STEP_S = 0.1
 """How often the topology is looked at, in s."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from manetlab import _core
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
+from manetlab.resolving import MOST_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 MAX_NODES = _core.MAX_NODES
 """Most nodes of a scenario."""
 
-Seconds = Annotated[float, Field(ge=0, le=1e6)]
+Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
 Interval = Annotated[float, Field(ge=1e-6, le=1e6)]
 Datagram = Annotated[int, Field(ge=1, le=65_507)]
 Count = Annotated[int, Field(ge=1, lt=2**63)]

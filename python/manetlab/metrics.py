@@ -94,6 +94,13 @@ WEB_FLOW = (
     Metric("timeouts", "timeouts"),
     Metric("hops_mean", "hops", "", 1, 2),
 )
+FLOWS: Mapping[str, tuple[Metric, ...]] = {
+    "tcp": TCP_FLOW,
+    "cbr": CBR_FLOW,
+    **dict.fromkeys(("on-off", "poisson", "trace", "video", "adp"), MESSAGE_FLOW),
+    "web": WEB_FLOW,
+}
+"""What is shown of each kind of flow, in the order in which they are shown."""
 TOTALS = (
     Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1),
     Metric("tcp_goodput", "TCP goodput", "", 1, 3),

@@ -104,7 +104,13 @@ class Parameter:
 @cache
 def schema() -> dict[str, dict[str, Parameter]]:
     """All parameters of the simulator by section and name."""
-    return _by_section(_core.schema())
+    return _by_section(_infos())
+
+
+@cache
+def _infos() -> list[dict[str, Any]]:
+    infos: list[dict[str, Any]] = json.loads(_core.schema())
+    return infos
 
 
 PYTHON = "python"
@@ -113,24 +119,30 @@ PYTHON = "python"
 
 def sections() -> tuple[str, ...]:
     """The names of all sections of a scenario, that of a routing protocol in Python among them."""
-    return (*schema(), PYTHON)
+    return (*own_sections(), PYTHON)
+
+
+@cache
+def own_sections() -> tuple[str, ...]:
+    """The names of the sections of the simulator's own parameters, without looking at these."""
+    return tuple(dict.fromkeys(info["section"] for info in _infos()))
 
 
 @cache
 def waypoint_schema() -> dict[str, Parameter]:
     """The parameters of random waypoint movement by name."""
-    return _by_section(_core.waypoint_schema())["waypoint"]
+    return _by_section(json.loads(_core.waypoint_schema()))["waypoint"]
 
 
 @cache
 def web_schema() -> dict[str, Parameter]:
     """The parameters that draw Web sessions by name."""
-    return _by_section(_core.web_schema())["web"]
+    return _by_section(json.loads(_core.web_schema()))["web"]
 
 
-def _by_section(infos: str) -> dict[str, dict[str, Parameter]]:
+def _by_section(infos: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Parameter]]:
     sections: dict[str, dict[str, Parameter]] = {}
-    for info in json.loads(infos):
+    for info in infos:
         known = {
             **info,
             "choices": tuple(info["choices"]),

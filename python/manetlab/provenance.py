@@ -12,7 +12,17 @@ from typing import Any
 
 import manetlab
 
-DECIDING = ("parameters", "routing", "scenario", "traffic")
+DECIDING = (
+    "flows",
+    "parameters",
+    "resolving",
+    "routing",
+    "scenario",
+    "traffic",
+    "two_files",
+    "web",
+    "written",
+)
 """Python modules that have a part in what a run is; the rest is the compiled core."""
 
 

@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, provenance
 from manetlab.errors import InputError, shown
-from manetlab.scenario import Resolved, Scenario
+from manetlab.resolving import Resolved
+
+if TYPE_CHECKING:
+    from manetlab.scenario import Scenario
 
 LEAST_SERIES_STEP_S, MOST_SERIES_STEP_S = 1e-3, 1e6
 """Steps of time series, in s."""
@@ -89,15 +92,16 @@ def run(
         RunFailed: The simulator found itself in the wrong.
     """
     check_series_step(series_s, "run: series_s")
+    if isinstance(scenario, Resolved):
+        if fields:
+            hint = "change the scenario and resolve it again: run(scenario.changed(…))"
+            wanted = "no further fields"
+            raise InputError("a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint)
+        return _run(scenario, record, series_s)
+    # Only here: a resolved scenario runs sooner without.
+    from manetlab.scenario import Scenario
+
     match scenario:
-        case Resolved():
-            if fields:
-                hint = "change the scenario and resolve it again: run(scenario.changed(…))"
-                wanted = "no further fields"
-                raise InputError(
-                    "a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint
-                )
-            return _run(scenario, record, series_s)
         case None:
             made = Scenario.build(fields)
         case Scenario():
@@ -171,6 +175,8 @@ def _check(scenarios: Sequence[Scenario | Resolved]) -> None:
     Resolves each scenario and forgets it again: all of them at once may not fit in memory. Of neighbours
     that differ only in their seeds, the first stands for all.
     """
+    from manetlab.scenario import Scenario
+
     before: Scenario | None = None
     for number, scenario in enumerate(scenarios):
         if isinstance(scenario, Resolved):
@@ -223,7 +229,7 @@ def check_series_step(step_s: float | None, where: str) -> None:
 
 def _check_series_rows(resolved: Resolved, step_s: float) -> None:
     flows = sum(flow["kind"] != "cbr" for flow in resolved.flows)
-    rows = resolved.scenario.duration_s / step_s * (1 + flows)
+    rows = resolved.asked.duration_s / step_s * (1 + flows)
     if rows > MOST_SERIES_ROWS:
         found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
         hint = "a row is kept for every step, and one for every flow but CBR: make the steps longer"
@@ -247,9 +253,9 @@ def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
             **provenance.of_code(),
             "scenario": resolved.to_dict(),
             "scenario_hash": resolved.hash,
-            "seed": resolved.scenario.seed,
-            "replication": resolved.scenario.replication,
-            "profile": resolved.scenario.profile,
+            "seed": resolved.asked.seed,
+            "replication": resolved.asked.replication,
+            "profile": resolved.asked.profile,
             "result_hash": measured["result_hash"],
             "events": measured["events"],
             "arrivals": measured["arrivals"],

@@ -1,19 +1,16 @@
 """Scenarios: everything that a run depends on, as a user writes it, and resolved.
 
 A [`Scenario`][manetlab.Scenario] is what a TOML file or a Python script says; most of it is optional. A
-[`Resolved`][manetlab.scenario.Resolved] scenario has every parameter's value, the flows one by one and the
+[`Resolved`][manetlab.resolving.Resolved] scenario has every parameter's value, the flows one by one and the
 movement; it is what is run, hashed and kept with the result.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -24,18 +21,28 @@ from manetlab import _core, parameters, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.flows import FLOWS, MAX_NODES, STRICT, AnyFlow, Seconds, TraceFlow, WebCycle
-from manetlab.parameters import PYTHON, Params
-from manetlab.routing import PythonProtocol, name_of, protocol_of
-
-DEFAULT_PROFILE = "rfc"
-"""What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
+from manetlab.resolving import (
+    DEFAULT_PROFILE,
+    DEFAULT_ROUTING,
+    DEFAULT_SEED,
+    MOST_SECONDS,
+    SEEDS,
+    Resolved,
+    Section,
+    is_in_python,
+    read_flows,
+    read_movement,
+    resolve,
+    set_by,
+)
+from manetlab.routing import name_of
+from manetlab.written import SHORT_FORMS, as_plain, merged
 
 Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]
 Coordinate = Annotated[float, Field(ge=-1e7, le=1e7)]
 Place = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]
-Seed = Annotated[int, Field(ge=0, lt=2**64)]
-Section = dict[str, Any]
+Seed = Annotated[int, Field(ge=0, lt=SEEDS)]
 
 
 class _Model(BaseModel):
@@ -173,10 +180,6 @@ class TrafficSource(_Model):
         return self
 
 
-_SHORT_FORMS = {"movement": "file", "traffic": "file", "tcp": "sender"}
-"""Fields for which a string alone may stand, and the key that it is the value of."""
-
-
 class Scenario(_Model):
     """Who moves where, who talks to whom, which protocols every node runs, for how long.
 
@@ -211,11 +214,11 @@ class Scenario(_Model):
 
     movement: MovementSource
     traffic: TrafficSource
-    duration_s: Annotated[float, Field(gt=0, le=1e6)]
+    duration_s: Annotated[float, Field(gt=0, le=MOST_SECONDS)]
     warmup_s: Seconds = 0.0
-    seed: Seed = 1
+    seed: Seed = DEFAULT_SEED
     replication: Seed = 0
-    routing: str = "aodv"
+    routing: str = DEFAULT_ROUTING
     profile: str = DEFAULT_PROFILE
     radio: Section = {}
     mac: Section = {}
@@ -242,7 +245,7 @@ class Scenario(_Model):
         if not isinstance(data, Mapping):
             return data
         full = dict(data)
-        for key, name in _SHORT_FORMS.items():
+        for key, name in SHORT_FORMS.items():
             if isinstance(full.get(key), str | Path):
                 full[key] = {name: str(full[key])}
         if isinstance(full.get("routing"), type):
@@ -356,96 +359,51 @@ class Scenario(_Model):
         named = (self.movement.file, self.traffic.file)
         return [self._folder / name for name in named if name is not None]
 
+    @property
+    def where(self) -> str:
+        """What errors name as their place."""
+        return self._where
+
+    @property
+    def place_of_flows(self) -> str:
+        """What errors about flows name as their place."""
+        return str(self._folder / self.traffic.file) if self.traffic.file else self._where
+
+    @property
+    def is_in_python(self) -> bool:
+        """Whether the routing protocol is written in Python."""
+        return is_in_python(self)
+
+    def section(self, name: str) -> Section:
+        """The changed parameters of a section."""
+        section: Section = getattr(self, name)
+        return section
+
+    def as_scenario(self) -> Scenario:
+        """The scenario itself."""
+        return self
+
     def resolve(self) -> Resolved:
         """The complete scenario: every parameter's value, every flow, the movement.
 
         Raises:
             InputError: A file cannot be used, or a name or a value is not allowed.
         """
-        params = self._params()
-        protocol = self._python_protocol()
-        movement = self._read_or_make_movement()
-        asked = {
-            "duration_s": self.duration_s,
-            "warmup_s": self.warmup_s,
-            "seed": self.seed,
-            "replication": self.replication,
-            "routing": "custom" if protocol else self.routing.partition(":")[0],
-            "params": params,
-            "flows": self._flows(movement, params["radio"]),
-        }
-        place = str(self._folder / self.traffic.file) if self.traffic.file else self._where
-        core = json.loads(_core.normalize(_canonical(asked), movement, place))
-        return Resolved(self, movement, core, protocol)
-
-    @property
-    def is_in_python(self) -> bool:
-        """Whether the routing protocol is written in Python."""
-        return self.routing.partition(":")[0] == PYTHON
-
-    def _python_protocol(self) -> PythonProtocol | None:
-        if not self.is_in_python:
-            return None
-        try:
-            _canonical(self.python)
-        except (TypeError, ValueError) as error:
-            hint = "results are told apart by the parameters that made them"
-            wanted = "texts, numbers, true or false, and lists and tables of these"
-            place = f"{self._where}: python"
-            raise InputError(
-                "the parameters cannot be written down", place, str(error), wanted, hint
-            ) from None
-        return protocol_of(self.routing, self.python, self._where)
+        return resolve(self)
 
     def set_by(self, section: str, name: str) -> str:
         """What gives a parameter its value: the profile, a named set, or the scenario itself."""
-        if name in getattr(self, section):
-            return "scenario"
-        layers = self._layers()
-        for index in range(len(layers) - 1, 0, -1):
-            label, params = layers[index]
-            if params[section][name] != layers[index - 1][1][section][name]:
-                return label
-        return layers[0][0]
+        return set_by(self, section, name)
 
-    def _layers(self) -> list[tuple[str, Params]]:
-        """The parameters as they become: the profile's, then after each named set, with its name."""
-        layers = [(f"profile {self.profile}", parameters.profile(self.profile, self._where))]
-        protocol, colon, routing_set = self.routing.partition(":")
-        if self.is_in_python:
-            colon = ""
-        elif protocol not in _core.routings():
-            error = parameters.unknown("routing protocol", protocol, _core.routings(), self._where)
-            error.wanted = f"{error.wanted}, or python:MODULE.CLASS"
-            raise error
-        if colon and not _core.routing_sets(protocol):
-            raise InputError(
-                f"{protocol} has no parameter sets",
-                self._where,
-                f'"{self.routing}"',
-                f'"{protocol}"',
-                "other protocols have: aodv:dyer-2002",
-            )
-        if colon:
-            before = layers[-1][1]
-            after = parameters.apply_routing_set(before, protocol, routing_set, self._where)
-            layers.append((self.routing, after))
-        if (sender := self.tcp.get("sender")) is not None:
-            layers.append(
-                (f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender), self._where))
-            )
-        return layers
+    def make_movement(self) -> _core.Movement:
+        """Where the nodes start and go.
 
-    def _params(self) -> Params:
-        overrides = {section: getattr(self, section) for section in parameters.schema()}
-        overrides["tcp"] = {name: value for name, value in self.tcp.items() if name != "sender"}
-        return parameters.apply_overrides(self._layers()[-1][1], overrides, self._where)
-
-    def _read_or_make_movement(self) -> _core.Movement:
+        Raises:
+            InputError: The file cannot be used, or a parameter is not allowed.
+        """
         source = self.movement
         if source.file is not None:
-            path = self._folder / source.file
-            return _core.Movement.read(read_bytes(path, "movement file"), str(path))
+            return read_movement(self._folder / source.file)
         if source.waypoint is not None:
             checked = parameters.check_waypoint(source.waypoint, self._where)
             return _core.Movement.waypoint(json.dumps(checked), self.duration_s, self.seed, self.replication)
@@ -456,8 +414,16 @@ class Scenario(_Model):
         assert source.positions is not None
         return _core.Movement.fixed(source.positions)
 
-    def _flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
-        """All flows; Web sessions come last, so that they change no other flow's number."""
+    def make_flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
+        """All flows; Web sessions come last, so that they change no other flow's number.
+
+        Args:
+            movement: Where the nodes are.
+            radio: The parameters of the radio, of which random traffic may depend.
+
+        Raises:
+            InputError: The file cannot be used, or the flows cannot be drawn.
+        """
         flows = self._flows_but_web(movement, radio)
         if self.traffic.web is None:
             return flows
@@ -467,11 +433,7 @@ class Scenario(_Model):
     def _flows_but_web(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
         source = self.traffic
         if source.file is not None:
-            path = self._folder / source.file
-            flows: list[dict[str, Any]] = json.loads(
-                _core.read_traffic(read_bytes(path, "traffic file"), str(path))
-            )
-            return flows
+            return read_flows(self._folder / source.file)
         if source.random is not None:
             drawn = traffic.Pattern(**source.random.model_dump())
             times = (self.warmup_s, self.duration_s)
@@ -483,111 +445,6 @@ class Scenario(_Model):
 def _core_form(flow: AnyFlow) -> dict[str, Any]:
     """A flow as the simulator takes it; a trace has been read."""
     return flow.model_dump(exclude={"file"} if isinstance(flow, TraceFlow) else None)
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """A scenario in which nothing is left to defaults, files or draws.
-
-    Attributes:
-        scenario: What it was resolved from.
-        movement: Where the nodes start and go.
-        core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
-        protocol: The routing protocol if it is one in Python.
-    """
-
-    scenario: Scenario
-    movement: _core.Movement
-    core: dict[str, Any]
-    protocol: PythonProtocol | None = None
-
-    @property
-    def params(self) -> Params:
-        """Every parameter's value, by section and name."""
-        params: Params = self.core["params"]
-        return params
-
-    @property
-    def flows(self) -> list[dict[str, Any]]:
-        """Every flow, in order."""
-        flows: list[dict[str, Any]] = self.core["flows"]
-        return flows
-
-    @cached_property
-    def _core_parts(self) -> dict[str, str]:
-        """The canonical JSON of each of the core's fields: they are part of two texts, and long."""
-        return {key: _canonical(value) for key, value in self.core.items()}
-
-    def of(self, scenario: Scenario) -> Resolved:
-        """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
-        seeds = {"seed": scenario.seed, "replication": scenario.replication}
-        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol)
-        parts = {**self._core_parts, **{key: _canonical(value) for key, value in seeds.items()}}
-        # Where `cached_property` looks first.
-        other.__dict__["_core_parts"] = parts
-        return other
-
-    def core_json(self) -> str:
-        """The scenario as the simulator takes it; the movement goes beside it."""
-        return _joined(self._core_parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything that the run depends on; the movement by the SHA-256 hash of its ns-2 form."""
-        return {**self.core, **self._beside_core()}
-
-    def _beside_core(self) -> dict[str, Any]:
-        """What the run depends on and the simulator does not read: movement, a protocol in Python."""
-        beside: dict[str, Any] = {"movement": {"nodes": self.movement.nodes, "sha256": self.movement.digest}}
-        if self.protocol is not None:
-            beside["routing"] = self.protocol.name
-            beside["python"] = dict(self.protocol.parameters)
-            beside["python_source_sha256"] = self.protocol.source_sha256
-        return beside
-
-    @cached_property
-    def hash(self) -> str:
-        """SHA-256 of `to_dict` as canonical JSON, 64 hexadecimal digits."""
-        beside = {key: _canonical(value) for key, value in self._beside_core().items()}
-        return hashlib.sha256(_joined({**self._core_parts, **beside}).encode()).hexdigest()
-
-
-def _canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _joined(parts: Mapping[str, str]) -> str:
-    """What `_canonical` makes of a mapping, of its values' canonical JSON."""
-    return "{" + ",".join(f'"{key}":{parts[key]}' for key in sorted(parts)) + "}"
-
-
-def as_plain(value: Any) -> Any:
-    """The same value as data: NumPy's values, tuples, mappings and routing protocols converted."""
-    if isinstance(value, Mapping):
-        return {key: as_plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_plain(each) for each in value]
-    if isinstance(value, type):
-        return name_of(value)
-    # NumPy is not imported for this: whoever has such a value has it.
-    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "dtype") else value
-
-
-def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``data`` with ``changes``; sections of parameters are joined, all else is replaced."""
-    merged = dict(data)
-    for key, value in changes.items():
-        if key in parameters.sections():
-            section, change = long_form(key, merged.get(key)), long_form(key, value)
-            if isinstance(section, Mapping) and isinstance(change, Mapping):
-                merged[key] = {**section, **change}
-                continue
-        merged[key] = value
-    return merged
-
-
-def long_form(key: str, value: object) -> object:
-    """A field's value with its short form, a string alone, written out as a table."""
-    return {_SHORT_FORMS[key]: value} if key in _SHORT_FORMS and isinstance(value, str) else value
 
 
 def _clear(error: ValidationError, where: str) -> InputError:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.errors import InputError, shown
-from manetlab.scenario import Resolved, Scenario
+from manetlab.resolving import Resolved
+from manetlab.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

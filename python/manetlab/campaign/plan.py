@@ -21,7 +21,8 @@ from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step, run
-from manetlab.scenario import Scenario, as_plain, merged
+from manetlab.scenario import Scenario
+from manetlab.written import as_plain, merged
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Progress

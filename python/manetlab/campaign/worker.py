@@ -17,8 +17,10 @@ from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.store import Outcome, key_of
 from manetlab.errors import ManetlabError
 from manetlab.files import read_bytes
+from manetlab.resolving import Resolved
 from manetlab.running import run
-from manetlab.scenario import Resolved, Scenario, long_form
+from manetlab.scenario import Scenario
+from manetlab.written import long_form
 
 FILED = ("movement", "traffic")
 """Fields of a scenario that may name a file."""

@@ -9,41 +9,35 @@ import os
 import shlex
 import sys
 
-import typer
+import click
 
 import manetlab
-from manetlab.cli import campaigns, experiments, papers, profiles, reports, runs, scenarios
+from manetlab.cli.groups import Commands, Group
 from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
 
-app = typer.Typer(
-    help="Packet-level simulation of mobile ad hoc networks.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+COMMANDS = Commands(
+    {
+        "run": "manetlab.cli.runs:run",
+        "report": "manetlab.cli.reports:report",
+        "demo": "manetlab.cli.experiments:demo",
+        "validate": "manetlab.cli.experiments:validate",
+        "scenario": "manetlab.cli.scenarios:app",
+        "profile": "manetlab.cli.profiles:app",
+        "campaign": "manetlab.cli.campaigns:app",
+        "papers": "manetlab.cli.papers:app",
+    }
 )
-app.command("run")(runs.run)
-app.add_typer(scenarios.app, name="scenario")
-app.add_typer(profiles.app, name="profile")
-app.command("report")(reports.report)
-app.add_typer(campaigns.app, name="campaign")
-app.add_typer(papers.app, name="papers")
-app.command("demo")(experiments.demo)
-app.command("validate")(experiments.validate)
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        print(f"manetlab {manetlab.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _common(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
-    ),
-) -> None:
+# Help shows the defaults of all commands below.
+@click.group(cls=Group, commands=COMMANDS, no_args_is_help=True, context_settings={"show_default": True})
+@click.version_option(
+    manetlab.__version__,
+    prog_name="manetlab",
+    message="%(prog)s %(version)s",
+    help="Print the version and exit.",
+)
+def app() -> None:
     """Packet-level simulation of mobile ad hoc networks."""
 
 

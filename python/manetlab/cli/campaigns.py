@@ -4,60 +4,61 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from manetlab.cli import options
+from manetlab.cli.groups import Group
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.campaign.results import Results
     from manetlab.tables import Table
 
-app = typer.Typer(
-    help="Questions asked of many runs: run what is missing, show and export what came out.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+SOURCE = click.argument(
+    "source",
+    type=options.PATH,
+    metavar="CAMPAIGN",
+    help="A campaign's TOML file or its store, CAMPAIGN.db.",
 )
-
-File = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="A campaign in TOML.")]
-Source = Annotated[
-    Path, typer.Argument(metavar="CAMPAIGN", help="A campaign's TOML file or its store, CAMPAIGN.db.")
-]
-StoreFile = Annotated[
-    Path | None, typer.Option("--store", help="The store. [beside the campaign's file, NAME.db]")
-]
-Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", help="A metric to show; may be repeated. [the campaign's]")
-]
+STORE = click.option("--store", type=options.PATH, help="The store. [beside the campaign's file, NAME.db]")
 SHOWN_FAILURES = 5
 """How many failed runs are shown one by one."""
 
 
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Questions asked of many runs: run what is missing, show and export what came out."""
+
+
 @app.command()
+@click.argument("file", type=options.PATH, metavar="CAMPAIGN.toml", help="A campaign in TOML.")
+@STORE
+@options.JOBS
+@click.option("--until", help="Replicate until the wanted metrics' intervals are ± this, 5%.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on this Dask cluster.")
+@click.option(
+    "--slurm",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Run as SLURM's jobs; options of SLURMCluster, and jobs=N.",
+)
+@click.option("--allow-other-version", is_flag=True, help="Use results of another version or commit too.")
+@click.option("--retry-failed", is_flag=True, help="Run again what has failed before.")
+@options.JSON
 def run(
-    file: File,
-    store: StoreFile = None,
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Replicate until the wanted metrics' intervals are ± this, 5%.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="tcp://HOST:PORT", help="Run on this Dask cluster.")
-    ] = None,
-    slurm: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Run as SLURM's jobs; options of SLURMCluster, and jobs=N."),
-    ] = None,
-    allow_other_version: Annotated[
-        bool, typer.Option("--allow-other-version", help="Use results of another version or commit too.")
-    ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run again what has failed before.")
-    ] = False,
-    as_json: options.Json = False,
+    file: Path,
+    store: Path | None,
+    jobs: int | None,
+    until: str | None,
+    scheduler: str | None,
+    slurm: tuple[str, ...],
+    allow_other_version: bool,
+    retry_failed: bool,
+    as_json: bool,
 ) -> None:
     """Run what is missing of a campaign, and show the results. Stop it whenever you like and go on later."""
     from manetlab.campaign.plan import Campaign
@@ -73,20 +74,23 @@ def run(
                 place,
                 jobs=jobs,
                 scheduler=scheduler,
-                slurm=None if slurm is None else pairs(slurm),
+                slurm=pairs(slurm) if slurm else None,
                 progress=progress,
                 allow_other_version=allow_other_version,
                 retry_failed=retry_failed,
             )
     except KeyboardInterrupt:
         print(f"stopped; finished runs are kept in {place}, the same command goes on", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise click.exceptions.Exit(130) from None
     _show(results, None, as_json)
     _tell_failures(results)
 
 
 @app.command()
-def status(source: Source, store: StoreFile = None, as_json: options.Json = False) -> None:
+@SOURCE
+@STORE
+@options.JSON
+def status(source: Path, store: Path | None, as_json: bool) -> None:
     """Print how far a campaign is, and what failed."""
     from manetlab.tables import Table, stdout_console
 
@@ -117,44 +121,45 @@ def status(source: Source, store: StoreFile = None, as_json: options.Json = Fals
 
 
 @app.command("results")
+@SOURCE
+@STORE
+@click.option(
+    "--metric", "metrics", multiple=True, help="A metric to show; may be repeated. [the campaign's]"
+)
+@click.option("--compare", metavar="A,B", help="Compare two levels of a factor in pairs: reno-f,reno.")
+@options.JSON
 def results_(
-    source: Source,
-    store: StoreFile = None,
-    metrics: Metrics = None,
-    compare: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Compare two levels of a factor in pairs: reno-f,reno.")
-    ] = None,
-    as_json: options.Json = False,
+    source: Path, store: Path | None, metrics: tuple[str, ...], compare: str | None, as_json: bool
 ) -> None:
     """Print what came out: mean and interval at every point, or a comparison in pairs."""
     results = _results(source, store)
     if compare is None:
-        _show(results, metrics, as_json)
+        _show(results, list(metrics) or None, as_json)
     else:
-        _compare(results, compare, metrics, as_json)
+        _compare(results, compare, list(metrics) or None, as_json)
     _tell_failures(results, strict=False)
 
 
 @app.command()
-def export(
-    source: Source,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write into.")],
-    store: StoreFile = None,
-    formats: Annotated[str, typer.Option("--format", help="csv, parquet or both.")] = "csv,parquet",
-) -> None:
+@SOURCE
+@click.option("--output", "-o", type=options.PATH, required=True, help="Folder to write into.")
+@STORE
+@click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
+def export(source: Path, output: Path, store: Path | None, formats: str) -> None:
     """Write runs, flows, drops, failures and provenance as CSV and Parquet."""
     for path in _results(source, store).export(output, [name.strip() for name in formats.split(",")]):
         print(path)
 
 
 @app.command()
+@SOURCE
+@click.option("--point", type=click.IntRange(min=0), required=True, help="Number of the point.")
+@click.option("--replication", type=click.IntRange(min=0), required=True, help="Number of the replication.")
+@STORE
+@options.JSON
+@click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
 def repeat(
-    source: Source,
-    point: Annotated[int, typer.Option(help="Number of the point.", min=0)],
-    replication: Annotated[int, typer.Option(help="Number of the replication.", min=0)],
-    store: StoreFile = None,
-    as_json: options.Json = False,
-    record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
+    source: Path, point: int, replication: int, store: Path | None, as_json: bool, record: Path | None
 ) -> None:
     """Make one run of a campaign again and show it; nothing is stored."""
     from manetlab.cli.runs import show
@@ -200,7 +205,7 @@ def share(text: str) -> float:
         raise InputError("this is no share", "--until", repr(text), "for example 5% or 0.05", hint) from None
 
 
-def pairs(texts: list[str]) -> dict[str, Any]:
+def pairs(texts: Iterable[str]) -> dict[str, Any]:
     """``KEY=VALUE`` options as a mapping; what looks like a whole number is one.
 
     Raises:
@@ -311,4 +316,4 @@ def _tell_failures(results: Results, strict: bool = True) -> None:
     if len(failed) > SHOWN_FAILURES:
         print("all of them: manetlab campaign export, failed.csv", file=sys.stderr)
     if strict:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)

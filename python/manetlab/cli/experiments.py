@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from manetlab.cli import options
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.running import Result
     from manetlab.scenario import Scenario
 
-Jobs = Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)]
 
-
-def demo(jobs: Jobs = None) -> None:
+@click.command()
+@options.JOBS
+def demo(jobs: int | None) -> None:
     """Compare TCP Reno with Reno-F over AODV in ten mobile networks, in pairs."""
     from manetlab import demo as experiment
     from manetlab.tables import stdout_console
@@ -25,17 +26,23 @@ def demo(jobs: Jobs = None) -> None:
     experiment.table(results).print(stdout_console())
 
 
+@click.command()
+@click.argument(
+    "parts",
+    nargs=-1,
+    metavar="[PART]...",
+    help="chains, mobile, dsdv, dsr, saturation, one-hop, table-1.1. [all]",
+)
+@click.option(
+    "--reference",
+    type=options.PATH,
+    help="Folder of ns-2's measurements. [the checkout's tests/data/ns2]",
+)
+@click.option("--seeds", type=click.IntRange(2, 1000), default=5, help="Replications of each case.")
+@click.option("--markdown", type=options.PATH, help="Write the tables here too, as Markdown.")
+@options.JOBS
 def validate(
-    parts: Annotated[
-        list[str] | None,
-        typer.Argument(help="chains, mobile, dsdv, dsr, saturation, one-hop, table-1.1. [all]"),
-    ] = None,
-    reference: Annotated[
-        Path | None, typer.Option(help="Folder of ns-2's measurements. [the checkout's tests/data/ns2]")
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="Replications of each case.", min=2, max=1000)] = 5,
-    markdown: Annotated[Path | None, typer.Option(help="Write the tables here too, as Markdown.")] = None,
-    jobs: Jobs = None,
+    parts: tuple[str, ...], reference: Path | None, seeds: int, markdown: Path | None, jobs: int | None
 ) -> None:
     """Compare the simulator with ns-2.35, with theory and with published figures."""
     from manetlab import validation
@@ -45,7 +52,7 @@ def validate(
 
     if markdown is not None:
         check_writable(markdown)
-    for part in parts or ():
+    for part in parts:
         if part not in validation.PARTS:
             raise unknown("part of the validation", part, validation.PARTS, "command line")
     folder = reference or validation.reference_folder()
@@ -56,7 +63,7 @@ def validate(
     check_apart({"--markdown": markdown}, folder.iterdir())
     console = stdout_console()
     written = []
-    for part in parts or list(validation.PARTS):
+    for part in parts or validation.PARTS:
         check = validation.PARTS[part](folder, seeds)
         for table in check.evaluate(_with_progress(check.scenarios, part, jobs)):
             table.print(console)

@@ -2,48 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.resolving import Asked
     from manetlab.scenario import Scenario
 
-File = Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", help="A scenario in TOML.")]
-MovementFile = Annotated[Path | None, typer.Option("--movement", help="Movement file of ns-2 (setdest).")]
-TrafficFile = Annotated[Path | None, typer.Option("--traffic", help="Traffic file of ns-2 (cbrgen.tcl).")]
-Routing = Annotated[
-    str | None,
-    typer.Option(
-        help="A protocol (docs/scenarios.md names them), or PROTOCOL:SET for a parameter set. [aodv]"
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""What `click.option` and `click.argument` return."""
+
+PATH = click.Path(path_type=Path)
+
+SCENARIO = click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML.")
+ROUTING = click.option(
+    "--routing",
+    help="A protocol (docs/scenarios.md names them), or PROTOCOL:SET for a parameter set. [aodv]",
+)
+TCP = click.option("--tcp", help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")
+PROFILE = click.option("--profile", help="Set of defaults; see `manetlab profile list`. [rfc]")
+DURATION = click.option("--duration", "duration_s", type=float, help="Length of the run, s.")
+WARMUP = click.option("--warmup", "warmup_s", type=float, help="Measurement begins here, s. [0]")
+SEED = click.option("--seed", type=int, help="Seed of all random streams. [1]")
+SET = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="SECTION.NAME=VALUE",
+    help="Change a parameter; may be repeated.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Runs at a time. [as many as cores]")
+
+
+def movement(required: bool = False) -> Decorator:
+    """The option ``--movement`` of commands that read such a file."""
+    return click.option("--movement", type=PATH, required=required, help="Movement file of ns-2 (setdest).")
+
+
+def traffic(required: bool = False) -> Decorator:
+    """The option ``--traffic`` of commands that read such a file."""
+    return click.option("--traffic", type=PATH, required=required, help="Traffic file of ns-2 (cbrgen.tcl).")
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """One decorator for several options, which help shows in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+ANY_SCENARIO = together(
+    click.argument(
+        "scenario", type=PATH, required=False, metavar="[SCENARIO.toml]", help="A scenario in TOML."
     ),
-]
-Tcp = Annotated[str | None, typer.Option(help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")]
-Profile = Annotated[str | None, typer.Option(help="Set of defaults; see `manetlab profile list`. [rfc]")]
-Duration = Annotated[float | None, typer.Option(help="Length of the run, s.")]
-Warmup = Annotated[float | None, typer.Option(help="Measurement begins here, s. [0]")]
-Seed = Annotated[int | None, typer.Option(help="Seed of all random streams. [1]")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="SECTION.NAME=VALUE", help="Change a parameter; may be repeated."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+    movement(),
+    traffic(),
+    ROUTING,
+    TCP,
+    PROFILE,
+    DURATION,
+    WARMUP,
+    SEED,
+)
+"""Everything but ``--set`` that says what to run; its values are those of `asked_for`."""
 
 
-def scenario_from(
-    file: Path | None,
-    movement: Path | None,
-    traffic: Path | None,
-    changes: list[str] | None,
+def asked_for(
+    scenario: Path | None = None,
+    movement: Path | None = None,
+    traffic: Path | None = None,
+    changes: Sequence[str] = (),
     **fields: Any,
-) -> Scenario:
-    """The scenario that a command line describes.
+) -> Asked:
+    """What a command line asks to be run, checked by no more than it needs.
 
     Args:
-        file: A TOML file, or None.
+        scenario: A TOML file, or None.
         movement: A movement file, or None.
         traffic: A traffic file, or None.
         changes: Changed parameters as ``SECTION.NAME=VALUE``.
@@ -52,16 +96,19 @@ def scenario_from(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
-    from manetlab.scenario import Scenario, merged
+    from manetlab.two_files import two_files
+    from manetlab.written import merged
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
-            given[name] = str(path if file is None else path.absolute())
-    given = merged(given, _parsed(changes or []))
-    if file is not None:
-        return Scenario.load(file, given)
+            given[name] = str(path if scenario is None else path.absolute())
+    given = merged(given, _parsed(changes))
+    if scenario is not None:
+        from manetlab.scenario import Scenario
+
+        return Scenario.load(scenario, given)
     for name, why in (
         ("movement", "where the nodes are and go"),
         ("traffic", "who talks to whom"),
@@ -71,11 +118,27 @@ def scenario_from(
             option = "--" + name.removesuffix("_s")
             hint = "or give a scenario in TOML instead of the two files"
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
-    return Scenario.build(given, "command line")
+    where = "command line"
+    if (plain := two_files(given, where)) is not None:
+        return plain
+    from manetlab.scenario import Scenario
+
+    return Scenario.build(given, where)
 
 
-def _parsed(changes: list[str]) -> dict[str, dict[str, Any]]:
+def scenario_from(scenario: Path | None = None, **described: Any) -> Scenario:
+    """The scenario that a command line describes; the arguments are those of `asked_for`.
+
+    Raises:
+        InputError: Something is missing, unknown or not allowed.
+    """
+    return asked_for(scenario, **described).as_scenario()
+
+
+def _parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
+    if not changes:
+        return {}
     import tomllib
 
     from manetlab import parameters

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-import typer
+import click
+
+from manetlab.cli import options
+from manetlab.cli.groups import Group
 
 if TYPE_CHECKING:
     from manetlab.papers.ledger import Claim, Experiment, Ledger
     from manetlab.papers.study import Study
 
-app = typer.Typer(help="Reproduce experiments of five papers and judge their claims.", no_args_is_help=True)
+OUT = click.option(
+    "--out",
+    type=options.PATH,
+    default=Path("out/papers"),
+    help="Folder that keeps runs and verdicts.",
+)
+MARKDOWN = click.option(
+    "--markdown",
+    type=options.PATH,
+    help="Write the page of all verdicts so far here, in Markdown.",
+)
 
-Out = Annotated[Path, typer.Option(help="Folder that keeps runs and verdicts.")]
-OUT = Path("out/papers")
-Markdown = Annotated[
-    Path | None, typer.Option(help="Write the page of all verdicts so far here, in Markdown.")
-]
+
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Reproduce experiments of five papers and judge their claims."""
 
 
 @app.command("list")
-def list_all(
-    paper: Annotated[str | None, typer.Option(help="Only this paper's, by its key.")] = None,
-    runnable: Annotated[bool, typer.Option("--runnable", help="Only those that can be run.")] = False,
-) -> None:
+@click.option("--paper", help="Only this paper's, by its key.")
+@click.option("--runnable", is_flag=True, help="Only those that can be run.")
+def list_all(paper: str | None, runnable: bool) -> None:
     """List the papers' experiments."""
     from manetlab.papers import ledger
     from manetlab.papers.experiments import studies
@@ -44,7 +55,8 @@ def list_all(
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(metavar="ID", help="An experiment or a claim.")]) -> None:
+@click.argument("name", metavar="ID", help="An experiment or a claim.")
+def show(name: str) -> None:
     """Show an experiment with its set-up, assumptions and claims, or one claim."""
     from manetlab.papers import ledger
     from manetlab.tables import stdout_console
@@ -59,20 +71,29 @@ def show(name: Annotated[str, typer.Argument(metavar="ID", help="An experiment o
 
 
 @app.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="ID…",
+    help="Experiments, a paper's key for all of its, or all.",
+)
+@click.option("--full/--quick", default=False, help="As many runs as the paper, or fewer.")
+@OUT
+@MARKDOWN
+@click.option(
+    "--page",
+    type=options.PATH,
+    help="Write tables, verdicts and cost of these experiments here, in Markdown.",
+)
+@options.JOBS
 def reproduce(
-    names: Annotated[
-        list[str], typer.Argument(metavar="ID…", help="Experiments, a paper's key for all of its, or all.")
-    ],
-    full: Annotated[
-        bool, typer.Option("--full/--quick", help="As many runs as the paper, or fewer.")
-    ] = False,
-    out: Out = OUT,
-    markdown: Markdown = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(help="Write tables, verdicts and cost of these experiments here, in Markdown."),
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
+    names: tuple[str, ...],
+    full: bool,
+    out: Path,
+    markdown: Path | None,
+    page: Path | None,
+    jobs: int | None,
 ) -> None:
     """Run experiments, print what came out beside the paper, and judge the claims."""
     from manetlab.files import write_text
@@ -105,7 +126,9 @@ def reproduce(
 
 
 @app.command()
-def status(out: Out = OUT, markdown: Markdown = None) -> None:
+@OUT
+@MARKDOWN
+def status(out: Path, markdown: Path | None) -> None:
     """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
     _check_page(markdown, out)
     _report(out, markdown)

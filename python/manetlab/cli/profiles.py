@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
-import typer
+import click
 
 from manetlab.cli import options
+from manetlab.cli.groups import Group
 
-app = typer.Typer(help="Named sets of defaults.", no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(help="A profile's name.")]
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Named sets of defaults."""
 
 
 @app.command("list")
@@ -23,7 +24,9 @@ def list_() -> None:
 
 
 @app.command()
-def show(name: Name, as_json: options.Json = False) -> None:
+@click.argument("name", help="A profile's name.")
+@options.JSON
+def show(name: str, as_json: bool) -> None:
     """Print every parameter of a profile with unit and source."""
     from manetlab import parameters
     from manetlab.tables import Table, stdout_console
@@ -40,7 +43,10 @@ def show(name: Name, as_json: options.Json = False) -> None:
 
 
 @app.command()
-def diff(a: Name, b: Name, as_json: options.Json = False) -> None:
+@click.argument("a", help="A profile's name.")
+@click.argument("b", help="A profile's name.")
+@options.JSON
+def diff(a: str, b: str, as_json: bool) -> None:
     """Print the parameters in which two profiles differ."""
     from manetlab import parameters
     from manetlab.tables import Table, stdout_console

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
+
+from manetlab.cli import options
 
 
+@click.command()
+@click.argument("store", type=options.PATH, metavar="RESULTS", help="The store of a campaign.")
+@click.option(
+    "--out",
+    type=options.PATH,
+    help="Folder to write. [the store's name with -report in place of its ending]",
+)
+@click.option(
+    "--compare", metavar="FACTOR", help="Factor whose levels are compared. [a protocol, or the first]"
+)
+@click.option("--baseline", metavar="LEVEL", help="Level that the others are compared with. [the first]")
+@click.option("--confidence", type=float, default=0.95, help="Confidence of all intervals.")
 def report(
-    store: Annotated[Path, typer.Argument(metavar="RESULTS", help="The store of a campaign.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder to write. [the store's name with -report in place of its ending]"),
-    ] = None,
-    compare: Annotated[
-        str | None,
-        typer.Option(metavar="FACTOR", help="Factor whose levels are compared. [a protocol, or the first]"),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="LEVEL", help="Level that the others are compared with. [the first]")
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="Confidence of all intervals.")] = 0.95,
+    store: Path, out: Path | None, compare: str | None, baseline: str | None, confidence: float
 ) -> None:
     """Write a campaign's results as a page, with figures (SVG, PDF) and tables (CSV, LaTeX) beside it."""
     from manetlab.campaign import Results

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from manetlab.cli import options
 from manetlab.errors import InputError
@@ -21,25 +21,24 @@ MAX_SEEDS = 100_000
 """Most replications of one command."""
 
 
+@click.command()
+@options.ANY_SCENARIO
+@click.option("--seeds", type=click.IntRange(1, MAX_SEEDS), default=1, help="Number of replications.")
+@options.JOBS
+@options.SET
+@options.JSON
+@click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
+@click.option("--series", type=float, help="Keep time series with steps of so many s.")
+@click.option("--series-out", type=options.PATH, help="Write the time series here: a .csv or .parquet file.")
 def run(
-    scenario: options.File = None,
-    movement: options.MovementFile = None,
-    traffic: options.TrafficFile = None,
-    routing: options.Routing = None,
-    tcp: options.Tcp = None,
-    profile: options.Profile = None,
-    duration: options.Duration = None,
-    warmup: options.Warmup = None,
-    seed: options.Seed = None,
-    seeds: Annotated[int, typer.Option(help="Number of replications.", min=1, max=MAX_SEEDS)] = 1,
-    jobs: Annotated[int | None, typer.Option(help="Runs at a time. [as many as cores]", min=1)] = None,
-    changes: options.Set = None,
-    as_json: options.Json = False,
-    record: Annotated[Path | None, typer.Option(help="Write the recording here, as JSON lines.")] = None,
-    series: Annotated[float | None, typer.Option(help="Keep time series with steps of so many s.")] = None,
-    series_out: Annotated[
-        Path | None, typer.Option(help="Write the time series here: a .csv or .parquet file.")
-    ] = None,
+    scenario: Path | None,
+    seeds: int,
+    jobs: int | None,
+    as_json: bool,
+    record: Path | None,
+    series: float | None,
+    series_out: Path | None,
+    **described: Any,
 ) -> None:
     """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
     from manetlab.files import check_apart, check_writable, write_text
@@ -49,21 +48,10 @@ def run(
         check_writable(record)
     _check_series(series, series_out, as_json)
     _check_one_run(seeds, {"--record": record, "--series": series})
-    asked = options.scenario_from(
-        scenario,
-        movement,
-        traffic,
-        changes,
-        routing=routing,
-        tcp=tcp,
-        profile=profile,
-        duration_s=duration,
-        warmup_s=warmup,
-        seed=seed,
-    )
+    asked = options.asked_for(scenario, **described)
     check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
     if seeds > 1:
-        _show_many(_replications(asked, seeds, jobs), as_json)
+        _show_many(_replications(asked.as_scenario(), seeds, jobs), as_json)
         return
     resolved = asked.resolve()
     if (last := resolved.movement.last_command_s) > asked.duration_s:
@@ -165,15 +153,13 @@ def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
 
-    from manetlab.flows import FLOWS
-    from manetlab.metrics import CBR_FLOW, MESSAGE_FLOW, RTP_FLOW, TCP_FLOW, TOTALS, WEB_FLOW
+    from manetlab.metrics import FLOWS, MESSAGE_FLOW, RTP_FLOW, TOTALS
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
-    own = {"tcp": TCP_FLOW, "cbr": CBR_FLOW, "web": WEB_FLOW}
     shown = [
-        (f"{kind.upper()} flows", own.get(kind, MESSAGE_FLOW), [f for f in result.flows if f["kind"] == kind])
-        for kind in FLOWS
+        (f"{kind.upper()} flows", metrics, [flow for flow in result.flows if flow["kind"] == kind])
+        for kind, metrics in FLOWS.items()
     ]
     shown.append(("RTP", RTP_FLOW, [flow for flow in result.flows if "rtp_jitter_s" in flow]))
     for title, metrics, flows in shown:
@@ -187,7 +173,7 @@ def show(result: Result) -> None:
     # A kind of traffic that is not there has no totals to show.
     there = {flow["kind"] for flow in result.flows}
     absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
-    absent += ["message"] if there <= own.keys() else []
+    absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
     totals = Table("Totals", ("metric", "value"))
     for metric in TOTALS:
         if not metric.key.startswith(tuple(absent)):

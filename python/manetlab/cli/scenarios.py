@@ -4,52 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from manetlab.cli import options
+from manetlab.cli.groups import Group
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
-    from manetlab.scenario import Resolved
+    from manetlab.resolving import Resolved
     from manetlab.topology import TopologyReport
 
-app = typer.Typer(
-    help="Show, check, make and convert scenarios.", no_args_is_help=True, rich_markup_mode=None
-)
+OUTPUT = click.option("--output", "-o", type=options.PATH, help="TOML file to write. [standard output]")
 
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="TOML file to write. [standard output]")]
+
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Show, check, make and convert scenarios."""
 
 
 @app.command()
-def show(
-    scenario: options.File = None,
-    movement: options.MovementFile = None,
-    traffic: options.TrafficFile = None,
-    routing: options.Routing = None,
-    tcp: options.Tcp = None,
-    profile: options.Profile = None,
-    duration: options.Duration = None,
-    warmup: options.Warmup = None,
-    seed: options.Seed = None,
-    changes: options.Set = None,
-    as_json: options.Json = False,
-) -> None:
+@options.ANY_SCENARIO
+@options.SET
+@options.JSON
+def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
     """Print the resolved scenario: every parameter's value, unit and where it comes from."""
-    asked = options.scenario_from(
-        scenario,
-        movement,
-        traffic,
-        changes,
-        routing=routing,
-        tcp=tcp,
-        profile=profile,
-        duration_s=duration,
-        warmup_s=warmup,
-        seed=seed,
-    )
-    resolved = asked.resolve()
+    resolved = options.scenario_from(scenario, **described).resolve()
     if as_json:
         print(json.dumps({**resolved.to_dict(), "hash": resolved.hash}))
     else:
@@ -57,35 +38,15 @@ def show(
 
 
 @app.command()
-def report(
-    scenario: options.File = None,
-    movement: options.MovementFile = None,
-    traffic: options.TrafficFile = None,
-    routing: options.Routing = None,
-    tcp: options.Tcp = None,
-    profile: options.Profile = None,
-    duration: options.Duration = None,
-    warmup: options.Warmup = None,
-    seed: options.Seed = None,
-    changes: options.Set = None,
-    as_json: options.Json = False,
-    step: Annotated[float, typer.Option(help="Time between the instants looked at, s.")] = 1.0,
-) -> None:
+@options.ANY_SCENARIO
+@options.SET
+@options.JSON
+@click.option("--step", type=float, default=1.0, help="Time between the instants looked at, s.")
+def report(scenario: Path | None, as_json: bool, step: float, **described: Any) -> None:
     """Say what the movement makes of the network: hops, partitions, neighbours, links; and warn."""
     from manetlab import topology
 
-    asked = options.scenario_from(
-        scenario,
-        movement,
-        traffic,
-        changes,
-        routing=routing,
-        tcp=tcp,
-        profile=profile,
-        duration_s=duration,
-        warmup_s=warmup,
-        seed=seed,
-    )
+    asked = options.scenario_from(scenario, **described)
     found = topology.report(asked, step)
     if as_json:
         print(json.dumps(found.to_dict()))
@@ -94,12 +55,13 @@ def report(
 
 
 @app.command()
+@options.SCENARIO
+@options.SEED
+@options.SET
+@click.option("--step", type=float, default=0.1, help="Time between the instants looked at, s.")
+@click.option("--out", type=options.PATH, help="A .csv or .parquet file to write it to.")
 def capacity(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
-    seed: options.Seed = None,
-    changes: options.Set = None,
-    step: Annotated[float, typer.Option(help="Time between the instants looked at, s.")] = 0.1,
-    out: Annotated[Path | None, typer.Option(help="A .csv or .parquet file to write it to.")] = None,
+    scenario: Path, seed: int | None, changes: tuple[str, ...], step: float, out: Path | None
 ) -> None:
     """Estimate what each flow could carry alone over the shortest path at each instant."""
     from manetlab.capacity import capacity_over_time
@@ -107,7 +69,7 @@ def capacity(
     from manetlab.series_files import check_columns_file, write_columns
     from manetlab.tables import Table, stdout_console
 
-    asked = options.scenario_from(scenario, None, None, changes, seed=seed)
+    asked = options.scenario_from(scenario, changes=changes, seed=seed)
     check_apart({"--out": out}, (scenario, *asked.files))
     if out is not None:
         check_columns_file(out, "--out")
@@ -124,45 +86,66 @@ def capacity(
 
 
 @app.command()
-def check(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
-) -> None:
+@options.SCENARIO
+def check(scenario: Path) -> None:
     """Check a scenario without running it."""
-    resolved = options.scenario_from(scenario, None, None, None).resolve()
+    resolved = options.scenario_from(scenario).resolve()
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
     print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
 
 
 @app.command()
+@click.option("--nodes", type=int, required=True, help="Number of nodes.")
+@click.option("--duration", type=float, required=True, help="Length of the movement, s.")
+@click.option("--width", type=float, default=1000.0, help="The field's extent to the east, m.")
+@click.option("--height", type=float, default=1000.0, help="The field's extent to the north, m.")
+@click.option("--speed-min", type=float, default=1.0, help="Least speed, m/s.")
+@click.option("--speed-max", type=float, default=20.0, help="Greatest speed, m/s.")
+@click.option("--pause", type=float, default=0.0, help="Rest at each waypoint, s.")
+@click.option(
+    "--boundary",
+    type=click.Choice(["classic", "wrap", "bounce"]),
+    default="classic",
+    help="At the field's edge.",
+)
+@click.option(
+    "--start",
+    type=click.Choice(["stationary", "uniform"]),
+    default="stationary",
+    help="How the movement begins.",
+)
+@click.option("--tcp-flows", type=int, default=1, help="Number of TCP flows.")
+@click.option("--cbr-flows", type=int, default=10, help="Number of CBR flows.")
+@click.option("--cbr-bytes", type=int, default=512, help="Payload of a CBR packet, bytes.")
+@click.option("--cbr-interval", type=float, default=0.25, help="Time between a CBR flow's packets, s.")
+@click.option("--cbr-within-hops", type=int, help="CBR goes at most so many hops, as the nodes start. [any]")
+@click.option("--tcp-start", type=float, help="When TCP begins, s. [with the measurement]")
+@click.option("--warmup", type=float, default=0.0, help="Measurement begins here, s.")
+@click.option("--seed", type=int, default=1, help="Seed of movement and traffic.")
+@click.option("--movement", type=options.PATH, help="Movement file of ns-2 to write.")
+@click.option("--traffic", type=options.PATH, help="Traffic file of ns-2 to write.")
+@OUTPUT
 def generate(
-    nodes: Annotated[int, typer.Option(help="Number of nodes.")],
-    duration: Annotated[float, typer.Option(help="Length of the movement, s.")],
-    width: Annotated[float, typer.Option(help="The field's extent to the east, m.")] = 1000.0,
-    height: Annotated[float, typer.Option(help="The field's extent to the north, m.")] = 1000.0,
-    speed_min: Annotated[float, typer.Option(help="Least speed, m/s.")] = 1.0,
-    speed_max: Annotated[float, typer.Option(help="Greatest speed, m/s.")] = 20.0,
-    pause: Annotated[float, typer.Option(help="Rest at each waypoint, s.")] = 0.0,
-    boundary: Annotated[
-        Literal["classic", "wrap", "bounce"], typer.Option(help="At the field's edge.")
-    ] = "classic",
-    start: Annotated[
-        Literal["stationary", "uniform"], typer.Option(help="How the movement begins.")
-    ] = "stationary",
-    tcp_flows: Annotated[int, typer.Option(help="Number of TCP flows.")] = 1,
-    cbr_flows: Annotated[int, typer.Option(help="Number of CBR flows.")] = 10,
-    cbr_bytes: Annotated[int, typer.Option(help="Payload of a CBR packet, bytes.")] = 512,
-    cbr_interval: Annotated[float, typer.Option(help="Time between a CBR flow's packets, s.")] = 0.25,
-    cbr_within_hops: Annotated[
-        int | None, typer.Option(help="CBR goes at most so many hops, as the nodes start. [any]")
-    ] = None,
-    tcp_start: Annotated[
-        float | None, typer.Option(help="When TCP begins, s. [with the measurement]")
-    ] = None,
-    warmup: Annotated[float, typer.Option(help="Measurement begins here, s.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Seed of movement and traffic.")] = 1,
-    movement: Annotated[Path | None, typer.Option(help="Movement file of ns-2 to write.")] = None,
-    traffic: Annotated[Path | None, typer.Option(help="Traffic file of ns-2 to write.")] = None,
-    output: Output = None,
+    nodes: int,
+    duration: float,
+    width: float,
+    height: float,
+    speed_min: float,
+    speed_max: float,
+    pause: float,
+    boundary: str,
+    start: str,
+    tcp_flows: int,
+    cbr_flows: int,
+    cbr_bytes: int,
+    cbr_interval: float,
+    cbr_within_hops: int | None,
+    tcp_start: float | None,
+    warmup: float,
+    seed: int,
+    movement: Path | None,
+    traffic: Path | None,
+    output: Path | None,
 ) -> None:
     """Make a random waypoint scenario: as ns-2's files, or as TOML that holds the recipe."""
     from manetlab.scenario import Scenario
@@ -206,19 +189,16 @@ def generate(
 
 
 @app.command()
-def sessions(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="A scenario in TOML.")],
-    seed: options.Seed = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write. [standard output]")
-    ] = None,
-) -> None:
+@options.SCENARIO
+@options.SEED
+@click.option("--output", "-o", type=options.PATH, help="File to write. [standard output]")
+def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
     """Write a scenario's Web sessions to a file, which `traffic.web.sessions` reads again."""
     from manetlab import web
     from manetlab.files import check_apart, write_text
 
     check_apart({"--output": output}, (scenario,))
-    resolved = options.scenario_from(scenario, None, None, None, seed=seed).resolve()
+    resolved = options.scenario_from(scenario, seed=seed).resolve()
     if not any(flow["kind"] == "web" for flow in resolved.flows):
         hint = "for example [traffic.web] with clients = 10 in it"
         raise InputError("the scenario has no Web sessions", str(scenario), "none", "traffic.web", hint)
@@ -230,34 +210,22 @@ def sessions(
 
 
 @app.command("import")
-def import_(
-    movement: Annotated[Path, typer.Option(help="Movement file of ns-2 (setdest).")],
-    traffic: Annotated[Path, typer.Option(help="Traffic file of ns-2 (cbrgen.tcl).")],
-    duration: Annotated[float, typer.Option(help="Length of the run, s.")],
-    warmup: options.Warmup = None,
-    routing: options.Routing = None,
-    tcp: options.Tcp = None,
-    profile: options.Profile = None,
-    seed: options.Seed = None,
-    output: Output = None,
-) -> None:
+@options.movement(required=True)
+@options.traffic(required=True)
+@click.option("--duration", "duration_s", type=float, required=True, help="Length of the run, s.")
+@options.WARMUP
+@options.ROUTING
+@options.TCP
+@options.PROFILE
+@options.SEED
+@OUTPUT
+def import_(movement: Path, traffic: Path, output: Path | None, **described: Any) -> None:
     """Make a TOML scenario from ns-2's files: flows one by one, the movement by the name of its file."""
     from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
     check_apart({"--output": output}, (movement, traffic))
-    asked = options.scenario_from(
-        None,
-        movement,
-        traffic,
-        None,
-        routing=routing,
-        tcp=tcp,
-        profile=profile,
-        duration_s=duration,
-        warmup_s=warmup,
-        seed=seed,
-    )
+    asked = options.scenario_from(movement=movement, traffic=traffic, **described)
     resolved = asked.resolve()
     folder = (output.absolute().parent if output else Path.cwd()).resolve()
     place = movement.resolve()

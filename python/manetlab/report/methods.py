@@ -16,7 +16,7 @@ from manetlab.report.study import Study
 from manetlab.report.tables import Column, DataTable
 
 if TYPE_CHECKING:
-    from manetlab.scenario import Resolved
+    from manetlab.resolving import Resolved
     from manetlab.topology import TopologyReport
 
 STATIC = "none: nodes stand still"

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from manetlab.campaign import Campaign, Results
-    from manetlab.scenario import Resolved, Scenario
+    from manetlab.resolving import Resolved
+    from manetlab.scenario import Scenario
     from manetlab.topology import TopologyReport
 
 PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
