@@ -1,9 +1,11 @@
-# Runs an ns-2.35 wireless scenario from a movement file and a traffic file of cbrgen.tcl, without traces.
-#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE] [ROUTING]
-# SIDE is that of the square field, in m; 1001 if not given. ROUTING is AODV if not given.
-lassign $argv movement traffic nodes stop seed side routing
+# Runs an ns-2.35 wireless scenario from a movement file and a traffic file of cbrgen.tcl.
+#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE] [ROUTING] [TRACES]
+# SIDE is that of the square field, in m; 1001 if not given. ROUTING is AODV if not given. With TRACES ON it writes, to
+# nowhere, what agents and routing did, from which its figures are computed; OFF if not given.
+lassign $argv movement traffic nodes stop seed side routing traces
 if {$side == ""} { set side 1001 }
 if {$routing == ""} { set routing AODV }
+if {$traces == ""} { set traces OFF }
 # Its DSR runs with no other queue.
 set queue [expr {$routing == "DSR" ? "CMUPriQueue" : "Queue/DropTail/PriQueue"}]
 
@@ -24,7 +26,7 @@ $ns_ node-config -adhocRouting $routing -llType LL -macType Mac/802_11 \
     -ifqType $queue -ifqLen 50 -antType Antenna/OmniAntenna \
     -propType Propagation/TwoRayGround -phyType Phy/WirelessPhy \
     -channel [new Channel/WirelessChannel] -topoInstance $topo \
-    -agentTrace OFF -routerTrace OFF -macTrace OFF -movementTrace OFF
+    -agentTrace $traces -routerTrace $traces -macTrace OFF -movementTrace OFF
 for {set i 0} {$i < $nodes} {incr i} {
     set node_($i) [$ns_ node]
     $node_($i) random-motion 0

@@ -36,13 +36,13 @@ class Files:
             chosen += ["--set", f"queue.{name}={value}"]
         return [*MANETLAB, "run", *files, *times, "--seed", seed, "--profile", "ns-2.35", *chosen, "--json"]
 
-    def for_ns2(self, seed: int, routing: str = "aodv") -> list[object]:
-        """The command that runs it in ns-2."""
+    def for_ns2(self, seed: int, routing: str = "aodv", traces: bool = False) -> list[object]:
+        """The command that runs it in ns-2, with or without the traces that its figures are computed from."""
         # ns-2 takes no place on the edge of its field.
         side = math.ceil(self.side_m) + 1
         script = ROOT / "benches" / "ns2.tcl"
         where = [self.movement, self.traffic, self.nodes, self.duration_s]
-        return ["ns", script, *where, seed, side, routing.upper()]
+        return ["ns", script, *where, seed, side, routing.upper(), "ON" if traces else "OFF"]
 
 
 def standard(duration_s: float, tcp_start_s: float, name: str) -> Files:
