@@ -12,8 +12,9 @@ use super::node::Dsr;
 /// What a node remembers of what it overheard.
 #[derive(Debug, Default)]
 pub(super) struct Overheard {
-    /// Numbers of packets, each at its remainder by the table's length.
-    packets: Vec<u64>,
+    /// Numbers of packets, each at its remainder by the table's length, as the quotient: in fewer bits, because the tables
+    /// of all nodes do not fit into a processor's nearest caches.
+    packets: Vec<u32>,
     /// Gratuitous replies: to whom, about which sender, when; the newest last.
     replies: VecDeque<(NodeId, NodeId, Time)>,
 }
@@ -25,10 +26,11 @@ impl Overheard {
             return true;
         }
         if self.packets.is_empty() {
-            self.packets = vec![u64::MAX; places as usize];
+            self.packets = vec![u32::MAX; places as usize];
         }
-        let place = &mut self.packets[(uid % u64::from(places)) as usize];
-        std::mem::replace(place, uid) != uid
+        let (quotient, remainder) = (uid / u64::from(places), uid % u64::from(places));
+        let known = &mut self.packets[remainder as usize];
+        std::mem::replace(known, quotient as u32) != quotient as u32
     }
 
     /// May a gratuitous reply be sent to `to` about a packet overheard from `from`? Remembers it if so.
