@@ -57,32 +57,35 @@ impl Adv {
         let view = |seqno, metric: u8| View { seqno, metric: (metric != INFINITE).then_some(metric) };
         let (mine, received) = (view(route.seqno, route.metric), view(entry.seqno, entry.metric));
         let decision = decide(mine, received, route.next_hop == from, &self.params);
-        let is_urgent = route.is_forwarded() && self.mobility.speed == Speed::High;
+        route.advertise = route.advertise.saturating_add_signed(decision.count());
         match decision {
-            Decision::AdoptFresher | Decision::AdoptShorter => {
-                if is_urgent && decision == Decision::AdoptFresher {
-                    self.trigger.raise(self.params.trgmeter_med);
-                }
-                route.count_up();
-                self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
-            }
+            Decision::KnowsLess | Decision::Nothing => {}
             Decision::KnowsAsMuch => {
-                route.count_down();
                 if self.params.switch_next_hop_on_tie {
                     route.next_hop = from;
                 }
             }
-            Decision::KnowsLess => route.count_up(),
+            Decision::AdoptFresher | Decision::AdoptShorter => {
+                if decision == Decision::AdoptFresher && route.is_forwarded() {
+                    self.raise_at_high_speed();
+                }
+                self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
+            }
             Decision::Invalidate => {
                 route.adopt(from, INFINITE, entry.seqno);
-                route.count_up();
-                if is_urgent {
-                    self.trigger.raise(self.params.trgmeter_med);
+                if route.is_forwarded() {
+                    self.raise_at_high_speed();
                 }
                 actions.push(Action::Notify(Notice::RouteFailed { dst: entry.dst, told: true }));
             }
             Decision::CopyNumber => route.seqno = entry.seqno,
-            Decision::Nothing => {}
+        }
+    }
+
+    /// News of a route across a forwarding node is urgent in a fast network.
+    fn raise_at_high_speed(&mut self) {
+        if self.mobility.speed == Speed::High {
+            self.trigger.raise(self.params.trgmeter_med);
         }
     }
 
@@ -115,7 +118,7 @@ fn copy_flag(now: Time, route: &mut Route, entry: Entry, is_source: impl FnOnce(
     if entry.expected_response == Response::High {
         route.active_at = now;
     }
-    if entry.seqno < route.seqno {
+    if entry.seqno < route.seqno || (entry.is_receiver & route.is_receiver) {
     } else if entry.is_receiver {
         route.become_receiver(now);
     } else {
