@@ -324,13 +324,12 @@ impl Network {
         if self.stations[node as usize].mac.overheard(self.now) != Some(at) {
             return;
         }
-        let Some(frame) = self.air.transmissions[at as usize].frame.take() else { return };
-        if let Some(Body::Ip(packet)) = &frame.body {
-            self.with_routing(node, |routing, now, actions| {
-                routing.handle_overheard(now, packet, frame.from, frame.to, actions);
-            });
-        }
-        self.air.transmissions[at as usize].frame = Some(frame);
+        let Some(frame) = &self.air.transmissions[at as usize].frame else { return };
+        let Some(Body::Ip(packet)) = &frame.body else { return };
+        let mut actions = self.routing_actions.pop().unwrap_or_default();
+        let routing = &mut self.stations[node as usize].routing;
+        routing.handle_overheard(self.now, packet, frame.from, frame.to, &mut actions);
+        self.finish_routing(node, actions);
     }
 
     /// A node has received a transmission that it must act on.

@@ -9,7 +9,7 @@ pub(super) struct View {
     pub(super) metric: Option<u8>,
 }
 
-/// What the table says. All but the last raise or lower the advertisement count.
+/// What the table says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Decision {
     /// Update my entry, a fresh route: count up, and the trigger meter too at a forwarding node at high speed.
@@ -26,6 +26,17 @@ pub(super) enum Decision {
     CopyNumber,
     /// Do nothing. So too in all cases that the table does not list.
     Nothing,
+}
+
+impl Decision {
+    /// What it adds to the advertisement count.
+    pub(super) fn count(self) -> i32 {
+        match self {
+            Decision::AdoptFresher | Decision::AdoptShorter | Decision::KnowsLess | Decision::Invalidate => 1,
+            Decision::KnowsAsMuch => -1,
+            Decision::CopyNumber | Decision::Nothing => 0,
+        }
+    }
 }
 
 /// The row of Table 3.4 that applies. `from_next_hop`: is the sender of the update my next hop? The row of a node that

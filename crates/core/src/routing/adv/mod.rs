@@ -230,6 +230,11 @@ impl AdvParams {
         Span::from_secs(if is_tcp { self.tcp_buffer_timeout_s } else { self.other_buffer_timeout_s })
     }
 
+    /// What an entry adds to the trigger meter, in order of its expected response.
+    fn trgmeter_by_response(&self) -> [u32; 4] {
+        [0, self.trgmeter_low, self.trgmeter_med, self.trgmeter_high]
+    }
+
     fn min_update_gap(&self) -> Span {
         Span::from_secs(self.min_update_gap_s)
     }

@@ -18,18 +18,12 @@ impl Adv {
     ) {
         self.mobility.look_at_clock(now, &self.params);
         self.count_newcomer(now, from);
+        let amounts = self.params.trgmeter_by_response();
         for entry in &*update.entries {
-            self.trigger.raise(match entry.expected_response {
-                Response::Zero => 0,
-                Response::Low => self.params.trgmeter_low,
-                Response::Medium => self.params.trgmeter_med,
-                Response::High => self.params.trgmeter_high,
-            });
+            self.trigger.raise(amounts[entry.expected_response as usize]);
             if entry.dst == self.node {
                 self.hear_of_itself(now, *entry, actions);
             } else {
-                self.copy_flag(now, *entry);
-                self.pass_on(*entry);
                 self.process(now, *entry, from, actions);
             }
         }
@@ -53,63 +47,45 @@ impl Adv {
         }
     }
 
-    /// The receiver flag is copied unless the entry is older. A source whose connection is open knows better.
-    fn copy_flag(&mut self, now: Time, entry: Entry) {
-        let route = self.table.get_or_insert_with(entry.dst, || Route::unknown(entry.dst));
-        if entry.expected_response == Response::High {
-            route.active_at = now;
-        }
-        if entry.seqno < route.seqno {
-        } else if entry.is_receiver {
-            route.become_receiver(now);
-        } else {
-            route.is_receiver = self.outgoing.contains_key(&entry.dst);
-        }
-    }
-
-    /// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks in turn.
-    /// By the text a request ends with the neighbours; what reaches farther is that they make updates too.
-    fn pass_on(&mut self, entry: Entry) {
-        let Some(route) = self.table.get_mut(entry.dst) else { return };
-        let can_answer = route.is_valid() && route.seqno > entry.seqno;
-        if self.params.pass_on_requests && entry.expected_response == Response::High && !can_answer {
-            route.is_asked_for = true;
-            route.advertise = route.advertise.max(1);
-        }
-    }
-
-    /// Table 3.4.
+    /// Table 3.4, after what does not depend on which of its rows applies.
     fn process(&mut self, now: Time, entry: Entry, from: NodeId, actions: &mut Vec<Action>) {
-        let Some(route) = self.table.get_mut(entry.dst) else { return };
+        let route = self.table.get_or_insert_with(entry.dst, || Route::unknown(entry.dst));
+        copy_flag(now, route, entry, || self.outgoing.contains_key(&entry.dst));
+        if self.params.pass_on_requests {
+            pass_on(route, entry);
+        }
         let view = |seqno, metric: u8| View { seqno, metric: (metric != INFINITE).then_some(metric) };
         let (mine, received) = (view(route.seqno, route.metric), view(entry.seqno, entry.metric));
         let decision = decide(mine, received, route.next_hop == from, &self.params);
-        let is_urgent = route.is_forwarded() && self.mobility.speed == Speed::High;
+        route.advertise = route.advertise.saturating_add_signed(decision.count());
         match decision {
-            Decision::AdoptFresher | Decision::AdoptShorter => {
-                if is_urgent && decision == Decision::AdoptFresher {
-                    self.trigger.raise(self.params.trgmeter_med);
-                }
-                route.count_up();
-                self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
-            }
+            Decision::KnowsLess | Decision::Nothing => {}
             Decision::KnowsAsMuch => {
-                route.count_down();
                 if self.params.switch_next_hop_on_tie {
                     route.next_hop = from;
                 }
             }
-            Decision::KnowsLess => route.count_up(),
+            Decision::AdoptFresher | Decision::AdoptShorter => {
+                if decision == Decision::AdoptFresher && route.is_forwarded() {
+                    self.raise_at_high_speed();
+                }
+                self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
+            }
             Decision::Invalidate => {
                 route.adopt(from, INFINITE, entry.seqno);
-                route.count_up();
-                if is_urgent {
-                    self.trigger.raise(self.params.trgmeter_med);
+                if route.is_forwarded() {
+                    self.raise_at_high_speed();
                 }
                 actions.push(Action::Notify(Notice::RouteFailed { dst: entry.dst, told: true }));
             }
             Decision::CopyNumber => route.seqno = entry.seqno,
-            Decision::Nothing => {}
+        }
+    }
+
+    /// News of a route across a forwarding node is urgent in a fast network.
+    fn raise_at_high_speed(&mut self) {
+        if self.mobility.speed == Speed::High {
+            self.trigger.raise(self.params.trgmeter_med);
         }
     }
 
@@ -134,5 +110,28 @@ impl Adv {
             self.release(now, dst, actions);
         }
         !was_valid
+    }
+}
+
+/// The receiver flag is copied unless the entry is older. A source whose connection is open knows better.
+fn copy_flag(now: Time, route: &mut Route, entry: Entry, is_source: impl FnOnce() -> bool) {
+    if entry.expected_response == Response::High {
+        route.active_at = now;
+    }
+    if entry.seqno < route.seqno || (entry.is_receiver & route.is_receiver) {
+    } else if entry.is_receiver {
+        route.become_receiver(now);
+    } else {
+        route.is_receiver = is_source();
+    }
+}
+
+/// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks in turn.
+/// By the text a request ends with the neighbours; what reaches farther is that they make updates too.
+fn pass_on(route: &mut Route, entry: Entry) {
+    let can_answer = route.is_valid() && route.seqno > entry.seqno;
+    if entry.expected_response == Response::High && !can_answer {
+        route.is_asked_for = true;
+        route.advertise = route.advertise.max(1);
     }
 }

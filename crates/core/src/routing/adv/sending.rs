@@ -31,13 +31,22 @@ impl Adv {
         let meter = self.trigger.meter;
         if meter >= self.params.trgmeter_full {
             self.schedule(now, true);
-        } else if meter > 0 && f64::from(meter) > self.threshold() {
+        } else if meter > 0 && self.is_partial_due() {
             self.schedule(now, false);
         }
     }
 
-    fn threshold(&self) -> f64 {
-        self.trigger.threshold(self.is_active(), self.mobility.speed, &self.params)
+    fn is_partial_due(&self) -> bool {
+        let is_above = |is_active| {
+            f64::from(self.trigger.meter)
+                > self.trigger.threshold(is_active, self.mobility.speed, &self.params)
+        };
+        // Mostly both thresholds say the same, and the table need not be searched for forwarded routes.
+        match (is_above(true), is_above(false)) {
+            (true, true) => true,
+            (false, false) => false,
+            _ => is_above(self.is_active()),
+        }
     }
 
     /// *Active node*: an active receiver or a forwarding node (3.2.7).
@@ -104,7 +113,8 @@ impl Adv {
             is_receiver: self.is_receiver,
             expected_response: Response::Zero,
         };
-        let mut entries = vec![own];
+        let mut entries = Vec::with_capacity(self.table.len() + 1);
+        entries.push(own);
         let (buffer, speed) = (&self.buffer, self.mobility.speed);
         for route in self.table.iter_mut().filter(|route| route.is_receiver && (full || route.advertise > 0))
         {

@@ -26,6 +26,7 @@ mod maintenance;
 mod node;
 mod path_cache;
 mod requests;
+mod shelf;
 mod snoop;
 
 #[cfg(test)]

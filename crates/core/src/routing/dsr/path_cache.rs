@@ -9,19 +9,12 @@ use crate::kernel::{Span, Time};
 use crate::packet::NodeId;
 
 use super::header::Route;
+use super::shelf::{Cached, PLACES, Shelf};
 
-/// A path and when it was last learned.
-#[derive(Clone, Debug)]
-struct Cached {
-    /// This node first; empty: a free place.
-    path: Route,
-    learned: Time,
-}
-
-/// One of the two parts.
+/// One of the two parts. Places are numbered through its shelves.
 #[derive(Debug)]
 struct Part {
-    places: Vec<Cached>,
+    shelves: Vec<Shelf>,
     limit: usize,
     victim: usize,
 }
@@ -55,14 +48,14 @@ impl PathCache {
         let (place, last) = match (ours, self.secondary.shortest(now, dst, self.timeout)) {
             (ours, Some(other)) if ours.is_none_or(|ours| other.1 < ours.1) => {
                 if !for_use {
-                    return Some(&self.secondary.places[other.0].path[..=other.1]);
+                    return Some(&self.secondary.get(other.0).path[..=other.1]);
                 }
-                let moved = std::mem::take(&mut self.secondary.places[other.0].path);
-                (self.primary.add(self.secondary.places[other.0].learned, &moved), other.1)
+                let moved = self.secondary.take(other.0);
+                (self.primary.add(moved.learned, &moved.path), other.1)
             }
             (ours, _) => ours?,
         };
-        Some(&self.primary.places[place].path[..=last])
+        Some(&self.primary.get(place).path[..=last])
     }
 
     /// The next hop of the path that [`PathCache::find`] would give.
@@ -71,9 +64,9 @@ impl PathCache {
         let other = self.secondary.shortest(now, dst, self.timeout);
         match (ours, other) {
             (ours, Some(other)) if ours.is_none_or(|ours| other.1 < ours.1) => {
-                self.secondary.places[other.0].path.get(1).copied()
+                self.secondary.get(other.0).path.get(1).copied()
             }
-            (ours, _) => self.primary.places[ours?.0].path.get(1).copied(),
+            (ours, _) => self.primary.get(ours?.0).path.get(1).copied(),
         }
     }
 
@@ -83,11 +76,13 @@ impl PathCache {
         self.secondary.remove_link(from, to);
     }
 
+    /// The paths of both parts in order of their places.
     #[cfg(test)]
     pub(super) fn paths(&self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let plain = |part: &Part| {
-            let used = part.places.iter().filter(|place| !place.path.is_empty());
-            used.map(|place| place.path.iter().map(|node| node.0).collect()).collect()
+            let all = (0..part.limit.min(part.shelves.len() * PLACES)).map(|place| &part.get(place).path);
+            let used = all.filter(|path| !path.is_empty());
+            used.map(|path| path.iter().map(|node| node.0).collect()).collect()
         };
         (plain(&self.primary), plain(&self.secondary))
     }
@@ -95,40 +90,52 @@ impl PathCache {
 
 impl Part {
     fn new(limit: u32) -> Part {
-        Part { places: Vec::new(), limit: limit as usize, victim: 0 }
+        Part { shelves: Vec::new(), limit: limit as usize, victim: 0 }
+    }
+
+    fn get(&self, place: usize) -> &Cached {
+        self.shelves[place / PLACES].get(place % PLACES)
+    }
+
+    fn put(&mut self, place: usize, path: Route, learned: Time) -> Cached {
+        self.shelves[place / PLACES].put(place % PLACES, path, learned)
+    }
+
+    fn take(&mut self, place: usize) -> Cached {
+        self.put(place, Route::new(), Time::ZERO)
     }
 
     /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the beginning
     /// of a cached one only renews it.
     fn add(&mut self, now: Time, path: &[NodeId]) -> usize {
-        // All paths begin at this node; nearly all that differ do so at the next.
-        let next_hop = path.get(1);
-        for (place, cached) in self.places.iter_mut().enumerate() {
-            if next_hop.is_some_and(|hop| cached.path.get(1).is_some_and(|other| other != hop)) {
-                continue;
-            }
-            let shared = cached.path.len().min(path.len());
-            if shared > 0 && cached.path[..shared] == path[..shared] {
-                cached.path.extend_from_slice(&path[shared..]);
-                cached.learned = cached.learned.max(now);
-                return place;
+        for (number, shelf) in self.shelves.iter_mut().enumerate() {
+            for place in shelf.akin_to(path) {
+                let cached = shelf.get(place);
+                let shared = cached.path.len().min(path.len());
+                if cached.path[..shared] == path[..shared] {
+                    if shared < path.len() {
+                        shelf.put(place, Route::from_slice(path), cached.learned);
+                    }
+                    shelf.renew(place, now);
+                    return number * PLACES + place;
+                }
             }
         }
-        let new = Cached { path: Route::from_slice(path), learned: now };
         let place = self.free_place();
-        match self.places.get_mut(place) {
-            Some(cached) => *cached = new,
-            None => self.places.push(new),
-        }
+        self.put(place, Route::from_slice(path), now);
         place
     }
 
+    /// The first free place; if there is none the next one in turn.
     fn free_place(&mut self) -> usize {
-        if let Some(free) = self.places.iter().position(|cached| cached.path.is_empty()) {
+        let free_on = |(number, shelf): (usize, &Shelf)| Some(number * PLACES + shelf.first_free()?);
+        if let Some(free) = self.shelves.iter().enumerate().find_map(free_on) {
             return free;
         }
-        if self.places.len() < self.limit {
-            return self.places.len();
+        let places = self.shelves.len() * PLACES;
+        if places < self.limit {
+            self.shelves.push(Shelf::new(PLACES.min(self.limit - places)));
+            return places;
         }
         let place = self.victim;
         self.victim = (self.victim + 1) % self.limit;
@@ -138,18 +145,25 @@ impl Part {
     /// The place of the shortest path to `dst`, and how many hops it has; of equally short ones the first.
     fn shortest(&self, now: Time, dst: NodeId, timeout: Option<Span>) -> Option<(usize, usize)> {
         let fresh = |cached: &Cached| timeout.is_none_or(|timeout| now <= cached.learned + timeout);
-        let known = self.places.iter().enumerate().filter_map(|(place, cached)| {
-            let hops = cached.path.iter().position(|node| *node == dst)?;
-            fresh(cached).then_some((place, hops))
+        let known = self.shelves.iter().enumerate().flat_map(|(number, shelf)| {
+            shelf.over(dst).filter_map(move |place| {
+                let cached = shelf.get(place);
+                let hops = cached.path.iter().position(|node| *node == dst)?;
+                fresh(cached).then_some((number * PLACES + place, hops))
+            })
         });
         known.min_by_key(|(_, hops)| *hops)
     }
 
     fn remove_link(&mut self, from: NodeId, to: NodeId) {
-        for cached in &mut self.places {
-            if let Some(at) = cached.path.windows(2).position(|link| link[0] == from && link[1] == to) {
-                // What is left of a path that fails at its first link is this node alone.
-                cached.path.truncate(if at == 0 { 0 } else { at + 1 });
+        for shelf in &mut self.shelves {
+            for place in shelf.over_both(from, to) {
+                let Cached { path, learned } = shelf.get(place);
+                if let Some(at) = path.windows(2).position(|link| link[0] == from && link[1] == to) {
+                    // What is left of a path that fails at its first link is this node alone.
+                    let kept = if at == 0 { 0 } else { at + 1 };
+                    shelf.put(place, Route::from_slice(&path[..kept]), *learned);
+                }
             }
         }
     }
@@ -274,6 +288,120 @@ mod tests {
                         cache.next_hop(at(1.0), NodeId(dst)).map(|hop| hop.0), path.map(|path| path[1])
                     );
                 }
+            }
+        }
+    }
+
+    /// A part as a plain list of paths, each with the time when it was learned.
+    struct Plain {
+        places: Vec<(Vec<u32>, Time)>,
+        limit: usize,
+        victim: usize,
+    }
+
+    impl Plain {
+        fn add(&mut self, now: Time, path: &[u32]) {
+            let akin = |cached: &&mut (Vec<u32>, Time)| {
+                !cached.0.is_empty() && (path.starts_with(&cached.0) || cached.0.starts_with(path))
+            };
+            if let Some(cached) = self.places.iter_mut().find(akin) {
+                if path.len() > cached.0.len() {
+                    cached.0 = path.to_vec();
+                }
+                cached.1 = cached.1.max(now);
+            } else if let Some(free) = self.places.iter_mut().find(|cached| cached.0.is_empty()) {
+                *free = (path.to_vec(), now);
+            } else if self.places.len() < self.limit {
+                self.places.push((path.to_vec(), now));
+            } else {
+                self.places[self.victim] = (path.to_vec(), now);
+                self.victim = (self.victim + 1) % self.limit;
+            }
+        }
+
+        /// The number of hops to `dst`, and the place.
+        fn shortest(&self, now: Time, dst: u32) -> Option<(usize, usize)> {
+            let fresh = self.places.iter().enumerate().filter(|(_, cached)| now <= cached.1 + TIMEOUT);
+            let hops = |cached: &(Vec<u32>, Time)| cached.0.iter().position(|node| *node == dst);
+            fresh.filter_map(|(place, cached)| Some((hops(cached)?, place))).min()
+        }
+
+        fn remove_link(&mut self, from: u32, to: u32) {
+            for (path, _) in &mut self.places {
+                match path.windows(2).position(|link| link == [from, to]) {
+                    Some(0) => path.clear(),
+                    Some(at) => path.truncate(at + 1),
+                    None => {}
+                }
+            }
+        }
+
+        fn paths(&self) -> Vec<Vec<u32>> {
+            self.places.iter().map(|cached| cached.0.clone()).filter(|path| !path.is_empty()).collect()
+        }
+    }
+
+    const TIMEOUT: Span = Span::from_millis(60_000);
+
+    /// The path that two plain parts give; `for_use` moves it from the second to the first.
+    fn find_plainly(parts: &mut [Plain; 2], now: Time, dst: u32, for_use: bool) -> Option<Vec<u32>> {
+        let [ours, other] = [&parts[0], &parts[1]].map(|part| part.shortest(now, dst));
+        let from = usize::from(other.is_some_and(|other| ours.is_none_or(|ours| other.0 < ours.0)));
+        let (hops, place) = [ours, other][from]?;
+        let (path, learned) = parts[from].places[place].clone();
+        if from == 1 && for_use {
+            parts[1].places[place].0.clear();
+            parts[0].add(learned, &path);
+        }
+        Some(path[..=hops].to_vec())
+    }
+
+    proptest! {
+        /// Place for place, in caches that overflow, with nodes that share a set of the index, and with more than one
+        /// shelf.
+        #[test]
+        fn it_holds_what_plain_lists_would(
+            limit in prop_oneof![1u32..6, 60u32..70],
+            steps in prop::collection::vec(
+                (0u32..6, prop::collection::vec(prop_oneof![1u32..5, 64u32..69, 70u32..140], 1..7), 0u64..2_000),
+                1..400,
+            ),
+        ) {
+            let mut cache = PathCache::new(limit, limit + 1, Some(TIMEOUT));
+            let mut plain = [limit, limit + 1]
+                .map(|limit| Plain { places: Vec::new(), limit: limit as usize, victim: 0 });
+            let mut now = Time::ZERO;
+            for (kind, mut nodes, pause_ms) in steps {
+                now += Span::from_millis(pause_ms);
+                let mut seen = Vec::new();
+                nodes.retain(|node| !seen.contains(node) && { seen.push(*node); true });
+                nodes.insert(0, 0);
+                let [.., from, to] = nodes[..] else { unreachable!("a path has two nodes") };
+                match kind {
+                    0 => {
+                        cache.add(now, &path(&nodes));
+                        plain[0].add(now, &nodes);
+                    }
+                    1..=3 => {
+                        cache.notice(now, &path(&nodes));
+                        plain[1].add(now, &nodes);
+                    }
+                    4 => {
+                        cache.remove_link(NodeId(from), NodeId(to));
+                        plain.iter_mut().for_each(|part| part.remove_link(from, to));
+                    }
+                    _ => {
+                        let wanted = find_plainly(&mut plain, now, to, true);
+                        let path = cache.find(now, NodeId(to), true);
+                        prop_assert_eq!(path.map(|path| path.iter().map(|node| node.0).collect()), wanted);
+                    }
+                }
+                prop_assert_eq!(cache.paths(), (plain[0].paths(), plain[1].paths()));
+                let wanted = find_plainly(&mut plain, now, to, false);
+                let next_hop = wanted.as_ref().map(|path| path[1]);
+                prop_assert_eq!(cache.next_hop(now, NodeId(to)).map(|hop| hop.0), next_hop);
+                let path = cache.find(now, NodeId(to), false);
+                prop_assert_eq!(path.map(|path| path.iter().map(|node| node.0).collect()), wanted);
             }
         }
     }

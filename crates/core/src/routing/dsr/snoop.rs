@@ -12,8 +12,9 @@ use super::node::Dsr;
 /// What a node remembers of what it overheard.
 #[derive(Debug, Default)]
 pub(super) struct Overheard {
-    /// Numbers of packets, each at its remainder by the table's length.
-    packets: Vec<u64>,
+    /// Numbers of packets, each at its remainder by the table's length, as the quotient: in fewer bits, because the tables
+    /// of all nodes do not fit into a processor's nearest caches.
+    packets: Vec<u32>,
     /// Gratuitous replies: to whom, about which sender, when; the newest last.
     replies: VecDeque<(NodeId, NodeId, Time)>,
 }
@@ -25,10 +26,11 @@ impl Overheard {
             return true;
         }
         if self.packets.is_empty() {
-            self.packets = vec![u64::MAX; places as usize];
+            self.packets = vec![u32::MAX; places as usize];
         }
-        let place = &mut self.packets[(uid % u64::from(places)) as usize];
-        std::mem::replace(place, uid) != uid
+        let (quotient, remainder) = (uid / u64::from(places), uid % u64::from(places));
+        let known = &mut self.packets[remainder as usize];
+        std::mem::replace(known, quotient as u32) != quotient as u32
     }
 
     /// May a gratuitous reply be sent to `to` about a packet overheard from `from`? Remembers it if so.
@@ -68,34 +70,49 @@ impl Dsr {
         if let Some(reply) = &header.reply {
             self.learn_path(now, reply);
         }
-        self.learn_overheard(now, header, to);
-        if packet.is_data() {
-            self.shorten(now, header, from, to, actions);
+        let (here, receiver) = (header.place_of(self.node), header.place_of(to));
+        match (here, receiver.and_then(|receiver| receiver.checked_sub(1))) {
+            (Some(here), _) => self.learn_from(now, &header.route, here),
+            (None, Some(sender)) => self.learn_overheard(now, &header.route, sender),
+            (None, None) => {}
+        }
+        if packet.is_data()
+            && let (Some(here), Some(receiver)) = (here, receiver)
+        {
+            self.shorten(now, &header.route, here, receiver, from, actions);
         }
         self.release_if_exact(now, actions);
     }
 
-    /// The rest of a source route from here, or from the sender on, who is a neighbour.
-    fn learn_overheard(&mut self, now: Time, header: &Header, to: NodeId) {
-        if header.route.contains(&self.node) {
-            self.learn_path(now, &header.route);
-            return;
-        }
-        let Some(sender) = header.place_of(to).and_then(|receiver| receiver.checked_sub(1)) else { return };
+    /// The rest of a source route from its `sender` on, who is a neighbour.
+    fn learn_overheard(&mut self, now: Time, route: &Route, sender: usize) {
         let room = self.params.max_route_nodes as usize - 1;
-        let ahead = header.route[sender..].iter().take(room);
-        let path: Route = std::iter::once(&self.node).chain(ahead).copied().collect();
+        let ahead = &route[sender..];
+        let path = self.through(&ahead[..ahead.len().min(room)]);
         self.cache.notice(now, &path);
         if self.params.learn_reverse_routes {
-            let behind = header.route[..=sender].iter().rev().take(room);
+            let behind = route[..=sender].iter().rev().take(room);
             let path: Route = std::iter::once(&self.node).chain(behind).copied().collect();
             self.cache.notice(now, &path);
         }
     }
 
-    /// A path that leads through this node: what lies ahead, and what lies behind if links work both ways.
+    /// The path from here through these nodes.
+    fn through(&self, nodes: &[NodeId]) -> Route {
+        let mut path = Route::from_slice(&[self.node]);
+        path.extend_from_slice(nodes);
+        path
+    }
+
+    /// A path that leads through this node, if it does.
     fn learn_path(&mut self, now: Time, path: &Route) {
-        let Some(here) = path.iter().position(|node| *node == self.node) else { return };
+        if let Some(here) = path.iter().position(|node| *node == self.node) {
+            self.learn_from(now, path, here);
+        }
+    }
+
+    /// A path on which this node stands `here`: what lies ahead, and what lies behind if links work both ways.
+    fn learn_from(&mut self, now: Time, path: &Route, here: usize) {
         if here + 1 < path.len() {
             self.cache.notice(now, &path[here..]);
         }
@@ -135,18 +152,26 @@ impl Dsr {
         }
     }
 
-    /// §3.4.3: a packet that shall come here later was heard already now: the nodes between can be left out.
-    fn shorten(&mut self, now: Time, header: &Header, from: NodeId, to: NodeId, actions: &mut Vec<Action>) {
-        let (Some(here), Some(receiver)) = (header.place_of(self.node), header.place_of(to)) else { return };
+    /// §3.4.3: a packet that shall come `here` later on its route was heard already now, when it is on its way to the
+    /// `receiver`: the nodes between can be left out.
+    fn shorten(
+        &mut self,
+        now: Time,
+        route: &Route,
+        here: usize,
+        receiver: usize,
+        from: NodeId,
+        actions: &mut Vec<Action>,
+    ) {
         if !self.params.gratuitous_replies || receiver == 0 || here <= receiver {
             return;
         }
         let holdoff = Span::from_secs(self.params.grat_reply_holdoff_s);
-        let user = header.route[0];
+        let user = route[0];
         if !self.overheard.may_reply(now, user, from, holdoff, self.params.grat_reply_table) {
             return;
         }
-        let mut route = header.route.clone();
+        let mut route = route.clone();
         route.drain(receiver..here);
         let passed = Route::from_slice(&route[..=receiver]);
         self.send_reply(now, route, &passed, Span::ZERO, actions);

@@ -1,0 +1,125 @@
+//! 64 places for paths, with an index of the nodes on them.
+//!
+//! A node asks its caches about every packet that it overhears, and few of the paths there have the nodes concerned.
+//! So for each node there is the set of the places with a path over it, a word with a bit for each place: the paths
+//! with both ends of a link are found by one operation instead of a walk along all of them. Nodes whose numbers are
+//! equal modulo 64 share a set. The index names places that may be meant; the paths themselves decide.
+
+use crate::kernel::Time;
+use crate::packet::NodeId;
+
+use super::header::Route;
+
+/// Places on a shelf: as many as a word has bits.
+pub(super) const PLACES: usize = u64::BITS as usize;
+
+/// Sets that the nodes share.
+const SETS: usize = 64;
+
+/// A set of places, which hands them out in their order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places(u64);
+
+impl Iterator for Places {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let first = (self.0 != 0).then(|| self.0.trailing_zeros() as usize);
+        self.0 &= self.0.wrapping_sub(1);
+        first
+    }
+}
+
+/// A path and when it was last learned.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Cached {
+    /// Empty: a free place.
+    pub(super) path: Route,
+    pub(super) learned: Time,
+}
+
+/// The places with paths over a node.
+#[derive(Clone, Copy, Default, Debug)]
+struct Having {
+    /// Anywhere on the path.
+    somewhere: u64,
+    /// At its end.
+    at_end: u64,
+}
+
+/// See the module's head.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    places: Vec<Cached>,
+    free: u64,
+    having: [Having; SETS],
+}
+
+impl Shelf {
+    /// An empty shelf of at most [`PLACES`] places.
+    pub(super) fn new(places: usize) -> Shelf {
+        let free = if places < PLACES { (1 << places) - 1 } else { u64::MAX };
+        Shelf { places: vec![Cached::default(); places], free, having: [Having::default(); SETS] }
+    }
+
+    /// What lies at a place.
+    pub(super) fn get(&self, place: usize) -> &Cached {
+        &self.places[place]
+    }
+
+    /// The first free place.
+    pub(super) fn first_free(&self) -> Option<usize> {
+        Places(self.free).next()
+    }
+
+    /// Where there may be paths over the node.
+    pub(super) fn over(&self, node: NodeId) -> Places {
+        Places(self.having[set_of(node)].somewhere)
+    }
+
+    /// Where there may be paths over both nodes.
+    pub(super) fn over_both(&self, one: NodeId, other: NodeId) -> Places {
+        Places(self.having[set_of(one)].somewhere & self.having[set_of(other)].somewhere)
+    }
+
+    /// Where there may be paths that continue this one, or that it continues.
+    pub(super) fn akin_to(&self, path: &[NodeId]) -> Places {
+        let (mut over_all_so_far, mut beginnings) = (u64::MAX, 0);
+        for node in path {
+            let having = self.having[set_of(*node)];
+            over_all_so_far &= having.somewhere;
+            beginnings |= over_all_so_far & having.at_end;
+        }
+        Places(beginnings | over_all_so_far)
+    }
+
+    /// The path at a place has been learned again.
+    pub(super) fn renew(&mut self, place: usize, now: Time) {
+        let learned = &mut self.places[place].learned;
+        *learned = now.max(*learned);
+    }
+
+    /// Changes the path at a place; an empty one frees it. Returns what lay there.
+    pub(super) fn put(&mut self, place: usize, path: Route, learned: Time) -> Cached {
+        let bit = 1 << place;
+        let before = std::mem::replace(&mut self.places[place], Cached { path, learned });
+        for node in &before.path {
+            let having = &mut self.having[set_of(*node)];
+            having.somewhere &= !bit;
+            having.at_end &= !bit;
+        }
+        self.free |= bit;
+        for node in &self.places[place].path {
+            self.having[set_of(*node)].somewhere |= bit;
+        }
+        if let Some(last) = self.places[place].path.last() {
+            self.having[set_of(*last)].at_end |= bit;
+            self.free &= !bit;
+        }
+        before
+    }
+}
+
+fn set_of(node: NodeId) -> usize {
+    node.index() % SETS
+}
