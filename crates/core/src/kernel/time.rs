@@ -43,12 +43,12 @@ impl Span {
     /// `seconds`, to the nearest nanosecond, clamped to what the type holds.
     pub fn from_secs(seconds: f64) -> Span {
         // `as` saturates: negative and NaN give 0, too large gives u64::MAX.
-        Span((seconds * 1e9 + 0.5).floor() as u64)
+        Span((seconds * 1e9 + 0.5) as u64)
     }
 
     /// `micros` microseconds, to the nearest nanosecond.
     pub fn from_micros(micros: f64) -> Span {
-        Span((micros * 1e3 + 0.5).floor() as u64)
+        Span((micros * 1e3 + 0.5) as u64)
     }
 
     /// `millis` milliseconds.
@@ -63,12 +63,12 @@ impl Span {
 
     /// The time that `bits` take at `rate_bps`, rounded to the nearest nanosecond.
     pub fn of_bits(bits: u64, rate_bps: f64) -> Span {
-        Span((bits as f64 * 1e9 / rate_bps + 0.5).floor() as u64)
+        Span((bits as f64 * 1e9 / rate_bps + 0.5) as u64)
     }
 
     /// `self` multiplied by `factor`, to the nearest nanosecond.
     pub fn scaled(self, factor: f64) -> Span {
-        Span((self.0 as f64 * factor + 0.5).floor() as u64)
+        Span((self.0 as f64 * factor + 0.5) as u64)
     }
 
     /// `self - other`, zero if `other` is longer.

@@ -12,6 +12,8 @@
 //! all, `handle_received` if [`Dcf::received`] names it; `handle_timeout` for the station's own deadlines. Time
 //! never goes back. After each call the network asks `next_timeout` again.
 
+use std::rc::Rc;
+
 use super::medium::ReceiverRules;
 use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
@@ -26,18 +28,18 @@ pub enum MacAction {
     /// A data frame arrived intact: hand its body up.
     Deliver {
         /// The body.
-        body: Body,
+        body: Rc<Body>,
         /// Who sent it.
         from: NodeId,
     },
     /// A data frame arrived again after its ACK was lost; the copy ends here.
-    Duplicate(Body),
+    Duplicate(Rc<Body>),
     /// The frame was acknowledged, or broadcast.
-    Sent(Body),
+    Sent(Rc<Body>),
     /// The retry limit is reached.
     Failed {
         /// The body.
-        body: Body,
+        body: Rc<Body>,
         /// Who did not answer.
         to: NodeId,
     },
@@ -82,7 +84,7 @@ struct Response {
 #[derive(Clone, Debug)]
 struct Current {
     to: NodeId,
-    body: Body,
+    body: Rc<Body>,
     bytes: u32,
     airtime: Span,
     sequence: u16,
@@ -154,7 +156,7 @@ impl Dcf {
 
     /// The body of the frame that the station is trying to send.
     pub fn in_hand(&self) -> Option<&Body> {
-        (*self.current).as_ref().map(|current| &current.body)
+        (*self.current).as_ref().map(|current| &*current.body)
     }
 
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so far.
@@ -198,7 +200,7 @@ impl Dcf {
         *self.current = Some(Current {
             to,
             airtime: timing.data(bytes, to.is_broadcast()),
-            body,
+            body: Rc::new(body),
             bytes,
             sequence: self.sequence,
             uses_rts,
@@ -447,7 +449,7 @@ impl Dcf {
             bytes: current.bytes,
             sequence: current.sequence,
             class: current.body.class(),
-            body: Some(current.body.clone()),
+            body: Some(Rc::clone(&current.body)),
         };
         self.transmit(now, frame, State::AwaitAck(deadline), timing, out);
     }
@@ -628,11 +630,11 @@ impl Dcf {
                 return;
             }
             if self.is_duplicate(frame) {
-                out.push(MacAction::Duplicate(body.clone()));
+                out.push(MacAction::Duplicate(Rc::clone(body)));
                 return;
             }
         }
-        out.push(MacAction::Deliver { body: body.clone(), from: frame.from });
+        out.push(MacAction::Deliver { body: Rc::clone(body), from: frame.from });
     }
 
     /// §9.2.8: an ACK is due after SIFS. False if the frame must be ignored.

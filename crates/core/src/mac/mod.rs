@@ -16,6 +16,8 @@ pub use medium::{ReceiverRules, ShortWay, Signal};
 pub use params::{Access, MacParams};
 pub use timing::{ACK_BYTES, CTS_BYTES, RTS_BYTES, Timing};
 
+use std::rc::Rc;
+
 use crate::arp::{ARP_BYTES, ArpMessage};
 use crate::kernel::Span;
 use crate::packet::{NodeId, Packet};
@@ -96,6 +98,6 @@ pub struct Frame {
     pub sequence: u16,
     /// On whose behalf it is on the air.
     pub class: Class,
-    /// What a data frame carries.
-    pub body: Option<Body>,
+    /// What a data frame carries; the same for all who receive it.
+    pub body: Option<Rc<Body>>,
 }

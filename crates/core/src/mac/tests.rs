@@ -149,7 +149,8 @@ fn ns2() -> MacParams {
 }
 
 fn frame(kind: FrameKind, from: NodeId, to: NodeId, airtime_us: u64, reserves_us: u64) -> Frame {
-    let body = (kind == FrameKind::Data).then_some(Body::Arp(ArpMessage::Request { from, wanted: to }));
+    let body =
+        (kind == FrameKind::Data).then(|| Rc::new(Body::Arp(ArpMessage::Request { from, wanted: to })));
     Frame {
         kind,
         from,

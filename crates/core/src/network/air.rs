@@ -99,7 +99,7 @@ impl Network {
         let at = self.free_transmission(node);
         let transmission = &mut self.air.transmissions[at as usize];
         // Routing may listen to IP packets for others.
-        transmission.tapped = self.taps && matches!(frame.body, Some(Body::Ip(_)));
+        transmission.tapped = self.taps && matches!(frame.body.as_deref(), Some(Body::Ip(_)));
         transmission.frame = Some(frame);
         transmission.start = self.now;
         transmission.phase = Phase::Start;
@@ -325,7 +325,7 @@ impl Network {
             return;
         }
         let Some(frame) = &self.air.transmissions[at as usize].frame else { return };
-        let Some(Body::Ip(packet)) = &frame.body else { return };
+        let Some(Body::Ip(packet)) = frame.body.as_deref() else { return };
         let mut actions = self.routing_actions.pop().unwrap_or_default();
         let routing = &mut self.stations[node as usize].routing;
         routing.handle_overheard(self.now, packet, frame.from, frame.to, &mut actions);

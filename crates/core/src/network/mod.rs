@@ -19,6 +19,7 @@ mod sampling;
 mod web;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
@@ -146,8 +147,8 @@ enum Delayed {
     Down { node: u32, packet: Packet, next_hop: NodeId },
     /// From the link layer to the interface queue.
     Enqueue { node: u32, outgoing: Outgoing },
-    /// From the MAC to routing.
-    Up { node: u32, packet: Packet, from: NodeId },
+    /// An IP packet from the MAC to routing.
+    Up { node: u32, body: Rc<Body>, from: NodeId },
 }
 
 /// A constant delay: what goes in first comes out first, so one entry of the event queue is enough.
@@ -323,13 +324,35 @@ impl Network {
         match what {
             Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
             Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
-            Delayed::Up { node, mut packet, from } => {
-                self.show_to_bus(node, &mut packet);
-                self.with_routing(node, |routing, now, actions| {
-                    routing.handle_incoming(now, packet, from, actions);
-                });
-            }
+            Delayed::Up { node, body, from } => self.hand_to_routing(node, body, from),
         }
+    }
+
+    /// A packet from the MAC reaches routing.
+    fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
+        if let Body::Ip(packet) = &*body
+            && packet.dst.is_broadcast()
+            && self.bus.is_empty()
+            && self.absorb(node, packet, from)
+        {
+            self.audit.consume(packet);
+            return;
+        }
+        let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else { return };
+        packet.hops = packet.hops.saturating_add(1);
+        self.show_to_bus(node, &mut packet);
+        self.with_routing(node, |routing, now, actions| {
+            routing.handle_incoming(now, packet, from, actions);
+        });
+    }
+
+    /// Shows a broadcast to routing; true if nothing is left of it.
+    fn absorb(&mut self, node: u32, packet: &Packet, from: NodeId) -> bool {
+        let mut absorbed = false;
+        self.with_routing(node, |routing, now, actions| {
+            absorbed = routing.absorb(now, packet, from, actions);
+        });
+        absorbed
     }
 
     // Routing.
@@ -522,24 +545,23 @@ impl Network {
         match action {
             MacAction::Transmit(frame) => self.transmit(node, frame),
             MacAction::Deliver { body, from } => self.take_up(node, body, from),
-            MacAction::Duplicate(body) => match body {
+            MacAction::Duplicate(body) => match &*body {
                 Body::Ip(packet) => {
-                    self.audit.receive(&packet);
-                    self.drop_packet(node, &packet, DropReason::Duplicate);
+                    self.audit.receive(packet);
+                    self.drop_packet(node, packet, DropReason::Duplicate);
                 }
                 Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::Duplicate),
             },
-            MacAction::Sent(Body::Ip(packet)) => {
-                self.audit.hand_over(&packet);
-                self.tell_bus_of_hop(node, &packet);
+            MacAction::Sent(body) => {
+                if let Body::Ip(packet) = &*body {
+                    self.audit.hand_over(packet);
+                    self.tell_bus_of_hop(node, packet);
+                }
             }
-            MacAction::Sent(Body::Arp(_)) => {}
-            MacAction::Failed { body: Body::Ip(packet), to } => {
-                self.report_failure(node, packet, to, DropReason::RetryLimit);
-            }
-            MacAction::Failed { body: Body::Arp(_), .. } => {
-                self.meter.arp_dropped(self.now, DropReason::RetryLimit);
-            }
+            MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
+                Body::Ip(packet) => self.report_failure(node, packet, to, DropReason::RetryLimit),
+                Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::RetryLimit),
+            },
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
                 let station = &mut self.stations[node as usize];
@@ -556,14 +578,13 @@ impl Network {
     }
 
     /// The MAC hands up what it received.
-    fn take_up(&mut self, node: u32, body: Body, from: NodeId) {
-        match body {
-            Body::Ip(mut packet) => {
-                self.audit.receive(&packet);
-                packet.hops = packet.hops.saturating_add(1);
-                self.convey(self.link_layer_delay, Delayed::Up { node, packet, from });
+    fn take_up(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
+        match &*body {
+            Body::Ip(packet) => {
+                self.audit.receive(packet);
+                self.convey(self.link_layer_delay, Delayed::Up { node, body, from });
             }
-            Body::Arp(message) => {
+            &Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.
                 self.with_arp(node, self.arp_delay, |arp, actions| arp.handle_message(message, actions));
             }

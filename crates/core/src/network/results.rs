@@ -117,7 +117,8 @@ impl Network {
         let delayed = self.delayed.values();
         for delayed in conveyed.chain(delayed) {
             match delayed {
-                Delayed::Down { packet, .. } | Delayed::Up { packet, .. } => visit(packet),
+                Delayed::Down { packet, .. } => visit(packet),
+                Delayed::Up { body, .. } => visit_body(body, visit),
                 Delayed::Enqueue { outgoing, .. } => visit_body(&outgoing.body, visit),
             }
         }

@@ -122,6 +122,14 @@ pub trait Routing: Send {
     /// already counts the link just crossed; `packet.ttl` does not.
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>);
 
+    /// A broadcast from the link layer, to look at before it comes by [`Routing::handle_incoming`]; `packet.hops` does not
+    /// count the link just crossed. True if it repeats what this node knows, and the node has learned all there is to
+    /// learn from it: then it counts as consumed. False if nothing is done. Most of what a flood brings is repetition,
+    /// which this spares the copy of the packet.
+    fn absorb(&mut self, _now: Time, _packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+        false
+    }
+
     /// The MAC (or ARP) could not bring the packet to `next_hop`.
     fn handle_link_failure(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
 

@@ -134,6 +134,10 @@ impl Routing for Ns2 {
         }
     }
 
+    fn absorb(&mut self, _now: Time, packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+        matches!(&packet.payload, Payload::Aodv(Message::Rreq(rreq)) if self.knows(rreq))
+    }
+
     fn handle_link_failure(
         &mut self,
         now: Time,
@@ -350,12 +354,11 @@ impl Ns2 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        let name = (rreq.origin, rreq.id);
-        if rreq.origin == self.node || self.seen.contains_key(&name) {
+        if self.knows(&rreq) {
             actions.push(Action::Consume(packet));
             return;
         }
-        self.seen.insert(name, now + Span::from_secs(self.params.broadcast_id_save_s));
+        self.seen.insert((rreq.origin, rreq.id), now + Span::from_secs(self.params.broadcast_id_save_s));
         self.update_reverse_route(now, &rreq, from, actions);
         if rreq.dst == self.node {
             self.answer_as_destination(now, &rreq, actions);
@@ -365,6 +368,11 @@ impl Ns2 {
         } else {
             self.forward_request(packet, rreq, actions);
         }
+    }
+
+    /// Is this a request of its own, or one that it has seen?
+    fn knows(&self, rreq: &Rreq) -> bool {
+        rreq.origin == self.node || self.seen.contains_key(&(rreq.origin, rreq.id))
     }
 
     /// The way back to the originator; buffered packets for it leave at once.

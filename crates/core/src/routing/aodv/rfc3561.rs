@@ -46,10 +46,10 @@ use self::discovery::{Discovery, RateLimit, SeenRequests};
 use self::hello::Neighbour;
 use self::one_way::OneWay;
 use self::table::{Nodes, Table};
-use super::{AodvParams, Unreachable};
+use super::{AodvParams, Message, Unreachable};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
+use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Routing, relay};
 
@@ -178,6 +178,18 @@ impl Routing for Rfc3561 {
         if let Some(packet) = relay::accept(self.node, packet, actions) {
             self.forward_data(now, packet, from, actions);
         }
+    }
+
+    fn absorb(&mut self, now: Time, packet: &Packet, from: NodeId, actions: &mut Vec<Action>) -> bool {
+        let Payload::Aodv(Message::Rreq(rreq)) = &packet.payload else { return false };
+        let known = self.knows(now, rreq);
+        if known {
+            self.note_neighbour(now, from);
+            if !self.refuses_requests_of(now, from) {
+                self.hear_neighbour(now, from, actions);
+            }
+        }
+        known
     }
 
     fn handle_link_failure(

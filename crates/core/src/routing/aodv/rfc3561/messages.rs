@@ -42,10 +42,20 @@ impl Rfc3561 {
     }
 
     /// §6.5, §6.7: a message from a neighbour makes a route to it.
-    fn hear_neighbour(&mut self, now: Time, from: NodeId, actions: &mut Vec<Action>) {
+    pub(super) fn hear_neighbour(&mut self, now: Time, from: NodeId, actions: &mut Vec<Action>) {
         if self.table.hear(now, from, self.params.active_route_timeout()) {
             self.route_found(now, from, actions);
         }
+    }
+
+    /// §6.3: is this a request of its own, or one that it has seen?
+    pub(super) fn knows(&mut self, now: Time, rreq: &Rreq) -> bool {
+        rreq.origin == self.node || self.seen.holds(now, (rreq.origin, rreq.id))
+    }
+
+    /// §6.8: are requests ignored that come from this neighbour, because a reply may not reach it?
+    pub(super) fn refuses_requests_of(&self, now: Time, from: NodeId) -> bool {
+        self.one_way.is_blacklisted(now, from) || self.may_be_one_way(from)
     }
 
     /// §6.5.
@@ -57,17 +67,16 @@ impl Rfc3561 {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        if self.one_way.is_blacklisted(now, from) || self.may_be_one_way(from) {
+        if self.refuses_requests_of(now, from) {
             actions.push(Action::Consume(packet));
             return;
         }
         self.hear_neighbour(now, from, actions);
-        let name = (rreq.origin, rreq.id);
-        if rreq.origin == self.node || self.seen.holds(now, name) {
+        if self.knows(now, &rreq) {
             actions.push(Action::Consume(packet));
             return;
         }
-        self.remember(now, name);
+        self.remember(now, (rreq.origin, rreq.id));
         rreq.hop_count = rreq.hop_count.saturating_add(1);
         self.update_reverse_route(now, &rreq, from, actions);
         if rreq.dst == self.node {
