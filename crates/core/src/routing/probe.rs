@@ -55,6 +55,17 @@ impl Probe {
         self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))
     }
 
+    /// A broadcast arrives over `from`, and may be absorbed.
+    pub(super) fn absorbing(&mut self, now: Time, packet: Packet, from: u32) -> Vec<Action> {
+        self.actions(|machine, actions| {
+            if machine.absorb(now, &packet, NodeId(from), actions) {
+                actions.push(Action::Consume(packet));
+            } else {
+                machine.handle_incoming(now, packet, NodeId(from), actions);
+            }
+        })
+    }
+
     /// A data packet from `src` to `dst` arrives over `from` after `hops` hops.
     pub(super) fn relay(&mut self, now: Time, src: u32, dst: u32, from: u32, hops: u8) -> Vec<Action> {
         let packet = data(self.uid(), src, dst, hops);

@@ -408,7 +408,13 @@ impl Bench {
                 self.overhear(from, to, &packet);
             }
             self.call(to, Some(packet), |machine, now, packet, actions| {
-                machine.handle_incoming(now, packet.expect("given"), from, actions);
+                let packet = packet.expect("given");
+                // As the network does it.
+                if !unicast && machine.absorb(now, &packet, from, actions) {
+                    actions.push(Action::Consume(packet));
+                } else {
+                    machine.handle_incoming(now, packet, from, actions);
+                }
             });
         } else if unicast {
             self.call(from, Some(packet), |machine, now, packet, actions| {

@@ -1,8 +1,12 @@
 //! Both behaviours in the shared suite, and what their parameter sets say.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::kernel::{Purpose, Streams};
-use crate::packet::Payload;
+use crate::packet::{Packet, Payload};
+use crate::routing::Action;
+use crate::routing::aodv::probe::{ME, rerr, rrep, rreq, start};
 use crate::routing::testbench::{
     Bench, a_restarted_node_forwards_again, at, loops_in_random_networks, suite,
 };
@@ -74,6 +78,48 @@ fn in_the_ns_2_model_a_restarted_node_swallows_a_flow_until_the_flow_pauses() {
     assert_eq!(bench.delivered(0, 3) - bench.delivered_of(0, 3, at(20.1)), 61);
     assert_eq!(bench.drops(crate::drops::DropReason::NoRoute), 159);
     assert_eq!(bench.delivered_of(0, 3, at(75.0)), 100);
+}
+
+/// What a node may be told, and of which a good part it has heard before.
+fn message() -> impl Strategy<Value = Message> {
+    let request = (0u32..4, 1u32..4, 0u32..6, 4u32..9, 0u8..4)
+        .prop_map(|(id, origin, seqno, dst, hops)| Message::Rreq(rreq(id, origin, seqno, dst, hops)));
+    let own = (0u32..4, 4u32..9).prop_map(|(id, dst)| Message::Rreq(rreq(id, ME.0, 1, dst, 1)));
+    let reply =
+        (4u32..9, 0u32..6, 0u8..4).prop_map(|(dst, seqno, hops)| Message::Rrep(rrep(dst, seqno, ME.0, hops)));
+    let error = (4u32..9, 0u32..6).prop_map(|lost| Message::Rerr(rerr(&[lost])));
+    prop_oneof![6 => request, 1 => own, 2 => reply, 1 => error]
+}
+
+/// All actions but those that only say that a packet ends.
+fn but_consumed(mut actions: Vec<Action>) -> Vec<Action> {
+    actions.retain(|action| !matches!(action, Action::Consume(_)));
+    actions
+}
+
+proptest! {
+    /// A node that absorbs broadcasts does what one does that gets all of them by value.
+    #[test]
+    fn what_is_absorbed_makes_no_difference(
+        set in prop::sample::select(AodvParams::SETS.to_vec()),
+        steps in prop::collection::vec((1u32..4, message(), 0u64..1500, any::<bool>()), 1..80),
+    ) {
+        let params = AodvParams { blacklist: true, ..AodvParams::set(set).expect("a set") };
+        let (mut absorbing, mut plain) = (start(&params), start(&params));
+        let mut now = Time::ZERO;
+        for (from, message, pause_ms, sends) in steps {
+            now += Span::from_millis(pause_ms);
+            prop_assert_eq!(absorbing.run_until(now), plain.run_until(now));
+            if sends {
+                prop_assert_eq!(absorbing.send(now, 3 + from), plain.send(now, 3 + from));
+            }
+            let (one, other) = (absorbing.uid(), plain.uid());
+            prop_assert_eq!(one, other);
+            let packet = Packet { uid: one, ..control(now, NodeId(from), NodeId::BROADCAST, 9, 48, message) };
+            let outcome = absorbing.absorbing(now, packet.clone(), from);
+            prop_assert_eq!(but_consumed(outcome), but_consumed(plain.incoming(now, packet, from)));
+        }
+    }
 }
 
 /// The requests that `node` originated: when, in ms, and with what TTL.
