@@ -228,6 +228,9 @@ impl Dcf {
             self.medium.arrive(now, signal, timing, rules);
             return false;
         };
+        if self.medium.is_receiving() && !backoff.undrawn {
+            return self.hear_another(now, signal, backoff, timing, rules);
+        }
         if self.goes_on(&backoff) > now || !self.commits(now, timing) {
             self.suspend_backoff(now, timing);
         }
@@ -235,6 +238,24 @@ impl Dcf {
         self.forecast_backoff(now);
         self.mark_patience();
         true
+    }
+
+    /// The first bit of a frame while another is being received, so that the backoff is suspended. True if it goes on at
+    /// another time than was known.
+    #[inline]
+    fn hear_another(
+        &mut self,
+        now: Time,
+        signal: &Signal,
+        backoff: Backoff,
+        timing: &Timing,
+        rules: &ReceiverRules,
+    ) -> bool {
+        self.medium.arrive(now, signal, timing, rules);
+        let idle_from = self.idle_at();
+        self.medium.patient_until = if idle_from == Time::NEVER { Time::ZERO } else { idle_from };
+        self.backoff = Some(Backoff { idle_from, ..backoff });
+        idle_from != backoff.idle_from
     }
 
     /// The first bit of a frame in the state in which most stations are most of the time: the receiver is free, and

@@ -196,6 +196,12 @@ impl Medium {
         }
     }
 
+    /// Does a frame occupy the receiver? Call after `settle`.
+    #[inline]
+    pub(super) fn is_receiving(&self) -> bool {
+        self.reception.present
+    }
+
     /// Is a frame being received that the station must act on?
     fn awaits(&self) -> bool {
         self.reception.present & self.reception.wanted & self.reception.intact()
