@@ -41,8 +41,8 @@ class Files:
         # ns-2 takes no place on the edge of its field.
         side = math.ceil(self.side_m) + 1
         script = ROOT / "benches" / "ns2.tcl"
-        where = [self.movement, self.traffic, self.nodes, self.duration_s]
-        return ["ns", script, *where, seed, side, routing.upper(), "ON" if traces else "OFF"]
+        scenario = [self.movement, self.traffic, self.nodes, self.duration_s]
+        return ["ns", script, *scenario, seed, side, routing.upper(), "ON" if traces else "OFF"]
 
 
 def standard(duration_s: float, tcp_start_s: float, name: str) -> Files:

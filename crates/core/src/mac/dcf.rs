@@ -253,8 +253,8 @@ impl Dcf {
     ) -> bool {
         self.medium.arrive(now, signal, timing, rules);
         let idle_from = self.idle_at();
-        self.medium.patient_until = if idle_from == Time::NEVER { Time::ZERO } else { idle_from };
         self.backoff = Some(Backoff { idle_from, ..backoff });
+        self.mark_patience();
         idle_from != backoff.idle_from
     }
 

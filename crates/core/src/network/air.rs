@@ -7,6 +7,7 @@
 //! in one list, in order of time, which is left whenever something else comes first. So are last bits.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
 use crate::kernel::{Slot, Span, Time};
 use crate::mac::{Body, Frame, ShortWay, Signal};
@@ -324,12 +325,17 @@ impl Network {
         if self.stations[node as usize].mac.overheard(self.now) != Some(at) {
             return;
         }
-        let Some(frame) = &self.air.transmissions[at as usize].frame else { return };
-        let Some(Body::Ip(packet)) = frame.body.as_deref() else { return };
-        let mut actions = self.routing_actions.pop().unwrap_or_default();
-        let routing = &mut self.stations[node as usize].routing;
-        routing.handle_overheard(self.now, packet, frame.from, frame.to, &mut actions);
-        self.finish_routing(node, actions);
+        let Some(&Frame { from, to, body: Some(ref body), .. }) =
+            self.air.transmissions[at as usize].frame.as_ref()
+        else {
+            return;
+        };
+        let body = Rc::clone(body);
+        if let Body::Ip(packet) = &*body {
+            self.with_routing(node, |routing, now, actions| {
+                routing.handle_overheard(now, packet, from, to, actions);
+            });
+        }
     }
 
     /// A node has received a transmission that it must act on.

@@ -361,11 +361,6 @@ impl Network {
     fn with_routing(&mut self, node: u32, call: impl FnOnce(&mut dyn Routing, Time, &mut Vec<Action>)) {
         let mut actions = self.routing_actions.pop().unwrap_or_default();
         call(self.stations[node as usize].routing.as_mut(), self.now, &mut actions);
-        self.finish_routing(node, actions);
-    }
-
-    /// Carries out what the node's routing protocol asked for, and sets its deadline.
-    fn finish_routing(&mut self, node: u32, mut actions: Vec<Action>) {
         for action in actions.drain(..) {
             self.carry_out(node, action);
         }
