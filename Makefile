@@ -7,8 +7,8 @@
 #   make fmt        format all sources
 #   make reproduce-quick  run the papers' experiments in small, judge their claims, renew docs/papers.md
 #   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
-#   make bench      measure speed, growth, throughput and start-up, beside ns-2 (installs the Debian package ns2 if it
-#                   is missing); writes out/performance.md
+#   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
+#                   packages if they are missing); writes out/performance.md
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
@@ -76,6 +76,7 @@ reproduce-quick: build
 
 bench: build
 	benches/install_ns2.sh
+	benches/install_ns3.sh
 	cargo build --release --locked --quiet -p manetlab-formats --example engine
 	$(BIN)/python -m benches
 

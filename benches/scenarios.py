@@ -17,10 +17,12 @@ NODES_PER_KM2 = 50
 
 @dataclass(frozen=True)
 class Files:
-    """A scenario as files: for the command line and ns-2 two, and what the bare engine takes."""
+    """A scenario as files: movement and traffic for us and ns-2, movement and flows for ns-3, and what
+    the bare engine takes."""
 
     movement: Path
     traffic: Path
+    flows: Path
     core: Path
     nodes: int
     side_m: float
@@ -43,6 +45,10 @@ class Files:
         script = ROOT / "benches" / "ns2.tcl"
         scenario = [self.movement, self.traffic, self.nodes, self.duration_s]
         return ["ns", script, *scenario, seed, side, routing.upper(), "ON" if traces else "OFF"]
+
+    def for_ns3(self, program: Path, seed: int) -> list[object]:
+        """The command that runs it in ns-3, by what benches/ns3.cc was compiled to."""
+        return [program, self.movement, self.flows, self.nodes, self.duration_s, seed]
 
 
 def standard(duration_s: float, tcp_start_s: float, name: str) -> Files:
@@ -81,10 +87,18 @@ def _written(
         if flow["kind"] == "tcp":
             flow.update(window=8, segment_bytes=1460)
     OUT.mkdir(parents=True, exist_ok=True)
-    endings = ("mov.tcl", "traffic.tcl", "json")
-    movement, traffic, core = (OUT / f"{name}-{duration_s:g}.{ending}" for ending in endings)
+    endings = ("mov.tcl", "traffic.tcl", "flows", "json")
+    movement, traffic, flows, core = (OUT / f"{name}-{duration_s:g}.{ending}" for ending in endings)
     write_text(movement, drawn.movement.to_ns2())
     write_text(traffic, _core.write_traffic(json.dumps(drawn.flows)))
+    write_text(flows, "".join(_for_ns3(flow) for flow in drawn.flows))
     files = {"movement": {"file": str(movement)}, "traffic": {"file": str(traffic)}, "profile": "ns-2.35"}
     write_text(core, Scenario.build({**files, "duration_s": duration_s, "seed": seed}).resolve().core_json())
-    return Files(movement, traffic, core, nodes, side_m, duration_s)
+    return Files(movement, traffic, flows, core, nodes, side_m, duration_s)
+
+
+def _for_ns3(flow: dict[str, Any]) -> str:
+    """A flow as a line for benches/ns3.cc."""
+    own = ("window", "segment_bytes") if flow["kind"] == "tcp" else ("interval_s", "bytes")
+    words = ("kind", "src", "dst", "start_s", *own)
+    return " ".join(str(flow[word]) for word in words) + "\n"
