@@ -1,4 +1,4 @@
-"""Counts the instructions of one run under callgrind: by radio arrival, MAC frame, event and function.
+"""Counts the instructions of a run under callgrind: by radio arrival, MAC frame, event, function and module.
 
 Unlike times, these counts do not depend on the machine's load. The scenario has 10 TCP and 10 CBR flows among
 50 moving nodes, AODV, profile ``ns-2.35``.
@@ -18,6 +18,7 @@ from pathlib import Path
 from manetlab import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
+ENGINE = ROOT / "target" / "release" / "examples" / "engine"
 FILES = ROOT / "tests" / "data" / "ns2"
 
 
@@ -25,13 +26,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scenario", default="p01-10tcp", help="a scenario of tests/data/ns2")
     options.add_argument("--duration", type=float, default=60.0, help="simulated seconds")
-    options.add_argument("--functions", type=int, default=15, help="how many functions to name")
+    options.add_argument("--functions", type=int, default=15, help="how many functions and modules to name")
     asked = options.parse_args()
     install_valgrind()
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "callgrind.out"
         result = run_counted(asked.scenario, asked.duration, profile)
-        counts = by_function(profile)
+        functions = by_function(profile)
+        modules = by_module(profile)
         totals = summary(profile)
     arrivals, events = result["arrivals"], result["events"]
     frames = round(result["frames_per_s"] * asked.duration)
@@ -42,9 +44,13 @@ def main() -> None:
     print(f"instructions per event     {instructions / events:10.0f}")
     mispredicted = totals["Bcm"] + totals["Bim"]
     print(f"branches mispredicted per arrival (callgrind's model) {mispredicted / arrivals:.2f}")
-    print("instructions per arrival by function, inlined functions with their callers:")
-    for function, count in counts.most_common(asked.functions):
-        print(f"{count / arrivals:10.1f}  {100 * count / instructions:5.1f} %  {function}")
+    for title, counts in (
+        ("by function, inlined functions with their callers", functions),
+        ("by module", modules),
+    ):
+        print(f"instructions per arrival {title}:")
+        for name, count in counts.most_common(asked.functions):
+            print(f"{count / arrivals:10.1f}  {100 * count / instructions:5.1f} %  {name}")
 
 
 def install_valgrind() -> None:
@@ -82,9 +88,15 @@ def run_counted(scenario: str, duration_s: float, profile: Path) -> dict[str, fl
     asked = Scenario.build({**fields, "duration_s": duration_s, "warmup_s": 0.0})
     core = profile.with_name("scenario.json")
     core.write_text(asked.resolve().core_json())
-    counting = ["valgrind", "--tool=callgrind", "--branch-sim=yes", f"--callgrind-out-file={profile}"]
+    counting = [
+        "valgrind",
+        "--tool=callgrind",
+        "--branch-sim=yes",
+        "--dump-instr=yes",
+        f"--callgrind-out-file={profile}",
+    ]
     counting += ["--collect-atstart=no", "--toggle-collect=manetlab_core::network::Network::run_to_end*"]
-    words = [*counting, str(ROOT / "target/release/examples/engine"), str(movement), str(core), "1"]
+    words = [*counting, str(ENGINE), str(movement), str(core), "1"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     result: dict[str, float] = json.loads(done.stdout)
     return result
@@ -110,6 +122,59 @@ def by_function(profile: Path) -> Counter[str]:
         if found:
             counts[found[2]] += int(found[1].replace(",", ""))
     return counts
+
+
+def by_module(profile: Path) -> Counter[str]:
+    """Instructions by module of the core; what is inlined from libraries counts for the module around it.
+
+    In its file a line of costs begins with the instruction's address or the step from the last one; the
+    line after ``calls=`` has the cost of what was called.
+    """
+    costs: Counter[int] = Counter()
+    address, engine, in_engine, called = 0, "", False, False
+    for line in profile.read_text().splitlines():
+        if found := re.match(r"(c?ob)=(\(\d+\))(.*)", line):
+            # An object file is named once, and from then on by its number.
+            engine = found[2] if found[3].endswith(str(ENGINE)) else engine
+            if found[1] == "ob":
+                in_engine = found[2] == engine
+        elif line.startswith("calls="):
+            called = True
+        elif re.match(r"(0x|[+*-])", line):
+            words = line.split()
+            address = _address(words[0], address)
+            if len(words) > 2 and not called:
+                costs[address if in_engine else 0] += int(words[2])
+            called = False
+    counts: Counter[str] = Counter()
+    modules = _modules([address for address in costs if address])
+    for address, cost in costs.items():
+        counts[modules.get(address, "C library")] += cost
+    return counts
+
+
+def _address(word: str, last: int) -> int:
+    if word == "*":
+        return last
+    return last + int(word, 16) if word[0] in "+-" else int(word, 16)
+
+
+def _modules(addresses: list[int]) -> dict[int, str]:
+    """The module of the core that each instruction is from: the innermost, if one is inlined into another."""
+    command = ["addr2line", "--addresses", "--inlines", "--functions", f"--exe={ENGINE}"]
+    asked = "\n".join(hex(address) for address in addresses)
+    text = subprocess.run(command, check=True, input=asked, stdout=subprocess.PIPE, text=True).stdout
+    modules: dict[int, str] = {}
+    address = 0
+    for line in text.splitlines():
+        if re.fullmatch(r"0x[0-9a-f]+", line):
+            address = int(line, 16)
+            modules[address] = "libraries of Rust"
+        elif modules[address] == "libraries of Rust" and (
+            found := re.search(r"crates/core/src/(.*?)(?:/mod)?\.rs:", line)
+        ):
+            modules[address] = found[1]
+    return modules
 
 
 if __name__ == "__main__":
