@@ -9,6 +9,7 @@
 
 mod ns2;
 mod rfc3561;
+mod seen;
 
 #[cfg(test)]
 mod probe;

@@ -40,10 +40,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use self::table::{Link, Table};
+use super::seen::SeenRequests;
 use super::{AodvParams, Hello, Message, Rerr, Rrep, Rreq, Unreachable, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
@@ -66,8 +66,8 @@ pub(super) struct Ns2 {
     next_request_id: u32,
     table: Table,
     buffer: PacketBuffer,
-    /// Requests seen, and until when they are remembered. Nothing depends on its order.
-    seen: FxHashMap<(NodeId, u32), Time>,
+    /// Requests seen. Each is remembered until it is found at a purge that its time has passed.
+    seen: SeenRequests,
     /// Neighbours heard by hello, and when they count as lost.
     neighbours: BTreeMap<NodeId, Time>,
     seen_purge_at: Time,
@@ -91,7 +91,7 @@ impl Ns2 {
             next_request_id: 1,
             table: Table::default(),
             buffer,
-            seen: FxHashMap::default(),
+            seen: SeenRequests::default(),
             neighbours: BTreeMap::new(),
             seen_purge_at: Time::NEVER,
             hello_at: Time::NEVER,
@@ -167,7 +167,7 @@ impl Routing for Ns2 {
     /// Timers that are due together fire in the order of this function.
     fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>) {
         if self.seen_purge_at <= now {
-            self.seen.retain(|_, expires| *expires > now);
+            self.seen.forget(now);
             self.seen_purge_at = now + Span::from_secs(self.params.broadcast_id_save_s);
         }
         if self.hello_at <= now {
@@ -358,7 +358,8 @@ impl Ns2 {
             actions.push(Action::Consume(packet));
             return;
         }
-        self.seen.insert((rreq.origin, rreq.id), now + Span::from_secs(self.params.broadcast_id_save_s));
+        let until = now + Span::from_secs(self.params.broadcast_id_save_s);
+        self.seen.add(Time::ZERO, (rreq.origin, rreq.id), until);
         self.update_reverse_route(now, &rreq, from, actions);
         if rreq.dst == self.node {
             self.answer_as_destination(now, &rreq, actions);
@@ -372,7 +373,7 @@ impl Ns2 {
 
     /// Is this a request of its own, or one that it has seen?
     fn knows(&self, rreq: &Rreq) -> bool {
-        rreq.origin == self.node || self.seen.contains_key(&(rreq.origin, rreq.id))
+        rreq.origin == self.node || self.seen.holds(Time::ZERO, (rreq.origin, rreq.id))
     }
 
     /// The way back to the originator; buffered packets for it leave at once.

@@ -42,10 +42,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use self::discovery::{Discovery, RateLimit, SeenRequests};
+use self::discovery::{Discovery, RateLimit};
 use self::hello::Neighbour;
 use self::one_way::OneWay;
 use self::table::{Nodes, Table};
+use super::seen::SeenRequests;
 use super::{AodvParams, Message, Unreachable};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashSet;
-
 use super::{RREQ_BYTES, Rfc3561};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
@@ -63,39 +61,6 @@ impl RateLimit {
 
     pub(super) fn count(&mut self, now: Time) {
         self.sent.push_back(now);
-    }
-}
-
-/// Requests by origin and ID, each remembered for the same time (§6.3: PATH_DISCOVERY_TIME).
-#[derive(Default)]
-pub(super) struct SeenRequests {
-    /// Never iterated: its order is nobody's.
-    names: FxHashSet<(NodeId, u32)>,
-    /// The same in order of time, with the time at which each is forgotten.
-    order: VecDeque<(Time, (NodeId, u32))>,
-}
-
-impl SeenRequests {
-    /// Is this request remembered? What is to be forgotten by now is.
-    pub(super) fn holds(&mut self, now: Time, name: (NodeId, u32)) -> bool {
-        while let Some(&(expires, old)) = self.order.front()
-            && expires <= now
-        {
-            self.order.pop_front();
-            self.names.remove(&old);
-        }
-        self.names.contains(&name)
-    }
-
-    /// Remembers a request that is not held.
-    pub(super) fn add(&mut self, name: (NodeId, u32), expires: Time) {
-        debug_assert!(
-            self.order.back().is_none_or(|(last, _)| *last <= expires),
-            "the order is that of time"
-        );
-        if self.names.insert(name) {
-            self.order.push_back((expires, name));
-        }
     }
 }
 
@@ -206,7 +171,7 @@ impl Rfc3561 {
 
     /// §6.3: the request named so is not processed again within PATH_DISCOVERY_TIME.
     pub(super) fn remember(&mut self, now: Time, name: (NodeId, u32)) {
-        self.seen.add(name, now + self.params.path_discovery());
+        self.seen.add(now, name, now + self.params.path_discovery());
     }
 
     /// How long a message to one neighbour waits.

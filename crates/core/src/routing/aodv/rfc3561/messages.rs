@@ -49,7 +49,7 @@ impl Rfc3561 {
     }
 
     /// §6.3: is this a request of its own, or one that it has seen?
-    pub(super) fn knows(&mut self, now: Time, rreq: &Rreq) -> bool {
+    pub(super) fn knows(&self, now: Time, rreq: &Rreq) -> bool {
         rreq.origin == self.node || self.seen.holds(now, (rreq.origin, rreq.id))
     }
 
