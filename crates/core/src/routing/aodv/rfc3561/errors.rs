@@ -30,7 +30,7 @@ impl Rfc3561 {
             route.invalidate(forget_at);
             let for_others = !route.precursors().is_empty();
             if repair && for_others && u32::from(route.hops) <= self.params.max_repair_ttl() {
-                route.repairable_until = alive_until;
+                route.allow_repair(alive_until);
             } else {
                 route.reported = true;
                 actions.push(Action::Notify(Notice::RouteFailed { dst, told: false }));
@@ -43,7 +43,7 @@ impl Rfc3561 {
     /// Is the route to `dst` being repaired, or may it be?
     pub(super) fn can_repair(&mut self, now: Time, dst: NodeId) -> bool {
         let repairing = self.discoveries.get(&dst).is_some_and(|discovery| discovery.repair.is_some());
-        repairing || self.table.get(now, dst).is_some_and(|route| route.repairable_until > now)
+        repairing || self.table.get(now, dst).is_some_and(|route| route.is_repairable(now))
     }
 
     /// A packet whose link broke: with local repair it waits, or takes the route found meanwhile.
@@ -78,7 +78,7 @@ impl Rfc3561 {
     pub(super) fn fail_repair(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) {
         self.discoveries.remove(&dst);
         if let Some(route) = self.table.get(now, dst) {
-            route.repairable_until = Time::ZERO;
+            route.end_repair();
             route.reported = true;
         }
         self.buffer.drop_all(now, dst, DropReason::LinkFailure, actions);

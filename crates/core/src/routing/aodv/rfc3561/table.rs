@@ -9,9 +9,8 @@ use crate::packet::NodeId;
 /// A set of neighbours.
 pub(super) type Nodes = SmallVec<[NodeId; 4]>;
 
-/// One destination. Small, because in a large network every flood leaves a route to its origin at every node.
+/// The way to one destination. Small, because in a large network every flood leaves a route to its origin at every node.
 pub(super) struct Route {
-    pub(super) dst: NodeId,
     pub(super) next_hop: NodeId,
     /// `None` while no sequence number is known.
     pub(super) seqno: Option<u32>,
@@ -24,26 +23,30 @@ pub(super) struct Route {
     valid: bool,
     /// Of a valid route its end of life, of an invalid one when its hop count is forgotten (§6.11).
     pub(super) expires: Time,
-    /// Neighbours that were given this route; most routes are given to nobody.
-    precursors: Option<Box<Nodes>>,
-    /// The route broke and may be repaired here until this time (§6.12).
-    pub(super) repairable_until: Time,
+    /// What most routes never have.
+    details: Option<Box<Details>>,
     /// The route was reported as failed, and not yet as found again.
     pub(super) reported: bool,
+}
+
+#[derive(Default)]
+struct Details {
+    /// Neighbours that were given the route.
+    precursors: Nodes,
+    /// The route broke and may be repaired here until this time (§6.12).
+    repairable_until: Time,
 }
 
 impl Route {
     fn fresh(now: Time, offer: &Offer, seqno: Option<u32>) -> Route {
         Route {
-            dst: offer.dst,
             next_hop: offer.next_hop,
             seqno,
             seqno_is_valid: seqno.is_some(),
             hops: offer.hops,
             valid: true,
             expires: now,
-            precursors: None,
-            repairable_until: Time::ZERO,
+            details: None,
             reported: false,
         }
     }
@@ -56,7 +59,7 @@ impl Route {
         self.valid = true;
         self.hops = hops;
         self.next_hop = next_hop;
-        self.repairable_until = Time::ZERO;
+        self.end_repair();
     }
 
     /// Can the route be used now?
@@ -100,17 +103,35 @@ impl Route {
 
     /// The neighbours that were given this route.
     pub(super) fn precursors(&self) -> &[NodeId] {
-        self.precursors.as_deref().map_or(&[], |nodes| nodes.as_slice())
+        self.details.as_deref().map_or(&[], |details| details.precursors.as_slice())
     }
 
     pub(super) fn add_precursor(&mut self, node: NodeId) {
         if !self.precursors().contains(&node) {
-            self.precursors.get_or_insert_default().push(node);
+            self.details.get_or_insert_default().precursors.push(node);
         }
     }
 
     pub(super) fn forget_precursors(&mut self) {
-        self.precursors = None;
+        if let Some(details) = &mut self.details {
+            details.precursors.clear();
+        }
+    }
+
+    /// The route broke: may it be repaired here at this time (§6.12)?
+    pub(super) fn is_repairable(&self, now: Time) -> bool {
+        self.details.as_ref().is_some_and(|details| details.repairable_until > now)
+    }
+
+    pub(super) fn allow_repair(&mut self, until: Time) {
+        self.details.get_or_insert_default().repairable_until = until;
+    }
+
+    /// The route is valid again, or given up.
+    pub(super) fn end_repair(&mut self) {
+        if let Some(details) = &mut self.details {
+            details.repairable_until = Time::ZERO;
+        }
     }
 }
 
@@ -173,20 +194,16 @@ impl Table {
     /// it, in order of their numbers.
     pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) -> SmallVec<[NodeId; 8]> {
         let mut over = SmallVec::new();
-        for route in self.routes.values_mut() {
-            if let Some(precursors) = &mut route.precursors {
-                precursors.retain(|precursor| *precursor != neighbour);
+        for (&dst, route) in &mut self.routes {
+            if let Some(details) = &mut route.details {
+                details.precursors.retain(|precursor| *precursor != neighbour);
             }
             if route.next_hop == neighbour && route.is_valid(now) {
-                over.push(route.dst);
+                over.push(dst);
             }
         }
         over.sort_unstable();
         over
-    }
-
-    fn add(&mut self, route: Route) {
-        self.routes.insert(route.dst, route);
     }
 
     /// Takes the route if it is newer, or as new and shorter or the only one or the only one whose number is valid, or if
@@ -195,7 +212,7 @@ impl Table {
     pub(super) fn offer(&mut self, now: Time, offer: Offer) -> bool {
         let compare = self.compare;
         let Some(route) = self.get(now, offer.dst) else {
-            self.add(Route::fresh(now, &offer, Some(offer.seqno)));
+            self.routes.insert(offer.dst, Route::fresh(now, &offer, Some(offer.seqno)));
             return true;
         };
         let taken = !compare
@@ -217,7 +234,8 @@ impl Table {
     pub(super) fn hear(&mut self, now: Time, neighbour: NodeId, life: Span) -> bool {
         let Some(route) = self.get(now, neighbour) else {
             let offer = Offer { dst: neighbour, seqno: 0, hops: 1, next_hop: neighbour };
-            self.add(Route { expires: now + life, ..Route::fresh(now, &offer, None) });
+            let route = Route { expires: now + life, ..Route::fresh(now, &offer, None) };
+            self.routes.insert(neighbour, route);
             return true;
         };
         let new = !(route.valid && route.hops == 1);
