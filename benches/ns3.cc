@@ -21,6 +21,7 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -190,17 +191,26 @@ main(int argc, char* argv[])
 
     Traffic traffic;
     std::ifstream file(argv[2]);
-    Flow flow;
-    uint16_t port = 1000;
-    while (file >> flow.kind >> flow.src >> flow.dst >> flow.start >> flow.windowOrInterval >> flow.bytes)
+    if (!file)
     {
-        const auto add = flow.kind == "tcp" ? AddTcp : AddCbr;
-        add(flow, nodes, interfaces.GetAddress(flow.dst), ++port, traffic);
-    }
-    if (!file.eof())
-    {
-        std::cerr << argv[2] << ": line " << port - 1000 + 1 << " is no flow\n";
+        std::cerr << argv[2] << ": cannot be read\n";
         return 2;
+    }
+    std::string line;
+    for (uint16_t number = 1; std::getline(file, line); ++number)
+    {
+        Flow flow;
+        std::istringstream words(line);
+        words >> flow.kind >> flow.src >> flow.dst >> flow.start >> flow.windowOrInterval >> flow.bytes;
+        const bool isTcp = flow.kind == "tcp";
+        if (!words || (!isTcp && flow.kind != "cbr") || std::max(flow.src, flow.dst) >= count)
+        {
+            std::cerr << argv[2] << ":" << number << ": this is no flow between two of " << count
+                      << " nodes: " << line << "\n";
+            return 2;
+        }
+        const uint16_t port = 1000 + number;
+        (isTcp ? AddTcp : AddCbr)(flow, nodes, interfaces.GetAddress(flow.dst), port, traffic);
     }
     Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::WifiNetDevice/Phys/*/PhyTxBegin",
                                   MakeCallback(&CountFrame));
