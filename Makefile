@@ -75,8 +75,7 @@ reproduce-quick: build
 	$(BIN)/manetlab papers reproduce all --quick --markdown docs/papers.md
 
 bench: build
-	benches/install_ns2.sh
-	benches/install_ns3.sh
+	benches/install_simulators.sh
 	cargo build --release --locked --quiet -p manetlab-formats --example engine
 	$(BIN)/python -m benches
 
