@@ -115,7 +115,14 @@ impl Route {
     pub(super) fn forget_precursors(&mut self) {
         if let Some(details) = &mut self.details {
             details.precursors.clear();
+            self.tidy();
         }
+    }
+
+    /// Details that say nothing are none.
+    fn tidy(&mut self) {
+        self.details
+            .take_if(|details| details.precursors.is_empty() && details.repairable_until == Time::ZERO);
     }
 
     /// The route broke: may it be repaired here at this time (§6.12)?
@@ -131,6 +138,7 @@ impl Route {
     pub(super) fn end_repair(&mut self) {
         if let Some(details) = &mut self.details {
             details.repairable_until = Time::ZERO;
+            self.tidy();
         }
     }
 }
