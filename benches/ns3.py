@@ -25,7 +25,9 @@ def table(rounds: int) -> Table:
     )
     program, version = _compiled()
     if program is None:
-        shown.notes.append("Not measured: there is no ns-3 here. benches/install_simulators.sh installs Debian's.")
+        shown.notes.append(
+            "Not measured: there is no ns-3 here. benches/install_simulators.sh installs Debian's."
+        )
         return shown
     files = scenarios.standard(DURATION_S, TCP_START_S, "standard")
     progress(f"standard scenario beside ns-3, {rounds} rounds")
