@@ -15,10 +15,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from benches.measuring import ENGINE, ROOT
 from manetlab import Scenario
 
-ROOT = Path(__file__).resolve().parents[1]
-ENGINE = ROOT / "target" / "release" / "examples" / "engine"
 FILES = ROOT / "tests" / "data" / "ns2"
 
 
@@ -127,7 +126,7 @@ def by_function(profile: Path) -> Counter[str]:
 def by_module(profile: Path) -> Counter[str]:
     """Instructions by module of the core; what is inlined from libraries counts for the module around it.
 
-    In its file a line of costs begins with the instruction's address or the step from the last one; the
+    In callgrind's file a line of costs begins with an address, or the step from the last one. The
     line after ``calls=`` has the cost of what was called.
     """
     costs: Counter[int] = Counter()
@@ -161,7 +160,7 @@ def _address(word: str, last: int) -> int:
 
 def _modules(addresses: list[int]) -> dict[int, str]:
     """The module of the core that each instruction is from: the innermost, if one is inlined into another."""
-    command = ["addr2line", "--addresses", "--inlines", "--functions", f"--exe={ENGINE}"]
+    command = ["addr2line", "--addresses", "--inlines", f"--exe={ENGINE}"]
     asked = "\n".join(hex(address) for address in addresses)
     text = subprocess.run(command, check=True, input=asked, stdout=subprocess.PIPE, text=True).stdout
     modules: dict[int, str] = {}

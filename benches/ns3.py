@@ -7,10 +7,9 @@ from pathlib import Path
 
 from benches import scenarios
 from benches.measuring import OUT, ROOT, in_turn, measured, must, progress, ratios, spread
+from benches.standard import SHORT_S, WARMUP_S
 from manetlab.tables import Table
 
-DURATION_S = 200.0
-TCP_START_S = 50.0
 MOST_ROUNDS = 3
 """A round of ns-3 takes minutes."""
 MODULES = ("aodv", "applications", "core", "internet", "mobility", "network", "traffic-control", "wifi")
@@ -20,7 +19,7 @@ def table(rounds: int) -> Table:
     """CPU time of both, in turn, on one core, and what each simulated; a note if there is no ns-3."""
     rounds = min(rounds, MOST_ROUNDS)
     shown = Table(
-        f"Standard scenario beside ns-3, {DURATION_S:g} s, {rounds} rounds",
+        f"Standard scenario beside ns-3, {SHORT_S:g} s, {rounds} rounds",
         ("", "manetlab", "ns-3", "quotient"),
     )
     program, version = _compiled()
@@ -29,7 +28,7 @@ def table(rounds: int) -> Table:
             "Not measured: there is no ns-3 here. benches/install_simulators.sh installs Debian's."
         )
         return shown
-    files = scenarios.standard(DURATION_S, TCP_START_S, "standard")
+    files = scenarios.standard(SHORT_S, WARMUP_S, "standard")
     progress(f"standard scenario beside ns-3, {rounds} rounds")
     ours, theirs = in_turn(
         rounds,
@@ -42,7 +41,7 @@ def table(rounds: int) -> Table:
     words = theirs[0].output.split()
     printed = {name: float(value) for name, value in zip(words[::2], words[1::2], strict=True)}
     totals = result["totals"]
-    frames = totals["mac_frames_per_s"] * DURATION_S
+    frames = totals["mac_frames_per_s"] * SHORT_S
     quotient = printed["frames"] / frames
     shown.add(
         "CPU time, whole command",
@@ -59,7 +58,7 @@ def table(rounds: int) -> Table:
         spread([value / quotient for value in ratios(ns3, whole)], 0),
     )
     tcp_bytes = sum(flow["delivered_bytes"] for flow in result["flows"] if flow["kind"] == "tcp")
-    tcp_mbps = tcp_bytes * 8e-6 / (DURATION_S - TCP_START_S), printed["tcp_bps"] * 1e-6
+    tcp_mbps = tcp_bytes * 8e-6 / (SHORT_S - WARMUP_S), printed["tcp_bps"] * 1e-6
     shown.add(
         "TCP, all flows", *(f"{value:.2f} Mb/s" for value in tcp_mbps), f"{tcp_mbps[1] / tcp_mbps[0]:.2f}"
     )

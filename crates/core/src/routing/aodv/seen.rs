@@ -6,7 +6,7 @@ use crate::kernel::Time;
 use crate::packet::NodeId;
 
 /// What names a request.
-pub(super) type Name = (NodeId, u32);
+type Name = (NodeId, u32);
 
 /// The copies of a request come one soon after the other, so most questions are about the last few. Those stand together;
 /// in a large network a walk to the map at each would be a wait for memory.
@@ -29,13 +29,13 @@ impl Default for SeenRequests {
 }
 
 impl SeenRequests {
-    /// Is this request held at `now`, or at any later time?
+    /// Is this request held until after `now`? At [`Time::ZERO`] all are that have not been forgotten.
     pub(super) fn holds(&self, now: Time, name: Name) -> bool {
         self.last.iter().any(|&(last, until)| last == name && until > now)
             || self.until.get(&name).is_some_and(|&until| until > now)
     }
 
-    /// Holds a request until a time. Those that are not held at `now` any more may be forgotten.
+    /// Holds a request until a time. Those that are held until `now` at most may be forgotten; at [`Time::ZERO`] none is.
     pub(super) fn add(&mut self, now: Time, name: Name, until: Time) {
         if self.until.len() == self.until.capacity() {
             self.forget(now);
@@ -47,7 +47,7 @@ impl SeenRequests {
         self.next = (self.next + 1) % LAST as u8;
     }
 
-    /// Forgets what is not held at `now` any more.
+    /// Forgets what is held until `now` at most.
     pub(super) fn forget(&mut self, now: Time) {
         self.until.retain(|_, until| *until > now);
         for (_, until) in &mut self.last {
