@@ -1,0 +1,234 @@
+"""``manetlab papers``: what five papers claim, and what of it is reproduced here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from manetlab.cli import options
+from manetlab.cli.groups import Group
+
+if TYPE_CHECKING:
+    from manetlab_papers.ledger import Claim, Experiment, Ledger
+
+OUT = click.option(
+    "--out",
+    type=options.PATH,
+    default=Path("out/papers"),
+    help="Folder that keeps runs and verdicts.",
+)
+MARKDOWN = click.option(
+    "--markdown",
+    type=options.PATH,
+    help="Write the page of all verdicts so far here, in Markdown.",
+)
+
+
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Reproduce experiments of five papers and judge their claims."""
+
+
+@app.command("list")
+@click.option("--paper", help="Only this paper's, by its key.")
+@click.option("--runnable", is_flag=True, help="Only those that can be run.")
+def list_all(paper: str | None, runnable: bool) -> None:
+    """List the papers' experiments."""
+    from manetlab_papers import ledger
+    from manetlab.parameters import unknown
+    from manetlab.tables import Table, stdout_console
+
+    loaded = ledger.load()
+    if paper is not None and paper not in loaded.papers:
+        raise unknown("paper", paper, loaded.papers, "--paper")
+    table = Table("Experiments", ("experiment", "title", "claims", "priority", "can be run"), text_columns=2)
+    for each in loaded.experiments.values():
+        can = each.runs is not None
+        if paper in (None, each.paper) and (can or not runnable):
+            count = len(loaded.claims_of(each))
+            table.add(each.id, each.title, str(count), str(each.priority), "yes" if can else "–")
+    table.print(stdout_console())
+
+
+@app.command()
+@click.argument("name", metavar="ID", help="An experiment or a claim.")
+def show(name: str) -> None:
+    """Show an experiment with its set-up, assumptions and claims, or one claim."""
+    from manetlab_papers import ledger
+    from manetlab.tables import stdout_console
+
+    loaded, console = ledger.load(), stdout_console()
+    if name in loaded.claims:
+        _claim_table(loaded.claims[name]).print(console)
+        return
+    experiment = loaded.experiment(name)
+    for table in _experiment_tables(loaded, experiment):
+        table.print(console)
+
+
+@app.command()
+@click.argument(
+    "names",
+    nargs=-1,
+    required=True,
+    metavar="ID…",
+    help="Experiments, a paper's key for all of its, or all.",
+)
+@click.option("--full/--quick", default=False, help="As many runs as the paper, or fewer.")
+@OUT
+@MARKDOWN
+@click.option(
+    "--page",
+    type=options.PATH,
+    help="Write tables, verdicts and cost of these experiments here, in Markdown.",
+)
+@options.JOBS
+def reproduce(
+    names: tuple[str, ...],
+    full: bool,
+    out: Path,
+    markdown: Path | None,
+    page: Path | None,
+    jobs: int | None,
+) -> None:
+    """Run experiments, print what came out beside the paper, and judge the claims."""
+    from manetlab.files import write_text
+    from manetlab_papers import ledger, record
+    from manetlab_papers import page as pages
+    from manetlab_papers.campaigns import Scale
+    from manetlab_papers.reproduce import Reproduction, chosen
+    from manetlab_papers.tables import tables_of
+    from manetlab.tables import stdout_console
+
+    _check_page(markdown, out)
+    _check_page(page, out)
+    loaded, console = ledger.load(), stdout_console()
+    wanted = chosen(loaded, names)
+    scale = Scale(full=full)
+    with _Bar() as bar:
+        reproduction = Reproduction(loaded, scale, out, jobs, bar.tell)
+        made = [(each, reproduction.make(each)) for each in wanted]
+    shown = [(each, entries, list(tables_of(each, reproduction.evaluator))) for each, entries in made]
+    for experiment, entries, tables in shown:
+        for table in tables:
+            table.print(console)
+        table = record.verdict_table(loaded, f"{experiment.id}: {experiment.title}", entries)
+        table.notes.append(f"Runs: {scale.name}" + ("." if full else f" ({experiment.quick})."))
+        table.notes.append(record.assumed(loaded, experiment))
+        table.print(console)
+    if page is not None:
+        command = f"manetlab papers reproduce {' '.join(names)} --{scale.name} --page …"
+        write_text(page, pages.page(loaded, command, shown, reproduction.costs))
+    _report(out, markdown)
+
+
+@app.command()
+@OUT
+@MARKDOWN
+def status(out: Path, markdown: Path | None) -> None:
+    """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
+    _check_page(markdown, out)
+    _report(out, markdown)
+
+
+def _check_page(markdown: Path | None, out: Path) -> None:
+    from manetlab.files import check_apart, check_writable
+    from manetlab_papers import record
+
+    if markdown is not None:
+        check_writable(markdown)
+        check_apart({"--markdown": markdown}, [out / record.FILE])
+
+
+def _report(out: Path, markdown: Path | None) -> None:
+    """Prints the status of all claims and writes the page of all verdicts."""
+    from manetlab.files import write_text
+    from manetlab_papers import ledger, record
+    from manetlab.tables import stdout_console
+
+    loaded, kept = ledger.load(), record.load(out)
+    record.status(loaded, kept).print(stdout_console())
+    if markdown is not None:
+        write_text(markdown, record.page(loaded, kept))
+
+
+class _Bar:
+    """A bar for each campaign, on standard error."""
+
+    def __enter__(self) -> Self:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True))
+        self._tasks: dict[str, Any] = {}
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def tell(self, name: str, report: Any) -> None:
+        """How far a campaign is."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(name)
+        self._progress.update(self._tasks[name], completed=report.done + report.failed, total=report.total)
+
+
+def _claim_table(claim: Claim) -> Any:
+    from manetlab_papers.record import accepted
+    from manetlab.tables import Table
+
+    table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
+    rows = {
+        "experiment": claim.experiment,
+        "also needs": ", ".join(claim.also),
+        "where": f"{claim.paper}, {claim.where}",
+        "kind": claim.kind,
+        "quantity": claim.quantity,
+        "systems": ", ".join(claim.systems),
+        "printed": claim.expected,
+        "at": ", ".join(claim.at),
+        "order": " > ".join(claim.order),
+        "accepted": accepted(claim),
+        "rule": claim.tolerance,
+        "strength": claim.strength,
+        "priority": str(claim.priority),
+        "note": claim.note,
+    }
+    for name, text in rows.items():
+        if text:
+            table.add(name, text)
+    return table
+
+
+def _experiment_tables(loaded: Ledger, experiment: Experiment) -> list[Any]:
+    from manetlab_papers.record import accepted
+    from manetlab.tables import Table
+
+    setup = Table(f"{experiment.id}: {experiment.title}", ("", ""), text_columns=2)
+    setup.add("where", experiment.where)
+    setup.add("systems", ", ".join(experiment.systems))
+    for name, text in experiment.setup.items():
+        setup.add(name, str(text))
+    for metric in experiment.metrics:
+        setup.add("measures", metric)
+    can = experiment.runs is not None
+    setup.add("can be run", f"yes; --quick: {experiment.quick}" if can else "not yet")
+    claims = Table("Claims", ("claim", "statement", "printed", "accepted"), text_columns=4)
+    for claim in loaded.claims_of(experiment):
+        claims.add(claim.id, claim.statement, claim.expected, accepted(claim))
+    return [setup, _assumptions(loaded, experiment), claims]
+
+
+def _assumptions(loaded: Ledger, experiment: Experiment) -> Any:
+    from manetlab.tables import Table
+
+    head = "why" if experiment.runs is None else "how"
+    table = Table(f"{experiment.id}: what the paper does not say", ("parameter", "taken", head), text_columns=3)
+    for name in experiment.unstated:
+        each = loaded.assumptions[name]
+        table.add(each.parameter, each.text, getattr(each, head))
+    return table

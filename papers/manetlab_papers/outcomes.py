@@ -1,0 +1,212 @@
+"""What is said of one comparison: held against a band, in an order, along an axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from manetlab.stats import Interval
+from manetlab_papers.quantities import TooFew, Values, difference, mean, present, shown
+
+
+class Outcome(StrEnum):
+    """What is said of a claim."""
+
+    REPRODUCED = "reproduced"
+    CONTRADICTED = "contradicted"
+    INCONCLUSIVE = "inconclusive"
+    NOT_TESTED = "not tested"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An outcome.
+
+    Attributes:
+        outcome: What is said.
+        reason: Why.
+        ours: What was found, in one line.
+    """
+
+    outcome: Outcome
+    reason: str
+    ours: str = ""
+
+
+REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE
+
+
+def level(interval: Interval, low: float, high: float, *, must_lie: bool = False) -> Finding:
+    """A mean against a band.
+
+    Args:
+        interval: The mean with its interval.
+        low: The band's lower end.
+        high: Its upper end.
+        must_lie: The mean itself must lie in the band; otherwise it suffices that the interval meets it.
+    """
+    if interval.high < low or interval.low > high:
+        side = "below" if interval.high < low else "above"
+        return Finding(CONTRADICTED, f"the interval lies {side} the band")
+    if interval.low < low and interval.high > high:
+        return Finding(INCONCLUSIVE, "the interval is wider than the band")
+    if low <= interval.mean <= high:
+        return Finding(REPRODUCED, "the mean lies in the band")
+    if must_lie:
+        return Finding(INCONCLUSIVE, "the mean lies outside the band, the interval meets it")
+    return Finding(REPRODUCED, "the interval meets the band, the mean does not")
+
+
+def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
+    """A paired change against a band.
+
+    Args:
+        interval: The change with its interval.
+        low: The band's lower end.
+        high: Its upper end.
+        sign: The sign that it must have; 0 if that is free.
+    """
+    if (sign > 0 and interval.high < 0) or (sign < 0 and interval.low > 0):
+        return Finding(CONTRADICTED, "the change has the other sign, with significance")
+    found = level(interval, low, high)
+    if found.outcome is REPRODUCED and sign and interval.mean * sign <= 0:
+        return Finding(INCONCLUSIVE, "the interval meets the band, the mean has the other sign")
+    return Finding(found.outcome, found.reason.replace("the mean", "the mean change"))
+
+
+def significant(interval: Interval, sign: int) -> Finding:
+    """A quantity that must be above zero (sign +1) or below it (-1)."""
+    if interval.low * sign > 0 and interval.high * sign > 0:
+        return Finding(REPRODUCED, "the sign is as said, with significance")
+    if interval.low * sign < 0 and interval.high * sign < 0:
+        return Finding(CONTRADICTED, "the sign is the other, with significance")
+    return Finding(INCONCLUSIVE, "the interval holds zero")
+
+
+def single(
+    value: float, ensemble: Sequence[float], low: float, high: float, complete: bool | None = None
+) -> Finding:
+    """A chosen scenario's value against a band, with the ensemble that it was chosen from behind it.
+
+    The paper's scenario is one of an ensemble like ours: only if no scenario of ours lies in the band, the
+    paper can be contradicted.
+
+    Args:
+        value: The chosen scenario's.
+        ensemble: All scenarios'.
+        low: The band's lower end.
+        high: Its upper end.
+        complete: Of an extreme scenario, whether it was chosen from as many as the paper's. Otherwise the
+            interval of the ensemble's mean must lie outside the band, too.
+    """
+    if low <= value <= high:
+        return Finding(REPRODUCED, "the chosen scenario lies in the band")
+    there = [each for each in ensemble if not math.isnan(each)]
+    if math.isnan(value) or not there:
+        return Finding(INCONCLUSIVE, "the chosen scenario has no value")
+    share = sum(low <= each <= high for each in there)
+    reason = f"the chosen scenario lies outside the band, {share} of {len(there)} scenarios in it"
+    excluded = complete
+    if excluded is None:
+        excluded = level(mean(list(there)), low, high).outcome is CONTRADICTED
+    return Finding(CONTRADICTED if share == 0 and excluded else INCONCLUSIVE, reason)
+
+
+def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:
+    """The paired change in a chosen scenario against a band, with that over the ensemble behind it."""
+    inside, ensemble = low <= value <= high, level(overall, low, high).outcome
+    if inside and ensemble is not CONTRADICTED:
+        return Finding(REPRODUCED, "the chosen scenario lies in the band")
+    if inside:
+        return Finding(INCONCLUSIVE, "the chosen scenario lies in the band, that of the ensemble does not")
+    if ensemble is CONTRADICTED:
+        return Finding(CONTRADICTED, "the chosen scenario and the ensemble's interval lie outside the band")
+    return Finding(
+        INCONCLUSIVE, "the chosen scenario lies outside the band, the ensemble's interval meets it"
+    )
+
+
+def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = False) -> Finding:
+    """Two systems of which the first is said to be greater.
+
+    Args:
+        first: The first's values.
+        second: The second's.
+        tie_percent: Up to this difference of the means they are level.
+        may_tie: Being level is as said, too.
+    """
+    first, second = present(first, second)
+    apart = difference(first, second)
+    greatest = max(abs(mean(first).mean), abs(mean(second).mean))
+    percent = 100 * apart.mean / greatest if greatest else 0.0
+    text = f"{percent:+.1f} %"
+    tie = REPRODUCED if may_tie else INCONCLUSIVE
+    if apart.holds_zero:
+        return Finding(tie, f"a tie, the paired interval holds zero ({text})")
+    if abs(percent) < tie_percent:
+        return Finding(tie, f"a tie, within {tie_percent:g} % ({text})")
+    if apart.mean < 0:
+        return Finding(CONTRADICTED, f"reversed, with significance ({text})")
+    return Finding(REPRODUCED, text)
+
+
+def trend(along: Sequence[Values], sign: int) -> Finding:
+    """A quantity that is said to rise (sign +1) or fall (-1) along an axis.
+
+    It does if the paired difference of last and first place excludes zero on that side, or the rank
+    correlation of means and places is significant.
+    """
+    from scipy.stats import spearmanr
+
+    apart = difference(along[-1], along[0])
+    if not apart.holds_zero:
+        agrees = apart.mean * sign > 0
+        return Finding(REPRODUCED if agrees else CONTRADICTED, f"last minus first {shown(apart)}")
+    means = [mean(values).mean for values in along]
+    if len(means) > 3 and len(set(means)) > 1:
+        found = spearmanr(range(len(means)), means)
+        if found.pvalue < 0.05:
+            agrees = found.statistic * sign > 0
+            text = f"rank correlation {found.statistic:+.2f}"
+            return Finding(REPRODUCED if agrees else CONTRADICTED, text)
+    return Finding(INCONCLUSIVE, "no significant rise or fall")
+
+
+def together(findings: Iterable[tuple[str, Finding]]) -> Finding:
+    """One outcome of several elements: all must be reproduced, and one that is contradicted contradicts.
+
+    Raises:
+        ValueError: There is no element.
+    """
+    listed = list(findings)
+    if not listed:
+        raise ValueError("a verdict on nothing")
+    outcomes = {found.outcome for _, found in listed}
+    worst = next(each for each in (CONTRADICTED, INCONCLUSIVE, REPRODUCED) if each in outcomes)
+    ours = joined((name, found.ours) for name, found in listed)
+    if len({found.reason for _, found in listed}) == 1:
+        return Finding(worst, listed[0][1].reason, ours)
+    telling = [(name, found.reason) for name, found in listed if found.outcome is worst]
+    return Finding(worst, "; ".join(f"{name}: {reason}" for name, reason in telling), ours)
+
+
+def joined(texts: Iterable[tuple[str, str]]) -> str:
+    """Cases in one line, each with its name if it has one."""
+    return "; ".join(f"{name}: {text}" if name else text for name, text in texts if text)
+
+
+def stated(found: Finding) -> Finding:
+    """A finding on a rule that the ledger states in words of its own."""
+    reason = {
+        REPRODUCED: "the ledger's rule holds",
+        CONTRADICTED: "the ledger's rule does not hold",
+        INCONCLUSIVE: "the runs do not tell whether the ledger's rule holds",
+    }[found.outcome]
+    return Finding(found.outcome, reason, found.ours)
+
+
+def too_few(error: TooFew) -> Finding:
+    """What is said where too few scenarios have what a comparison needs."""
+    return Finding(INCONCLUSIVE, "the runs do not tell whether the ledger's rule holds", str(error))

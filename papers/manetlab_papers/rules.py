@@ -1,0 +1,462 @@
+"""Judges claims: each by its rule, which is data.
+
+A rule has a `kind`. Most kinds compare `of`, and `against` where there are two, for one case or several; what both
+have in common is `at`. README.md lists kinds and words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from manetlab.stats import Interval
+from manetlab_papers import outcomes
+from manetlab_papers.campaigns import every
+from manetlab_papers.ledger import Claim, Data, Experiment
+from manetlab_papers.outcomes import Finding, Outcome
+from manetlab_papers.quantities import (
+    COMPARISONS,
+    Evaluator,
+    TooFew,
+    Values,
+    average,
+    exact,
+    levels_of,
+    mean,
+    pool,
+    shown,
+)
+from manetlab_papers.samples import NotRun
+
+SIDES = ("of", "against", "base")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one claim.
+
+    Attributes:
+        claim: The claim.
+        outcome: What is said of it.
+        ours: What was found, in the claim's unit.
+        reason: Why.
+        part: Which part of the claim was tested; empty for all of it.
+    """
+
+    claim: Claim
+    outcome: Outcome
+    ours: str
+    reason: str
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison of a rule.
+
+    Attributes:
+        name: Its name.
+        sides: The quantities that are compared, by `SIDES`.
+    """
+
+    name: str
+    sides: Mapping[str, Data]
+
+
+def judge_all(experiment: Experiment, evaluator: Evaluator) -> list[Verdict]:
+    """The verdicts on all claims that are drawn from an experiment."""
+    return [judge(claim, evaluator) for claim in evaluator.ledger.claims_of(experiment)]
+
+
+def judge(claim: Claim, evaluator: Evaluator) -> Verdict:
+    """The verdict on a claim.
+
+    Raises:
+        ValueError: The rule's data make no rule.
+    """
+    if claim.rule["kind"] == "untested":
+        return Verdict(claim, Outcome.NOT_TESTED, "–", claim.rule["why"])
+    try:
+        return Rule(claim, claim.rule, evaluator).verdict()
+    except (KeyError, NotRun) as error:
+        raise ValueError(f"{claim.id}: {type(error).__name__}: {error}") from error
+
+
+class Rule:
+    """A rule of a claim, or a condition that is part of one.
+
+    Args:
+        claim: The claim.
+        data: The rule.
+        evaluator: Evaluates quantities.
+    """
+
+    def __init__(self, claim: Claim, data: Data, evaluator: Evaluator) -> None:
+        self.claim, self.data, self.evaluator = claim, data, evaluator
+
+    def verdict(self) -> Verdict:
+        """The outcome with what the rule's further conditions say."""
+        found = self.found()
+        reason, outcome = found.reason, found.outcome
+        for also in self.data.get("also", ()):
+            text, further = self._further(also)
+            if outcome is Outcome.REPRODUCED and further is not Outcome.REPRODUCED:
+                outcome = further
+            mark = {True: "holds", False: "does not hold"}[further is Outcome.REPRODUCED]
+            if further is Outcome.INCONCLUSIVE and also.get("kind") != "means":
+                mark = "cannot be told"
+            reason += f"; {text}: {mark}"
+        if "remark" in self.data:
+            reason += f". {self.remark()}"
+        return Verdict(self.claim, outcome, found.ours, reason, self.part())
+
+    def _further(self, also: Data) -> tuple[str, Outcome]:
+        """A further condition: its text with what was found, and its outcome."""
+        if also.get("given"):
+            return also["text"], Outcome.REPRODUCED
+        found = self.part_of(also).found()
+        return also["text"].replace("{}", found.ours), found.outcome
+
+    def remark(self) -> str:
+        """What a reader should know beside the values; ``{chosen}`` is the chosen scenario's replication."""
+        text: str = self.data["remark"]
+        if "{chosen}" not in text:
+            return text
+        choose = self.evaluator.table(self.data["choose"])
+        levels = {key: label for key, label in levels_of(choose).items() if key != "pick"}
+        replications = self.evaluator.runs.replications(choose["runs"], levels)
+        return text.replace("{chosen}", str(replications[self.chosen()]))
+
+    def part(self) -> str:
+        """Which part of the claim is tested here."""
+        text: str = self.data.get("part", "")
+        return "" if self.evaluator.full and self.data.get("all_in_full") else text
+
+    def found(self) -> Finding:
+        """The rule's outcome."""
+        try:
+            found = KINDS[self.data["kind"]](self)
+        except TooFew as error:
+            return outcomes.too_few(error)
+        if "text" in self.data and "given" not in self.data:
+            text = self.data["text"].replace("{}", found.ours)
+            return replace(found, ours=text)
+        return found
+
+    def part_of(self, data: Data) -> Rule:
+        """A condition of this rule, which takes from it what is `at` and what it lets go without saying."""
+        at = {**self.data.get("at", {}), **data.get("at", {})}
+        return Rule(self.claim, {**data, "at": at}, self.evaluator)
+
+    def band(self, name: str) -> tuple[float, float]:
+        """The band of a case: the rule's own, that of another element, or the claim's."""
+        band = self.data.get("band", name)
+        if isinstance(band, str):
+            return self.claim.band_of(band)
+        if isinstance(band, int):
+            return self.claim.band(band)
+        return band.get("lo", -math.inf), band.get("hi", math.inf)
+
+    def cases(self) -> Iterator[Case]:
+        """The rule's cases, of which a quick reproduction leaves out those that were not run.
+
+        Raises:
+            NotRun: None was run, or one was not and all are needed.
+        """
+        made = 0
+        for given in self._given():
+            sides = {side: self.side(side, given) for side in SIDES if side in self.data or side in given}
+            sides = sides or {"of": self.side("of", given)}
+            for chosen in every(self._loops(sides)):
+                case = Case(self._name(given, chosen), _laid(sides, chosen))
+                if self.evaluator.full or all(map(self.evaluator.is_run, case.sides.values())):
+                    made += 1
+                    yield case
+        if not made:
+            raise NotRun(f"no case of {self.claim.id}")
+
+    def _given(self) -> list[Data]:
+        if "greater" in self.data:
+            by = self.data["by"]
+            return [
+                {"label": f"{a} > {b}", "of": {by: a}, "against": {by: b}} for a, b in self.data["greater"]
+            ]
+        found: list[Data] = self.data.get("cases", [{}])
+        return found
+
+    def side(self, side: str, given: Data) -> dict[str, Any]:
+        """A quantity that is compared, with what is common to all laid under it."""
+        table = self.evaluator.table
+        return {**table(self.data.get("at", {})), **table(self.data.get(side, {})), **table(given.get(side, {}))}
+
+    def _loops(self, sides: Mapping[str, Data]) -> dict[str, list[Any]]:
+        loops = {}
+        for name, wanted in self.data.get("each", {}).items():
+            factor, side = name.rpartition(".")[2] if name.startswith(SIDES) else name, name.partition(".")[0]
+            given = [sides[side]] if side in sides and name.startswith(SIDES) else list(sides.values())
+            loops[name] = list(self.evaluator.labels(factor, wanted, given))
+        return loops
+
+    def _name(self, given: Data, chosen: Data) -> str:
+        words = {"label": given.get("label", "")} if "label" in given else {}
+        for name, label in chosen.items():
+            words[name.removeprefix("of.").removeprefix("against.").rpartition(".")[2]] = (
+                f"{label:g}" if isinstance(label, float) else str(label)
+            )
+        if "case" in self.data:
+            text: str = self.data["case"].format(**words)
+            return text
+        return ", ".join(words.values())
+
+    def values(self, case: Case) -> dict[str, Values]:
+        """The values of every scenario, by side."""
+        over = self.data.get("over")
+        if not over:
+            return {side: self.evaluator.values(data) for side, data in case.sides.items()}
+        listed = self.evaluator.loop(over, *case.sides.values())
+        return {
+            side: pool([self.evaluator.values({**data, **chosen}) for chosen in listed])
+            for side, data in case.sides.items()
+        }
+
+    def interval(self, case: Case) -> Interval:
+        """What the rule compares, in the unit of the claim."""
+        comparison = self.data.get("as", "percent" if "against" in case.sides else "mean")
+        if comparison == "mean" and "over" not in self.data:
+            found = self.evaluator.computed(case.sides["of"])
+            if not isinstance(found, list):
+                return exact(found) if isinstance(found, int | float) else found
+            return mean(found)
+        if comparison == "exact":
+            return exact(average(self.values(case)["of"]))
+        return COMPARISONS[comparison](*self.values(case).values()).scaled(self.data.get("scale", 1))
+
+    def shown(self, interval: Interval) -> str:
+        """An interval as the rule's outcome shows it."""
+        return shown(interval, self.data.get("unit", ""), self.data.get("digits", 4))
+
+    def along(self, case: Case) -> list[Values]:
+        """A quantity at every place of an axis."""
+        axis = self.data["along"]
+        of = case.sides["of"]
+        if isinstance(axis, list):
+            return [self.evaluator.values({**of, **self.evaluator.table(place)}) for place in axis]
+        if "function" in axis:
+            found: Any = self.evaluator.computed({**of, **axis})
+            return list(found)
+        return [self.evaluator.values({**of, **place}) for place in self.evaluator.loop(axis, of)]
+
+    def chosen(self) -> int:
+        """The place of the scenario that the rule chooses among all."""
+        choose = self.data["choose"]
+        values = self.evaluator.values({k: v for k, v in choose.items() if k != "pick"})
+        return PICKS[choose["pick"]](values)
+
+    @property
+    def tie_percent(self) -> float:
+        """Up to which difference two are level."""
+        return self.evaluator.ledger.rules["tie_percent"]
+
+
+def _laid(sides: Mapping[str, Data], chosen: Data) -> dict[str, Data]:
+    """Sides with the levels that a loop has chosen; ``against.routing`` is for one of them only."""
+    made = {side: dict(data) for side, data in sides.items()}
+    for name, label in chosen.items():
+        side, _, factor = name.partition(".")
+        if side in made:
+            made[side][factor] = label
+        else:
+            for data in made.values():
+                data[name] = label
+    return made
+
+
+PICKS: Mapping[str, Callable[[Values], int]] = {
+    "average": lambda values: min(
+        range(len(values)), key=lambda place: abs(values[place] - sum(values) / len(values))
+    ),
+    "worst": lambda values: min(range(len(values)), key=values.__getitem__),
+    "first": lambda _values: 0,
+}
+"""How a scenario is chosen, by the name that rules give it."""
+
+Kind = Callable[[Rule], Finding]
+KINDS: dict[str, Kind] = {}
+"""What carries out a rule, by the rule's kind."""
+
+
+def kind(name: str) -> Callable[[Kind], Kind]:
+    """Makes a kind of rule known to data by a name."""
+
+    def known(function: Kind) -> Kind:
+        KINDS[name] = function
+        return function
+
+    return known
+
+
+@kind("level")
+def _level(rule: Rule) -> Finding:
+    """Means, ratios or changes, each in its band."""
+    must_lie = rule.data.get("must_lie", False)
+    found = []
+    for case in rule.cases():
+        interval = rule.interval(case)
+        outcome = outcomes.level(interval, *rule.band(case.name), must_lie=must_lie)
+        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+    return outcomes.together(found)
+
+
+@kind("change")
+def _change(rule: Rule) -> Finding:
+    """Changes, each in its band, and with the sign that is said (`sign`, 0 if it is free).
+
+    With `largest` it is the case alone that changes most in this direction.
+    """
+    intervals = {case.name: rule.interval(case) for case in rule.cases()}
+    if "largest" in rule.data:
+        most = max(intervals, key=lambda name: rule.data["largest"] * intervals[name].mean)
+        intervals = {most: intervals[most]}
+    found = []
+    for name, interval in intervals.items():
+        outcome = outcomes.change(interval, *rule.band(name), rule.data.get("sign", 0))
+        found.append((name, replace(outcome, ours=rule.shown(interval))))
+    return outcomes.together(found)
+
+
+@kind("sign")
+def _sign(rule: Rule) -> Finding:
+    """Quantities that must be above zero or below it, with significance."""
+    found = []
+    for case in rule.cases():
+        interval = rule.interval(case)
+        outcome = outcomes.significant(interval, rule.data["sign"])
+        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+    return outcomes.together(found)
+
+
+@kind("means")
+def _means(rule: Rule) -> Finding:
+    """Means alone compared: that of `of` is the greater (`sign` +1) or the smaller (-1)."""
+    found = []
+    for case in rule.cases():
+        interval = rule.interval(case)
+        holds = interval.mean * rule.data["sign"] > 0
+        outcome = Outcome.REPRODUCED if holds else Outcome.INCONCLUSIVE
+        reason = "the means are so" if holds else "the means are not so"
+        found.append((case.name, Finding(outcome, reason, rule.shown(interval))))
+    return outcomes.together(found)
+
+
+@kind("tie")
+def _tie(rule: Rule) -> Finding:
+    """Differences whose interval holds zero, or that are no wider than a tie (`within`, in percent)."""
+    found = []
+    for case in rule.cases():
+        interval = rule.interval(case)
+        level = interval.holds_zero or abs(interval.mean) <= rule.data.get("within", 0.0)
+        outcome = Outcome.REPRODUCED if level else Outcome.CONTRADICTED
+        found.append((case.name, Finding(outcome, "a tie" if level else "no tie", rule.shown(interval))))
+    return outcomes.together(found)
+
+
+@kind("order")
+def _order(rule: Rule) -> Finding:
+    """Systems from the one that is said to have the greatest value to the one with the least."""
+    listed = [(case.name, rule.values(case)["of"]) for case in rule.cases()]
+    found = [
+        (f"{first} > {second}", outcomes.pair(of_first, of_second, rule.tie_percent))
+        for (first, of_first), (second, of_second) in zip(listed, listed[1:], strict=False)
+    ]
+    ours = outcomes.joined((name, rule.shown(mean(values))) for name, values in listed)
+    return replace(outcomes.together(found), ours=ours)
+
+
+@kind("pairs")
+def _pairs(rule: Rule) -> Finding:
+    """Pairs of which the first is said to be greater, or, with `may_tie`, as great."""
+    found = []
+    for case in rule.cases():
+        first, second = (rule.values(case)[side] for side in ("of", "against"))
+        outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
+        ours = f"{average(first):.4g}, {average(second):.4g}"
+        found.append((case.name, replace(outcome, ours=ours)))
+    return outcomes.together(found)
+
+
+@kind("trend")
+def _trend(rule: Rule) -> Finding:
+    """Quantities that rise (`sign` +1) or fall (-1) along an axis."""
+    found = []
+    for case in rule.cases():
+        along = rule.along(case)
+        ours = ", ".join(f"{average(values):.4g}" for values in along)
+        found.append((case.name, replace(outcomes.trend(along, rule.data["sign"]), ours=ours)))
+    return outcomes.together(found)
+
+
+@kind("single")
+def _single(rule: Rule) -> Finding:
+    """One scenario that is chosen by the paper's rule, with the ensemble that it was chosen from behind it.
+
+    With `enough`, an extreme scenario was chosen from as many as the paper's if there are so many. With
+    `overall`, what is compared is the change from `against` to `of` in that scenario, in percent.
+    """
+    chosen, found = rule.chosen(), []
+    for case in rule.cases():
+        values = rule.values(case)
+        of = values["of"]
+        if "against" in values:
+            overall = rule.interval(case)
+            changes = [100 * (a / b - 1) if b else math.inf for a, b in zip(of, values["against"], strict=True)]
+            outcome = outcomes.single_change(changes[chosen], overall, *rule.band(case.name))
+            ours = f"{changes[chosen]:.4g} (all: {rule.shown(overall)})"
+        else:
+            complete = len(of) >= rule.data["enough"] if "enough" in rule.data else None
+            outcome = outcomes.single(of[chosen], of, *rule.band(case.name), complete)
+            there = [each for each in of if not math.isnan(each)]
+            all_of = f"all: {rule.shown(mean(of))}" if len(there) > 1 else "none has a value"
+            ours = f"{of[chosen]:.4g} ({all_of})"
+        found.append((case.name, replace(outcome, ours=ours)))
+    return outcomes.together(found)
+
+
+@kind("all")
+def _all(rule: Rule) -> Finding:
+    """Conditions that must all hold, as the ledger words them for this claim."""
+    found = []
+    for data in rule.data["all"]:
+        condition = rule.part_of(data).found()
+        found.append(("", replace(condition, ours="" if data.get("silent") else condition.ours)))
+    return outcomes.stated(outcomes.together(found))
+
+
+@kind("count")
+def _count(rule: Rule) -> Finding:
+    """At least so many of the cases (`at_least`) have their mean in their band.
+
+    Cases that a quick reproduction did not run (`of_all` less those that were run) may yet be among them.
+    """
+    shown_of, inside = [], 0
+    for case in rule.cases():
+        interval = rule.interval(case)
+        low, high = rule.band(case.name)
+        inside += low <= interval.mean <= high
+        shown_of.append((case.name, rule.shown(interval)))
+    wanted, every_case = rule.data["at_least"], rule.data.get("of_all", len(shown_of))
+    possible = inside + every_case - len(shown_of)
+    outcome = Outcome.INCONCLUSIVE
+    if inside >= wanted:
+        outcome = Outcome.REPRODUCED
+    elif possible < wanted:
+        outcome = Outcome.CONTRADICTED
+    return outcomes.stated(Finding(outcome, "", outcomes.joined(shown_of)))
+
+
+@kind("same as")
+def _same(rule: Rule) -> Finding:
+    """What another claim's rule says, of the same runs."""
+    other = rule.evaluator.ledger.claims[rule.data["claim"]]
+    return Rule(replace(rule.claim, at=other.at), other.rule, rule.evaluator).found()

@@ -1,0 +1,82 @@
+"""Fixed places of nodes with flows between them, as levels of a campaign's factor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Data = Mapping[str, Any]
+Fields = dict[str, Any]
+
+
+def tcp(src: int, dst: int) -> Fields:
+    """An endless transfer from time 0."""
+    return {"kind": "tcp", "src": src, "dst": dst, "start_s": 0.0}
+
+
+def cbr(src: int, dst: int, data: Data, number: int = 0, of: int = 1) -> Fields:
+    """A CBR flow; ``of`` flows that are numbered start at even distances within one interval."""
+    interval_s = 8 * data["bytes"] / (1000 * data["kbps"])
+    ends = {"src": src, "dst": dst, "start_s": interval_s * number / of}
+    return {"kind": "cbr", **ends, "bytes": data["bytes"], "interval_s": interval_s}
+
+
+def chain(label: Any, data: Data) -> Fields:
+    """A chain with one flow over all of it, as long as the label says or the table does.
+
+    The table has `spacing_m` and, for CBR, `bytes` and `kbps`; `hops` and further `fields` by label.
+    """
+    hops = data["hops"][label] if "hops" in data else int(label)
+    flow = cbr(0, hops, data) if "kbps" in data else tcp(0, hops)
+    return _chain(hops, [flow], data) | data.get("fields_of", {}).get(label, {})
+
+
+def both_ways(label: Any, data: Data) -> Fields:
+    """A chain with CBR one way, or both ways if the label says so."""
+    hops = data["hops"]
+    flows = [cbr(0, hops, data), cbr(hops, 0, data, 1, 2)]
+    return _chain(hops, flows[: data["flows"][label]], data)
+
+
+def from_one_end(label: Any, data: Data) -> Fields:
+    """A chain with transfers from its first node to nodes at the distances that the label lists, as ``1,5``."""
+    lengths = [int(each) for each in label.split(",")]
+    return _chain(max(lengths), [tcp(0, hops) for hops in lengths], data)
+
+
+def _chain(hops: int, flows: list[Fields], data: Data) -> Fields:
+    return {
+        "movement": {"chain": {"nodes": hops + 1, "spacing_m": data["spacing_m"]}},
+        "traffic": {"flows": flows},
+    }
+
+
+def star(label: Any, data: Data) -> Fields:
+    """Flows across one node, as many as the label says, between nodes on a circle around it.
+
+    The shared node is number 0. Flow k goes from node 2k + 1 to node 2k + 2, which are opposite each other: out of
+    each other's range, and with no other node in range of both, if the range is below √2 radii.
+    """
+    count, radius_m = int(label), data["spacing_m"]
+    places = [[radius_m, radius_m]]
+    for index in range(count):
+        angle = math.pi * index / count
+        places += [
+            [radius_m * (1 + math.cos(turn)), radius_m * (1 + math.sin(turn))]
+            for turn in (angle, angle + math.pi)
+        ]
+    ends = [(2 * number + 1, 2 * number + 2) for number in range(count)]
+    flows = [
+        cbr(*pair, data, number, count) if "kbps" in data else tcp(*pair) for number, pair in enumerate(ends)
+    ]
+    return {"movement": {"positions": places}, "traffic": {"flows": flows}}
+
+
+LAYOUTS: dict[str, Callable[[Any, Data], Fields]] = {
+    "chain": chain,
+    "both-ways": both_ways,
+    "from-one-end": from_one_end,
+    "star": star,
+}
+"""By the names that campaigns give them."""
