@@ -167,8 +167,8 @@ class Rule:
         """
         made = 0
         for given in self._given():
-            sides = {side: self.side(side, given) for side in SIDES if side in self.data or side in given}
-            sides = sides or {"of": self.side("of", given)}
+            named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
+            sides = {side: self.side(side, given) for side in named}
             for chosen in every(self._loops(sides)):
                 case = Case(self._name(given, chosen), _laid(sides, chosen))
                 if self.evaluator.full or all(map(self.evaluator.is_run, case.sides.values())):
@@ -453,6 +453,53 @@ def _count(rule: Rule) -> Finding:
     elif possible < wanted:
         outcome = Outcome.CONTRADICTED
     return outcomes.stated(Finding(outcome, "", outcomes.joined(shown_of)))
+
+
+@kind("share")
+def _share(rule: Rule) -> Finding:
+    """The condition `one` holds in at least a share of the cases (`at_least`: so many `cases` `of` so many)."""
+    loops = {name: rule.evaluator.labels(name, wanted, [rule.side("of", {})]) for name, wanted in rule.data["each"].items()}
+    found = []
+    for chosen in every(loops):
+        one = rule.data["one"]
+        found.append(rule.part_of({**one, "at": {**one.get("at", {}), **chosen}}).found().outcome)
+    least = rule.data["at_least"]["cases"] / rule.data["at_least"]["of"]
+    held, broken = (found.count(each) for each in (Outcome.REPRODUCED, Outcome.CONTRADICTED))
+    outcome = Outcome.INCONCLUSIVE
+    if held / len(found) >= least:
+        outcome = Outcome.REPRODUCED
+    elif broken / len(found) > 1 - least:
+        outcome = Outcome.CONTRADICTED
+    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}"))
+
+
+@kind("extreme")
+def _extreme(rule: Rule) -> Finding:
+    """One case is the greatest (`sign` +1) or the least (-1) of all: `which`, or one of these.
+
+    With `means` the means alone are compared.
+    """
+    intervals = {case.name: rule.interval(case) for case in rule.cases()}
+    sign, named = rule.data["sign"], rule.data["which"]
+    which = [named] if isinstance(named, str) else list(named)
+    ours = outcomes.joined((name, rule.shown(each)) for name, each in intervals.items())
+    others = [each.scaled(sign) for name, each in intervals.items() if name not in which]
+    own = [intervals[name].scaled(sign) for name in which]
+    if min(each.mean for each in own) > max(each.mean for each in others):
+        return Finding(Outcome.REPRODUCED, f"{', '.join(which)} is so", ours)
+    apart = max(each.high for each in own) < max(each.low for each in others)
+    outcome = Outcome.CONTRADICTED if apart and not rule.data.get("means") else Outcome.INCONCLUSIVE
+    return Finding(outcome, f"{', '.join(which)} is not so", ours)
+
+
+@kind("limit")
+def _limit(rule: Rule) -> Finding:
+    """No scenario of any case is above the claim's band; with `floods` one that is does not break the rule."""
+    most = max(max(rule.values(case)["of"]) for case in rule.cases())
+    outcome = Outcome.REPRODUCED
+    if most > rule.claim.band()[1]:
+        outcome = Outcome.INCONCLUSIVE if rule.data.get("floods") else Outcome.CONTRADICTED
+    return outcomes.stated(Finding(outcome, "", f"{most:.1f}"))
 
 
 @kind("same as")

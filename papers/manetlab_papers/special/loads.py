@@ -7,7 +7,7 @@ from typing import Any
 
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
-from manetlab_papers.quantities import Evaluator, Values, average, difference, quantity
+from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, quantity
 from manetlab_papers.rules import Rule, kind
 
 DELIVERY = "cbr_delivery_fraction"
@@ -27,6 +27,23 @@ def at_peak(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """A total of every scenario at the load at which its mean is greatest."""
     lists = [evaluator.values({**data, "load": load}) for load in _loads(evaluator, data, arguments)]
     return max(lists, key=average)
+
+
+@quantity("range of means")
+def range_of_means(evaluator: Evaluator, data: Data, arguments: Data) -> float:
+    """How far apart the means at several levels are: the greatest less the least, or as a `ratio` of the two."""
+    loops = {name: wanted for name, wanted in arguments.items() if name != "as"}
+    means = [average(evaluator.values({**data, **chosen})) for chosen in evaluator.loop(loops, data)]
+    return max(means) / min(means) if arguments["as"] == "ratio" else max(means) - min(means)
+
+
+@quantity("lost packets")
+def lost_packets(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
+    """CBR packets of every scenario that were dropped, or came too late to count."""
+    levels = levels_of(data)
+    sent, received = (evaluator.runs.of_flows(data["runs"], each, levels) for each in ("sent", "received"))
+    missing = [sum(a) - sum(b) for a, b in zip(sent, received, strict=True)]
+    return list(map(max, missing, evaluator.runs.dropped(data["runs"], "cbr", None, levels)))
 
 
 def _means(evaluator: Evaluator, data: Data, loads: list[float]) -> list[float]:
