@@ -15,10 +15,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from manetlab_papers.ledger import Data, Experiment, Ledger
-from manetlab_papers.special.layouts import LAYOUTS
+from manetlab_papers.special.layouts import layout
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign
+    from manetlab.scenario import Scenario
 
 Fields = dict[str, Any]
 LOAD = "traffic.random.cbr_kbps"
@@ -101,6 +102,8 @@ def _campaign(
         for path in _listed(data.get("cell_fields", {}).get(label, [])):
             _assign(base, path, value)
     _lay(base, cell.get("fields", {}))
+    if "fields_from" in data:
+        _lay(base, layout("", data["fields_from"]))
     flat = dict(_derived(_flat(base), {}))
     scenario = nested({**flat, **_times(data | cell, shorter, scale)})
     factors = {
@@ -117,7 +120,7 @@ def _campaign(
         factors=factors,
         replications=scale.replications or replications,
         metrics=data.get("metrics", []),
-        series_s=data.get("series_s"),
+        series_s=float(data["series_s"]) if "series_s" in data else None,
     )
 
 
@@ -166,7 +169,7 @@ def _levels(
     if "field" in table:
         fields = {label: nested({table["field"]: label}) for label in labels}
     elif "layout" in table:
-        fields = {label: LAYOUTS[table["layout"]](label, table) for label in labels}
+        fields = {label: layout(label, table) for label in labels}
     elif "fields" in table:
         fields = {str(label): table["fields"][str(label)] for label in labels}
     elif "." in name:
@@ -246,3 +249,9 @@ def every(levels: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Every combination of levels, the last varying fastest."""
     for chosen in product(*levels.values()):
         yield dict(zip(levels, chosen, strict=True))
+
+
+def scenario_of(ledger: Ledger, name: str, replication: int = 0) -> Scenario:
+    """The scenario of a campaign's first point, at the paper's size."""
+    [part, *_] = parts(ledger, name, Scale(full=True))
+    return part.campaign.points[0].scenario(replication)

@@ -74,6 +74,12 @@ class Evaluator:
         named = self.table(self.ledger.quantities[data["quantity"]])
         return named | {key: value for key, value in data.items() if key != "quantity"}
 
+    def lists(self, data: Data) -> list[Values]:
+        """A function's values of every scenario at each place of an axis."""
+        made = self.table(data)
+        found: Any = FUNCTIONS[made["function"]](self, {key: value for key, value in made.items() if key not in OWN}, made.get("with", {}))
+        return list(found)
+
     def values(self, data: Data) -> Values:
         """A quantity of every scenario.
 

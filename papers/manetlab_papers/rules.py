@@ -59,10 +59,12 @@ class Case:
     Attributes:
         name: Its name.
         sides: The quantities that are compared, by `SIDES`.
+        band: The case's own band, or which of the claim's.
     """
 
     name: str
     sides: Mapping[str, Data]
+    band: Data | str | int | None = None
 
 
 def judge_all(experiment: Experiment, evaluator: Evaluator) -> list[Verdict]:
@@ -150,9 +152,9 @@ class Rule:
         at = {**self.data.get("at", {}), **data.get("at", {})}
         return Rule(self.claim, {**data, "at": at}, self.evaluator)
 
-    def band(self, name: str) -> tuple[float, float]:
-        """The band of a case: the rule's own, that of another element, or the claim's."""
-        band = self.data.get("band", name)
+    def band(self, case: Case) -> tuple[float, float]:
+        """The band of a case: its own, the rule's, that of another element, or the claim's."""
+        band = self.data.get("band", case.name) if case.band is None else case.band
         if isinstance(band, str):
             return self.claim.band_of(band)
         if isinstance(band, int):
@@ -170,12 +172,21 @@ class Rule:
             named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
             sides = {side: self.side(side, given) for side in named}
             for chosen in every(self._loops(sides)):
-                case = Case(self._name(given, chosen), _laid(sides, chosen))
-                if self.evaluator.full or all(map(self.evaluator.is_run, case.sides.values())):
+                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"))
+                if self.evaluator.full or self._is_run(case):
                     made += 1
                     yield case
         if not made:
             raise NotRun(f"no case of {self.claim.id}")
+
+    def _is_run(self, case: Case) -> bool:
+        """Whether what a case needs was run."""
+        if "along" not in self.data:
+            return all(map(self.evaluator.is_run, case.sides.values()))
+        try:
+            return bool(self.along(case))
+        except NotRun:
+            return False
 
     def _given(self) -> list[Data]:
         if "greater" in self.data:
@@ -244,8 +255,7 @@ class Rule:
         if isinstance(axis, list):
             return [self.evaluator.values({**of, **self.evaluator.table(place)}) for place in axis]
         if "function" in axis:
-            found: Any = self.evaluator.computed({**of, **axis})
-            return list(found)
+            return self.evaluator.lists({**of, **axis})
         return [self.evaluator.values({**of, **place}) for place in self.evaluator.loop(axis, of)]
 
     def chosen(self) -> int:
@@ -299,14 +309,17 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 @kind("level")
 def _level(rule: Rule) -> Finding:
-    """Means, ratios or changes, each in its band."""
+    """Means, ratios or changes, each in its band. With `show_greatest` only the greatest is shown."""
     must_lie = rule.data.get("must_lie", False)
-    found = []
+    found, greatest = [], ("", -math.inf)
     for case in rule.cases():
         interval = rule.interval(case)
-        outcome = outcomes.level(interval, *rule.band(case.name), must_lie=must_lie)
+        outcome = outcomes.level(interval, *rule.band(case), must_lie=must_lie)
         found.append((case.name, replace(outcome, ours=rule.shown(interval))))
-    return outcomes.together(found)
+        if interval.mean > greatest[1]:
+            greatest = (f"{found[-1][1].ours} ({case.name})" if case.name else found[-1][1].ours, interval.mean)
+    together = outcomes.together(found)
+    return replace(together, ours=greatest[0]) if rule.data.get("show_greatest") else together
 
 
 @kind("change")
@@ -315,14 +328,13 @@ def _change(rule: Rule) -> Finding:
 
     With `largest` it is the case alone that changes most in this direction.
     """
-    intervals = {case.name: rule.interval(case) for case in rule.cases()}
+    intervals = [(case, rule.interval(case)) for case in rule.cases()]
     if "largest" in rule.data:
-        most = max(intervals, key=lambda name: rule.data["largest"] * intervals[name].mean)
-        intervals = {most: intervals[most]}
+        intervals = [max(intervals, key=lambda each: rule.data["largest"] * each[1].mean)]
     found = []
-    for name, interval in intervals.items():
-        outcome = outcomes.change(interval, *rule.band(name), rule.data.get("sign", 0))
-        found.append((name, replace(outcome, ours=rule.shown(interval))))
+    for case, interval in intervals:
+        outcome = outcomes.change(interval, *rule.band(case), rule.data.get("sign", 0))
+        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
     return outcomes.together(found)
 
 
@@ -411,11 +423,11 @@ def _single(rule: Rule) -> Finding:
         if "against" in values:
             overall = rule.interval(case)
             changes = [100 * (a / b - 1) if b else math.inf for a, b in zip(of, values["against"], strict=True)]
-            outcome = outcomes.single_change(changes[chosen], overall, *rule.band(case.name))
+            outcome = outcomes.single_change(changes[chosen], overall, *rule.band(case))
             ours = f"{changes[chosen]:.4g} (all: {rule.shown(overall)})"
         else:
             complete = len(of) >= rule.data["enough"] if "enough" in rule.data else None
-            outcome = outcomes.single(of[chosen], of, *rule.band(case.name), complete)
+            outcome = outcomes.single(of[chosen], of, *rule.band(case), complete)
             there = [each for each in of if not math.isnan(each)]
             all_of = f"all: {rule.shown(mean(of))}" if len(there) > 1 else "none has a value"
             ours = f"{of[chosen]:.4g} ({all_of})"
@@ -442,7 +454,7 @@ def _count(rule: Rule) -> Finding:
     shown_of, inside = [], 0
     for case in rule.cases():
         interval = rule.interval(case)
-        low, high = rule.band(case.name)
+        low, high = rule.band(case)
         inside += low <= interval.mean <= high
         shown_of.append((case.name, rule.shown(interval)))
     wanted, every_case = rule.data["at_least"], rule.data.get("of_all", len(shown_of))

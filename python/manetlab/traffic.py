@@ -172,3 +172,17 @@ def _distinct(units: list[float], count: int) -> list[int]:
         chosen.append(places.get(other, other))
         places[other] = places.get(index, index)
     return chosen
+
+
+def video_frames(
+    video: Mapping[str, Any], count: int, streams: tuple[int, int] = (1, 0), flow: int = 0
+) -> tuple[list[float], str, list[int]]:
+    """The first frames of a video source: their times in s, a letter each for their types, their sizes in bytes.
+
+    Args:
+        video: The parameters of the section ``video``, all of them.
+        count: How many frames.
+        streams: The seed of the run and the number of its replication.
+        flow: The number of the source's flow.
+    """
+    return _core.video_frames(json.dumps(dict(video)), streams, flow, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any
 
 Data = Mapping[str, Any]
@@ -27,9 +28,14 @@ def chain(label: Any, data: Data) -> Fields:
 
     The table has `spacing_m` and, for CBR, `bytes` and `kbps`; `hops` and further `fields` by label.
     """
-    hops = data["hops"][label] if "hops" in data else int(label)
+    hops = _hops(label, data)
     flow = cbr(0, hops, data) if "kbps" in data else tcp(0, hops)
     return _chain(hops, [flow], data) | data.get("fields_of", {}).get(label, {})
+
+
+def _hops(label: Any, data: Data) -> int:
+    hops = data.get("hops", label)
+    return int(hops[label] if isinstance(hops, Mapping) else hops)
 
 
 def both_ways(label: Any, data: Data) -> Fields:
@@ -73,10 +79,44 @@ def star(label: Any, data: Data) -> Fields:
     return {"movement": {"positions": places}, "traffic": {"flows": flows}}
 
 
+def batches(_label: Any, data: Data) -> Fields:
+    """Flows of all connections, interval by interval within each.
+
+    The connections are the same in all scenarios: nodes that move at random are alike, whichever talk.
+    """
+    size = data["connections_of_a_batch"]
+    gap_s = 8 * data["bytes"] / (1000 * (data["kbps_of_a_batch"] / size))
+    ends = [float(end) for end in data["interval_ends_s"]]
+    draw, flows = Random(f"{data['draw']}, phases"), []
+    for number, (src, dst) in enumerate(_connections(data)):
+        first_s, phase_s = float(data["batch_starts_s"][number // size]), draw.random() * gap_s
+        for begin, end in zip([0.0, *ends], ends, strict=False):
+            if begin >= first_s:
+                # The first packet of an interval is the next of the connection's.
+                missed = -(-(begin - first_s - phase_s) // gap_s) if begin > first_s else 0
+                start_s = round(first_s + phase_s + max(missed, 0) * gap_s, 6)
+                place = {"src": src, "dst": dst, "start_s": start_s, "stop_s": end}
+                flows.append({"kind": "cbr", **place, "bytes": data["bytes"], "interval_s": gap_s})
+    return {"traffic": {"flows": flows}}
+
+
+def _connections(data: Data) -> list[tuple[int, int]]:
+    nodes, count = data["nodes"], data["connections_of_a_batch"] * len(data["batch_starts_s"])
+    pairs = [(src, dst) for src in range(nodes) for dst in range(nodes) if src != dst]
+    Random(data["draw"]).shuffle(pairs)
+    return pairs[:count]
+
+
 LAYOUTS: dict[str, Callable[[Any, Data], Fields]] = {
     "chain": chain,
     "both-ways": both_ways,
     "from-one-end": from_one_end,
     "star": star,
+    "batches": batches,
 }
 """By the names that campaigns give them."""
+
+
+def layout(label: Any, data: Data) -> Fields:
+    """The fields of a level, or of a campaign, that names its layout."""
+    return LAYOUTS[data["layout"]](label, data)
