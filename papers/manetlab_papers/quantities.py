@@ -143,8 +143,8 @@ class Evaluator:
         """Combinations of levels, of which a quick reproduction leaves out those that were not run.
 
         Args:
-            levels: By factor, a list of labels, or a table with ``from`` and ``to``, which stands for all
-                labels of that span that were run.
+            levels: By factor, a list of labels, or a table, which stands for all labels that were run: with
+                ``from`` and ``to`` those of that span, with ``common`` those of several campaigns.
             quantities: What must have been run at a combination.
 
         Raises:
@@ -162,15 +162,17 @@ class Evaluator:
         """The labels of a factor that a loop goes over: those that it lists, or of a span those that were run."""
         if isinstance(wanted, list):
             return wanted
+        if "common" in wanted:
+            quantities = [{"runs": campaign} for campaign in wanted["common"]]
         spans = [
-            [
+            {
                 label
                 for label in self.runs.labels(made["runs"], name, levels_of(made))
                 if wanted.get("from", -math.inf) <= label <= wanted.get("to", math.inf)
-            ]
+            }
             for made in map(self.table, quantities)
         ]
-        return sorted(set.intersection(*map(set, spans)))
+        return sorted(set.intersection(*spans))
 
 
 def levels_of(data: Data) -> dict[str, Any]:

@@ -60,11 +60,13 @@ class Case:
         name: Its name.
         sides: The quantities that are compared, by `SIDES`.
         band: The case's own band, or which of the claim's.
+        along: The case's own axis.
     """
 
     name: str
     sides: Mapping[str, Data]
     band: Data | str | int | None = None
+    along: Any = None
 
 
 def judge_all(experiment: Experiment, evaluator: Evaluator) -> list[Verdict]:
@@ -106,8 +108,8 @@ class Rule:
             text, further = self._further(also)
             if outcome is Outcome.REPRODUCED and further is not Outcome.REPRODUCED:
                 outcome = further
-            mark = {True: "holds", False: "does not hold"}[further is Outcome.REPRODUCED]
-            if further is Outcome.INCONCLUSIVE and also.get("kind") != "means":
+            mark = "holds" if further is Outcome.REPRODUCED else "does not hold"
+            if further is Outcome.INCONCLUSIVE and not (also["kind"] == "means" or also.get("means")):
                 mark = "cannot be told"
             reason += f"; {text}: {mark}"
         if "remark" in self.data:
@@ -172,7 +174,7 @@ class Rule:
             named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
             sides = {side: self.side(side, given) for side in named}
             for chosen in every(self._loops(sides)):
-                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"))
+                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"))
                 if self.evaluator.full or self._is_run(case):
                     made += 1
                     yield case
@@ -181,12 +183,14 @@ class Rule:
 
     def _is_run(self, case: Case) -> bool:
         """Whether what a case needs was run."""
-        if "along" not in self.data:
-            return all(map(self.evaluator.is_run, case.sides.values()))
         try:
-            return bool(self.along(case))
+            if "along" in self.data or case.along is not None:
+                return bool(self.along(case))
+            if "over" in self.data:
+                return bool(self.evaluator.loop(self.data["over"], *case.sides.values()))
         except NotRun:
             return False
+        return all(map(self.evaluator.is_run, case.sides.values()))
 
     def _given(self) -> list[Data]:
         if "greater" in self.data:
@@ -250,7 +254,7 @@ class Rule:
 
     def along(self, case: Case) -> list[Values]:
         """A quantity at every place of an axis."""
-        axis = self.data["along"]
+        axis = case.along or self.data["along"]
         of = case.sides["of"]
         if isinstance(axis, list):
             return [self.evaluator.values({**of, **self.evaluator.table(place)}) for place in axis]
