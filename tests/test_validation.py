@@ -166,7 +166,7 @@ def test_a_scale_for_plcp_accounting_is_reported() -> None:
 
 def test_plain_words_on_a_difference() -> None:
     base = Interval(400e3, 50e3, 10)
-    assert "holds zero" in in_words(Interval(10e3, 20e3, 10), base)
+    assert "includes zero" in in_words(Interval(10e3, 20e3, 10), base)
     assert "Reno-F is better" in in_words(Interval(40e3, 20e3, 10), base)
     assert "Reno is better" in in_words(Interval(-40e3, 20e3, 10), base)
 
