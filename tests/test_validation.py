@@ -167,8 +167,8 @@ def test_a_scale_for_plcp_accounting_is_reported() -> None:
 def test_plain_words_on_a_difference() -> None:
     base = Interval(400e3, 50e3, 10)
     assert "includes zero" in in_words(Interval(10e3, 20e3, 10), base)
-    assert "Reno-F is better" in in_words(Interval(40e3, 20e3, 10), base)
-    assert "Reno is better" in in_words(Interval(-40e3, 20e3, 10), base)
+    assert "Reno-F is significantly better" in in_words(Interval(40e3, 20e3, 10), base)
+    assert "Reno is significantly better" in in_words(Interval(-40e3, 20e3, 10), base)
 
 
 def test_the_reference_is_in_the_checkout() -> None:
