@@ -1,5 +1,7 @@
 //! TCP-BuS in whole runs: segments that wait at nodes on the way while the way on is gone.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::kernel::{Span, Streams, Time};

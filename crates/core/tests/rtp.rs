@@ -1,5 +1,7 @@
 //! Whole runs with RTP, and with a deadline for CBR packets.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::network::{Outcome, run};

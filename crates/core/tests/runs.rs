@@ -1,5 +1,7 @@
 //! Whole runs: determinism, the audit, independence of what is far apart, and one-hop capacity.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::drops::DropReason;

@@ -1,5 +1,7 @@
 //! Whole runs with Web sessions: what is carried, what routing is told, what an outage costs, and the audit.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::kernel::{Span, Streams, Time};

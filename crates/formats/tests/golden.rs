@@ -1,5 +1,7 @@
 //! This build measures what the golden results say, which a release build made: debug and release agree.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 use std::path::Path;
 
 use manetlab_core::network;

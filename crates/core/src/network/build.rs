@@ -98,8 +98,14 @@ impl Network {
 
     fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let mut own = if custom.is_none() { Some(routing_maker(scenario)) } else { None };
-        let make_routing = custom.or(own.as_deref_mut()).expect("one of the two is there");
+        let mut own;
+        let make_routing = match custom {
+            Some(custom) => custom,
+            None => {
+                own = routing_maker(scenario);
+                &mut *own
+            }
+        };
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));

@@ -128,6 +128,7 @@ impl Recording {
     }
 
     /// The recording as text, see the module's head.
+    #[expect(clippy::expect_used, reason = "writing to a `String` does not fail")]
     pub fn to_json_lines(&self) -> String {
         let mut text = format!(
             "{{\"format\":\"manetlab-recording\",\"version\":{RECORDING_VERSION},\"events\":{}}}\n",

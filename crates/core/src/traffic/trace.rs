@@ -25,8 +25,9 @@ impl Source for TraceSource {
         if next < self.stop { next } else { Time::NEVER }
     }
 
+    #[expect(clippy::expect_used, reason = "the contract of `Source`: called only when a packet is due")]
     fn handle_timeout(&mut self) -> Message {
-        let (_, bytes) = self.packets.next().expect("called when a packet is due");
+        let (_, bytes) = self.packets.next().expect("a packet is due");
         Message { bytes, frame: None }
     }
 }

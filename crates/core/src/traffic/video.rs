@@ -134,8 +134,8 @@ mod tests {
             let n = sizes.len() as f64;
             let found = sizes.iter().sum::<f64>() / n;
             assert!((found - mean).abs() < 3.0 * deviation / n.sqrt(), "{kind:?}: mean {found}");
-            let square: f64 = sizes.iter().map(|size| (size - found).powi(2)).sum();
-            let fourth: f64 = sizes.iter().map(|size| (size - found).powi(4)).sum::<f64>() / n;
+            let square: f64 = sizes.iter().map(|size| libm::pow(size - found, 2.0)).sum();
+            let fourth: f64 = sizes.iter().map(|size| libm::pow(size - found, 4.0)).sum::<f64>() / n;
             let variance = square / (n - 1.0);
             let error = ((fourth - variance * variance) / n).sqrt() / (2.0 * variance.sqrt());
             assert!((variance.sqrt() - deviation).abs() < 3.0 * error, "{kind:?}: {}", variance.sqrt());

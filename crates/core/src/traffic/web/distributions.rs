@@ -148,7 +148,7 @@ mod tests {
         let sizes: Vec<f64> =
             (0..steps).map(|step| REPLY.at((f64::from(step) + 0.5) / f64::from(steps))).collect();
         let long: Vec<f64> =
-            sizes.iter().filter(|size| **size > 10_000.0).map(|size| (size / 1e4).ln()).collect();
+            sizes.iter().filter(|size| **size > 10_000.0).map(|size| libm::log(size / 1e4)).collect();
         let hill = long.len() as f64 / long.iter().sum::<f64>();
         assert!((hill - 1.15).abs() < 0.05, "{hill}");
         let share = sizes[900_000..].iter().sum::<f64>() / sizes.iter().sum::<f64>();

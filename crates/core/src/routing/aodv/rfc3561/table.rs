@@ -200,6 +200,10 @@ impl Table {
 
     /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes over
     /// it, in order of their numbers.
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "each route is changed by itself, and what is found is sorted"
+    )]
     pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) -> SmallVec<[NodeId; 8]> {
         let mut over = SmallVec::new();
         for (&dst, route) in &mut self.routes {
