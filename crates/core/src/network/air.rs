@@ -219,6 +219,7 @@ impl Network {
                 self.air.first_bits.push(bit);
                 return;
             }
+            assert!(bit.due >= self.now, "a first bit arrives in the past");
             self.now = bit.due;
             let transmission = &mut self.air.transmissions[bit.transmission as usize];
             let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };

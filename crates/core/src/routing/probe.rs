@@ -112,6 +112,10 @@ impl Probe {
         all
     }
 
+    pub(super) fn next_timeout(&self) -> Time {
+        self.machine.next_timeout()
+    }
+
     pub(super) fn next_hop(&self, now: Time, dst: u32) -> Option<u32> {
         self.machine.next_hop(now, NodeId(dst)).map(|next_hop| next_hop.0)
     }

@@ -29,6 +29,15 @@ impl Dsr {
         }
     }
 
+    /// A packet waits for a route to `target`, and nobody looks at the buffer at intervals: its search begins now, because
+    /// its deadline is that of the search.
+    pub(super) fn seek_if_exact(&mut self, now: Time, target: NodeId, actions: &mut Vec<Action>) {
+        if !self.checks_at_intervals() {
+            let own = self.awaits_own(target);
+            self.seek(now, target, own, actions);
+        }
+    }
+
     /// §8.2.1: originates a request that `forwarders` nodes in a row may send on.
     fn request(&mut self, now: Time, target: NodeId, forwarders: u32, actions: &mut Vec<Action>) {
         let id = self.next_request;

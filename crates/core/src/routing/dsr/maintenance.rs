@@ -109,7 +109,9 @@ impl Dsr {
         } else if let Some(route) = self.route_to(now, packet.dst, false) {
             self.salvage(packet, header, next_hop, &route, actions);
         } else if self.params.salvage_requests > 0 {
+            let dst = packet.dst;
             self.hold(now, packet, actions);
+            self.seek_if_exact(now, dst, actions);
         } else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
         }

@@ -133,7 +133,7 @@ impl Dsr {
         }
     }
 
-    fn checks_at_intervals(&self) -> bool {
+    pub(super) fn checks_at_intervals(&self) -> bool {
         self.params.buffer_check_ms > 0.0
     }
 
@@ -171,7 +171,7 @@ impl Dsr {
     }
 
     /// Does a packet of this node's own wait for a route to `dst`?
-    fn awaits_own(&self, dst: NodeId) -> bool {
+    pub(super) fn awaits_own(&self, dst: NodeId) -> bool {
         self.buffer.iter().any(|packet| packet.dst == dst && self.is_own(packet))
     }
 

@@ -332,6 +332,21 @@ mod maintenance {
         }
     }
 
+    /// Its deadline is that of the search: without one it would lie at time zero.
+    #[test]
+    fn an_exact_buffer_asks_at_once_for_a_packet_that_cannot_be_salvaged() {
+        let mut probe = Probe::new(&DsrParams { salvage_requests: 1, ..rfc() });
+        let packet = probe.on_route(&[5, 3, ME, 2, 9]);
+        let asks: Vec<_> = sent(&probe.fail(at(1.0), packet, 2))
+            .iter()
+            .filter_map(|sent| sent.header().request.map(|ask| (ask.target, ask.forwarders)))
+            .collect();
+        assert_eq!((asks, probe.buffered()), (vec![(NodeId(9), 0)], 1));
+        assert_eq!(probe.next_timeout(), at(1.5), "the search's next step");
+        assert!(probe.sent_until(at(1.6)).is_empty());
+        assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
+    }
+
     #[test]
     fn without_another_route_a_foreign_packet_is_dropped_or_waits_for_neighbours() {
         let mut probe = Probe::new(&rfc());
