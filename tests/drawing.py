@@ -1,4 +1,4 @@
-"""Draws random scenarios over everything that a scenario offers: protocols, senders, sources, movement, parameters."""
+"""Draws random scenarios over what a scenario offers: protocols, senders, sources, movement, parameters."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SETS = [
 ]
 """Every way to name a routing protocol."""
 SECTIONS = {"mac", "queue", "arp", "tcp", "adp", "video", "rtp"}
-"""Sections of which parameters are changed, beside the protocol's own. A radio of another range would leave most
-networks in pieces."""
+"""Sections of which parameters are changed, beside the protocol's own. A radio of another range would leave
+most networks in pieces."""
 TRANSPORTS = ("udp", "adp", "tcp", "rtp-udp", "rtp-adp")
 CHANGED = 0.04
 """The share of parameters that a scenario changes."""
@@ -26,7 +26,7 @@ CHANGED = 0.04
 def scenario(number: int, *, seconds: float = 20.0) -> Fields:
     """The fields of a random scenario, always the same for the same number.
 
-    Protocols and senders come in turns, so that any stretch of as many scenarios as there are pairs has all pairs.
+    Protocols and senders come in turns: as many scenarios in a row as there are pairs have all pairs.
 
     Args:
         number: Names the scenario.

@@ -2,7 +2,7 @@
 
     python -m tests.same_measures /path/to/other/.venv/bin/python --count 200
 
-Everything that a run returns must be equal to the last bit, the recording included: flows, totals, drops, audit, events.
+Everything that a run returns must be equal to the last bit: flows, totals, drops, audit, events, recording.
 Left out are what names the code (the result hash, the version) and what the clock says.
 """
 
