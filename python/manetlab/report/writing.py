@@ -94,7 +94,7 @@ def _sections(study: Study) -> list[Section]:
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
     found.append(again.section(study))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
-    found.append(Section("raw", "All figures", [Part(tables=raw, folded=True)]))
+    found.append(Section("raw", "All values", [Part(tables=raw, folded=True)]))
     return [section for section in found if section.parts]
 
 
@@ -112,13 +112,12 @@ def _results(study: Study) -> Section:
 
 def _comparisons(study: Study, table: DataTable) -> Section:
     text = (
-        "The same replication has the same movement and traffic at every level, so differences are taken "
-        "in pairs: what "
-        "is common to both cancels."
+        "A replication has the same movement and traffic at every level, so the comparisons are paired: "
+        "what both runs share cancels out."
     )
     return Section(
         "compared",
-        "Comparison in pairs",
+        "Paired comparison",
         [Part("", _drawn(outcomes.comparison_figures(study)), [table])],
         [text],
     )
@@ -159,12 +158,12 @@ def _manifest_of(folder: Path) -> dict[str, str]:
         return {str(name): str(digest) for name, digest in files.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         if any(folder.iterdir()):
-            found = "a folder with other things in it"
+            found = "a folder that holds other files"
             raise InputError(
                 "the report cannot be written",
                 str(folder),
                 found,
-                "a folder that is new, empty or a report",
+                "a folder that is new, empty or holds a report",
                 hint,
             ) from None
         return {}
