@@ -20,7 +20,7 @@ from matplotlib.cbook import boxplot_stats
 
 from manetlab.campaign import Results
 from manetlab.errors import InputError
-from manetlab.report import interactive, losses, methods, outcomes, palette, printed, shares, words, writing
+from manetlab.report import conclusions, interactive, losses, methods, outcomes, palette, printed, shares, writing
 from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
 from manetlab.report.study import Study
 from manetlab.report.tables import LATEX_SPECIAL, Cell, Column, DataTable, latex
@@ -47,7 +47,7 @@ def row(table: DataTable, *heads: str) -> dict[str, Any]:
 
 
 def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> None:
-    first, last = words.answer(Study(results()))
+    first, last = conclusions.answer(Study(results()))
     assert first == (
         "TCP throughput is higher with reno-f than with reno in 1 of 2 settings: +50.1 kb/s (+50.0 to "
         "+50.2) at greatest speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
@@ -57,7 +57,7 @@ def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> No
 
 
 def test_the_other_way_round_higher_becomes_lower() -> None:
-    (first, _) = words.answer(Study(results(), baseline="reno-f"))
+    (first, _) = conclusions.answer(Study(results(), baseline="reno-f"))
     assert first.startswith(
         "TCP throughput is lower with reno than with reno-f in 1 of 2 settings: −50.1 kb/s"
     )
@@ -67,7 +67,7 @@ def test_one_comparison_is_told_with_its_evidence() -> None:
     def measure(levels: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": (2e5 if levels["tcp"] == "tahoe" else 1e5) + replication * 10.0}
 
-    (only,) = words.answer(Study(results(measure, factors={"tcp": ["reno", "tahoe"]})))
+    (only,) = conclusions.answer(Study(results(measure, factors={"tcp": ["reno", "tahoe"]})))
     assert only.startswith("TCP throughput is higher with tahoe than with reno (difference +100.0 kb/s, +10")
     assert only.endswith("95 % interval +100.0 to +100.0 kb/s; p < 0.001 after Holm’s correction; 10 pairs).")
 
@@ -76,21 +76,21 @@ def test_what_is_equal_in_every_pair_is_called_so() -> None:
     def measure(_: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": 1e5 + replication}
 
-    (first, _) = words.answer(Study(results(measure)))
+    (first, _) = conclusions.answer(Study(results(measure)))
     assert first.startswith("TCP throughput is the same with reno-f and reno in every pair in both settings:")
 
 
 def test_one_replication_has_no_significant_difference() -> None:
     study = Study(results(replications=1))
     assert {each.verdict for each in study.comparisons} == {"not significant"}
-    assert "in either of the two settings" in words.answer(study)[0]
+    assert "in either of the two settings" in conclusions.answer(study)[0]
 
 
 def test_without_factors_the_answer_is_the_mean() -> None:
     def measure(_: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": 1e5 + 2000.0 * (replication % 2)}
 
-    assert words.answer(Study(results(measure, factors={}))) == [
+    assert conclusions.answer(Study(results(measure, factors={}))) == [
         "TCP throughput is 101.0 kb/s on average (95 % interval 100.2 to 101.8 kb/s, n = 10)."
     ]
 
@@ -100,7 +100,7 @@ def test_many_settings_are_told_by_their_range() -> None:
         "tcp": ["reno", "reno-f"],
         "movement.waypoint.speed_max": [float(speed) for speed in range(6, 12)],
     }
-    (first, _) = words.answer(Study(results(factors=speeds)))
+    (first, _) = conclusions.answer(Study(results(factors=speeds)))
     assert first.count("m/s") == 0
     assert "mean differences from" in first
 
@@ -166,7 +166,7 @@ def test_a_campaign_of_which_nothing_has_finished_has_no_report() -> None:
 
 
 def cautions(**fields: Any) -> str:
-    return " ".join(words.cautions(Study(results(**fields))))
+    return " ".join(conclusions.cautions(Study(results(**fields))))
 
 
 def with_movement(**waypoint: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from manetlab.campaign.ended import Ended
+from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
 from manetlab.errors import InputError
@@ -47,7 +47,7 @@ class Cluster:
         self._begin()
 
     def _begin(self) -> None:
-        self._ended: Ended[Any] = Ended()
+        self._ended: CompletionQueue[Any] = CompletionQueue()
         self._tasks: dict[str, tuple[Any, Work, int]] = {}
         self._alone_since: float | None = None
 

@@ -11,7 +11,7 @@ from manetlab import parameters, web
 from manetlab.errors import InputError, shown
 from manetlab.flows import FLOWS
 from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario
-from manetlab.written import long_form, merged
+from manetlab.scenario_data import long_form, merged
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from manetlab.campaign import fields
 from manetlab.errors import InputError, shown
-from manetlab.written import as_plain
+from manetlab.scenario_data import as_plain
 
 MAX_LEVELS = 10_000
 """Most levels of one factor."""

@@ -22,7 +22,7 @@ from manetlab.files import read_bytes
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario
-from manetlab.written import as_plain, merged
+from manetlab.scenario_data import as_plain, merged
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Progress

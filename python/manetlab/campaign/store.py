@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab import provenance
-from manetlab.campaign import owner
+from manetlab.campaign import process_identity
 from manetlab.campaign.database import Database
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.errors import InputError
@@ -104,7 +104,7 @@ class Store(Database):
         """Notes that a process has ended its work, and gives up its claims."""
         with self.transaction():
             self._db.execute("UPDATE session SET ended = ? WHERE number = ?", (now(), number))
-            self._db.execute("DELETE FROM claim WHERE owner = ?", (owner.this(),))
+            self._db.execute("DELETE FROM claim WHERE owner = ?", (process_identity.current(),))
 
     def check_code(self, code: str) -> None:
         """Checks that all runs in the store are of this code.
@@ -207,7 +207,9 @@ class Store(Database):
             if self._is_settled(place):
                 continue
             if self._is_free(place):
-                self._db.execute("REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, owner.this(), expires))
+                self._db.execute(
+                    "REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, process_identity.current(), expires)
+                )
                 ours.append(task)
             else:
                 wanted.append(task)
@@ -216,7 +218,7 @@ class Store(Database):
     def renew(self) -> None:
         """Prolongs this process's claims."""
         with self.transaction():
-            values = (time.time() + LEASE_S, owner.this())
+            values = (time.time() + LEASE_S, process_identity.current())
             self._db.execute("UPDATE claim SET expires = ? WHERE owner = ?", values)
 
     def record(
@@ -270,7 +272,7 @@ class Store(Database):
     def _is_free(self, place: tuple[int, int, int]) -> bool:
         query = "SELECT owner, expires FROM claim WHERE campaign = ? AND point = ? AND replication = ?"
         claim = self._db.execute(query, place).fetchone()
-        return claim is None or claim[1] < time.time() or owner.is_gone(claim[0])
+        return claim is None or claim[1] < time.time() or process_identity.has_ended(claim[0])
 
     # What came out
 

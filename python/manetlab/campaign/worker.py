@@ -20,7 +20,7 @@ from manetlab.files import read_bytes
 from manetlab.resolving import Resolved
 from manetlab.running import run
 from manetlab.scenario import Scenario
-from manetlab.written import long_form
+from manetlab.scenario_data import long_form
 
 FILED = ("movement", "traffic")
 """Fields of a scenario that may name a file."""

@@ -19,8 +19,7 @@ COMMANDS = Commands(
     {
         "run": "manetlab.cli.runs:run",
         "report": "manetlab.cli.reports:report",
-        "demo": "manetlab.cli.experiments:demo",
-        "validate": "manetlab.cli.experiments:validate",
+        "demo": "manetlab.cli.demos:demo",
         "scenario": "manetlab.cli.scenarios:app",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",

@@ -96,8 +96,8 @@ def asked_for(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
+    from manetlab.scenario_data import merged
     from manetlab.two_files import two_files
-    from manetlab.written import merged
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
 from manetlab.files import write_bytes
-from manetlab.report import again, losses, methods, outcomes, page, shares, words
+from manetlab.report import conclusions, losses, methods, outcomes, page, reproduction, shares
 from manetlab.report.figures import AnyFigure
 from manetlab.report.page import Drawn, Part, Section
 from manetlab.report.study import Study
@@ -79,8 +79,8 @@ def _head(study: Study) -> page.Head:
         title=campaign.question or campaign.name,
         name=campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
-        answer=words.answer(study),
-        cautions=words.cautions(study),
+        answer=conclusions.answer(study),
+        cautions=conclusions.cautions(study),
     )
 
 
@@ -92,7 +92,7 @@ def _sections(study: Study) -> list[Section]:
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
-    found.append(again.section(study))
+    found.append(reproduction.section(study))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
     found.append(Section("raw", "All values", [Part(tables=raw, folded=True)]))
     return [section for section in found if section.parts]
