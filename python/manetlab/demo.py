@@ -58,14 +58,18 @@ def table(results: list[Result]) -> Table:
     shown.notes.append(in_words(difference, means[0]))
     balanced = sum(bool(result.audit["balanced"]) for result in results)
     events = sum(result.provenance["events"] for result in results)
-    shown.notes.append(f"The audit balances in {balanced} of {len(results)} runs; {events} events were simulated.")
+    shown.notes.append(
+        f"The audit balances in {balanced} of {len(results)} runs; {events} events were simulated."
+    )
     return shown
 
 
 def in_words(difference: Interval, base: Interval) -> str:
     """The paired difference between Reno-F and Reno, as a sentence."""
     share = f" ({difference.mean / base.mean:+.1%} of Reno's mean)" if base.mean else ""
-    measured = f"Reno-F - Reno, paired difference: {THROUGHPUT.show_interval(difference)} {THROUGHPUT.unit}{share}."
+    measured = (
+        f"Reno-F - Reno, paired difference: {THROUGHPUT.show_interval(difference)} {THROUGHPUT.unit}{share}."
+    )
     if difference.holds_zero:
         return f"{measured} The 95 % interval includes zero: the difference is not significant."
     better = "Reno-F" if difference.mean > 0 else "Reno"
