@@ -20,7 +20,17 @@ from matplotlib.cbook import boxplot_stats
 
 from manetlab.campaign import Results
 from manetlab.errors import InputError
-from manetlab.report import conclusions, interactive, losses, methods, outcomes, palette, printed, shares, writing
+from manetlab.report import (
+    conclusions,
+    interactive,
+    losses,
+    methods,
+    outcomes,
+    palette,
+    printed,
+    shares,
+    writing,
+)
 from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
 from manetlab.report.study import Study
 from manetlab.report.tables import LATEX_SPECIAL, Cell, Column, DataTable, latex
