@@ -5,10 +5,10 @@ mod red;
 use std::collections::VecDeque;
 
 use crate::kernel::{Stream, Time};
-use crate::mac::Body;
-use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::params::{choices, params};
-use crate::transport::tcp::Segment;
+use crate::wire::mac::Body;
+use crate::wire::tcp::Segment;
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
 use red::{Red, Verdict};
 
@@ -210,7 +210,7 @@ impl InterfaceQueue {
 mod tests {
     use super::*;
     use crate::kernel::{Purpose, Streams};
-    use crate::packet::FlowId;
+    use crate::wire::FlowId;
     use proptest::prelude::*;
 
     /// A packet of a kind (0 routing, 1 ACK, 2 CBR) for neighbour 1 or 2.

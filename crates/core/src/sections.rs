@@ -11,7 +11,6 @@ use crate::arp::ArpParams;
 use crate::ifq::QueueParams;
 use crate::kernel::Stream;
 use crate::mac::MacParams;
-use crate::packet::NodeId;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Routing};
@@ -20,6 +19,7 @@ use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
+use crate::wire::NodeId;
 
 /// Makes the routing protocol of a node, which gets its own stream of random numbers.
 pub type RoutingMaker<'a> = dyn FnMut(NodeId, Stream) -> Box<dyn Routing> + 'a;

@@ -15,10 +15,11 @@
 use std::rc::Rc;
 
 use super::medium::ReceiverRules;
-use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
+use super::{Access, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
+use crate::wire::mac::{ACK_BYTES, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES};
 
 /// What a station asks of the network.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,11 +5,14 @@
 
 use proptest::prelude::*;
 
+use std::rc::Rc;
+
 use super::*;
-use crate::arp::ArpMessage;
-use crate::kernel::{Purpose, Streams, Time};
-use crate::packet::NodeId;
+use crate::kernel::{Purpose, Span, Streams, Time};
 use crate::radio::{Capture, Propagation, RadioParams};
+use crate::wire::NodeId;
+use crate::wire::arp::ArpMessage;
+use crate::wire::mac::{Body, Class, Frame, FrameKind};
 
 const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);

@@ -10,10 +10,11 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Body, Frame, ShortWay, Signal};
+use crate::mac::{ShortWay, Signal};
 use crate::observe::RecordKind;
-use crate::packet::NodeId;
 use crate::radio::Arrival;
+use crate::wire::NodeId;
+use crate::wire::mac::{Body, Frame};
 
 use super::{Network, Target};
 

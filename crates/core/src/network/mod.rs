@@ -25,12 +25,13 @@ use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
-use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
+use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
-use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
+use crate::wire::mac::Body;
+use crate::wire::{NodeId, Packet};
 
 use air::Air;
 use bus::BusNode;

@@ -4,8 +4,7 @@
 
 use serde::Serialize;
 
-use crate::packet::{Packet, Payload};
-use crate::transport::{adp, tcp};
+use crate::wire::{Packet, Payload, adp, tcp};
 
 use super::FlowResult;
 use super::meter::ratio;

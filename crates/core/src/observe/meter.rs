@@ -2,10 +2,10 @@
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::mac::{Class, Frame};
-use crate::packet::{FlowId, Packet, Payload};
-use crate::transport::adp;
-use crate::transport::tcp::{ReceiverCounters, Segment, SenderCounters};
+use crate::transport::tcp::{ReceiverCounters, SenderCounters};
+use crate::wire::mac::{Class, Frame};
+use crate::wire::tcp::Segment;
+use crate::wire::{FlowId, Packet, Payload, adp};
 
 use super::{
     CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,

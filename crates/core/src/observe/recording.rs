@@ -8,9 +8,9 @@ use std::fmt::Write;
 
 use crate::drops::DropReason;
 use crate::kernel::Time;
-use crate::mac::{Class, FrameKind};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Notice;
+use crate::wire::mac::{Class, FrameKind};
+use crate::wire::{NodeId, Packet};
 
 /// Version of the format; raised when a line's meaning changes.
 pub const RECORDING_VERSION: u32 = 1;

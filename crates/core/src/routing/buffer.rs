@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
 /// See the module's head.
 pub(super) struct PacketBuffer {

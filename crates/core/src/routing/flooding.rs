@@ -20,9 +20,9 @@ use rustc_hash::FxHashSet;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet};
 use crate::params::params;
 use crate::routing::{Action, Routing, relay};
+use crate::wire::{NodeId, Packet};
 
 params! {
     /// Parameters of flooding.

@@ -29,7 +29,7 @@ pub use static_routes::{RouteTable, StaticRoutes, shortest_hops};
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
+use crate::wire::{NodeId, Packet};
 
 /// What a routing protocol asks of the network.
 #[derive(Clone, PartialEq, Debug)]

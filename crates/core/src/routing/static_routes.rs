@@ -13,9 +13,9 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::mobility::Point;
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Routing, relay};
 use crate::topology::Graph;
+use crate::wire::{NodeId, Packet};
 
 /// Next hops to some destinations, shared by all nodes of a run. Its size is nodes times destinations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

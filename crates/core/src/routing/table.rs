@@ -1,6 +1,6 @@
 //! Routing tables: entries in order of destination.
 
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// An entry of a routing table.
 pub(super) trait Entry {

@@ -22,7 +22,7 @@ use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::observe::returns::{Return, Step, returns};
-use crate::packet::{Ecn, FlowId, NodeId, Packet, Payload};
+use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
 pub(crate) fn at(seconds: f64) -> Time {

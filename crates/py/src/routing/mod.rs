@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use manetlab_core::kernel::{Stream, Time};
 use manetlab_core::mobility::Path;
-use manetlab_core::packet::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use manetlab_core::routing::{Action, ConnectionEvent, Routing};
 use manetlab_core::scenario::Scenario;
+use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};

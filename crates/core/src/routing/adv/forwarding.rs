@@ -4,8 +4,8 @@ use super::Adv;
 use super::route::Route;
 use super::trigger::Speed;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Notice};
+use crate::wire::{NodeId, Packet};
 
 impl Adv {
     /// Sends a data packet on, or keeps it, at any node, until there is a valid route.

@@ -34,99 +34,18 @@ mod tests;
 mod trigger;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use self::connections::Connection;
 use self::route::Route;
 use self::sending::Scheduled;
 use self::trigger::{Mobility, Trigger};
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::table::Table;
 use crate::routing::{Action, ConnectionEvent, Routing, relay};
-
-/// The metric of a destination that cannot be reached.
-pub const INFINITE: u8 = u8::MAX;
-
-/// An ADV message.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Message {
-    /// A routing update, broadcast to the neighbours.
-    Update(Update),
-    /// News of a connection, flooded through the network.
-    Flood(Flood),
-}
-
-/// A routing update (3.2.4).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Update {
-    /// A full update, or a partial one.
-    pub full: bool,
-    /// What it says.
-    pub entries: Arc<[Entry]>,
-}
-
-/// One destination in an update (Table 3.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// The destination.
-    pub dst: NodeId,
-    /// Its sequence number: even if the destination gave it out, odd if the route broke.
-    pub seqno: u32,
-    /// Hops from the sender of the update to it; [`INFINITE`] if there is no route.
-    pub metric: u8,
-    /// Is it an active receiver?
-    pub is_receiver: bool,
-    /// How much the sender of the update wants to hear of it.
-    pub expected_response: Response,
-}
-
-/// The priority with which a node that receives an update entry should respond (3.2.4).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Response {
-    /// Not at all.
-    Zero,
-    /// The sender forwards to the destination, in a network of low speed.
-    Low,
-    /// The sender forwards to the destination, in a network of high speed.
-    Medium,
-    /// Packets wait for a route.
-    High,
-}
-
-/// What a flood announces (3.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FloodKind {
-    /// A source opens a connection.
-    InitConnection,
-    /// A destination has become an active receiver.
-    ReceiverAlert,
-    /// A source has closed its connection.
-    EndConnection,
-    /// A destination is no active receiver any more.
-    NonReceiverAlert,
-}
-
-/// A connection control packet (3.1). Its format is not given; this is one that suffices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flood {
-    /// What it announces.
-    pub kind: FloodKind,
-    /// Who announces it.
-    pub origin: NodeId,
-    /// The originator's sequence number.
-    pub seqno: u32,
-    /// With `origin` the name of the flood.
-    pub id: u32,
-    /// The destination of the connection.
-    pub receiver: NodeId,
-    /// The connection is two-way: what is said of the receiver holds for the source too (3.5).
-    pub two_way: bool,
-    /// Hops from the originator to the sender of this copy.
-    pub hops: u8,
-}
+use crate::wire::adv::Message;
+use crate::wire::{NodeId, Packet, Payload};
 
 params! {
     /// The parameters of ADV.

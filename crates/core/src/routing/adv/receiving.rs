@@ -1,12 +1,13 @@
 //! Processing received updates (3.2.5).
 
+use super::Adv;
 use super::decision::{Decision, View, decide};
 use super::route::Route;
 use super::trigger::Speed;
-use super::{Adv, Entry, INFINITE, Response, Update};
 use crate::kernel::Time;
-use crate::packet::NodeId;
 use crate::routing::{Action, Notice};
+use crate::wire::NodeId;
+use crate::wire::adv::{Entry, INFINITE, Response, Update};
 
 impl Adv {
     pub(super) fn receive_update(

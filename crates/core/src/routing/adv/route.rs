@@ -1,9 +1,9 @@
 //! A routing table entry (3.2.1 and Table 3.1).
 
-use super::INFINITE;
 use crate::kernel::Time;
-use crate::packet::NodeId;
 use crate::routing::table;
+use crate::wire::NodeId;
+use crate::wire::adv::INFINITE;
 
 /// What a node knows of another.
 ///

@@ -1,15 +1,11 @@
 //! Sending routing updates (3.2.4).
 
+use super::Adv;
 use super::trigger::Speed;
-use super::{Adv, Entry, Message, Response, Update};
 use crate::kernel::{Span, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
 use crate::routing::Action;
-
-/// Type, kind and number of entries (assumed).
-const HEADER_BYTES: u32 = 4;
-/// Table 3.3.
-const ENTRY_BYTES: u32 = 8;
+use crate::wire::adv::{Entry, Message, Response, Update};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet};
 
 /// An update that will be sent.
 #[derive(Debug)]
@@ -134,9 +130,8 @@ impl Adv {
             // Halved down to zero: after an update without traffic this is no forwarding node any more.
             route.handled /= 2;
         }
-        let bytes = IP_HEADER_BYTES + HEADER_BYTES + ENTRY_BYTES * entries.len() as u32;
         let update = Update { full, entries: entries.into() };
-        let packet = self.control(now, bytes, Message::Update(update));
+        let packet = self.control(now, IP_HEADER_BYTES + update.bytes(), Message::Update(update));
         let delay = self.jitter();
         actions.push(Action::Broadcast { packet, delay });
         self.next_update_at = now + delay + self.params.min_update_gap();

@@ -7,11 +7,12 @@ use super::trigger::Speed;
 use super::*;
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams};
-use crate::packet::FlowId;
 use crate::routing::testbench::{
     Bench, a_restarted_node_forwards_again, at, data, loops_in_random_networks, suite,
 };
-use crate::transport::tcp::Segment;
+use crate::wire::FlowId;
+use crate::wire::adv::{Entry, Flood, FloodKind, INFINITE, Response, Update};
+use crate::wire::tcp::Segment;
 
 fn maker(params: AdvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
     move |node| new(node, &params, Streams::new(1, 0).stream(node.0, Purpose::Routing))

@@ -44,12 +44,13 @@ use smallvec::SmallVec;
 
 use self::table::{Link, Table};
 use super::seen::SeenRequests;
-use super::{AodvParams, Hello, Message, Rerr, Rrep, Rreq, Unreachable, control};
+use super::{AodvParams, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing, relay};
+use crate::wire::aodv::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 const RREQ_BYTES: u32 = 28 + IP_HEADER_BYTES;
 const RREP_BYTES: u32 = 24 + IP_HEADER_BYTES;
@@ -615,9 +616,9 @@ impl Ns2 {
         if !self.params.rerr {
             return;
         }
-        let bytes = 4 + 8 * unreachable.len() as u32 + IP_HEADER_BYTES;
-        let message = Message::Rerr(Rerr { no_delete: false, unreachable });
-        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, message);
+        let rerr = Rerr { no_delete: false, unreachable };
+        let bytes = IP_HEADER_BYTES + rerr.bytes();
+        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, Message::Rerr(rerr));
         actions.push(Action::Broadcast { packet, delay });
     }
 

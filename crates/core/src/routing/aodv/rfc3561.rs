@@ -46,20 +46,14 @@ use self::discovery::{Discovery, RateLimit};
 use self::hello::Neighbour;
 use self::one_way::OneWay;
 use self::table::{Nodes, Table};
+use super::AodvParams;
 use super::seen::SeenRequests;
-use super::{AodvParams, Message, Unreachable};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Routing, relay};
-
-/// §5.1.
-const RREQ_BYTES: u32 = 24 + IP_HEADER_BYTES;
-/// §5.2.
-const RREP_BYTES: u32 = 20 + IP_HEADER_BYTES;
-/// §5.4.
-const RREP_ACK_BYTES: u32 = 2 + IP_HEADER_BYTES;
+use crate::wire::aodv::{Message, Unreachable};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// Times that follow from the parameters (§10).
 impl AodvParams {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// What names a request.
 type Name = (NodeId, u32);

@@ -34,35 +34,11 @@ use std::sync::Arc;
 use self::route::Route;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::table::Table;
 use crate::routing::{Action, Notice, Routing, relay};
-
-/// Bytes of one entry of an update (ns-2.35).
-const ENTRY_BYTES: u32 = 12;
-/// The metric of a destination that cannot be reached.
-pub const INFINITE: u8 = u8::MAX;
-
-/// One destination in an update.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// The destination.
-    pub dst: NodeId,
-    /// Hops from the sender of the update to it; [`INFINITE`] if there is no route.
-    pub metric: u8,
-    /// Its sequence number: even if the destination gave it out, odd if the route broke.
-    pub seqno: u32,
-}
-
-/// An update, broadcast to the neighbours.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Update {
-    /// A full dump, or an incremental one.
-    pub full: bool,
-    /// What it says.
-    pub entries: Arc<[Entry]>,
-}
+use crate::wire::dsdv::{Entry, INFINITE, Update};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 params! {
     /// The parameters of DSDV.
@@ -316,7 +292,7 @@ impl Dsdv {
     }
 
     fn packet(&self, now: Time, update: Update) -> Packet {
-        let bytes = IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32;
+        let bytes = IP_HEADER_BYTES + update.bytes();
         Packet::control(now, self.node, NodeId::BROADCAST, 1, bytes, Payload::Dsdv(update))
     }
 

@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, LinkError, Request, Route};
 use super::node::{Dsr, put_header, take_header};
 use super::requests::Step;
+use crate::wire::dsr::{Header, LinkError, Request, Route};
 
 impl Dsr {
     /// A packet waits for a route to `target`; asks for one if it is time to.

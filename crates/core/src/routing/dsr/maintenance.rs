@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Notice, relay};
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, LinkError, Route};
 use super::node::{Dsr, put_header, take_header};
+use crate::wire::dsr::{Header, LinkError, Route};
 
 /// An error that was meant for this node.
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,6 @@
 
 mod cache;
 mod discovery;
-mod header;
 mod link_cache;
 mod maintenance;
 mod node;
@@ -34,12 +33,10 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
-pub use header::{Header, LinkError, Request, Route};
-
 use crate::kernel::{Span, Stream};
-use crate::packet::NodeId;
 use crate::params::{choices, params};
 use crate::routing::Routing;
+use crate::wire::NodeId;
 
 choices! {
     /// What the route cache holds.

@@ -7,16 +7,16 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 use super::DsrParams;
 use super::cache::Cache;
-use super::header::{Header, Route};
 use super::maintenance::{Break, HeldError};
 use super::requests::RequestTable;
 use super::snoop::Overheard;
+use crate::wire::dsr::{Header, Route};
 
 /// See the module's head.
 pub(super) struct Dsr {

@@ -6,10 +6,10 @@
 //! is full.
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
-use super::header::Route;
 use super::shelf::{Cached, PLACES, Shelf};
+use crate::wire::dsr::Route;
 
 /// One of the two parts. Places are numbered through its shelves.
 #[derive(Debug)]

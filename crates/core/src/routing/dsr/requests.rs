@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 use super::DsrParams;
 

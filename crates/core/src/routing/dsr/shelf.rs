@@ -6,9 +6,9 @@
 //! equal modulo 64 share a set. The index names places that may be meant; the paths themselves decide.
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
-use super::header::Route;
+use crate::wire::dsr::Route;
 
 /// Places on a shelf: as many as a word has bits.
 pub(super) const PLACES: usize = u64::BITS as usize;

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, Route};
 use super::node::Dsr;
+use crate::wire::dsr::{Header, Route};
 
 /// What a node remembers of what it overheard.
 #[derive(Debug, Default)]

@@ -6,9 +6,10 @@ use super::probe::{ME, Probe, Sent, only, plain, sent};
 use super::*;
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams, Time};
-use crate::packet::Packet;
 use crate::routing::testbench::{Bench, a_restarted_node_forwards_again, at, data, random_network, suite};
 use crate::routing::{Action, Notice};
+use crate::wire::Packet;
+use crate::wire::dsr::{Header, LinkError, Request};
 
 fn rfc() -> DsrParams {
     DsrParams::default()

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::{Bench, at};
 use crate::kernel::{Purpose, Streams};
-use crate::packet::NodeId;
 use crate::routing::Routing;
+use crate::wire::NodeId;
 
 /// What arrives of the packets of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -31,12 +31,9 @@ mod tests;
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
 
-use crate::kernel::Time;
-use crate::packet::IP_HEADER_BYTES;
 use crate::params::{choices, params};
-
-/// Bytes of the header (Dyer 2002, Table 5.2).
-pub const HEADER_BYTES: u32 = 16;
+use crate::wire::IP_HEADER_BYTES;
+use crate::wire::adp::{HEADER_BYTES, Segment};
 
 choices! {
     /// What an acknowledgement releases.
@@ -84,33 +81,6 @@ params! {
         /// How many preceding packets an acknowledgement tells the status of.
         ack_vector_bits: u32 = 0, "bit", "Dyer 2002 §5.3, §7.5: 8", [0.0, 32.0];
     }
-}
-
-/// An ADP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Segment {
-    /// From sender to receiver.
-    Data {
-        /// Its sequence number, from zero.
-        number: u32,
-        /// When it was sent: the header's time stamp.
-        sent: Time,
-        /// The message that its payload belongs to.
-        message: u32,
-        /// Bytes of payload.
-        payload: u32,
-    },
-    /// From receiver to sender.
-    Ack {
-        /// The packet whose arrival it answers.
-        number: u32,
-        /// Packets that it answers.
-        count: u32,
-        /// The time stamp of the first of them.
-        echo: Time,
-        /// Bit *k* − 1 tells that packet `number` − *k* arrived.
-        vector: u32,
-    },
 }
 
 /// What a sender or a receiver asks the network to do.

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{AdpParams, AdpVariant, Output, Segment, TtoPolicy, data_bytes};
+use super::{AdpParams, AdpVariant, Output, TtoPolicy, data_bytes};
 use crate::kernel::{Span, Time};
+use crate::wire::adp::Segment;
 
 /// What a sender has done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

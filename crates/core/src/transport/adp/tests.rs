@@ -1,7 +1,7 @@
 //! The sequences of Dyer 2002, chapter 5, on a virtual clock.
 
 use super::*;
-use crate::kernel::Span;
+use crate::kernel::{Span, Time};
 
 /// A sender whose packets are written down as (time in ms, sequence number).
 struct Bench {

@@ -1,8 +1,9 @@
 //! The sending end: headers, sender reports, the farewell (RFC 3550 §5.1, §6.4.1, §6.6).
 
 use super::timer::ReportTimer;
-use super::{Header, Report, RtpParams, SenderReport, compact, ticks};
+use super::{RtpParams, compact, ticks};
 use crate::kernel::{Stream, Time};
+use crate::wire::rtp::{Header, Report, SenderReport};
 
 /// The sending end. Calls come in order of time.
 pub struct Sender {

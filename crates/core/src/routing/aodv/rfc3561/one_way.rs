@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{RREP_ACK_BYTES, Rfc3561};
+use super::Rfc3561;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::Action;
-use crate::routing::aodv::{AodvParams, Message, control};
+use crate::routing::aodv::{AodvParams, control};
+use crate::wire::aodv::{Message, RREP_ACK_BYTES};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 /// What a node knows of such links.
 #[derive(Default)]
@@ -60,7 +61,7 @@ impl Rfc3561 {
 
     /// §5.4: a reply with the `A` flag is acknowledged to whoever sent it.
     pub(super) fn acknowledge(&mut self, now: Time, to: NodeId, actions: &mut Vec<Action>) {
-        let packet = control(now, self.node, to, 1, RREP_ACK_BYTES, Message::RrepAck);
+        let packet = control(now, self.node, to, 1, IP_HEADER_BYTES + RREP_ACK_BYTES, Message::RrepAck);
         actions.push(Action::Send { packet, next_hop: to, delay: Span::ZERO });
     }
 

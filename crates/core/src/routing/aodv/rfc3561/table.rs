@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// A set of neighbours.
 pub(super) type Nodes = SmallVec<[NodeId; 4]>;

@@ -2,13 +2,14 @@
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
 use crate::routing::aodv::probe::{
     ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
 };
-use crate::routing::aodv::{AodvParams, Hello, Message, Rrep, Rreq, control};
+use crate::routing::aodv::{AodvParams, control};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
+use crate::wire::NodeId;
+use crate::wire::aodv::{Hello, Message, Rrep, Rreq};
 
 /// The greatest TTL.
 const WHOLE: u32 = 35;
@@ -387,7 +388,7 @@ fn a_repaired_route_that_is_longer_is_told_with_the_n_flag() {
     assert_eq!(told, Some((Some(1), true)));
     // A node that hears it keeps its route and passes it on.
     let mut upstream = between(&rfc(), at(1.0), 4);
-    let repaired = crate::routing::aodv::Rerr { no_delete: true, ..rerr(&[(9, 8)]) };
+    let repaired = crate::wire::aodv::Rerr { no_delete: true, ..rerr(&[(9, 8)]) };
     let actions = upstream.hear(at(2.3), 2, 1, Message::Rerr(repaired));
     assert_eq!(upstream.next_hop(at(2.3), 9), Some(2));
     assert_eq!(errors(&actions).len(), 1);
