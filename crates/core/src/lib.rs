@@ -6,6 +6,7 @@
 pub mod arp;
 pub mod drops;
 pub mod ifq;
+pub mod ip;
 pub mod kernel;
 pub mod mac;
 pub mod mobility;

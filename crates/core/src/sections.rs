@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::arp::ArpParams;
 use crate::ifq::QueueParams;
+use crate::ip::NetworkParams;
 use crate::kernel::Stream;
 use crate::mac::MacParams;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Routing};
-use crate::scenario::NetworkParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::rtp::RtpParams;

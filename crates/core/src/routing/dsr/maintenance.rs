@@ -9,23 +9,9 @@ use crate::kernel::{Span, Time};
 use crate::routing::{Action, Notice, relay};
 use crate::wire::{NodeId, Packet};
 
+use super::memory::{Break, HeldError};
 use super::node::{Dsr, put_header, take_header};
 use crate::wire::dsr::{Header, LinkError, Route};
-
-/// An error that was meant for this node.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HeldError {
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    pub(super) since: Time,
-}
-
-/// A link that failed here, and who has been told.
-#[derive(Clone, Debug)]
-pub(super) struct Break {
-    next_hop: NodeId,
-    told: SmallVec<[NodeId; 4]>,
-}
 
 impl Dsr {
     /// §8.1.5: a node on the way sends a packet on along its source route.

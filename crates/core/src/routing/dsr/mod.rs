@@ -22,6 +22,7 @@ mod cache;
 mod discovery;
 mod link_cache;
 mod maintenance;
+mod memory;
 mod node;
 mod path_cache;
 mod requests;

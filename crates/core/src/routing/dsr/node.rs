@@ -13,9 +13,8 @@ use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 use super::DsrParams;
 use super::cache::Cache;
-use super::maintenance::{Break, HeldError};
+use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
-use super::snoop::Overheard;
 use crate::wire::dsr::{Header, Route};
 
 /// See the module's head.
