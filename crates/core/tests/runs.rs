@@ -12,10 +12,10 @@ use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::network::{Options, Outcome, RunError, run, run_while, run_with};
 use manetlab_core::observe::FlowMeasures;
-use manetlab_core::packet::{NodeId, Packet};
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::routing::{Action, Routing};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::wire::{NodeId, Packet};
 use proptest::prelude::*;
 
 use common::chain;
