@@ -139,7 +139,7 @@ class Database:
             InputError: There is none, or it cannot be read.
         """
         if not path.is_file():
-            hint = "`manetlab campaign run` makes it"
+            hint = "`manetlab campaign run` creates it"
             found = "a directory" if path.is_dir() else "no such file"
             raise InputError("the store does not exist", str(path), found, "a store of a campaign", hint)
         with _clear(path):
@@ -209,7 +209,7 @@ class Database:
         if version != SCHEMA_VERSION:
             hint = "read it with the version of manetlab that wrote it, or name another --store"
             found, wanted = f"schema version {version}", f"schema version {SCHEMA_VERSION}"
-            raise InputError("the store has another form", str(self.path), found, wanted, hint)
+            raise InputError("the store has another schema version", str(self.path), found, wanted, hint)
 
     def _use_log(self) -> None:
         # While another process makes the store, the change is refused without waiting.
@@ -243,8 +243,8 @@ def _connect(name: str) -> sqlite3.Connection:
 def _check_place(path: Path) -> None:
     check_writable(path)
     if path.exists() and not path.is_file():
-        hint = "SQLite needs a file that it can read and write anywhere"
-        raise InputError("the store cannot be written", str(path), "no regular file", "a file", hint)
+        hint = "SQLite needs a file with random access"
+        raise InputError("the store cannot be written", str(path), "not a regular file", "a file", hint)
 
 
 @contextlib.contextmanager
@@ -254,11 +254,11 @@ def _clear(path: Path | None) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if _is_busy(error):
-            found, hint = str(error), "another process holds the store: wait for it, or stop it"
+            found, hint = str(error), "another process is using the store: wait for it, or stop it"
         else:
             found = str(error)
-            hint = "what was stored before is safe; check the disk and permissions, then run the same again"
-        wanted = "a file that can be written, on a disk with room"
+            hint = "what was stored is safe; check disk and permissions, then run the same command again"
+        wanted = "a writable file, on a disk with free space"
         raise InputError("the store cannot be used", str(path), found, wanted, hint) from None
     except sqlite3.DatabaseError as error:
         raise _no_store(path, str(error)) from None
@@ -269,5 +269,5 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 
 def _no_store(path: Path | None, found: str) -> InputError:
-    hint = "name the file that `manetlab campaign run` made"
-    return InputError("this is no store", str(path), found, "a store of a campaign", hint)
+    hint = "give the file that `manetlab campaign run` made, for example NAME.db"
+    return InputError("not a results store", str(path), found, "a store of a campaign", hint)

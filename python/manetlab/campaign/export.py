@@ -76,8 +76,8 @@ def _write(path: Path, table: pd.DataFrame) -> None:
 
 def _make(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        hint = "name a folder, or one that is not there yet"
-        raise InputError("the output is no folder", str(folder), "a file", "a folder", hint)
+        hint = "give a folder; it may not exist yet"
+        raise InputError("the output is not a folder", str(folder), "a file", "a folder", hint)
     if not folder.exists():
         check_writable(folder)
         folder.mkdir()

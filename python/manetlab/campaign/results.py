@@ -204,7 +204,7 @@ class Results:
         place_of = {run.key: self._place(run.point, run.replication) for run in self._raw.runs}
         files = [(file, place_of[key]) for key, kept, file in self._raw.series if kept == name]
         if self.store is None or not files:
-            hint = "series_s = 1.0 in the campaign keeps them, with a value each second"
+            hint = "set series_s = 1.0 in the campaign to keep them, with one value per second"
             wanted = "runs that kept time series"
             raise InputError("there are no time series", str(self.store), "none", wanted, hint)
         return read(self.store, files)

@@ -73,8 +73,8 @@ def write_parquet(path: Path, table: pyarrow.Table) -> None:
             os.close(folder)
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "what was written before is safe; free some room, then do the same again"
-        wanted = "a place to write, with room"
+        hint = "what was written before is safe; free some space, then run the same command again"
+        wanted = "a writable place with free space"
         raise InputError("a table cannot be written", str(path), reason, wanted, hint) from None
 
 

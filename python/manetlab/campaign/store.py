@@ -114,9 +114,9 @@ class Store(Database):
         """
         others = self.rows("SELECT code, count(*) FROM run WHERE code != ? GROUP BY code", (code,))
         if others:
-            what = "the store holds runs of other code"
+            what = "the store has runs of another version of the code"
             found = "; ".join(f"{count} runs of {other}" for other, count in others)
-            hint = "run that version, or name another --store, or mix them with --allow-other-version"
+            hint = "run that version, choose another --store, or mix them with --allow-other-version"
             raise InputError(what, str(self.path), found, f"runs of {code}", hint)
 
     def definition(self, number: int | None = None) -> tuple[int, Campaign, int]:
