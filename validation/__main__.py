@@ -1,4 +1,4 @@
-"""``python -m validation``: compares the simulator with ns-2.35, with theory and with published figures."""
+"""``python -m validation``: compares the simulator with ns-2.35, theory and published results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from validation import PARTS, REFERENCE
 def validate(
     parts: tuple[str, ...], reference: Path, seeds: int, markdown: Path | None, jobs: int | None
 ) -> None:
-    """Compare the simulator with ns-2.35, with theory and with published figures."""
+    """Compare the simulator with ns-2.35, theory and published results."""
     if markdown is not None:
         check_writable(markdown)
     for part in parts:
@@ -40,7 +40,7 @@ def validate(
             raise unknown("part of the validation", part, PARTS, "command line")
     if not (reference / "aodv.jsonl").is_file():
         wanted, hint = "the folder validation/ns2", "name the folder with --reference"
-        raise InputError("ns-2's measurements are not there", str(reference), "no aodv.jsonl", wanted, hint)
+        raise InputError("ns-2's measurements are missing", str(reference), "no aodv.jsonl", wanted, hint)
     check_apart({"--markdown": markdown}, reference.iterdir())
     console = stdout_console()
     written = []
