@@ -249,7 +249,7 @@ class _Execution:
             self.store.renew()
             self.renewed = time.monotonic()
 
-    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int]]:
+    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int, str]]:
         if not outcome.series or self.store.path is None:
             return {}
         from manetlab.campaign.series import write

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.campaign.series import write_parquet
 from manetlab.errors import InputError
-from manetlab.files import check_writable, write_text
+from manetlab.files import check_writable, for_spreadsheet, write_text
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ def _write(path: Path, table: pd.DataFrame) -> None:
     import pyarrow
 
     if path.suffix == ".csv":
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        texts = table.select_dtypes(exclude="number").columns
+        safe = table.assign(**{name: table[name].map(for_spreadsheet) for name in texts})
+        safe = safe.rename(columns=for_spreadsheet)
+        write_text(path, safe.to_csv(index=False, lineterminator="\n"))
     else:
         write_parquet(path, pyarrow.Table.from_pandas(table, preserve_index=False))
 

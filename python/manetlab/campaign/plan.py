@@ -346,6 +346,7 @@ class Campaign:
         for name in ("name", "question"):
             if not isinstance(getattr(self, name), str):
                 raise self._refused(name, getattr(self, name), "text", "put it in quotation marks")
+            self._check_printable(name, getattr(self, name))
         for name, least, most in (
             ("replications", 1, MAX_RUNS),
             ("max_replications", 1, MAX_RUNS),
@@ -374,6 +375,12 @@ class Campaign:
             wanted = "the metrics whose intervals must become that narrow"
             raise self._refused("metrics", [], wanted, hint)
 
+    def _check_printable(self, key: str, text: str) -> None:
+        """Refuses characters that a terminal would obey instead of showing them."""
+        if any(not letter.isprintable() and letter not in "\n\t" for letter in text):
+            wanted = "text without control characters"
+            raise self._refused(key, text, wanted, "take out what a terminal does not show")
+
     def _check_names(self) -> None:
         for metric in self.metrics:
             if metric not in known_metrics():
@@ -381,6 +388,8 @@ class Campaign:
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
+            for text in (name, *(str(level.label) for level in levels)):
+                self._check_printable(f"factors.{name!r}", text)
             if name in fields.REPLICATED:
                 fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:

@@ -160,8 +160,17 @@ def export(source: Path, output: Path, store: Path | None, formats: str) -> None
 @STORE
 @options.JSON
 @click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
+@click.option(
+    "--trust", is_flag=True, help="Import a protocol in Python that the store names, without asking."
+)
 def repeat(
-    source: Path, point: int, replication: int, store: Path | None, as_json: bool, record: Path | None
+    source: Path,
+    point: int,
+    replication: int,
+    store: Path | None,
+    as_json: bool,
+    record: Path | None,
+    trust: bool,
 ) -> None:
     """Repeat one run of a campaign and show its result; nothing is stored."""
     from manetlab.cli.runs import show
@@ -175,7 +184,10 @@ def repeat(
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
-    result = run_one(campaign.scenario(point, replication), record=record is not None)
+    scenario = campaign.scenario(point, replication)
+    if scenario.is_in_python and not trust:
+        _ask_before_import(scenario.routing, results.store)
+    result = run_one(scenario, record=record is not None)
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
     if as_json:
@@ -184,9 +196,26 @@ def repeat(
         show(result)
     runs = results.runs
     kept = runs[(runs["point"] == point) & (runs["replication"] == replication)]["result_hash"]
-    for stored in kept:
-        same = stored == result.hash
-        print("the same as in the store" if same else "NOT the same as in the store", file=sys.stderr)
+    differs = [stored for stored in kept if stored != result.hash]
+    if len(kept):
+        said = "NOT the same as in the store" if differs else "the same as in the store"
+        print(said, file=sys.stderr)
+    if differs:
+        raise click.exceptions.Exit(1)
+
+
+def _ask_before_import(routing: str, store: Path | None) -> None:
+    """Asks whether to import the code that a store names: the store may come from somebody else.
+
+    Raises:
+        InputError: The answer is no, or nobody is there to answer.
+    """
+    asked = sys.stdin.isatty()
+    if asked and click.confirm(f"{store} names {routing}. Import this code and run it?", err=True):
+        return
+    found = f"{routing}, not trusted" if asked else routing
+    hint = "--trust imports it; do so only if you know where the store and the code come from"
+    raise InputError("the store names code of its own", str(store), found, "your consent to import it", hint)
 
 
 def share(text: str) -> float:
