@@ -173,4 +173,11 @@ pub trait Routing: Send {
 
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
+
+    /// The probability that a packet crosses a chain of so many hops when nothing else is sent. The shared suite of tests
+    /// holds a protocol to it; one that forwards by chance promises less than certainty.
+    #[cfg(test)]
+    fn delivery_odds(&self, _hops: u32) -> f64 {
+        1.0
+    }
 }

@@ -10,6 +10,7 @@
 //!
 //! [`suite`](mod@suite) is what every protocol must pass that finds its routes itself.
 
+mod by_chance;
 mod suite;
 
 pub(crate) use suite::{
@@ -151,6 +152,11 @@ impl Bench {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
         }
         bench
+    }
+
+    /// See [`Routing::delivery_odds`].
+    pub(crate) fn odds(&self, hops: u32) -> f64 {
+        self.nodes[0].delivery_odds(hops)
     }
 
     /// Links the first `n` nodes in a chain.
