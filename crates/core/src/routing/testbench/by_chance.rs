@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::suite::{Pace, suite_at_pace};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Stream, Streams, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::flooding::{self, FloodingParams};
 use crate::routing::{Action, Routing};
+use crate::wire::{NodeId, Packet};
 
 struct Gossip {
     flooding: Box<dyn Routing>,
