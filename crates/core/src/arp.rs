@@ -46,7 +46,8 @@ pub enum ArpAction {
     },
 }
 
-/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for every packet.
+/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for
+/// every packet.
 #[derive(Default)]
 struct Entry {
     resolved: bool,

@@ -1,7 +1,7 @@
 //! All parameters by section, and the routing protocols: one table for both.
 //!
-//! A protocol's line in the table makes its name known, its section of parameters a part of every scenario, and
-//! itself what nodes run when a scenario names it.
+//! A protocol's line in the table makes its name known, its section of parameters a part of every scenario,
+//! and itself what nodes run when a scenario names it.
 
 use std::sync::Arc;
 
@@ -44,8 +44,9 @@ macro_rules! set_of {
     };
 }
 
-/// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`, where the
-/// section has the module's name, and `with sets` if the parameters have named sets (`SETS` and `set`).
+/// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`,
+/// where the section has the module's name, and `with sets` if the parameters have named sets (`SETS` and
+/// `set`).
 macro_rules! sections {
     (
         layers { $($(#[doc = $layer_doc:literal])+ $layer:ident: $layer_params:ty,)+ }
@@ -114,8 +115,8 @@ macro_rules! sections {
                 }
             }
 
-            /// These parameters with the protocol's section replaced by one of its named sets; none if there is no
-            /// such set.
+            /// These parameters with the protocol's section replaced by one of its named sets; none if there
+            /// is no such set.
             pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
                 match protocol {
                     $(RoutingKind::$kind => {

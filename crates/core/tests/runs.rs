@@ -88,8 +88,8 @@ fn networks_far_apart_do_not_touch_each_other() {
     assert!(matches!(&both.flows[4].measures, FlowMeasures::Tcp(tcp) if tcp.delivered_bytes > 0));
 }
 
-/// Goodput of one saturated UDP hop, in bit/s: payload over the mean length of one exchange (facts/protocols.md,
-/// 5.0). The mean backoff is half of the greatest draw.
+/// Goodput of one saturated UDP hop, in bit/s: payload over the mean length of one exchange
+/// (facts/protocols.md, 5.0). The mean backoff is half of the greatest draw.
 fn closed_form_bps(params: &MacParams, payload: u32) -> f64 {
     let timing = Timing::new(params);
     let frame_bytes = timing.frame_bytes(payload + 28);
@@ -197,8 +197,8 @@ proptest! {
     }
 }
 
-/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up, before it
-/// asks for the next one.
+/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up,
+/// before it asks for the next one.
 #[test]
 fn a_packet_salvaged_at_once_is_not_overwritten_by_the_next_in_the_queue() {
     let mut scenario = Scenario { routing: RoutingKind::Dsr, ..mobile("rfc", 519, 0.8) };

@@ -57,7 +57,8 @@ impl Streams {
     }
 }
 
-/// One random stream. Its state stands apart: it is large, and owners of a stream look at their own state far more often.
+/// One random stream. Its state stands apart: it is large, and owners of a stream look at their own state far
+/// more often.
 #[derive(Clone, Debug)]
 pub struct Stream(Box<ChaCha8Rng>);
 

@@ -25,7 +25,8 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// The next hop from `node` to `dst`; `None` if there is no path, or if `dst` is not among the destinations.
+    /// The next hop from `node` to `dst`; `None` if there is no path, or if `dst` is not among the
+    /// destinations.
     pub fn next_hop(&self, node: NodeId, dst: NodeId) -> Option<NodeId> {
         let next_hop = *self.trees.get(&dst)?.get(node.index())?;
         (!next_hop.is_broadcast()).then_some(next_hop)

@@ -2,8 +2,8 @@
 //!
 //! The bench is the plainest network that keeps the contract of [`Routing`]: a packet handed over waits its
 //! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
-//! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one neighbour needs
-//! a link in both directions, because it is acknowledged. There are no collisions.
+//! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one
+//! neighbour needs a link in both directions, because it is acknowledged. There are no collisions.
 //!
 //! Every call is audited: each data packet that the machine held or was given must come out in exactly one
 //! action or still be held, and each control packet that it was given must come out in exactly one.

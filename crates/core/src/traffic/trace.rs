@@ -11,7 +11,8 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// A source of `packets`: time since `start` in s, never falling, and bytes. It makes none at or after `stop`.
+    /// A source of `packets`: time since `start` in s, never falling, and bytes. It makes none at or after
+    /// `stop`.
     pub fn new(start: Time, stop: Time, packets: &[(f64, u32)]) -> TraceSource {
         let packets: Vec<(Span, u32)> =
             packets.iter().map(|&(time_s, bytes)| (Span::from_secs(time_s), bytes)).collect();

@@ -48,8 +48,8 @@ impl Adv {
         self.flood(now, FloodKind::InitConnection, dst, two_way, actions);
     }
 
-    /// A new connection does not begin with a route that was not used lately, nor with one to a node that was no active
-    /// receiver: that is a memory of a neighbour that has moved on (3.5).
+    /// A new connection does not begin with a route that was not used lately, nor with one to a node that was
+    /// no active receiver: that is a memory of a neighbour that has moved on (3.5).
     fn doubt_route(&mut self, now: Time, dst: NodeId) {
         let Some(route) = self.table.get_mut(dst).filter(|route| route.is_valid()) else { return };
         let unused_since = Span::from_secs(self.params.unused_route_s);
@@ -131,8 +131,8 @@ impl Adv {
         }
     }
 
-    /// Without other connections it is no active receiver any more. With others it has to say that it still is one,
-    /// because every node that hears end-connection clears its flag.
+    /// Without other connections it is no active receiver any more. With others it has to say that it still
+    /// is one, because every node that hears end-connection clears its flag.
     fn source_ends(&mut self, now: Time, source: NodeId, actions: &mut Vec<Action>) {
         self.outgoing.retain(|dst, connection| *dst != source || !connection.implicit);
         self.incoming.insert(source, false);

@@ -8,7 +8,8 @@
 //! nodes on the way; route errors along precursors; local repair in the second half of a path; link-layer
 //! feedback or hello messages; the packet buffer with spaced release; the half-second purge.
 //!
-//! **Not implemented.** RREP-ACK and the `A` flag, multicast, subnets, aggregation: the model has none of them.
+//! **Not implemented.** RREP-ACK and the `A` flag, multicast, subnets, aggregation: the model has none of
+//! them.
 //!
 //! **Where the model departs from the drafts,** and so does this file:
 //! - A destination that was never reached is sought network-wide at once. The last hop count of a new table
@@ -27,8 +28,8 @@
 //! - Routes may loop: a sequence number can stay the same across a repair, and table entries of nodes that
 //!   missed a route error go stale. The TTL of 30 ends such packets.
 //!
-//! **Deviations** from ns-2.35: a reply for which there is no reverse route is not sent; the model sends it to
-//! node 0. Messages pass between AODV and the link layer in no time, as in the model.
+//! **Deviations** from ns-2.35: a reply for which there is no reverse route is not sent; the model sends it
+//! to node 0. Messages pass between AODV and the link layer in no time, as in the model.
 //!
 //! Sizes are the model's: RREQ 28 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, plus IP.
 

@@ -29,8 +29,8 @@ impl Dsr {
         }
     }
 
-    /// A packet waits for a route to `target`, and nobody looks at the buffer at intervals: its search begins now, because
-    /// its deadline is that of the search.
+    /// A packet waits for a route to `target`, and nobody looks at the buffer at intervals: its search begins
+    /// now, because its deadline is that of the search.
     pub(super) fn seek_if_exact(&mut self, now: Time, target: NodeId, actions: &mut Vec<Action>) {
         if !self.checks_at_intervals() {
             let own = self.awaits_own(target);
@@ -154,7 +154,8 @@ impl Dsr {
         true
     }
 
-    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth knowing.
+    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth
+    /// knowing.
     pub(super) fn send_reply(
         &mut self,
         now: Time,
@@ -210,7 +211,8 @@ impl Dsr {
     }
 }
 
-/// Cuts out what lies between two visits to the same node, the longest such piece first from the beginning on.
+/// Cuts out what lies between two visits to the same node, the longest such piece first from the beginning
+/// on.
 fn cut_loops(route: &mut Route) {
     let mut at = 0;
     while at < route.len() {

@@ -74,8 +74,8 @@ impl Dsr {
         }
     }
 
-    /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on the way
-    /// salvages it (§8.3.6).
+    /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
+    /// the way salvages it (§8.3.6).
     fn rescue(
         &mut self,
         now: Time,
@@ -124,8 +124,9 @@ impl Dsr {
         self.send_along(packet, route, Span::ZERO, actions);
     }
 
-    /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A packet
-    /// that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged counts on.
+    /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A
+    /// packet that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged
+    /// counts on.
     fn report(&mut self, now: Time, header: &Header, next_hop: NodeId, actions: &mut Vec<Action>) {
         let (Some(&tell), Some(here)) = (header.route.first(), header.place_of(self.node)) else { return };
         let told =

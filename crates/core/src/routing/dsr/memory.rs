@@ -25,8 +25,8 @@ pub(super) struct Break {
 /// What a node remembers of what it overheard.
 #[derive(Debug, Default)]
 pub(super) struct Overheard {
-    /// Numbers of packets, each at its remainder by the table's length, as the quotient: in fewer bits, because the tables
-    /// of all nodes do not fit into a processor's nearest caches.
+    /// Numbers of packets, each at its remainder by the table's length, as the quotient: in fewer bits,
+    /// because the tables of all nodes do not fit into a processor's nearest caches.
     packets: Vec<u32>,
     /// Gratuitous replies: to whom, about which sender, when; the newest last.
     replies: VecDeque<(NodeId, NodeId, Time)>,

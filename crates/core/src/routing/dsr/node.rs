@@ -26,7 +26,8 @@ pub(super) struct Dsr {
     pub(super) requests: RequestTable,
     /// The number of this node's next request.
     pub(super) next_request: u32,
-    /// The send buffer (RFC 4728 §4.2). Its packets have no source route; those of others keep the rest of their header.
+    /// The send buffer (RFC 4728 §4.2). Its packets have no source route; those of others keep the rest of
+    /// their header.
     pub(super) buffer: PacketBuffer,
     /// When the buffer is next looked at, if that happens at intervals; never while it is empty.
     pub(super) check_at: Time,
@@ -164,7 +165,8 @@ impl Dsr {
         awaited
     }
 
-    /// Does the node seek a route for the packet as its source does? Those of others without a header were kept here.
+    /// Does the node seek a route for the packet as its source does? Those of others without a header were
+    /// kept here.
     fn is_own(&self, packet: &Packet) -> bool {
         packet.src == self.node || packet.dsr.is_none()
     }

@@ -1,4 +1,5 @@
-//! The route request table (RFC 4728 §4.3): requests of others that were seen, and this node's own discoveries.
+//! The route request table (RFC 4728 §4.3): requests of others that were seen, and this node's own
+//! discoveries.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -68,7 +68,8 @@ impl Dsr {
         }
     }
 
-    /// A path on which this node stands `here`: what lies ahead, and what lies behind if links work both ways.
+    /// A path on which this node stands `here`: what lies ahead, and what lies behind if links work both
+    /// ways.
     fn learn_from(&mut self, now: Time, path: &Route, here: usize) {
         if here + 1 < path.len() {
             self.cache.notice(now, &path[here..]);
@@ -109,8 +110,8 @@ impl Dsr {
         }
     }
 
-    /// §3.4.3: a packet that shall come `here` later on its route was heard already now, when it is on its way to the
-    /// `receiver`: the nodes between can be left out.
+    /// §3.4.3: a packet that shall come `here` later on its route was heard already now, when it is on its
+    /// way to the `receiver`: the nodes between can be left out.
     fn shorten(
         &mut self,
         now: Time,

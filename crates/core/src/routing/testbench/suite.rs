@@ -1,10 +1,11 @@
 //! What every routing protocol must do that finds its routes itself, and what some may fail to do.
 //!
-//! [`suite`] is the part that has no exceptions but time. The tests at the end run everything for every parameter set of
-//! every protocol; what a protocol by its own specification cannot do is stated there in its [`Terms`], and asserted.
+//! [`suite`] is the part that has no exceptions but time. The tests at the end run everything for every
+//! parameter set of every protocol; what a protocol by its own specification cannot do is stated there in its
+//! [`Terms`], and asserted.
 //!
-//! A protocol that forwards by chance says with which odds a packet arrives, by [`Routing::delivery_odds`]. It is sent
-//! [`STRETCH`] times as many packets, and as many must arrive as those odds make likely.
+//! A protocol that forwards by chance says with which odds a packet arrives, by [`Routing::delivery_odds`].
+//! It is sent [`STRETCH`] times as many packets, and as many must arrive as those odds make likely.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -16,8 +17,8 @@ use crate::wire::NodeId;
 /// How much longer flows last when packets arrive by chance: enough for a thousand packets on a chain.
 const STRETCH: usize = 25;
 
-/// How far from their mean the packets that arrive by chance may be, in standard deviations: beyond it is one run in a
-/// million.
+/// How far from their mean the packets that arrive by chance may be, in standard deviations: beyond it is one
+/// run in a million.
 const DEVIATIONS: f64 = 5.0;
 
 /// What arrives of the packets of a flow.
@@ -164,8 +165,8 @@ where
 }
 
 /// Runs traffic between random pairs of eight nodes, while random links come and go and messages are
-/// duplicated and reordered; returns in which of `runs` next hops formed a cycle at any instant. With `forbid`
-/// such a cycle is a panic.
+/// duplicated and reordered; returns in which of `runs` next hops formed a cycle at any instant. With
+/// `forbid` such a cycle is a panic.
 pub(crate) fn loops_in_random_networks<M>(make: M, runs: Range<u64>, forbid: bool) -> Vec<u64>
 where
     M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
@@ -214,8 +215,8 @@ struct Terms {
     healed: Arrive,
     /// After a link of a ring has broken; the second time with duplicated and reordered messages.
     rerouted: [Arrive; 2],
-    /// With a shortest way whose first link works in one direction only: for packets in this direction, and for those
-    /// that come back.
+    /// With a shortest way whose first link works in one direction only: for packets in this direction, and
+    /// for those that come back.
     one_way: [Arrive; 2],
     /// After the source, a node on the way, the destination has started again without its sequence number.
     restarted: [Arrive; 3],
@@ -253,7 +254,8 @@ fn a_link_is_one_way(mut bench: Bench, pace: Pace, (src, dst): (u32, u32)) -> Ar
     Arrive::of(bench.delivered_of(src, dst, at(recovered)), 80 * times, bench.odds(5))
 }
 
-/// A node of a chain forgets everything, its own sequence number included, while a flow goes on from end to end.
+/// A node of a chain forgets everything, its own sequence number included, while a flow goes on from end to
+/// end.
 fn a_node_starts_again(mut bench: Bench, pace: Pace, node: u32) -> Arrive {
     let restart = pace.settled_s + 20.0;
     let recovered = restart + pace.recovered_s;
@@ -342,20 +344,21 @@ mod tests {
     /// What each set does that does not do everything.
     fn terms(kind: RoutingKind, set: &str) -> Terms {
         match (kind, set) {
-            // The route error of a node that forgot everything has sequence number zero, and its neighbours do not
-            // believe it as long as packets keep their routes alive.
+            // The route error of a node that forgot everything has sequence number zero, and its neighbours
+            // do not believe it as long as packets keep their routes alive.
             (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => Terms { restarted: [All, Nothing, All], ..BEST },
             // Who hears hellos takes the sender for a neighbour, and answers requests for it.
             (RoutingKind::Aodv, "aodv-uu-hello") => Terms { one_way: [All, Nothing], ..BEST },
-            // Four hops that wait 12 s each until they are told on, and neighbours that are lost after 45 s. Who hears
-            // updates takes the sender for a neighbour. A destination that starts again with number zero is heard
-            // only because it goes on from the number that its neighbours still tell, which the paper does not say.
+            // Four hops that wait 12 s each until they are told on, and neighbours that are lost after 45 s.
+            // Who hears updates takes the sender for a neighbour. A destination that starts again with number
+            // zero is heard only because it goes on from the number that its neighbours still tell, which the
+            // paper does not say.
             (RoutingKind::Dsdv, _) => {
                 let pace = Pace { settled_s: 100.0, recovered_s: 100.0 };
                 Terms { pace, one_way: [All, Nothing], ..BEST }
             }
-            // Nobody makes updates for a lone flow that is cut off (docs/models/adv.md), and who hears updates takes
-            // the sender for a neighbour.
+            // Nobody makes updates for a lone flow that is cut off (docs/models/adv.md), and who hears
+            // updates takes the sender for a neighbour.
             (RoutingKind::Adv, _) => {
                 Terms { healed: Nothing, rerouted: [Nothing; 2], one_way: [All, Nothing], ..BEST }
             }
@@ -402,9 +405,9 @@ mod tests {
         }
     }
 
-    /// Protocols that are known to send packets in circles do so here, too: ns-2's AODV, whose local repair outlives the
-    /// route (van Glabbeek, Höfner, Tan, Portmann, MSWiM 2013, show how AODV's repairs can loop), and DSR, whose
-    /// salvaged packets follow stale caches (Marina, Das, WNMC 2001).
+    /// Protocols that are known to send packets in circles do so here, too: ns-2's AODV, whose local repair
+    /// outlives the route (van Glabbeek, Höfner, Tan, Portmann, MSWiM 2013, show how AODV's repairs can
+    /// loop), and DSR, whose salvaged packets follow stale caches (Marina, Das, WNMC 2001).
     #[test]
     fn the_detector_sees_the_circles_that_are_known() {
         for (kind, set) in [(RoutingKind::Aodv, "ns-2.35"), (RoutingKind::Dsr, "ns-2.35")] {
@@ -413,8 +416,9 @@ mod tests {
         }
     }
 
-    /// RFC 3561 §6.8: without feedback from the link layer only missing RREP-ACKs tell of a reply that goes nowhere. Only
-    /// the destination answers here, or its neighbour would, and leave the other way to a second copy of the request.
+    /// RFC 3561 §6.8: without feedback from the link layer only missing RREP-ACKs tell of a reply that goes
+    /// nowhere. Only the destination answers here, or its neighbour would, and leave the other way to a
+    /// second copy of the request.
     #[test]
     fn acknowledged_replies_find_the_way_around_a_one_way_link() {
         let deaf = AodvParams { link_layer_feedback: false, destination_only: true, ..AodvParams::rfc() };

@@ -1,12 +1,12 @@
 //! The distributions of Web traffic that Mah measured, as quantile functions.
 //!
-//! Source: B. A. Mah, "An Empirical Model of HTTP Network Traffic", INFOCOM 1997. The quantiles are those of the tables
-//! that ns-2 ships of his data (statistics: docs/models/web.md, which also shows how well these functions meet them).
-//! Each function passes through the quantiles; what is free (the least value, where the long requests begin, the shape
-//! beyond the 99th percentile) is chosen so that the mean is the tables'.
+//! Source: B. A. Mah, "An Empirical Model of HTTP Network Traffic", INFOCOM 1997. The quantiles are those of
+//! the tables that ns-2 ships of his data (statistics: docs/models/web.md, which also shows how well these
+//! functions meet them). Each function passes through the quantiles; what is free (the least value, where the
+//! long requests begin, the shape beyond the 99th percentile) is chosen so that the mean is the tables'.
 
-/// A continuous quantile function: the logarithm of the value is linear in the probability between knots, and beyond
-/// `tail_from` the values are Pareto with `tail_shape`, bounded by the last knot.
+/// A continuous quantile function: the logarithm of the value is linear in the probability between knots, and
+/// beyond `tail_from` the values are Pareto with `tail_shape`, bounded by the last knot.
 pub(super) struct Quantiles {
     /// Probability and value, both rising.
     knots: &'static [(f64, f64)],
@@ -64,7 +64,8 @@ pub(super) const THINK: Quantiles = Quantiles {
     tail_shape: None,
 };
 
-/// Files of a page: the value and the probability that it is not exceeded, which rises evenly between entries.
+/// Files of a page: the value and the probability that it is not exceeded, which rises evenly between
+/// entries.
 pub(super) const FILES: &[(u32, f64)] = &[
     (1, 0.512),
     (2, 0.721),

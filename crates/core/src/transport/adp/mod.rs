@@ -3,24 +3,27 @@
 //! Source: T. D. Dyer, dissertation (2002), chapter 5 and §7.3. A [`Sender`] stands at a flow's source, a
 //! [`Receiver`] at its destination; both are state machines without I/O and clock.
 //!
-//! **Implemented.** The header of Table 5.2: source port 16, destination port 16, length 16, checksum 16, sequence
-//! number 32, time stamp 32 bits, together 16 bytes. The ACK-clocked sender (§5.1.1, Fig. 5.3): any ACK cancels the
-//! transmit timer and sends the next packet. The windowed sender (§5.1.1, Fig. 5.4) with its two edges and the
-//! remembered previous left edge. The transmit timer of RTT + 4 × variation, doubled on consecutive timeouts or fixed
-//! (§5.1.2). The frame buffer of settable length, or unlimited, that drops the oldest. As options what §7.3 leaves to
-//! the future: delayed ACKs and the vector of previous ACKs.
+//! **Implemented.** The header of Table 5.2: source port 16, destination port 16, length 16, checksum 16,
+//! sequence number 32, time stamp 32 bits, together 16 bytes. The ACK-clocked sender (§5.1.1, Fig. 5.3): any
+//! ACK cancels the transmit timer and sends the next packet. The windowed sender (§5.1.1, Fig. 5.4) with its
+//! two edges and the remembered previous left edge. The transmit timer of RTT + 4 × variation, doubled on
+//! consecutive timeouts or fixed (§5.1.2). The frame buffer of settable length, or unlimited, that drops the
+//! oldest. As options what §7.3 leaves to the future: delayed ACKs and the vector of previous ACKs.
 //!
 //! **Not implemented.** Ports and checksum but for their bytes.
 //!
 //! **Decided where the text is silent.**
-//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out at once.
-//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never doubles.
+//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out
+//!   at once.
+//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never
+//!   doubles.
 //! * The timer has TCP's minimum, and runs only after a transmission.
-//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant. Without
-//!   this, an ACK from outside the window would cancel the last timer, and nothing would be sent again.
+//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant.
+//!   Without this, an ACK from outside the window would cancel the last timer, and nothing would be sent
+//!   again.
 //! * One previous left edge is remembered: packets older than the last but one timeout no longer count.
-//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in its
-//!   length field, since an ACK has no payload.
+//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in
+//!   its length field, since an ACK has no payload.
 //! * A packet of the vector counts if it was sent since the last timeout, which has replaced all older ones.
 
 mod receiver;

@@ -16,7 +16,8 @@ pub(super) struct Link {
 /// One destination.
 pub(super) struct Route {
     pub(super) dst: NodeId,
-    /// The destination's sequence number: even from the destination itself, odd after a break. Zero if unknown.
+    /// The destination's sequence number: even from the destination itself, odd after a break. Zero if
+    /// unknown.
     pub(super) seqno: u32,
     /// Absent while the route is down.
     pub(super) link: Option<Link>,

@@ -191,8 +191,8 @@ impl Rfc3561 {
         }
     }
 
-    /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of several
-    /// nodes may ask at the same instant.
+    /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of
+    /// several nodes may ask at the same instant.
     pub(super) fn broadcast(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         self.last_broadcast = now;
         let delay = self.stream.span_below(self.params.broadcast_jitter());

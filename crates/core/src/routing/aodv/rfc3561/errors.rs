@@ -12,8 +12,8 @@ use crate::wire::aodv::{Message, Rerr, Unreachable};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet};
 
 impl Rfc3561 {
-    /// §6.11 case (i). With `repair`, destinations near enough to which others send through this node are not given up
-    /// yet: they are repaired when data for them comes (§6.12).
+    /// §6.11 case (i). With `repair`, destinations near enough to which others send through this node are not
+    /// given up yet: they are repaired when data for them comes (§6.12).
     pub(super) fn break_link(
         &mut self,
         now: Time,

@@ -228,8 +228,8 @@ impl Rfc3561 {
         }
     }
 
-    /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become precursors,
-    /// the reverse route lives on, and the next hop may have to acknowledge it.
+    /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become
+    /// precursors, the reverse route lives on, and the next hop may have to acknowledge it.
     fn pass_rrep(&mut self, now: Time, mut packet: Packet, rrep: &Rrep, actions: &mut Vec<Action>) {
         let until = now + self.params.active_route_timeout();
         let Some(reverse) = self.table.valid(now, rrep.origin) else {

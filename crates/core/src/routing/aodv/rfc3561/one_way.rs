@@ -1,4 +1,5 @@
-//! Links that may work in one direction only: acknowledged replies and the blacklist (RFC 3561 §5.4, §6.7, §6.8).
+//! Links that may work in one direction only: acknowledged replies and the blacklist (RFC 3561 §5.4, §6.7,
+//! §6.8).
 
 use std::collections::BTreeMap;
 
@@ -46,8 +47,8 @@ impl AodvParams {
 }
 
 impl Rfc3561 {
-    /// §6.7, last paragraph: a reply with the `A` flag leaves for `next_hop` at `leaves`. RREP-ACKs do not say which reply they
-    /// are for (§6.8), so the first one pays for all that are owed.
+    /// §6.7, last paragraph: a reply with the `A` flag leaves for `next_hop` at `leaves`. RREP-ACKs do not
+    /// say which reply they are for (§6.8), so the first one pays for all that are owed.
     pub(super) fn await_ack(&mut self, next_hop: NodeId, leaves: Time) {
         if self.params.rrep_ack {
             let overdue = leaves + self.params.next_hop_wait();

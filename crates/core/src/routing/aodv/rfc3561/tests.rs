@@ -195,7 +195,8 @@ fn a_reply_is_passed_on_if_it_made_the_route_better() {
     assert!(is_drop(&nobody_asked[0], DropReason::NoRoute), "there is no route to originator 6");
 }
 
-/// A link breaks, which raises the destination's number by one, and its own reply to the next request has just that number.
+/// A link breaks, which raises the destination's number by one, and its own reply to the next request has
+/// just that number.
 #[test]
 fn a_destinations_own_reply_is_passed_on_after_a_break() {
     let mut probe = start(&rfc());
@@ -207,8 +208,9 @@ fn a_destinations_own_reply_is_passed_on_after_a_break() {
     }
 }
 
-/// §6.2, §6.7 (i): the way to a lost destination that is heard again has no valid sequence number: its reply is taken whatever the
-/// hop count, and passed on; before that nobody is given the route, for its number may be one that the destination never had.
+/// §6.2, §6.7 (i): the way to a lost destination that is heard again has no valid sequence number: its reply
+/// is taken whatever the hop count, and passed on; before that nobody is given the route, for its number may
+/// be one that the destination never had.
 #[test]
 fn a_destination_that_was_heard_since_the_break_still_has_its_reply_passed_on() {
     let mut probe = start(&rfc());
