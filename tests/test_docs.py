@@ -130,7 +130,7 @@ def test_the_tutorial_runs(
         exec(compile(block, "docs/tutorial.md", "exec"), namespace)
     said = capsys.readouterr().out
     assert re.search(r"reno-f − reno: [+-]\d+\.\d ± \d+\.\d kb/s over 5 networks", said)
-    assert len(re.findall(r"m/s: .* decided", said)) == 3
+    assert len(re.findall(r"m/s: .* significant", said)) == 3
     assert (tmp_path / "speeds.pdf").read_bytes().startswith(b"%PDF")
 
 
