@@ -16,7 +16,7 @@ from manetlab.papers.study import Scale
 from manetlab.papers.verdicts import Outcome, judge
 from manetlab.running import Result
 from manetlab.tables import Table
-from manetlab.validation.check import Check, verdict
+from validation.check import Check, verdict
 
 
 def check(_folder: Path, seeds: int) -> Check:
