@@ -23,7 +23,6 @@ COMMANDS = Commands(
         "scenario": "manetlab.cli.scenarios:app",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",
-        "papers": "manetlab.cli.papers:app",
     }
 )
 
