@@ -163,6 +163,12 @@ class Rule:
             return self.claim.band(band)
         return band.get("lo", -math.inf), band.get("hi", math.inf)
 
+    def ends(self, case: Case) -> tuple[float, float]:
+        """The ends of the band that count: both, or `only` one."""
+        low, high = self.band(case)
+        only = self.data.get("only")
+        return -math.inf if only == "hi" else low, math.inf if only == "lo" else high
+
     def cases(self) -> Iterator[Case]:
         """The rule's cases, of which a quick reproduction leaves out those that were not run.
 
@@ -185,7 +191,7 @@ class Rule:
         """Whether what a case needs was run."""
         try:
             if "along" in self.data or case.along is not None:
-                return bool(self.along(case))
+                return len(self.along(case)) > 1
             if "over" in self.data:
                 return bool(self.evaluator.loop(self.data["over"], *case.sides.values()))
         except NotRun:
@@ -313,17 +319,19 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 @kind("level")
 def _level(rule: Rule) -> Finding:
-    """Means, ratios or changes, each in its band. With `show_greatest` only the greatest is shown."""
+    """Means, ratios or changes, each in its band; `show` only the "greatest" or the "least"."""
     must_lie = rule.data.get("must_lie", False)
-    found, greatest = [], ("", -math.inf)
+    found, means = [], []
     for case in rule.cases():
         interval = rule.interval(case)
-        outcome = outcomes.level(interval, *rule.band(case), must_lie=must_lie)
+        outcome = outcomes.level(interval, *rule.ends(case), must_lie=must_lie)
         found.append((case.name, replace(outcome, ours=rule.shown(interval))))
-        if interval.mean > greatest[1]:
-            greatest = (f"{found[-1][1].ours} ({case.name})" if case.name else found[-1][1].ours, interval.mean)
+        means.append(interval.mean)
     together = outcomes.together(found)
-    return replace(together, ours=greatest[0]) if rule.data.get("show_greatest") else together
+    if "show" not in rule.data:
+        return together
+    name, one = found[means.index({"greatest": max, "least": min}[rule.data["show"]](means))]
+    return replace(together, ours=f"{one.ours} ({name})" if name else one.ours)
 
 
 @kind("change")
@@ -487,6 +495,24 @@ def _share(rule: Rule) -> Finding:
     elif broken / len(found) > 1 - least:
         outcome = Outcome.CONTRADICTED
     return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}"))
+
+
+@kind("agreed")
+def _agreed(rule: Rule) -> Finding:
+    """The condition `one` in several set-ups, any of which may be the paper's: only what all agree on is said."""
+    found = []
+    for chosen in every(dict(rule.data["each"])):
+        data = rule.data["one"]
+        one = rule.part_of({**data, "at": {**data.get("at", {}), **chosen}}).found()
+        found.append((rule._name({}, chosen), one))
+    agreed = {each.outcome for _, each in found}
+    outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
+    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours) for name, each in found)))
+    if outcome is not Outcome.INCONCLUSIVE or not agreed:
+        return said
+    by = {each: [name for name, one in found if one.outcome is each] for _, one in found for each in [one.outcome]}
+    differing = "; ".join(f"{each} with {', '.join(names)}" for each, names in by.items())
+    return replace(said, reason=f"{said.reason}. {differing}")
 
 
 @kind("extreme")
