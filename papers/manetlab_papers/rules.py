@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from manetlab.stats import Interval
@@ -142,6 +143,8 @@ class Rule:
             found = KINDS[self.data["kind"]](self)
         except TooFew as error:
             return outcomes.too_few(error)
+        if found.outcome is Outcome.CONTRADICTED and self.data.get("never_contradicts"):
+            found = replace(found, outcome=Outcome.INCONCLUSIVE)
         if "text" in self.data and "given" not in self.data:
             text = self.data["text"].replace("{}", found.ours)
             return replace(found, ours=text)
@@ -171,7 +174,8 @@ class Rule:
         for given in self._given():
             named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
             sides = {side: self.side(side, given) for side in named}
-            for chosen in every(self._loops(sides)):
+            for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
+                chosen = {**place, **looped}
                 case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"))
                 if self.evaluator.full or self._is_run(case):
                     made += 1
