@@ -172,7 +172,8 @@ class Rule:
         """
         made = 0
         for given in self._given():
-            named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
+            looped_over = {name.partition(".")[0] for name in self.data.get("each", {})}
+            named = ("of", *(side for side in SIDES[1:] if side in {*self.data, *given, *looped_over}))
             sides = {side: self.side(side, given) for side in named}
             for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
                 chosen = {**place, **looped}
@@ -313,17 +314,25 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 @kind("level")
 def _level(rule: Rule) -> Finding:
-    """Means, ratios or changes, each in its band. With `show_greatest` only the greatest is shown."""
+    """Means, ratios or changes, each in its band.
+
+    With `show_greatest` only the greatest is shown; with `ends_only` the least and the greatest alone are held
+    against the band.
+    """
     must_lie = rule.data.get("must_lie", False)
-    found, greatest = [], ("", -math.inf)
-    for case in rule.cases():
-        interval = rule.interval(case)
+    intervals = [(case, rule.interval(case)) for case in rule.cases()]
+    if rule.data.get("ends_only"):
+        by_mean = sorted(intervals, key=lambda each: each[1].mean)
+        intervals = [by_mean[0], by_mean[-1]]
+    found = []
+    for case, interval in intervals:
         outcome = outcomes.level(interval, *rule.band(case), must_lie=must_lie)
         found.append((case.name, replace(outcome, ours=rule.shown(interval))))
-        if interval.mean > greatest[1]:
-            greatest = (f"{found[-1][1].ours} ({case.name})" if case.name else found[-1][1].ours, interval.mean)
     together = outcomes.together(found)
-    return replace(together, ours=greatest[0]) if rule.data.get("show_greatest") else together
+    if not rule.data.get("show_greatest"):
+        return together
+    case, most = max(intervals, key=lambda each: each[1].mean)
+    return replace(together, ours=rule.shown(most) + (f" ({case.name})" if case.name else ""))
 
 
 @kind("change")
