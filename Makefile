@@ -58,18 +58,18 @@ test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches
-	$(BIN)/ruff check --quiet python tests benches
+	$(BIN)/ruff format --check --quiet python tests benches validation
+	$(BIN)/ruff check --quiet python tests benches validation
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches
-	$(BIN)/ruff check --quiet --fix python tests benches
+	$(BIN)/ruff format --quiet python tests benches validation
+	$(BIN)/ruff check --quiet --fix python tests benches validation
 
 validate: build
 	@mkdir -p out
-	$(BIN)/manetlab validate --markdown out/validation.md
+	$(BIN)/python -m validation --markdown out/validation.md
 
 reproduce-quick: build
 	$(BIN)/manetlab papers reproduce all --quick --markdown docs/papers.md

@@ -18,12 +18,12 @@ from pathlib import Path
 from benches.measuring import ENGINE, ROOT
 from manetlab import Scenario
 
-FILES = ROOT / "tests" / "data" / "ns2"
+FILES = ROOT / "validation" / "ns2"
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--scenario", default="p01-10tcp", help="a scenario of tests/data/ns2")
+    options.add_argument("--scenario", default="p01-10tcp", help="a scenario of validation/ns2")
     options.add_argument("--duration", type=float, default=60.0, help="simulated seconds")
     options.add_argument("--functions", type=int, default=15, help="how many functions and modules to name")
     asked = options.parse_args()

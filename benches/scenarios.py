@@ -9,7 +9,7 @@ from typing import Any
 from benches.measuring import MANETLAB, OUT, ROOT
 from manetlab import Scenario, _core
 from manetlab.files import write_text
-from manetlab.validation.check import CMU_QUEUE
+from validation.check import CMU_QUEUE
 
 TOP_SPEED_M_PER_S = 20.0
 NODES_PER_KM2 = 50
@@ -54,7 +54,7 @@ class Files:
 def standard(duration_s: float, tcp_start_s: float, name: str) -> Files:
     """The standard scenario: 50 nodes that ``setdest`` could have moved, 10 TCP and 10 CBR flows.
 
-    Rates, sizes and windows are those of ns-2's measurements in tests/data/ns2.
+    Rates, sizes and windows are those of ns-2's measurements in validation/ns2.
     """
     random = {"tcp": 10, "cbr": 10, "tcp_start_s": tcp_start_s, "cbr_bytes": 512, "cbr_interval_s": 0.4096}
     return _written(name, 50, 1000.0, duration_s, random, seed=1, pause_s=0.0)

@@ -6,7 +6,7 @@ from benches.measuring import MANETLAB, OUT, ROOT, Cost, in_turn, measured, must
 from manetlab.files import write_text
 from manetlab.tables import Table
 
-CHAIN = ROOT / "tests" / "data" / "ns2" / "chain1"
+CHAIN = ROOT / "validation" / "ns2" / "chain1"
 TOML = """
 duration_s = 1.0
 movement.chain = { nodes = 2, spacing_m = 100.0 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-NS2 = ROOT / "tests" / "data" / "ns2"
+NS2 = ROOT / "validation" / "ns2"
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -80,7 +80,7 @@ def test_nested_fields_are_set_and_their_neighbours_stay() -> None:
     assert flows == [{"kind": "tcp", "src": 0, "dst": 1, "start_s": 2.0}]
     assert base["traffic"]["flows"][0]["start_s"] == 1.0  # type: ignore[index]
     assert fields.assign({}, "movement.chain.nodes", 4, "") == {"movement": {"chain": {"nodes": 4}}}
-    with pytest.raises(InputError, match="nothing to set"):
+    with pytest.raises(InputError, match="cannot be set"):
         fields.assign(base, "traffic.flows.1.start_s", 2.0, "here")
 
 
@@ -148,21 +148,21 @@ FACTORS: dict[str, tuple[dict[str, Any], str]] = {
     "empty range": ({"tcp.window": range(5, 5)}, "give it values"),
     "a range without end": ({"tcp.window": range(10**9)}, "fewer levels"),
     "no list": ({"tcp": "reno"}, "for example tcp = [1, 2]"),
-    "a level twice": ({"tcp": ["reno", "reno"]}, "take one of them out"),
+    "a level twice": ({"tcp": ["reno", "reno"]}, "remove one of them"),
     "the seed in a level": ({"which": [{"label": 1, "fields": {"seed": 1}}]}, "first_seed"),
-    "a column's name": ({"key": [{"label": 1, "fields": {"tcp.window": 1}}]}, "tables have a column of"),
+    "a column's name": ({"key": [{"label": 1, "fields": {"tcp.window": 1}}]}, "tables already have a column"),
     "a metric's name": (
         {"hops_mean": [{"label": 1, "fields": {"tcp.window": 1}}]},
-        "tables have a column of that name already",
+        "tables already have a column of that name",
     ),
-    "no level": ({"load": [{"label": "x", "fields": {}}]}, "fields is a table that is not empty"),
+    "no level": ({"load": [{"label": "x", "fields": {}}]}, "fields is a table with at least one entry"),
     "one field by two factors": (
         {"tcp.window": [1, 2], "both": [{"label": "x", "fields": {"tcp.window": 3}}]},
-        "put both into one factor",
+        "combine both in one factor",
     ),
     "a field and what holds it": (
         {"movement": [{"chain": {"nodes": 3}}], "movement.chain.nodes": [3]},
-        "put",
+        "combine",
     ),
 }
 

@@ -87,7 +87,7 @@ def test_failed_runs_are_told_at_the_end(cli: Cli, tmp_path: Path) -> None:
     )
     done = cli("campaign", "run", "c.toml")
     assert done.returncode == 1
-    assert "1 runs failed" in done.stderr
+    assert "1 run failed" in done.stderr
     [command] = [line for line in done.stderr.splitlines() if "repeat:" in line]
     assert command.endswith("manetlab campaign repeat c.db --point 3 --replication 0")
     repeated = cli(*command.split()[2:])
@@ -111,7 +111,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     assert "Traceback" not in err
     kept = progress(tmp_path / "long.db")
     assert 0 < kept < 1200
@@ -157,11 +157,11 @@ def test_a_terminal_gets_a_bar_with_rate_and_time_left(file: Path, tmp_path: Pat
     ("arguments", "what"),
     [
         (("run", "nowhere.toml"), "does not exist"),
-        (("run", "question.toml", "--until", "5x%"), "this is no share"),
+        (("run", "question.toml", "--until", "5x%"), "not a valid share"),
         (("run", "question.toml", "--until", "0"), "not allowed"),
         (("run", "question.toml", "--store", "nowhere/s.db"), "cannot be written"),
         (("run", "question.toml", "--scheduler", "tcp://127.0.0.1:9"), "cannot be reached"),
-        (("run", "question.toml", "--slurm", "cores"), "this is no option"),
+        (("run", "question.toml", "--slurm", "cores"), "not an option"),
         (("results", "question.toml"), "the store does not exist"),
         (("status", "nowhere.db"), "the store does not exist"),
         (("export", "question.db", "-o", "out"), "the store does not exist"),

@@ -127,14 +127,14 @@ def test_workers_with_other_code_are_refused(
 ) -> None:
     cluster.add_worker()
     monkeypatch.setattr("manetlab.provenance.code_identity", lambda: "9.9.9 otherwise")
-    with pytest.raises(Exception, match="a worker has other code") as refused:
+    with pytest.raises(Exception, match="a worker has another version of the code") as refused:
         small().run(tmp_path / "s.db", scheduler=cluster.address)
     assert "9.9.9 otherwise" in str(refused.value)
 
 
 def test_what_does_not_go_together_is_refused() -> None:
     for options in ({"jobs": 2}, {"slurm": {}}):
-        with pytest.raises(InputError, match="do not go together"):
+        with pytest.raises(InputError, match="exclude each other"):
             small().run(scheduler="tcp://127.0.0.1:1", **options)
     with pytest.raises(InputError, match="number of jobs"):
         small().run(jobs=0)

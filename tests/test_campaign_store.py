@@ -86,7 +86,7 @@ def test_a_full_disk_stops_with_an_error_and_loses_nothing(tmp_path: Path) -> No
     command = [sys.executable, "-c", script, str(path)]
     full = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=True)
     assert "the store cannot be used" in full.stdout, full.stderr
-    assert "what was stored before is safe" in full.stdout
+    assert "what was stored is safe" in full.stdout
     kept = len(Results.load(path).runs)
     assert 0 < kept < 200
     whole = killing.campaign().run(path)
@@ -124,7 +124,7 @@ def test_other_code_is_not_mixed_in_unless_asked(tmp_path: Path, monkeypatch: py
     path = tmp_path / "s.db"
     small(replications=1).run(path)
     monkeypatch.setattr(provenance, "code_identity", lambda: "9.9.9 otherwise")
-    with pytest.raises(InputError, match="other code") as refused:
+    with pytest.raises(InputError, match="another version of the code") as refused:
         small(replications=2).run(path)
     assert "--allow-other-version" in refused.value.hint
     assert "4 runs of" in refused.value.found
@@ -175,7 +175,7 @@ def test_another_programs_database_and_another_form_are_refused(tmp_path: Path) 
     db.close()
     before = path.read_bytes()
     for use in (small().run, Results.load):
-        with pytest.raises(InputError, match="no store"):
+        with pytest.raises(InputError, match="not a results store"):
             use(path)
     assert path.read_bytes() == before
     path.unlink()
@@ -183,7 +183,7 @@ def test_another_programs_database_and_another_form_are_refused(tmp_path: Path) 
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(InputError, match="another form"):
+    with pytest.raises(InputError, match="another schema version"):
         Results.load(path)
 
 

@@ -11,7 +11,9 @@ import pytest
 
 import manetlab
 from manetlab.cli import COMMANDS
+from manetlab.demo import in_words
 from manetlab.running import run
+from manetlab.stats import Interval
 from tests.conftest import Cli
 from tests.examples import chain
 
@@ -170,7 +172,7 @@ def test_usage_errors_have_status_2(arguments: tuple[str, ...], cli: Cli) -> Non
 
 def test_help_and_version_go_to_stdout(cli: Cli) -> None:
     assert cli("--version").stdout.strip() == f"manetlab {manetlab.__version__}"
-    for command in ((), ("run",), ("scenario",), ("scenario", "generate"), ("profile",), ("validate",)):
+    for command in ((), ("run",), ("scenario",), ("scenario", "generate"), ("profile",)):
         done = cli(*command, "--help")
         assert (done.returncode, done.stderr) == (0, "")
 
@@ -212,3 +214,10 @@ def test_help_shows_all_commands_in_their_order_and_a_misspelt_one_is_told(cli: 
     refused = cli("runn")
     assert refused.returncode == 2
     assert "Did you mean 'run'?" in refused.stderr
+
+
+def test_plain_words_on_a_difference() -> None:
+    base = Interval(400e3, 50e3, 10)
+    assert "includes zero" in in_words(Interval(10e3, 20e3, 10), base)
+    assert "Reno-F is significantly better" in in_words(Interval(40e3, 20e3, 10), base)
+    assert "Reno is significantly better" in in_words(Interval(-40e3, 20e3, 10), base)

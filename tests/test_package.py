@@ -9,6 +9,7 @@ import pytest
 import manetlab
 from manetlab import InputError
 from manetlab.files import read_bytes, write_text
+from tests.conftest import NS2
 
 
 def test_everything_offered_is_there() -> None:
@@ -54,8 +55,7 @@ except SystemExit as ended:
     assert not ended.code, ended.code
 print(sorted({unwanted} & set(sys.modules)))
 """
-    here = Path(__file__).parent / "data" / "ns2"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=here)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=NS2)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
 

@@ -85,7 +85,7 @@ def test_every_protocol_of_the_simulator_is_found() -> None:
 
 
 def test_each_edit_that_is_not_made_is_named_and_no_protocol_needs_more_than_six() -> None:
-    assert missing_edits("gossip", written) == list(EDITS)
+    assert missing_edits("no_protocol", written) == list(EDITS)
     # The sixth is a variant of `Payload`, for protocols with messages; the compiler asks for its name.
     assert len(EDITS) <= 5
     for path in EDITS:

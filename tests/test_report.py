@@ -20,7 +20,17 @@ from matplotlib.cbook import boxplot_stats
 
 from manetlab.campaign import Results
 from manetlab.errors import InputError
-from manetlab.report import interactive, losses, methods, outcomes, palette, printed, shares, words, writing
+from manetlab.report import (
+    conclusions,
+    interactive,
+    losses,
+    methods,
+    outcomes,
+    palette,
+    printed,
+    shares,
+    writing,
+)
 from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
 from manetlab.report.study import Study
 from manetlab.report.tables import LATEX_SPECIAL, Cell, Column, DataTable, latex
@@ -46,18 +56,18 @@ def row(table: DataTable, *heads: str) -> dict[str, Any]:
 # The answer
 
 
-def test_the_answer_says_where_a_difference_is_decided_and_where_not() -> None:
-    first, last = words.answer(Study(results()))
+def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> None:
+    first, last = conclusions.answer(Study(results()))
     assert first == (
         "TCP throughput is higher with reno-f than with reno in 1 of 2 settings: +50.1 kb/s (+50.0 to "
-        "+50.2) at greatest speed = 5 m/s. Whether TCP throughput is higher with reno-f or with reno is not "
-        "decided in 1 of 2 settings: +0.0 kb/s (−3.0 to +3.0) at greatest speed = 20 m/s."
+        "+50.2) at greatest speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
+        "reno in 1 of 2 settings: +0.0 kb/s (−3.0 to +3.0) at greatest speed = 20 m/s."
     )
     assert last.endswith("after Holm’s correction for all 2 comparisons.")
 
 
 def test_the_other_way_round_higher_becomes_lower() -> None:
-    (first, _) = words.answer(Study(results(), baseline="reno-f"))
+    (first, _) = conclusions.answer(Study(results(), baseline="reno-f"))
     assert first.startswith(
         "TCP throughput is lower with reno than with reno-f in 1 of 2 settings: −50.1 kb/s"
     )
@@ -67,31 +77,31 @@ def test_one_comparison_is_told_with_its_evidence() -> None:
     def measure(levels: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": (2e5 if levels["tcp"] == "tahoe" else 1e5) + replication * 10.0}
 
-    (only,) = words.answer(Study(results(measure, factors={"tcp": ["reno", "tahoe"]})))
+    (only,) = conclusions.answer(Study(results(measure, factors={"tcp": ["reno", "tahoe"]})))
     assert only.startswith("TCP throughput is higher with tahoe than with reno (difference +100.0 kb/s, +10")
-    assert only.endswith("95 % interval +100.0 to +100.0 kb/s; p < 0.001 after Holm; 10 pairs).")
+    assert only.endswith("95 % interval +100.0 to +100.0 kb/s; p < 0.001 after Holm’s correction; 10 pairs).")
 
 
 def test_what_is_equal_in_every_pair_is_called_so() -> None:
     def measure(_: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": 1e5 + replication}
 
-    (first, _) = words.answer(Study(results(measure)))
+    (first, _) = conclusions.answer(Study(results(measure)))
     assert first.startswith("TCP throughput is the same with reno-f and reno in every pair in both settings:")
 
 
-def test_one_replication_decides_nothing() -> None:
+def test_one_replication_has_no_significant_difference() -> None:
     study = Study(results(replications=1))
-    assert {each.verdict for each in study.comparisons} == {"not decided"}
-    assert "in either of the two settings" in words.answer(study)[0]
+    assert {each.verdict for each in study.comparisons} == {"not significant"}
+    assert "in either of the two settings" in conclusions.answer(study)[0]
 
 
 def test_without_factors_the_answer_is_the_mean() -> None:
     def measure(_: Levels, replication: int) -> dict[str, float]:
         return {"tcp_throughput_bps": 1e5 + 2000.0 * (replication % 2)}
 
-    assert words.answer(Study(results(measure, factors={}))) == [
-        "TCP throughput is 101.0 kb/s in the mean (95 % interval 100.2 to 101.8 kb/s, n = 10)."
+    assert conclusions.answer(Study(results(measure, factors={}))) == [
+        "TCP throughput is 101.0 kb/s on average (95 % interval 100.2 to 101.8 kb/s, n = 10)."
     ]
 
 
@@ -100,7 +110,7 @@ def test_many_settings_are_told_by_their_range() -> None:
         "tcp": ["reno", "reno-f"],
         "movement.waypoint.speed_max": [float(speed) for speed in range(6, 12)],
     }
-    (first, _) = words.answer(Study(results(factors=speeds)))
+    (first, _) = conclusions.answer(Study(results(factors=speeds)))
     assert first.count("m/s") == 0
     assert "mean differences from" in first
 
@@ -158,7 +168,7 @@ def test_what_cannot_be_reported_is_an_error(asked: dict[str, Any], words_of_it:
 
 def test_a_campaign_of_which_nothing_has_finished_has_no_report() -> None:
     failed = [(0, replication, "broke") for replication in range(10)]
-    with pytest.raises(InputError, match="10 failed runs and no other"):
+    with pytest.raises(InputError, match=r"only failed runs \(10\)"):
         Study(results(factors={}, failed=failed))
 
 
@@ -166,7 +176,7 @@ def test_a_campaign_of_which_nothing_has_finished_has_no_report() -> None:
 
 
 def cautions(**fields: Any) -> str:
-    return " ".join(words.cautions(Study(results(**fields))))
+    return " ".join(conclusions.cautions(Study(results(**fields))))
 
 
 def with_movement(**waypoint: Any) -> dict[str, Any]:
@@ -190,10 +200,10 @@ def test_a_sound_campaign_needs_no_caution() -> None:
     [
         ({}, "below 4 a scenario hardly tests routing"),
         ({"base": with_movement(width_m=5000.0, height_m=5000.0)}, "of the node pairs have no path"),
-        ({"replications": 9}, "4 of 4 points have fewer than 10 replications (the least: 9)"),
+        ({"replications": 9}, "4 of 4 points have fewer than 10 replications (minimum: 9)"),
         ({"failed": [(1, 3, "broke")]}, "1 of 40 runs failed"),
-        ({"code": ["0.1.0 abc", "0.1.0 def"]}, "made by 2 versions of the code: 0.1.0 abc and 0.1.0 def"),
-        ({"code": ["0.1.0 abc-dirty"]}, "differs from the commit"),
+        ({"code": ["0.1.0 abc", "0.1.0 def"]}, "made with 2 versions of the code: 0.1.0 abc and 0.1.0 def"),
+        ({"code": ["0.1.0 abc-dirty"]}, "differs from the named commit"),
         (
             {"base": with_movement(start="uniform", speed_min=0.0) | {"warmup_s": 5.0}},
             "random waypoint starts uniformly".capitalize(),
@@ -235,7 +245,7 @@ def test_a_warm_up_that_series_show_to_be_too_short_is_told() -> None:
         for value in [(0.0 if second <= 20 else 1000.0) + (second * 7 + replication) % 5]
     ]
     fields = {"factors": {}, "base": {**BASE, "duration_s": 100.0}, "series": pd.DataFrame(rows)}
-    assert "TCP’s progress: the warm-up of 5 s is too short: the series settles after about 20 s" in cautions(
+    assert "TCP progress: the warm-up of 5 s is too short: the series settles after about 20 s" in cautions(
         **fields
     )
     late = {**fields, "base": {**BASE, "duration_s": 100.0, "warmup_s": 20.0}}
@@ -368,7 +378,7 @@ def test_the_methods_table_has_all_that_the_survey_asks_for() -> None:
     assert found["number of nodes"] == "10"
     assert found["field"] == "500 m × 400 m"
     assert found["seeds"] == "1 to 10"
-    assert found["simulated time and warm-up"] == "30 s, measured from 5 s on (25 s)"
+    assert found["simulated time and warm-up"] == "30 s, measured from 5 s (25 s)"
     assert found["transmission range"].startswith("250 m (sensed up to 550 m)")
     assert found["simulator"].startswith("manetlab 0.1.0 abc")
 

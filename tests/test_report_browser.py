@@ -155,7 +155,7 @@ def test_the_switch_goes_round_and_is_remembered(browser: Chrome, page: str) -> 
         button.click()
         seen.append((button.text, ground(browser)))
     white, black = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
-    assert seen == [("Theme: as the system", white), ("Theme: light", white), ("Theme: dark", black)]
+    assert seen == [("Theme: system", white), ("Theme: light", white), ("Theme: dark", black)]
     browser.refresh()
     wait_for(browser, "document.documentElement.dataset.ready !== undefined")
     assert ground(browser) == black

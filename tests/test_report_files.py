@@ -104,7 +104,7 @@ def test_a_manifest_cannot_make_a_report_remove_files_elsewhere(tmp_path: Path) 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("my home page")
-    with pytest.raises(InputError, match="a folder with other things in it"):
+    with pytest.raises(InputError, match="a folder that holds other files"):
         write(results(), tmp_path)
     assert content(tmp_path) == {"index.html": b"my home page"}
     with pytest.raises(InputError, match="a file"):

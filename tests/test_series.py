@@ -182,7 +182,7 @@ def test_series_overwrite_nothing_that_is_read_or_written(cli: Cli, tmp_path: Pa
         (("--series", 1, "--series-out", "out.txt"), ".csv or .parquet"),
         (("--series", 0, "--series-out", "out.csv"), "--series"),
         (("--series", 1, "--series-out", "missing/out.csv"), "missing"),
-        (("--series", 1, "--series-out", "out.csv", "--seeds", 2), "one run"),
+        (("--series", 1, "--series-out", "out.csv", "--seeds", 2), "single run"),
     ],
 )
 def test_series_that_cannot_be_kept_are_refused(

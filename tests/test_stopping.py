@@ -107,11 +107,11 @@ def test_zeros_are_certain_and_a_mean_of_zero_is_not() -> None:
     ("call", "what"),
     [
         (lambda: Sequential(relative=0), "above 0"),
-        (lambda: Sequential(least=1), "from 2"),
-        (lambda: Sequential(least=20, most=10), "from 20"),
-        (lambda: Sequential(confidence=1.0), "between 0 and 1"),
+        (lambda: Sequential(least=1), "2 or more"),
+        (lambda: Sequential(least=20, most=10), "20 or more"),
+        (lambda: Sequential(confidence=1.0), "above 0 and below 1"),
         (lambda: Sequential(enough={"m": -1.0}), "above 0"),
-        (lambda: Sequential().wants_more({}), "one metric"),
+        (lambda: Sequential().wants_more({}), "one or more metrics"),
         (lambda: replications_needed([1.0], 0.05), "2 or more"),
     ],
 )

@@ -14,9 +14,9 @@ it the campaign, the measure and the levels that it does not give itself.
 | `over` | the mean over these levels in every scenario |
 | `join` | the values at these levels one after the other |
 | `ratio`, `difference`, `sum` | of quantities, scenario by scenario |
-| `relative` | the difference of two in parts of the mean of the second |
+| `relative`, `in_parts_of` | the difference of two, or the first of two, in parts of the mean of the second |
 | `function` | a quantity of `special`, by name; `with` has its arguments |
-| `times`, `plus` | the result times a factor, plus a term |
+| `times`, `plus`, `per` | the result times a factor, plus a term, or divided by the label of this factor |
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from manetlab_papers.campaigns import every
 from manetlab_papers.ledger import Data, Ledger
 from manetlab_papers.samples import NotRun, Runs, SeveralPoints, Values
 
-OWN = ("times", "plus", "over", "join", "ratio", "difference", "sum", "relative", "function", "with")
+OWN = (
+    *("times", "plus", "per", "over", "join", "function", "with"),
+    *("ratio", "difference", "sum", "relative", "in_parts_of"),
+)
 """Words that belong to a quantity and not to what it is made of."""
 INHERITED = ("runs", "measure", "flow", "kind", "drops", "reasons")
 WORDS = (*OWN, *INHERITED, "quantity")
@@ -97,6 +100,8 @@ class Evaluator:
         inherited = {key: value for key, value in made.items() if key not in OWN}
         found = self._of(made, inherited)
         factor, term = made.get("times", 1), made.get("plus", 0)
+        if "per" in made:
+            factor /= made[made["per"]]
         if factor == 1 and term == 0:
             return found
         if isinstance(found, Interval):
@@ -108,7 +113,7 @@ class Evaluator:
     def _of(self, made: Data, inherited: Data) -> Computed:
         for word in ("over", "join"):
             if word in made:
-                rest = {key: value for key, value in made.items() if key not in (word, "times", "plus")}
+                rest = {key: value for key, value in made.items() if key not in (word, "times", "plus", "per")}
                 lists = [self.values(rest | chosen) for chosen in self.loop(made[word], rest)]
                 return pool(lists) if word == "over" else [value for each in lists for value in each]
         for word, operation in _OPERATIONS.items():
@@ -143,8 +148,8 @@ class Evaluator:
         """Combinations of levels, of which a quick reproduction leaves out those that were not run.
 
         Args:
-            levels: By factor, a list of labels, or a table with ``from`` and ``to``, which stands for all
-                labels of that span that were run.
+            levels: By factor, a list of labels, or a table, which stands for all labels that were run: with
+                ``from`` and ``to`` those of that span, with ``common`` those of several campaigns.
             quantities: What must have been run at a combination.
 
         Raises:
@@ -162,15 +167,17 @@ class Evaluator:
         """The labels of a factor that a loop goes over: those that it lists, or of a span those that were run."""
         if isinstance(wanted, list):
             return wanted
+        if "common" in wanted:
+            quantities = [{"runs": campaign} for campaign in wanted["common"]]
         spans = [
-            [
+            {
                 label
                 for label in self.runs.labels(made["runs"], name, levels_of(made))
                 if not wanted or wanted.get("from", -math.inf) <= label <= wanted.get("to", math.inf)
-            ]
+            }
             for made in map(self.table, quantities)
         ]
-        return sorted(set.intersection(*map(set, spans)))
+        return sorted(set.intersection(*spans))
 
 
 def levels_of(data: Data) -> dict[str, Any]:
@@ -204,6 +211,7 @@ _OPERATIONS: Mapping[str, Callable[[list[Values]], Values]] = {
     "difference": lambda lists: [a - b for a, b in zip(*lists, strict=True)],
     "sum": lambda lists: [sum(each) for each in zip(*lists, strict=True)],
     "relative": lambda lists: relative(*lists),
+    "in_parts_of": lambda lists: [each / average(lists[1]) for each in lists[0]],
 }
 
 

@@ -116,4 +116,5 @@ class Reproduction:
             first = results.failed.iloc[0]
             raise RunFailed(f"{len(results.failed)} runs failed, the first: {first['error']}", name)
         self.costs[name] = Cost.of(results)
-        self.runs.add(part.family, Tables.of(part, results))
+        ignored = self.ledger.campaigns[part.family].get("ignores", ())
+        self.runs.add(part.family, Tables.of(part, results), ignored)

@@ -61,11 +61,13 @@ class Case:
         name: Its name.
         sides: The quantities that are compared, by `SIDES`.
         band: The case's own band, or which of the claim's.
+        along: The case's own axis.
     """
 
     name: str
     sides: Mapping[str, Data]
     band: Data | str | int | None = None
+    along: Any = None
 
 
 def judge_all(experiment: Experiment, evaluator: Evaluator) -> list[Verdict]:
@@ -107,8 +109,8 @@ class Rule:
             text, further = self._further(also)
             if outcome is Outcome.REPRODUCED and further is not Outcome.REPRODUCED:
                 outcome = further
-            mark = {True: "holds", False: "does not hold"}[further is Outcome.REPRODUCED]
-            if further is Outcome.INCONCLUSIVE and also.get("kind") != "means":
+            mark = "holds" if further is Outcome.REPRODUCED else "does not hold"
+            if further is Outcome.INCONCLUSIVE and not (also["kind"] == "means" or also.get("means")):
                 mark = "cannot be told"
             reason += f"; {text}: {mark}"
         if "remark" in self.data:
@@ -119,7 +121,7 @@ class Rule:
         """A further condition: its text with what was found, and its outcome."""
         if also.get("given"):
             return also["text"], Outcome.REPRODUCED
-        found = self.part_of(also).found()
+        found = self.part_of({word: value for word, value in also.items() if word != "text"}).found()
         return also["text"].replace("{}", found.ours), found.outcome
 
     def remark(self) -> str:
@@ -164,6 +166,12 @@ class Rule:
             return self.claim.band(band)
         return band.get("lo", -math.inf), band.get("hi", math.inf)
 
+    def ends(self, case: Case) -> tuple[float, float]:
+        """The ends of the band that count: both, or `only` one."""
+        low, high = self.band(case)
+        only = self.data.get("only")
+        return -math.inf if only == "hi" else low, math.inf if only == "lo" else high
+
     def cases(self) -> Iterator[Case]:
         """The rule's cases, of which a quick reproduction leaves out those that were not run.
 
@@ -177,7 +185,7 @@ class Rule:
             sides = {side: self.side(side, given) for side in named}
             for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
                 chosen = {**place, **looped}
-                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"))
+                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"))
                 if self.evaluator.full or self._is_run(case):
                     made += 1
                     yield case
@@ -186,12 +194,14 @@ class Rule:
 
     def _is_run(self, case: Case) -> bool:
         """Whether what a case needs was run."""
-        if "along" not in self.data:
-            return all(map(self.evaluator.is_run, case.sides.values()))
         try:
-            return bool(self.along(case))
+            if "along" in self.data or case.along is not None:
+                return len(self.along(case)) > 1
+            if "over" in self.data:
+                return bool(self.evaluator.loop(self.data["over"], *case.sides.values()))
         except NotRun:
             return False
+        return all(map(self.evaluator.is_run, case.sides.values()))
 
     def _given(self) -> list[Data]:
         if "greater" in self.data:
@@ -255,7 +265,7 @@ class Rule:
 
     def along(self, case: Case) -> list[Values]:
         """A quantity at every place of an axis."""
-        axis = self.data["along"]
+        axis = case.along or self.data["along"]
         of = case.sides["of"]
         if isinstance(axis, list):
             return [self.evaluator.values({**of, **self.evaluator.table(place)}) for place in axis]
@@ -314,25 +324,19 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 @kind("level")
 def _level(rule: Rule) -> Finding:
-    """Means, ratios or changes, each in its band.
-
-    With `show_greatest` only the greatest is shown; with `ends_only` the least and the greatest alone are held
-    against the band.
-    """
+    """Means, ratios or changes, each in its band; `show` only the "greatest" or the "least"."""
     must_lie = rule.data.get("must_lie", False)
-    intervals = [(case, rule.interval(case)) for case in rule.cases()]
-    if rule.data.get("ends_only"):
-        by_mean = sorted(intervals, key=lambda each: each[1].mean)
-        intervals = [by_mean[0], by_mean[-1]]
-    found = []
-    for case, interval in intervals:
-        outcome = outcomes.level(interval, *rule.band(case), must_lie=must_lie)
+    found, means = [], []
+    for case in rule.cases():
+        interval = rule.interval(case)
+        outcome = outcomes.level(interval, *rule.ends(case), must_lie=must_lie)
         found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+        means.append(interval.mean)
     together = outcomes.together(found)
-    if not rule.data.get("show_greatest"):
+    if "show" not in rule.data:
         return together
-    case, most = max(intervals, key=lambda each: each[1].mean)
-    return replace(together, ours=rule.shown(most) + (f" ({case.name})" if case.name else ""))
+    name, one = found[means.index({"greatest": max, "least": min}[rule.data["show"]](means))]
+    return replace(together, ours=f"{one.ours} ({name})" if name else one.ours)
 
 
 @kind("change")
@@ -496,6 +500,24 @@ def _share(rule: Rule) -> Finding:
     elif broken / len(found) > 1 - least:
         outcome = Outcome.CONTRADICTED
     return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}"))
+
+
+@kind("agreed")
+def _agreed(rule: Rule) -> Finding:
+    """The condition `one` in several set-ups, any of which may be the paper's: only what all agree on is said."""
+    found = []
+    for chosen in every(dict(rule.data["each"])):
+        data = rule.data["one"]
+        one = rule.part_of({**data, "at": {**data.get("at", {}), **chosen}}).found()
+        found.append((rule._name({}, chosen), one))
+    agreed = {each.outcome for _, each in found}
+    outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
+    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours) for name, each in found)))
+    if outcome is not Outcome.INCONCLUSIVE or not agreed:
+        return said
+    by = {each: [name for name, one in found if one.outcome is each] for _, one in found for each in [one.outcome]}
+    differing = "; ".join(f"{each} with {', '.join(names)}" for each, names in by.items())
+    return replace(said, reason=f"{said.reason}. {differing}")
 
 
 @kind("extreme")

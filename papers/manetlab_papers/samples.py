@@ -75,11 +75,13 @@ class Runs:
 
     def __init__(self) -> None:
         self._tables: dict[str, list[Tables]] = {}
+        self._ignored: dict[str, Collection[str]] = {}
         self._found: dict[tuple[Any, ...], list[Row]] = {}
 
-    def add(self, family: str, tables: Tables) -> None:
-        """Adds the runs of a campaign."""
+    def add(self, family: str, tables: Tables, ignored: Collection[str] = ()) -> None:
+        """Adds the runs of a campaign, which is the same at all levels of the factors that are ``ignored``."""
         self._tables.setdefault(family, []).append(tables)
+        self._ignored[family] = ignored
         self._found.clear()
 
     def labels(self, family: str, factor: str, levels: Mapping[str, Any] | None = None) -> list[Any]:
@@ -149,6 +151,8 @@ class Runs:
     def _rows(
         self, family: str, table: str, levels: Mapping[str, Any], *, may_lack: bool = False
     ) -> list[Row]:
+        ignored = self._ignored.get(family, ())
+        levels = {name: label for name, label in levels.items() if name not in ignored}
         key = (family, table, *sorted((name, str(label)) for name, label in levels.items()))
         if key not in self._found:
             self._found[key] = [

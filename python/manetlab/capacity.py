@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 STEP_S = 0.1
 """How often the topology is looked at, in s."""
+TABLE_1_1_BPS = tuple(
+    1e6 * mbps for mbps in (1.463, 0.729, 0.4844, 0.3399, 0.2464, 0.2052, 0.1981, 0.1918, 0.1853, 0.1824)
+)
+"""What one TCP connection carries over 1, 2, … hops, in bit/s: the dissertation's Table 1.1 as printed."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def capacity_over_time(
     """
     from manetlab.topology import shortest_hops_over_time
 
-    table = printed_table_bps() if table_bps is None else table_bps
+    table = TABLE_1_1_BPS if table_bps is None else table_bps
     if not table or not all(isinstance(each, int | float) and each >= 0 for each in table):
         wanted = "throughputs over 1, 2, … hops in bit/s"
         raise InputError("the table is none", "capacity_over_time: table_bps", shown(table_bps), wanted)
@@ -105,10 +109,3 @@ def capacity_over_time(
 def of_hops(hops: int | None, table: Sequence[float]) -> float:
     """The capacity of a path: zero for none, the last entry for a path longer than the table."""
     return 0.0 if not hops else table[min(hops, len(table)) - 1]
-
-
-def printed_table_bps() -> list[float]:
-    """Table 1.1 as printed, from the ledger of the papers."""
-    from manetlab.papers import capacity, ledger
-
-    return [1e6 * each for each in capacity.table_mbps(ledger.load())]

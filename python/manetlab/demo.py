@@ -1,8 +1,8 @@
-"""A first experiment: does Reno-F's fixed RTO help TCP over AODV, when nodes move?
+"""A first experiment: does Reno-F help TCP over AODV when nodes move?
 
 Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer
 and ten CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement,
-traffic and every other draw are the same in both, so the difference is taken in pairs.
+traffic and every other random draw are the same in both, so the runs are compared in pairs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def scenarios() -> list[Scenario]:
 
 
 def table(results: list[Result]) -> Table:
-    """What came out, network by network, and the paired difference in plain words.
+    """The results, network by network, and the paired difference in plain words.
 
     Args:
         results: The results of [`scenarios`][manetlab.demo.scenarios], in their order.
@@ -58,15 +58,19 @@ def table(results: list[Result]) -> Table:
     shown.notes.append(in_words(difference, means[0]))
     balanced = sum(bool(result.audit["balanced"]) for result in results)
     events = sum(result.provenance["events"] for result in results)
-    shown.notes.append(f"The audit balances in {balanced} of {len(results)} runs; {events} events simulated.")
+    shown.notes.append(
+        f"The audit balances in {balanced} of {len(results)} runs; {events} events were simulated."
+    )
     return shown
 
 
 def in_words(difference: Interval, base: Interval) -> str:
-    """What the paired difference of Reno-F to Reno says."""
+    """The paired difference between Reno-F and Reno, as a sentence."""
     share = f" ({difference.mean / base.mean:+.1%} of Reno's mean)" if base.mean else ""
-    measured = f"Reno-F - Reno, in pairs: {THROUGHPUT.show_interval(difference)} {THROUGHPUT.unit}{share}."
+    measured = (
+        f"Reno-F - Reno, paired difference: {THROUGHPUT.show_interval(difference)} {THROUGHPUT.unit}{share}."
+    )
     if difference.holds_zero:
-        return f"{measured} The 95 % interval holds zero: these runs do not show which sender is better."
+        return f"{measured} The 95 % interval includes zero: the difference is not significant."
     better = "Reno-F" if difference.mean > 0 else "Reno"
-    return f"{measured} The 95 % interval does not hold zero: {better} is better here."
+    return f"{measured} The 95 % interval excludes zero: {better} is significantly better here."

@@ -108,6 +108,12 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
+def for_spreadsheet(cell: object) -> object:
+    """A cell of a CSV file as a spreadsheet may read it: text that would be a formula gets an apostrophe."""
+    is_formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{cell}" if is_formula else cell
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Like `write_text`, of bytes."""
     import tempfile

@@ -1,4 +1,4 @@
-"""How the metrics are shown: names, units and digits. What they mean stands in docs/metrics.md."""
+"""How the metrics are shown: names, units and digits. docs/metrics.md defines them."""
 
 from __future__ import annotations
 
@@ -110,38 +110,38 @@ TOTALS = (
     Metric("cbr_sent", "CBR packets sent"),
     Metric("cbr_received", "CBR packets received"),
     Metric("cbr_delivery_fraction", "CBR delivery", "%", 100, 2),
-    Metric("cbr_latency_mean_s", "CBR latency, mean", "ms", 1e3, 1),
-    Metric("cbr_latency_p95_s", "CBR latency, 95th percentile", "ms", 1e3, 1),
+    Metric("cbr_latency_mean_s", "mean CBR latency", "ms", 1e3, 1),
+    Metric("cbr_latency_p95_s", "95th percentile of CBR latency", "ms", 1e3, 1),
     Metric("cbr_throughput_bps", "CBR throughput", "kb/s", 1e-3, 1),
     Metric("messages_made", "messages made"),
     Metric("messages_delivered", "messages delivered"),
-    Metric("messages_dropped", "messages dropped at their sender"),
+    Metric("messages_dropped", "messages dropped at the sender"),
     Metric("messages_lost", "messages lost in the network"),
     Metric("message_delivery_fraction", "message delivery", "%", 100, 2),
     Metric("message_network_drop_rate", "message loss in the network", "%", 100, 2),
-    Metric("message_latency_mean_s", "message latency, mean", "ms", 1e3, 1),
+    Metric("message_latency_mean_s", "mean message latency", "ms", 1e3, 1),
     Metric("message_throughput_bps", "message throughput", "kb/s", 1e-3, 1),
-    Metric("video_decodable_fraction", "video frames decodable", "%", 100, 2),
+    Metric("video_decodable_fraction", "decodable video frames", "%", 100, 2),
     Metric("web_sessions", "Web sessions"),
     Metric("web_sessions_finished", "Web sessions finished"),
     Metric("web_cycles_completed", "Web cycles completed"),
-    Metric("web_service_time_mean_s", "Web service time, mean", "s", 1, 2),
-    Metric("web_session_time_mean_s", "Web session time, mean", "s", 1, 2),
-    Metric("web_response_time_mean_s", "Web response time, mean", "ms", 1e3, 1),
-    Metric("web_throughput_bps", "Web throughput of a session", "kb/s", 1e-3, 1),
-    Metric("web_combined_throughput_bps", "Web throughput, combined", "kb/s", 1e-3, 1),
+    Metric("web_service_time_mean_s", "mean Web service time", "s", 1, 2),
+    Metric("web_session_time_mean_s", "mean Web session time", "s", 1, 2),
+    Metric("web_response_time_mean_s", "mean Web response time", "ms", 1e3, 1),
+    Metric("web_throughput_bps", "Web throughput per session", "kb/s", 1e-3, 1),
+    Metric("web_combined_throughput_bps", "combined Web throughput", "kb/s", 1e-3, 1),
     Metric("web_timeouts", "Web timeouts"),
     Metric("routing_packets_per_s", "routing packets at IP", "1/s", 1, 1),
     Metric("routing_bytes_per_s", "routing bytes at IP", "B/s", 1, 0),
     Metric("routing_mac_frames_per_s", "routing frames at MAC", "1/s", 1, 1),
     Metric("routing_mac_bytes_per_s", "routing bytes at MAC", "B/s", 1, 0),
-    Metric("mac_frames_per_s", "all frames", "1/s", 1, 1),
+    Metric("mac_frames_per_s", "all frames at MAC", "1/s", 1, 1),
     Metric("mac_bytes_per_s", "all bytes at MAC", "B/s", 1, 0),
-    Metric("hops_mean", "hops of a delivered packet", "", 1, 2),
+    Metric("hops_mean", "hops per delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )
 
 
 def by_key(key: str) -> Metric:
-    """How a total is shown; one that single runs do not show is shown as it is, under its own name."""
+    """How a total is shown; one that is not in the list is shown under its key, in its base unit."""
     return next((metric for metric in TOTALS if metric.key == key), Metric(key, key, digits=4))

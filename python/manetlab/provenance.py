@@ -21,7 +21,7 @@ DECIDING = (
     "traffic",
     "two_files",
     "web",
-    "written",
+    "scenario_data",
 )
 """Python modules that have a part in what a run is; the rest is the compiled core."""
 

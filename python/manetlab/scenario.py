@@ -36,7 +36,7 @@ from manetlab.resolving import (
     set_by,
 )
 from manetlab.routing import name_of
-from manetlab.written import SHORT_FORMS, as_plain, merged
+from manetlab.scenario_data import SHORT_FORMS, as_plain, merged
 
 Nodes = Annotated[int, Field(ge=1, le=MAX_NODES)]
 Metres = Annotated[float, Field(gt=0, le=1e7)]

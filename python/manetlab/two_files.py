@@ -26,7 +26,7 @@ from manetlab.resolving import (
     read_movement,
     resolve,
 )
-from manetlab.written import long_form
+from manetlab.scenario_data import long_form
 
 if TYPE_CHECKING:
     from manetlab import _core

@@ -8,9 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::mac::Body;
-use crate::packet::{NodeId, Packet};
 use crate::params::params;
+use crate::wire::arp::ArpMessage;
+use crate::wire::mac::Body;
+use crate::wire::{NodeId, Packet};
 
 params! {
     /// Parameters of address resolution.
@@ -22,28 +23,6 @@ params! {
         /// Delay between ARP and the interface queue.
         delay_us: f64 = 5.0, "µs", "ns-2 ARPTable delay_", [0.0, 1e6];
     }
-}
-
-/// Length of an ARP packet for IPv4 over 802.11, in bytes (RFC 826).
-pub const ARP_BYTES: u32 = 28;
-
-/// An ARP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArpMessage {
-    /// "Who has `wanted`? Tell `from`."
-    Request {
-        /// Who asks.
-        from: NodeId,
-        /// Whose address is wanted.
-        wanted: NodeId,
-    },
-    /// "I am `from`."
-    Reply {
-        /// Who answers.
-        from: NodeId,
-        /// Who asked.
-        to: NodeId,
-    },
 }
 
 /// What ARP asks of the network.
@@ -67,7 +46,8 @@ pub enum ArpAction {
     },
 }
 
-/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for every packet.
+/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for
+/// every packet.
 #[derive(Default)]
 struct Entry {
     resolved: bool,

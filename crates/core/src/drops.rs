@@ -81,6 +81,8 @@ reasons! {
     AlreadySeen at Routing,
     /// No neighbour is nearer to the destination than the node itself, in forwarding by position.
     LocalMaximum at Routing,
+    /// The node chose not to pass the packet on, as protocols do that forward by chance.
+    NotForwarded at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
 }

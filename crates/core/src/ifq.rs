@@ -5,10 +5,10 @@ mod red;
 use std::collections::VecDeque;
 
 use crate::kernel::{Stream, Time};
-use crate::mac::Body;
-use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::params::{choices, params};
-use crate::transport::tcp::Segment;
+use crate::wire::mac::Body;
+use crate::wire::tcp::Segment;
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
 use red::{Red, Verdict};
 
@@ -19,8 +19,8 @@ choices! {
         NewestFirst = "newest-first",
         /// Before everything else, in order of arrival.
         InOrder = "in-order",
-        /// First in order of arrival, then TCP's ACKs, then all else, and each of the three has the queue's whole
-        /// length to itself (ns-2's `CMUPriQueue`, which its DSR needs).
+        /// First in order of arrival, then TCP's ACKs, then all else, and each of the three has the queue's
+        /// whole length to itself (ns-2's `CMUPriQueue`, which its DSR needs).
         Classes = "classes",
         /// Among all others.
         None = "none",
@@ -32,8 +32,8 @@ choices! {
     pub enum QueueDiscipline {
         /// Those that find it full.
         DropTail = "drop-tail",
-        /// Beside them some at random while its average length is above a threshold (Floyd and Jacobson 1993); packets
-        /// whose transport understands marks are marked instead (RFC 3168 §5).
+        /// Beside them some at random while its average length is above a threshold (Floyd and Jacobson
+        /// 1993); packets whose transport understands marks are marked instead (RFC 3168 §5).
         Red = "red",
     }
 }
@@ -55,7 +55,8 @@ params! {
         red_max_p: f64 = 0.1, "", "Floyd and Jacobson 1993 §4, max_p (0.02); 0.1: ns-2 linterm_ 10", [0.0, 1.0];
         /// RED: the weight of the present length in the average.
         red_weight: f64 = 0.002, "", "Floyd and Jacobson 1993 §4, w_q; ns-2 q_weight_", [1e-6, 1.0];
-        /// RED: does the probability rise on from `red_max_p` to one between the upper threshold and twice that?
+        /// RED: does the probability rise on from `red_max_p` to one between the upper threshold and twice
+        /// that?
         red_gentle: bool = true, "", "Floyd 2000; ns-2 gentle_";
         /// RED: in idle time the average falls as if a packet had met an empty queue this often.
         red_idle_packet_ms: f64 = 4.0, "ms", "Floyd and Jacobson 1993 §4, s (500 bytes with RTS at 2 Mb/s)", [0.001, 1e4];
@@ -113,8 +114,8 @@ impl InterfaceQueue {
         }
     }
 
-    /// Decides about a packet that arrives, and marks it; to be asked before [`InterfaceQueue::push`], and also if the
-    /// packet can go straight to the MAC. Routing packets with priority are admitted always.
+    /// Decides about a packet that arrives, and marks it; to be asked before [`InterfaceQueue::push`], and
+    /// also if the packet can go straight to the MAC. Routing packets with priority are admitted always.
     pub fn admit(&mut self, now: Time, outgoing: &mut Outgoing) -> Admission {
         let class = self.class_of(&outgoing.body);
         let Some(red) = &mut self.red else { return Admission::Admitted };
@@ -210,7 +211,7 @@ impl InterfaceQueue {
 mod tests {
     use super::*;
     use crate::kernel::{Purpose, Streams};
-    use crate::packet::FlowId;
+    use crate::wire::FlowId;
     use proptest::prelude::*;
 
     /// A packet of a kind (0 routing, 1 ACK, 2 CBR) for neighbour 1 or 2.

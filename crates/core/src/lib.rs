@@ -6,12 +6,12 @@
 pub mod arp;
 pub mod drops;
 pub mod ifq;
+pub mod ip;
 pub mod kernel;
 pub mod mac;
 pub mod mobility;
 pub mod network;
 pub mod observe;
-pub mod packet;
 pub mod params;
 pub mod profile;
 pub mod radio;
@@ -21,3 +21,4 @@ pub mod sections;
 pub mod topology;
 pub mod traffic;
 pub mod transport;
+pub mod wire;

@@ -4,12 +4,13 @@
 //! `rfc` is the defaults of the parameters themselves. See docs/models/profiles.md for the sources.
 
 use crate::ifq::{QueueParams, RoutingPriority};
+use crate::ip::NetworkParams;
 use crate::mac::{Access, MacParams};
 use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::routing::dsr::DsrParams;
-use crate::scenario::{NetworkParams, Params};
+use crate::scenario::Params;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.

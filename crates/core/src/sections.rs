@@ -1,7 +1,7 @@
 //! All parameters by section, and the routing protocols: one table for both.
 //!
-//! A protocol's line in the table makes its name known, its section of parameters a part of every scenario, and
-//! itself what nodes run when a scenario names it.
+//! A protocol's line in the table makes its name known, its section of parameters a part of every scenario,
+//! and itself what nodes run when a scenario names it.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::arp::ArpParams;
 use crate::ifq::QueueParams;
+use crate::ip::NetworkParams;
 use crate::kernel::Stream;
 use crate::mac::MacParams;
-use crate::packet::NodeId;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Routing};
-use crate::scenario::NetworkParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
+use crate::wire::NodeId;
 
 /// Makes the routing protocol of a node, which gets its own stream of random numbers.
 pub type RoutingMaker<'a> = dyn FnMut(NodeId, Stream) -> Box<dyn Routing> + 'a;
@@ -44,8 +44,9 @@ macro_rules! set_of {
     };
 }
 
-/// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`, where the
-/// section has the module's name, and `with sets` if the parameters have named sets (`SETS` and `set`).
+/// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`,
+/// where the section has the module's name, and `with sets` if the parameters have named sets (`SETS` and
+/// `set`).
 macro_rules! sections {
     (
         layers { $($(#[doc = $layer_doc:literal])+ $layer:ident: $layer_params:ty,)+ }
@@ -114,8 +115,8 @@ macro_rules! sections {
                 }
             }
 
-            /// These parameters with the protocol's section replaced by one of its named sets; none if there is no
-            /// such set.
+            /// These parameters with the protocol's section replaced by one of its named sets; none if there
+            /// is no such set.
             pub fn with_routing_set(self, protocol: RoutingKind, name: &str) -> Option<Params> {
                 match protocol {
                     $(RoutingKind::$kind => {

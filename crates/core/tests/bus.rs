@@ -1,5 +1,7 @@
 //! TCP-BuS in whole runs: segments that wait at nodes on the way while the way on is gone.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::kernel::{Span, Streams, Time};
@@ -17,8 +19,8 @@ fn tcp(src: u32, dst: u32) -> Flow {
     Flow { src, dst, start_s: 1.0, stop_s: None, kind }
 }
 
-/// Four hops; the third and fourth are gone from 121.5 s (150 m to the side, 250 m away) to 124.5 s. By 100 s, when the
-/// transfer begins, DSDV knows its way; it has no feedback from the link layer.
+/// Four hops; the third and fourth are gone from 121.5 s (150 m to the side, 250 m away) to 124.5 s. By 100
+/// s, when the transfer begins, DSDV knows its way; it has no feedback from the link layer.
 fn outage(routing: RoutingKind) -> Scenario {
     let flow = Flow { start_s: 100.0, ..tcp(0, 4) };
     let mut scenario = Scenario { routing, ..chain(4, vec![flow], 140.0) };
@@ -81,8 +83,8 @@ fn times(events: &[Event], node: u64, event: &str, what: &str) -> Vec<f64> {
     events.iter().filter(wanted).map(|found| found.t).collect()
 }
 
-/// Kim, Toh and Choi 2000: the source is stopped, what was under way waits where it is, and arrives without being sent
-/// again.
+/// Kim, Toh and Choi 2000: the source is stopped, what was under way waits where it is, and arrives without
+/// being sent again.
 #[test]
 fn segments_wait_on_the_way_and_go_on_when_the_way_is_there_again() {
     let mut waited = 0;

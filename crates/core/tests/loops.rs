@@ -1,4 +1,7 @@
-//! Packets do not go in circles in whole networks either: the global loop detector over random mobile networks.
+//! Packets do not go in circles in whole networks either: the global loop detector over random mobile
+//! networks.
+
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
 
 use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};

@@ -1,5 +1,7 @@
 //! Whole runs with RTP, and with a deadline for CBR packets.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::network::{Outcome, run};
@@ -66,7 +68,8 @@ fn rtp_adds_a_header_and_reports() {
         let (frames, rtp) = video(&with);
         let rtp = rtp.expect("the flow has RTP");
         assert_eq!(frames.messages.transport, format!("rtp-{name}"));
-        // Of a cut first frame ARP holds one packet only; what never arrives before the first is not expected.
+        // Of a cut first frame ARP holds one packet only; what never arrives before the first is not
+        // expected.
         let received = frames.messages.packets_received.map(|packets| packets as i64);
         assert_eq!((Some(rtp.rtp_packets_expected), rtp.rtp_packets_lost), (received, 0));
         assert_eq!(rtp.rtp_in_time_fraction, frames.messages.message_delivery_fraction);

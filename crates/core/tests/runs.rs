@@ -1,17 +1,21 @@
 //! Whole runs: determinism, the audit, independence of what is far apart, and one-hop capacity.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::drops::DropReason;
 use manetlab_core::ifq::QueueDiscipline;
-use manetlab_core::kernel::{Span, Streams};
+use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mac::{Access, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::network::{Options, Outcome, RunError, run, run_while};
+use manetlab_core::network::{Options, Outcome, RunError, run, run_while, run_with};
 use manetlab_core::observe::FlowMeasures;
 use manetlab_core::profile::{PROFILES, profile};
+use manetlab_core::routing::{Action, Routing};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::wire::{NodeId, Packet};
 use proptest::prelude::*;
 
 use common::chain;
@@ -84,8 +88,8 @@ fn networks_far_apart_do_not_touch_each_other() {
     assert!(matches!(&both.flows[4].measures, FlowMeasures::Tcp(tcp) if tcp.delivered_bytes > 0));
 }
 
-/// Goodput of one saturated UDP hop, in bit/s: payload over the mean length of one exchange (facts/protocols.md,
-/// 5.0). The mean backoff is half of the greatest draw.
+/// Goodput of one saturated UDP hop, in bit/s: payload over the mean length of one exchange
+/// (facts/protocols.md, 5.0). The mean backoff is half of the greatest draw.
 fn closed_form_bps(params: &MacParams, payload: u32) -> f64 {
     let timing = Timing::new(params);
     let frame_bytes = timing.frame_bytes(payload + 28);
@@ -193,8 +197,8 @@ proptest! {
     }
 }
 
-/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up, before it
-/// asks for the next one.
+/// Without ARP and delays, a salvaged packet reaches the MAC in the instant in which it gave the packet up,
+/// before it asks for the next one.
 #[test]
 fn a_packet_salvaged_at_once_is_not_overwritten_by_the_next_in_the_queue() {
     let mut scenario = Scenario { routing: RoutingKind::Dsr, ..mobile("rfc", 519, 0.8) };
@@ -218,6 +222,65 @@ fn a_run_stops_when_it_is_told_to_and_asking_changes_nothing() {
     assert!(matches!(run_while(&scenario, Options::default(), &mut || false), Err(RunError::Stopped(_))));
 }
 
+/// A protocol that wants to be woken at an instant that has passed, once it has a packet to send.
+struct Late(bool);
+
+impl Routing for Late {
+    fn handle_start(&mut self, _: Time, _: &mut Vec<Action>) {}
+
+    fn handle_outgoing(&mut self, _: Time, packet: Packet, actions: &mut Vec<Action>) {
+        self.0 = true;
+        actions.push(Action::Drop(packet, DropReason::NoRoute));
+    }
+
+    fn handle_incoming(&mut self, _: Time, packet: Packet, _: NodeId, actions: &mut Vec<Action>) {
+        actions.push(Action::Deliver(packet));
+    }
+
+    fn handle_link_failure(&mut self, _: Time, packet: Packet, _: NodeId, actions: &mut Vec<Action>) {
+        actions.push(Action::Drop(packet, DropReason::LinkFailure));
+    }
+
+    fn handle_timeout(&mut self, _: Time, _: &mut Vec<Action>) {
+        self.0 = false;
+    }
+
+    fn next_timeout(&self) -> Time {
+        if self.0 { Time::from_secs(0.25) } else { Time::NEVER }
+    }
+
+    fn buffered(&self, _: &mut dyn FnMut(&Packet)) {}
+
+    fn next_hop(&self, _: Time, _: NodeId) -> Option<NodeId> {
+        None
+    }
+}
+
+#[test]
+fn a_deadline_in_the_past_ends_the_run() {
+    let scenario = Scenario { routing: RoutingKind::Custom, ..chain(1, vec![cbr(0, 1, 0.5, 0.1)], 2.0) };
+    let mut make = |_, _| Box::new(Late(false)) as Box<dyn Routing>;
+    let ended = run_with(&scenario, Options::default(), Some(&mut make), &mut || true);
+    let Err(RunError::Backwards { owner, deadline_s, now_s }) = ended else { panic!("{ended:?}") };
+    assert_eq!((owner.as_str(), deadline_s, now_s), ("routing at node 0", 0.25, 0.5));
+}
+
+/// DSR held packets of others without a search, and asked to be woken at time zero.
+#[test]
+fn packets_that_dsr_cannot_salvage_do_not_turn_time_back() {
+    let flows = [(15, 14), (6, 10), (13, 3)].map(|(src, dst)| {
+        let kind = FlowKind::Tcp { bytes: None, window: None, segment_bytes: None };
+        Flow { src, dst, start_s: 0.0, stop_s: None, kind }
+    });
+    let mut scenario = chain(15, flows.to_vec(), 3.0);
+    scenario.routing = RoutingKind::Dsr;
+    scenario.params.dsr.salvage_requests = 1;
+    for (at, node) in scenario.movement.iter_mut().enumerate() {
+        node.start.x = 240.0 * at as f64;
+    }
+    outcome(&scenario);
+}
+
 #[test]
 fn series_change_nothing_and_sum_to_the_result() {
     for profile in ["ns-2.35", "rfc"] {
@@ -233,7 +296,6 @@ fn series_change_nothing_and_sum_to_the_result() {
 /// The middle of a chain goes out of reach for a while: 600 m to the side at 100 m/s, and back.
 #[test]
 fn an_outage_shows_in_repairs_gap_and_timeouts() {
-    use manetlab_core::kernel::Time;
     use manetlab_core::mobility::{Command, Point};
 
     let mut scenario = chain(2, vec![tcp(0, 2, 1.0)], 60.0);
@@ -401,7 +463,6 @@ fn an_endless_adp_flow_is_clocked_by_its_acks() {
 /// A frame buffer drops the oldest while the network is away, and what it holds is on time when it is back.
 #[test]
 fn an_outage_fills_the_frame_buffer_and_costs_udp_its_frames() {
-    use manetlab_core::kernel::Time;
     use manetlab_core::mobility::{Command, Point};
     use manetlab_core::scenario::Carrier;
 

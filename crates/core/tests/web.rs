@@ -1,5 +1,7 @@
 //! Whole runs with Web sessions: what is carried, what routing is told, what an outage costs, and the audit.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 mod common;
 
 use manetlab_core::kernel::{Span, Streams, Time};
@@ -94,7 +96,8 @@ fn a_slow_server_delays_the_replies() {
     assert!((difference - 2.0).abs() < 0.01, "{difference}");
 }
 
-/// Each connection is opened and closed where it begins: the request's at the client, the replies' at the server.
+/// Each connection is opened and closed where it begins: the request's at the client, the replies' at the
+/// server.
 #[test]
 fn connections_are_told_to_routing_at_both_ends() {
     let cycles = vec![cycle(1.0, 100, &[2000]), cycle(5.0, 100, &[2000])];
@@ -110,8 +113,8 @@ fn connections_are_told_to_routing_at_both_ends() {
         let own = format!("\"src\":{node},");
         lines.lines().filter(|line| line.contains(&name) && line.contains(&by) && line.contains(&own)).count()
     };
-    // Without a linger each connection, two of either node, ends with a flood, which the neighbour repeats; late ACKs
-    // may open further ones.
+    // Without a linger each connection, two of either node, ends with a flood, which the neighbour repeats;
+    // late ACKs may open further ones.
     for node in [0, 1] {
         assert_eq!(sent_by("end-connection", node), 4, "node {node}");
         assert!(sent_by("init-connection", node) >= 4, "node {node}");

@@ -1,9 +1,9 @@
 //! The bare engine, for the benches: runs a scenario again and again in one thread, without Python.
 //!
-//! `engine MOVEMENT SCENARIO.json RUNS [FIRST_SEED]`: the movement as an ns-2 file, the rest of the scenario as the
-//! binding takes it (`Resolved.core_json()` in Python), and how many runs, each with the next seed. Reading the files
-//! is not part of what is timed. Prints a JSON object: the wall time of all runs in s, and the last run's work and
-//! hash.
+//! `engine MOVEMENT SCENARIO.json RUNS [FIRST_SEED]`: the movement as an ns-2 file, the rest of the scenario
+//! as the binding takes it (`Resolved.core_json()` in Python), and how many runs, each with the next seed.
+//! Reading the files is not part of what is timed. Prints a JSON object: the wall time of all runs in s, and
+//! the last run's work and hash.
 
 use std::time::Instant;
 
@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         scenario.seed = seed.parse()?;
     }
     let mut last = None;
+    #[expect(clippy::disallowed_methods, reason = "a bench reads the clock; the runs do not")]
     let started = Instant::now();
     for _ in 0..runs.parse::<u32>()? {
         last = Some(network::run(&scenario, false)?.result);

@@ -1,5 +1,7 @@
 //! This build measures what the golden results say, which a release build made: debug and release agree.
 
+#![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
+
 use std::path::Path;
 
 use manetlab_core::network;
@@ -26,15 +28,15 @@ fn result_hash_is_golden(name: &str, movement: &str, record: bool) {
 
 #[test]
 fn a_chain_gives_the_release_builds_result() {
-    result_hash_is_golden("chain3-tcp", "tests/data/ns2/chain3.tcl", false);
+    result_hash_is_golden("chain3-tcp", "validation/ns2/chain3.tcl", false);
 }
 
 #[test]
 fn moving_nodes_give_the_release_builds_result() {
-    result_hash_is_golden("mobile-10tcp", "tests/data/ns2/p01.mov", false);
+    result_hash_is_golden("mobile-10tcp", "validation/ns2/p01.mov", false);
 }
 
 #[test]
 fn the_recording_changes_nothing() {
-    result_hash_is_golden("chain3-tcp", "tests/data/ns2/chain3.tcl", true);
+    result_hash_is_golden("chain3-tcp", "validation/ns2/chain3.tcl", true);
 }

@@ -57,7 +57,8 @@ impl Movement {
         Movement::new(waypoint::grid(columns, rows, spacing_m))
     }
 
-    /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are defaults.
+    /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are
+    /// defaults.
     #[staticmethod]
     fn waypoint(
         py: Python<'_>,
@@ -120,9 +121,10 @@ impl Movement {
         self.trajectories().iter().map(at).collect()
     }
 
-    /// As many pairs of different nodes as there are `draws` (two each, uniform on [0, 1)): the first any node
-    /// that has others within `hops` links when the movement begins, the second any of these. A link is a distance
-    /// that the radio, `radio_json`, can receive over. Nobody has others within so many links: no pairs.
+    /// As many pairs of different nodes as there are `draws` (two each, uniform on [0, 1)): the first any
+    /// node that has others within `hops` links when the movement begins, the second any of these. A link is
+    /// a distance that the radio, `radio_json`, can receive over. Nobody has others within so many links: no
+    /// pairs.
     fn pairs_within_hops(
         &self,
         py: Python<'_>,

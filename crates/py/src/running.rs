@@ -25,8 +25,8 @@ pub(crate) fn stop(wanted: bool) {
     STOP.store(wanted, Ordering::Relaxed);
 }
 
-/// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the main
-/// thread; the other threads' runs wait for [`stop`].
+/// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the
+/// main thread; the other threads' runs wait for [`stop`].
 pub(crate) fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
 }
@@ -61,9 +61,9 @@ pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -
     json(&parse(scenario_json, movement, place)?)
 }
 
-/// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time series, with
-/// steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond or more. If the
-/// scenario's routing is `custom`, `protocol` makes each node's protocol, see [`Maker`].
+/// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time
+/// series, with steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond
+/// or more. If the scenario's routing is `custom`, `protocol` makes each node's protocol, see [`Maker`].
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,

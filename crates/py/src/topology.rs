@@ -24,8 +24,8 @@ fn range_m(scenario: &Scenario) -> f64 {
     Propagation::new(&scenario.params.radio).receive_range_m()
 }
 
-/// The topology from the end of the warm-up to the end of the run, looked at every `step_s`: a JSON object. The pairs of
-/// nodes looked at by themselves are those of the flows.
+/// The topology from the end of the warm-up to the end of the run, looked at every `step_s`: a JSON object.
+/// The pairs of nodes looked at by themselves are those of the flows.
 #[pyfunction]
 pub(crate) fn topology(
     py: Python<'_>,
@@ -48,7 +48,8 @@ pub(crate) fn topology(
     json(&Found { range_m, topology })
 }
 
-/// The hops of each pair's shortest path at every `step_s` from the start of the run on; None where there is no path.
+/// The hops of each pair's shortest path at every `step_s` from the start of the run on; None where there is
+/// no path.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
 pub(crate) fn shortest_hops(

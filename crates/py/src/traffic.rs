@@ -40,7 +40,8 @@ pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f6
     (0..count).map(|_| stream.unit()).collect()
 }
 
-/// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter each, bytes.
+/// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter
+/// each, bytes.
 ///
 /// `params_json` are the parameters of the section `video`, all of them.
 #[pyfunction]
@@ -80,8 +81,8 @@ pub(crate) fn web_defaults() -> PyResult<String> {
     json(&WebParams::default())
 }
 
-/// Web sessions for a network of `nodes`, which begin after a warm-up of `warmup_s`: a JSON list of the scenario's
-/// flows. `params_json` holds parameters of the section `web`, the rest are defaults.
+/// Web sessions for a network of `nodes`, which begin after a warm-up of `warmup_s`: a JSON list of the
+/// scenario's flows. `params_json` holds parameters of the section `web`, the rest are defaults.
 #[pyfunction]
 pub(crate) fn draw_web_sessions(
     params_json: &str,

@@ -46,8 +46,8 @@ def both_ways(label: Any, data: Data) -> Fields:
 
 
 def from_one_end(label: Any, data: Data) -> Fields:
-    """A chain with transfers from its first node to nodes at the distances that the label lists, as ``1,5``."""
-    lengths = [int(each) for each in label.split(",")]
+    """A chain with transfers from its first node to nodes at the distances that `hops` lists by label."""
+    lengths = data["hops"][label]
     return _chain(max(lengths), [tcp(0, hops) for hops in lengths], data)
 
 

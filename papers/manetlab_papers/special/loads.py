@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
-from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, quantity
+from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, pool, quantity
 from manetlab_papers.rules import Rule, kind
 
 DELIVERY = "cbr_delivery_fraction"
 
 
-def _loads(evaluator: Evaluator, data: Data, arguments: Data) -> list[float]:
-    """The loads that were run, and run in the other set-up if one is named (`common_with`)."""
-    found = evaluator.labels("load", {}, [data])
-    if "common_with" in arguments:
-        other = {**data, **arguments["common_with"]}
-        found = [load for load in found if load in evaluator.labels("load", {}, [other])]
-    return list(found)
+def _loads(evaluator: Evaluator, data: Data, common: Data | None = None) -> list[float]:
+    """The loads that were run, or those that several campaigns have in `common`."""
+    return list(evaluator.labels("load", {} if common is None else {"common": common}, [data]))
 
 
 @quantity("at peak")
 def at_peak(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
-    """A total of every scenario at the load at which its mean is greatest."""
-    lists = [evaluator.values({**data, "load": load}) for load in _loads(evaluator, data, arguments)]
+    """A total of every scenario at the load, of those that campaigns have in `common`, at which its mean is greatest."""
+    lists = [evaluator.values({**data, "load": load}) for load in _loads(evaluator, data, arguments.get("common"))]
     return max(lists, key=average)
 
 
@@ -50,9 +44,9 @@ def _means(evaluator: Evaluator, data: Data, loads: list[float]) -> list[float]:
     return [average(evaluator.values({**data, "measure": DELIVERY, "load": load})) for load in loads]
 
 
-def saturation_kbps(evaluator: Evaluator, data: Data, points: float) -> float:
+def saturation_kbps(evaluator: Evaluator, data: Data, points: float, common: Data | None = None) -> float:
     """The first load beyond the peak whose delivery is so many points below it; infinite if none."""
-    loads = _loads(evaluator, data, {})
+    loads = _loads(evaluator, data, common)
     means = _means(evaluator, data, loads)
     best = means.index(max(means))
     below = [
@@ -63,13 +57,76 @@ def saturation_kbps(evaluator: Evaluator, data: Data, points: float) -> float:
     return below[0] if below else math.inf
 
 
+@quantity("saturation of scenarios")
+def saturations_kbps(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
+    """The load at which each scenario saturates, beyond the one at which the ensemble delivers most.
+
+    A scenario that does not saturate counts with the load that would come next on the axis.
+    """
+    loads = _loads(evaluator, data, arguments["common"])
+    means = _means(evaluator, data, loads)
+    beyond = loads[means.index(max(means)) :]
+    following = 2 * beyond[-1] - loads[-2]
+    delivery = [evaluator.values({**data, "measure": DELIVERY, "load": load}) for load in beyond]
+    points = arguments["points_below_peak"]
+    return [
+        next((load for load, share in zip(beyond, of, strict=True) if 100 * (of[0] - share) >= points), following)
+        for of in zip(*delivery, strict=True)
+    ]
+
+
+@quantity("below saturation")
+def below_saturation(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
+    """The mean of a total over the loads at which a protocol is not saturated, in every scenario."""
+    end = saturation_kbps(evaluator, data, arguments["points_below_peak"], arguments["common"])
+    return pool([evaluator.values({**data, "load": load}) for load in _loads(evaluator, data) if load < end])
+
+
+@kind("saturates earlier")
+def earlier(rule: Rule) -> Finding:
+    """Each protocol saturates at a lower load in `of` than in `against`; the same load does not tell."""
+    points, common = rule.data["points_below_peak"], rule.data["common"]
+    found = [
+        [saturation_kbps(rule.evaluator, side, points, common) for side in case.sides.values()]
+        for case in rule.cases()
+    ]
+    text = "; ".join(f"{of:g} and {against:g} kb/s" for of, against in found)
+    if any(of > against for of, against in found):
+        return Finding(Outcome.CONTRADICTED, "later", text)
+    outcome = Outcome.INCONCLUSIVE if any(of == against for of, against in found) else Outcome.REPRODUCED
+    return Finding(outcome, "no later", text)
+
+
+@kind("saturates later")
+def later(rule: Rule) -> Finding:
+    """Each protocol saturates at a load that is at least `by_percent` higher in `of` than in `against`.
+
+    What is beyond the end of an axis is not known.
+    """
+    factor, texts, held, broken = 1 + rule.data["by_percent"] / 100, [], [], []
+    for case in rule.cases():
+        here, there = (
+            saturation_kbps(rule.evaluator, side, rule.data["points_below_peak"]) for side in case.sides.values()
+        )
+        ends = [max(_loads(rule.evaluator, side)) for side in case.sides.values()]
+        texts.append(f"{case.name}: {_bounded(here, ends[0])}, in the square {_bounded(there, ends[1])}")
+        held.append(min(here, ends[0]) >= factor * there)
+        broken.append(not math.isinf(here) and here < factor * min(there, ends[1]))
+    outcome = Outcome.CONTRADICTED if any(broken) else Outcome.INCONCLUSIVE
+    return stated(Finding(Outcome.REPRODUCED if all(held) else outcome, "", "; ".join(texts)))
+
+
+def _bounded(kbps: float, end: float) -> str:
+    return f"above {end:g}" if math.isinf(kbps) else f"{kbps:g}"
+
+
 @kind("saturation")
 def saturation(rule: Rule) -> Finding:
     """The loads at which protocols saturate, each in the claim's band."""
     found: dict[str, float] = {}
     end = 0.0
     for case in rule.cases():
-        end = max(_loads(rule.evaluator, case.sides["of"], {}))
+        end = max(_loads(rule.evaluator, case.sides["of"]))
         found[case.name] = saturation_kbps(rule.evaluator, case.sides["of"], rule.data["points_below_peak"])
     low, high = rule.claim.band()
     text = "; ".join(f"{name}: {load:g}" for name, load in found.items())
@@ -82,7 +139,7 @@ def saturation(rule: Rule) -> Finding:
 def crossing(rule: Rule) -> Finding:
     """A difference that must change its sign from minus to plus at a load within the claim's band."""
     [case] = rule.cases()
-    loads = _loads(rule.evaluator, case.sides["of"], {})
+    loads = _loads(rule.evaluator, case.sides["of"])
     differences = [
         difference(*(rule.evaluator.values({**side, "load": load}) for side in case.sides.values()))
         for load in loads

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from manetlab.campaign.ended import Ended
+from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
 from manetlab.errors import InputError
@@ -47,7 +47,7 @@ class Cluster:
         self._begin()
 
     def _begin(self) -> None:
-        self._ended: Ended[Any] = Ended()
+        self._ended: CompletionQueue[Any] = CompletionQueue()
         self._tasks: dict[str, tuple[Any, Work, int]] = {}
         self._alone_since: float | None = None
 
@@ -97,7 +97,7 @@ class Cluster:
         try:
             outcome = future.result(timeout=CONNECT_S)
         except KilledWorker as error:
-            return Outcome(work.task, error=f"the worker's process died each time that it was tried: {error}")
+            return Outcome(work.task, error=f"the worker process died at every attempt: {error}")
         except OtherCode:
             raise
         except (CancelledError, OSError, TimeoutError) as error:
@@ -109,17 +109,17 @@ class Cluster:
             return None
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
-            hint = "is manetlab installed there, in the same version?"
-            wanted = "workers that run tasks"
+            hint = "is the same version of manetlab installed on the worker?"
+            wanted = "workers that can run tasks"
             raise InputError("a worker cannot run a task", self._where, found, wanted, hint) from None
         assert isinstance(outcome, Outcome)
         return outcome
 
     def _check_alive(self) -> None:
         if self._client.status != "running":
-            hint = "the results that came before are in the store; start a scheduler and run the same again"
+            hint = "earlier results are in the store; start a scheduler and run the same command again"
             found = f"the connection is {self._client.status}"
-            raise InputError("the scheduler has gone", self._where, found, "a running scheduler", hint)
+            raise InputError("the scheduler has disappeared", self._where, found, "a running scheduler", hint)
         if self._patience_s is None or self._client.scheduler_info()["workers"]:
             self._alone_since = None
             return
@@ -128,7 +128,7 @@ class Cluster:
         if now - self._alone_since > self._patience_s:
             found = f"no worker for {self._patience_s:g} s"
             hint = f"start some: dask worker {self._where}"
-            raise InputError("the scheduler has no workers", self._where, found, "a worker or more", hint)
+            raise InputError("the scheduler has no workers", self._where, found, "one or more workers", hint)
 
 
 class Slurm(Cluster):
@@ -163,7 +163,7 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
 
     hint = "for example --slurm cores=4 --slurm memory=8GB --slurm jobs=10 --slurm queue=short"
     if shutil.which("sbatch") is None:
-        raise InputError("SLURM is not there", "slurm", "no sbatch on the path", "SLURM's commands", hint)
+        raise InputError("SLURM is not available", "slurm", "no sbatch in PATH", "SLURM's commands", hint)
     given = dict(options)
     jobs = given.pop("jobs", 1)
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
@@ -178,7 +178,9 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
         cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
     except (TypeError, ValueError, RuntimeError, OSError) as error:
         wanted = "options of dask_jobqueue.SLURMCluster"
-        raise InputError("SLURM cannot be used so", "slurm", str(error), wanted, hint) from None
+        raise InputError(
+            "SLURM cannot be used with these options", "slurm", str(error), wanted, hint
+        ) from None
     return cluster
 
 
@@ -194,7 +196,7 @@ def _client(scheduler: Any) -> Any:
         return connect(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         found = str(error).splitlines()[0] if str(error) else "no answer"
-        hint = "start one with `dask scheduler`, or leave --scheduler out to run on this machine"
+        hint = "start one with `dask scheduler`, or omit --scheduler to run on this machine"
         wanted = "the address of a running Dask scheduler, tcp://host:port"
         raise InputError("the scheduler cannot be reached", str(scheduler), found, wanted, hint) from None
 

@@ -6,18 +6,21 @@ SQLite's write-ahead log with ``synchronous = FULL`` keeps every committed run t
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 from manetlab.files import check_writable
 
 APPLICATION = 0x6D6E6574
 """Marks the SQLite file as a store of manetlab; "mnet" in ASCII."""
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 WAIT_S = 60.0
 """How long a process waits for another one's transaction, in s."""
 
@@ -27,6 +30,7 @@ CREATE TABLE campaign (
     id TEXT NOT NULL UNIQUE,              -- SHA-256 over what decides the runs
     definition TEXT NOT NULL,             -- the campaign as JSON, as last asked
     folder TEXT NOT NULL,                 -- where the names of files start from
+    digest TEXT NOT NULL,                 -- SHA-256 over id, definition and folder
     reached INTEGER NOT NULL,             -- replications that the results have
     used INTEGER NOT NULL                 -- the greatest was run last
 );
@@ -47,7 +51,8 @@ CREATE TABLE run (
     platform TEXT NOT NULL,
     python TEXT NOT NULL,
     host TEXT NOT NULL,
-    ended TEXT NOT NULL                   -- UTC, ISO 8601
+    ended TEXT NOT NULL,                  -- UTC, ISO 8601
+    digest TEXT NOT NULL                  -- SHA-256 over all the other columns
 ) WITHOUT ROWID;
 CREATE INDEX run_of_scenario ON run (scenario_hash);
 CREATE TABLE task (
@@ -55,6 +60,7 @@ CREATE TABLE task (
     point INTEGER NOT NULL,
     replication INTEGER NOT NULL,
     key TEXT NOT NULL REFERENCES run (key),
+    digest TEXT NOT NULL,                 -- SHA-256 over the campaign's id and the other columns
     PRIMARY KEY (campaign, point, replication)
 ) WITHOUT ROWID;
 CREATE INDEX task_of_run ON task (key);
@@ -80,6 +86,7 @@ CREATE TABLE series (
     name TEXT NOT NULL,
     file TEXT NOT NULL,                   -- within the folder beside the store
     rows INTEGER NOT NULL,
+    digest TEXT NOT NULL,                 -- SHA-256 over the file
     PRIMARY KEY (key, name)
 ) WITHOUT ROWID;
 CREATE TABLE session (
@@ -92,9 +99,15 @@ CREATE TABLE session (
     dependencies TEXT NOT NULL,           -- names and versions of what is installed, JSON
     workers TEXT NOT NULL,                -- local threads, a Dask scheduler, SLURM
     began TEXT NOT NULL,
+    digest TEXT NOT NULL,                 -- SHA-256 over the columns from campaign to began
     ended TEXT                            -- null if it was killed
 );
 """
+
+
+def digest_of(values: Iterable[Any]) -> str:
+    """SHA-256 over the values of a row, in order; numbers by their shortest exact decimal form."""
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
 
 
 class Database:
@@ -139,7 +152,7 @@ class Database:
             InputError: There is none, or it cannot be read.
         """
         if not path.is_file():
-            hint = "`manetlab campaign run` makes it"
+            hint = "`manetlab campaign run` creates it"
             found = "a directory" if path.is_dir() else "no such file"
             raise InputError("the store does not exist", str(path), found, "a store of a campaign", hint)
         with _clear(path):
@@ -209,7 +222,21 @@ class Database:
         if version != SCHEMA_VERSION:
             hint = "read it with the version of manetlab that wrote it, or name another --store"
             found, wanted = f"schema version {version}", f"schema version {SCHEMA_VERSION}"
-            raise InputError("the store has another form", str(self.path), found, wanted, hint)
+            raise InputError("the store has another schema version", str(self.path), found, wanted, hint)
+        self._check_content()
+
+    def _check_content(self) -> None:
+        """Checks that the file holds a store's tables and nothing else, and that SQLite finds them sound.
+
+        Triggers and views would be executed by whoever opens a store that somebody else has made.
+        """
+        others = _objects(self._db) ^ _own_objects()
+        if others:
+            names = ", ".join(sorted({shown(name) for _, name, _ in others}))
+            raise damaged(self.path, f"other tables, indices, views or triggers: {names}")
+        [(found,)] = self._db.execute("PRAGMA quick_check(1)")
+        if found != "ok":
+            raise damaged(self.path, shown(found))
 
     def _use_log(self) -> None:
         # While another process makes the store, the change is refused without waiting.
@@ -237,14 +264,29 @@ class Database:
 
 def _connect(name: str) -> sqlite3.Connection:
     # Transactions are begun and ended by hand.
-    return sqlite3.connect(name, timeout=WAIT_S, isolation_level=None, uri=name.startswith("file:"))
+    db = sqlite3.connect(name, timeout=WAIT_S, isolation_level=None, uri=name.startswith("file:"))
+    # A file may come from somebody else: its schema calls no function that has an effect.
+    db.execute("PRAGMA trusted_schema = OFF")
+    return db
+
+
+def _objects(db: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    """Type, name and definition of all that a file defines; statistics of SQLite's own are left out."""
+    query = "SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'"
+    return {(str(kind), str(name), str(sql)) for kind, name, sql in db.execute(query)}
+
+
+@cache
+def _own_objects() -> frozenset[tuple[str, str, str]]:
+    with Database.open(None) as store:
+        return frozenset(_objects(store._db))
 
 
 def _check_place(path: Path) -> None:
     check_writable(path)
     if path.exists() and not path.is_file():
-        hint = "SQLite needs a file that it can read and write anywhere"
-        raise InputError("the store cannot be written", str(path), "no regular file", "a file", hint)
+        hint = "SQLite needs a file with random access"
+        raise InputError("the store cannot be written", str(path), "not a regular file", "a file", hint)
 
 
 @contextlib.contextmanager
@@ -253,21 +295,34 @@ def _clear(path: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if not hasattr(error, "sqlite_errorcode"):
+            # Python's own: what SQLite returned is no text.
+            raise damaged(path, str(error)) from None
         if _is_busy(error):
-            found, hint = str(error), "another process holds the store: wait for it, or stop it"
+            found, hint = str(error), "another process is using the store: wait for it, or stop it"
         else:
             found = str(error)
-            hint = "what was stored before is safe; check the disk and permissions, then run the same again"
-        wanted = "a file that can be written, on a disk with room"
+            hint = "what was stored is safe; check disk and permissions, then run the same command again"
+        wanted = "a writable file, on a disk with free space"
         raise InputError("the store cannot be used", str(path), found, wanted, hint) from None
     except sqlite3.DatabaseError as error:
         raise _no_store(path, str(error)) from None
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:
-    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def damaged(path: Path | None, found: str) -> InputError:
+    """The error of a store whose content is not what manetlab wrote."""
+    hint = "restore it from a copy, or name another --store and run the campaign again"
+    wanted = "what manetlab stored, with its digests"
+    return InputError(
+        "the store is damaged, or was changed by another program", str(path), found, wanted, hint
+    )
 
 
 def _no_store(path: Path | None, found: str) -> InputError:
-    hint = "name the file that `manetlab campaign run` made"
-    return InputError("this is no store", str(path), found, "a store of a campaign", hint)
+    hint = "give the file that `manetlab campaign run` made, for example NAME.db"
+    return InputError("not a results store", str(path), found, "a store of a campaign", hint)

@@ -103,9 +103,9 @@ def run(
     from manetlab.campaign.results import Results
 
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
-        hint = "leave it out for as many as there are cores"
+        hint = "omit it to use all cores"
         place = "the number of jobs is not allowed"
-        raise InputError(place, "jobs", shown(jobs), "a whole number from 1", hint)
+        raise InputError(place, "jobs", shown(jobs), "a whole number, 1 or more", hint)
     if campaign.series_s is not None and store is None:
         hint = 'give the campaign one: run("name.db")'
         wanted = "a store in a file"
@@ -134,7 +134,7 @@ def _check_for_cluster(campaign: Campaign) -> None:
     for scenario in campaign.first_scenarios():
         if scenario.is_in_python:
             hint = "run it here, without a scheduler, or write the protocol in Rust"
-            wanted = "one of the simulator's own protocols"
+            wanted = "one of the built-in protocols"
             place = f"{campaign.where}: routing"
             raise InputError(
                 "a cluster cannot run a protocol in Python", place, f'"{scenario.routing}"', wanted, hint
@@ -149,8 +149,10 @@ def _backend(jobs: int | None, scheduler: str | None, slurm: Mapping[str, Any] |
     where = "scheduler" if scheduler is not None else "slurm"
     if jobs is not None or (scheduler is not None and slurm is not None):
         found = "jobs" if jobs is not None else "slurm"
-        hint = "a cluster has the workers that it has"
-        raise InputError("these do not go together", where, f"{where} and {found}", "one of them", hint)
+        hint = "the cluster determines the number of workers"
+        raise InputError(
+            "these options exclude each other", where, f"{where} and {found}", "only one of them", hint
+        )
     from manetlab.campaign import dask_cluster
 
     return dask_cluster.Cluster(scheduler) if scheduler is not None else dask_cluster.Slurm(slurm or {})
@@ -247,7 +249,7 @@ class _Execution:
             self.store.renew()
             self.renewed = time.monotonic()
 
-    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int]]:
+    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int, str]]:
         if not outcome.series or self.store.path is None:
             return {}
         from manetlab.campaign.series import write

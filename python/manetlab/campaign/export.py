@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.campaign.series import write_parquet
 from manetlab.errors import InputError
-from manetlab.files import check_writable, write_text
+from manetlab.files import check_writable, for_spreadsheet, write_text
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -69,15 +69,18 @@ def _write(path: Path, table: pd.DataFrame) -> None:
     import pyarrow
 
     if path.suffix == ".csv":
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        texts = table.select_dtypes(exclude="number").columns
+        safe = table.assign(**{name: table[name].map(for_spreadsheet) for name in texts})
+        safe = safe.rename(columns=for_spreadsheet)
+        write_text(path, safe.to_csv(index=False, lineterminator="\n"))
     else:
         write_parquet(path, pyarrow.Table.from_pandas(table, preserve_index=False))
 
 
 def _make(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        hint = "name a folder, or one that is not there yet"
-        raise InputError("the output is no folder", str(folder), "a file", "a folder", hint)
+        hint = "give a folder; it may not exist yet"
+        raise InputError("the output is not a folder", str(folder), "a file", "a folder", hint)
     if not folder.exists():
         check_writable(folder)
         folder.mkdir()

@@ -11,7 +11,7 @@ from manetlab import parameters, web
 from manetlab.errors import InputError, shown
 from manetlab.flows import FLOWS
 from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario
-from manetlab.written import long_form, merged
+from manetlab.scenario_data import long_form, merged
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -48,8 +48,8 @@ def check(path: str, where: str) -> None:
     """
     if path in REPLICATED:
         hint = "give first_seed; replication r of every point has the seed first_seed + r"
-        wanted = "a field that makes a difference"
-        raise InputError("the seed is the campaign's", where, f'"{path}"', wanted, hint)
+        wanted = "a field other than the seed"
+        raise InputError("the campaign sets the seed", where, f'"{path}"', wanted, hint)
     general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
     section, _, name = path.partition(".")
     if general in known() or (section == parameters.PYTHON and name.isidentifier()):
@@ -88,7 +88,7 @@ def _assigned(node: object, path: list[str], value: object, where: str) -> objec
         items[int(key)] = _assigned(items[int(key)], rest, value, where) if rest else value
         return items
     wanted = f"a table or list that has {key}"
-    raise InputError("there is nothing to set here", where, shown(node), wanted, "see the base scenario")
+    raise InputError("this field cannot be set", where, shown(node), wanted, "see the base scenario")
 
 
 def leaves(path: str, value: object) -> list[tuple[str, ...]]:

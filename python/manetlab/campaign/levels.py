@@ -8,7 +8,7 @@ from typing import Any
 
 from manetlab.campaign import fields
 from manetlab.errors import InputError, shown
-from manetlab.written import as_plain
+from manetlab.scenario_data import as_plain
 
 MAX_LEVELS = 10_000
 """Most levels of one factor."""
@@ -40,14 +40,14 @@ def listed(values: object, name: str, where: str) -> list[Any]:
         hint = f"for example {name} = [1, 2]"
         raise InputError("a factor needs a list of values", place, shown(values), "a list", hint)
     if len(values) > MAX_LEVELS:
-        hint = "take fewer levels"
+        hint = "use fewer levels"
         raise InputError("a factor has too many levels", place, str(len(values)), f"{MAX_LEVELS}", hint)
     plain = as_plain(list(values))
     for value in plain:
         if isinstance(value, Mapping) and "fields" in value and not _is_labelled(value):
             wanted = '{ label = "…", fields = { "field" = value, … } }'
-            hint = "a label is text or a number, fields is a table that is not empty"
-            raise InputError("this is no level", place, shown(value), wanted, hint)
+            hint = "label is text or a number; fields is a table with at least one entry"
+            raise InputError("not a valid level", place, shown(value), wanted, hint)
     assert isinstance(plain, list)
     return plain
 
@@ -85,5 +85,7 @@ def check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], st
             shorter = min(len(mine), len(other))
             if mine[:shorter] == other[:shorter]:
                 found = f'"{".".join(mine)}", which factor {factor} sets too'
-                hint = "put both into one factor, with levels of { label, fields }"
-                raise InputError("two factors set the same field", place, found, "fields of its own", hint)
+                hint = "combine both in one factor, with levels of { label, fields }"
+                raise InputError(
+                    "two factors set the same field", place, found, "fields that no other factor sets", hint
+                )

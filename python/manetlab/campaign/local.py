@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from manetlab import _core
-from manetlab.campaign.ended import Ended
+from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import Work, perform
 from manetlab.running import available_cores
@@ -23,7 +23,7 @@ class Threads:
         self.name = f"{self.jobs} threads"
         self._pool = ThreadPoolExecutor(self.jobs)
         self._lately = 0
-        self._ended: Ended[Future[Outcome]] = Ended()
+        self._ended: CompletionQueue[Future[Outcome]] = CompletionQueue()
 
     def capacity(self) -> int:
         """Some tasks wait, so that no thread is idle while results are stored; more if runs are short."""

@@ -22,7 +22,7 @@ from manetlab.files import read_bytes
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario
-from manetlab.written import as_plain, merged
+from manetlab.scenario_data import as_plain, merged
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Progress
@@ -346,6 +346,7 @@ class Campaign:
         for name in ("name", "question"):
             if not isinstance(getattr(self, name), str):
                 raise self._refused(name, getattr(self, name), "text", "put it in quotation marks")
+            self._check_printable(name, getattr(self, name))
         for name, least, most in (
             ("replications", 1, MAX_RUNS),
             ("max_replications", 1, MAX_RUNS),
@@ -354,23 +355,31 @@ class Campaign:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 wanted = f"a whole number from {least} to {most}"
-                raise self._refused(name, value, wanted, "10 replications or more make an interval of use")
+                raise self._refused(name, value, wanted, "a useful interval needs 10 or more replications")
         check_series_step(self.series_s, f"{self.where}: series_s")
         if self.until is None:
             return
         if not _is_number(self.until, 1e-6, 1.0):
-            raise self._refused("until", self.until, "a share of the mean, up to 1", "0.05 stands for 5 %")
+            raise self._refused(
+                "until", self.until, "a share of the mean, above 0 and at most 1", "0.05 means 5 %"
+            )
         if self.replications < 2:
-            hint = "an interval needs two replications, a trustworthy one ten"
+            hint = "an interval needs two replications, a reliable one ten"
             raise self._refused("replications", self.replications, "2 or more, with until", hint)
         if self.max_replications < self.replications:
             wanted = f"at least {self.replications}, the replications that are always made"
-            hint = "raise max_replications, or leave out until"
+            hint = "raise max_replications, or omit until"
             raise self._refused("max_replications", self.max_replications, wanted, hint)
         if not self.metrics:
             hint = 'name them: metrics = ["tcp_throughput_bps"]'
-            wanted = "the metrics whose intervals shall be that narrow"
+            wanted = "the metrics whose intervals must become that narrow"
             raise self._refused("metrics", [], wanted, hint)
+
+    def _check_printable(self, key: str, text: str) -> None:
+        """Refuses characters that a terminal would obey instead of showing them."""
+        if any(not letter.isprintable() and letter not in "\n\t" for letter in text):
+            wanted = "text without control characters"
+            raise self._refused(key, text, wanted, "take out what a terminal does not show")
 
     def _check_names(self) -> None:
         for metric in self.metrics:
@@ -379,15 +388,17 @@ class Campaign:
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"
+            for text in (name, *(str(level.label) for level in levels)):
+                self._check_printable(f"factors.{name!r}", text)
             if name in fields.REPLICATED:
                 fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:
-                hint = "tables have a column of that name already: choose another"
-                raise InputError("a factor cannot have this name", place, f'"{name}"', "another name", hint)
+                hint = "tables already have a column of that name"
+                raise InputError("this name is reserved", place, f'"{name}"', "another name", hint)
             [(label, count)] = Counter(str(level.label) for level in levels).most_common(1)
             if count > 1:
-                hint = "take one of them out"
-                raise InputError("a level is given twice", place, label, "levels with different labels", hint)
+                hint = "remove one of them"
+                raise InputError("a level occurs twice", place, label, "levels with different labels", hint)
             set_here = set()
             for level in levels:
                 for path, value in level.fields.items():
@@ -402,18 +413,24 @@ class Campaign:
     def _check_size(self) -> None:
         for key, values in self.factors.items():
             if not values:
-                hint = "give it values, or leave the factor out"
+                hint = "give it values, or remove the factor"
                 raise InputError(
-                    "a factor has no levels", f"{self.where}: factors.{key}", "none", "a level or more", hint
+                    "a factor has no levels",
+                    f"{self.where}: factors.{key}",
+                    "none",
+                    "one or more levels",
+                    hint,
                 )
         if (runs := self.point_count * self.replications) > MAX_RUNS:
             sizes = " × ".join(str(len(values)) for values in self.factors.values())
             found = f"{sizes} combinations × {self.replications} replications = {runs:.4g} runs"
-            hint = "vary fewer factors at a time, or take fewer levels of each"
+            hint = "vary fewer factors at a time, or use fewer levels of each"
             raise InputError("the campaign is too large", self.where, found, f"at most {MAX_RUNS} runs", hint)
         last = self.first_seed + max(self.replications, self.max_replications if self.until else 0) - 1
         if last >= 2**64:
-            raise self._refused("first_seed", self.first_seed, "seeds below 2⁶⁴", "choose a smaller one")
+            raise self._refused(
+                "first_seed", self.first_seed, "seeds below 2⁶⁴", "choose a smaller first_seed"
+            )
 
 
 def _is_number(value: object, least: float, most: float) -> bool:

@@ -7,12 +7,14 @@ import shlex
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
+from manetlab.campaign.database import damaged
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
-from manetlab.campaign.store import Store
+from manetlab.campaign.store import RUN, Store
 from manetlab.errors import InputError
 from manetlab.parameters import unknown
 
@@ -56,7 +58,7 @@ class Results:
     def of(cls, store: Store, number: int | None = None) -> Results:
         """The results of a campaign in an open store, of the one that was run last if none is named."""
         this, campaign, replications = store.definition(number)
-        return cls(campaign, replications, store.path, _Raw(store, this, replications))
+        return cls(campaign, replications, store.path, _Raw(store, this, campaign.point_count, replications))
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -145,7 +147,7 @@ class Results:
     @property
     def series_names(self) -> list[str]:
         """The time series that runs have kept."""
-        return sorted({name for _, name, _ in self._raw.series})
+        return sorted({name for _, name, _, _ in self._raw.series})
 
     @property
     def missing(self) -> int:
@@ -202,9 +204,11 @@ class Results:
         if name not in NAMES:
             raise unknown("time series", name, NAMES, str(self.store))
         place_of = {run.key: self._place(run.point, run.replication) for run in self._raw.runs}
-        files = [(file, place_of[key]) for key, kept, file in self._raw.series if kept == name]
+        files = [
+            (file, digest, place_of[key]) for key, kept, file, digest in self._raw.series if kept == name
+        ]
         if self.store is None or not files:
-            hint = "series_s = 1.0 in the campaign keeps them, with a value each second"
+            hint = "set series_s = 1.0 in the campaign to keep them, with one value per second"
             wanted = "runs that kept time series"
             raise InputError("there are no time series", str(self.store), "none", wanted, hint)
         return read(self.store, files)
@@ -322,20 +326,21 @@ class Results:
         return {"point": point, **levels, "replication": replication}
 
 
-class _Run:
-    """A row of the store."""
+class _Run(SimpleNamespace):
+    """A row of the store: point, replication and the columns of a run."""
 
     def __init__(self, row: Sequence[Any]) -> None:
-        self.point, self.replication, self.key, self.scenario_hash, self.code = row[:5]
-        self.result_hash, self.events, self.totals, self.flows, self.drops = row[5:10]
-        self.cpu_time_s, self.wall_time_s, self.platform, self.host, self.ended = row[10:]
+        super().__init__(**dict(zip(("point", "replication", *RUN), row, strict=True)))
 
 
 class _Raw:
     """What the store has of a campaign, read at one instant."""
 
-    def __init__(self, store: Store, campaign: int, replications: int) -> None:
+    def __init__(self, store: Store, campaign: int, point_count: int, replications: int) -> None:
         self.runs = [_Run(row) for row in store.finished(campaign, replications)]
+        for run in self.runs:
+            if not 0 <= run.point < point_count or run.replication < 0:
+                raise damaged(store.path, f"a run of point {run.point}, replication {run.replication}")
         self.failures = store.failures(campaign, replications)
         self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)

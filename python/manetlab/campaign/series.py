@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from manetlab.errors import InputError
+from manetlab.campaign.database import damaged
+from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow
+
+
+LEFT_BEHIND_S = 600.0
+"""A temporary file that is older than this, in s, has no writer any more."""
 
 
 def folder_of(store: Path) -> Path:
@@ -22,8 +30,8 @@ def folder_of(store: Path) -> Path:
 
 def write(
     store: Path, key: str, series: Mapping[str, Mapping[str, Sequence[Any]]]
-) -> dict[str, tuple[str, int]]:
-    """Writes the time series of a run; returns file and number of rows of each, by its name.
+) -> dict[str, tuple[str, int, str]]:
+    """Writes the time series of a run; returns file, number of rows and digest of each, by its name.
 
     A series counts when the store refers to its file, which it does from the transaction that keeps the run.
 
@@ -38,8 +46,9 @@ def write(
             continue
         file = f"{name}/{key}.parquet"
         table = pyarrow.table({column: list(values) for column, values in columns.items()})
-        write_parquet(folder_of(store) / file, table)
-        written[name] = (file, table.num_rows)
+        path = folder_of(store) / file
+        write_parquet(path, table)
+        written[name] = (file, table.num_rows, _digest(path.read_bytes()))
     return written
 
 
@@ -53,6 +62,7 @@ def write_parquet(path: Path, table: pyarrow.Table) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
         try:
             with os.fdopen(handle, "wb") as sink:
@@ -73,13 +83,25 @@ def write_parquet(path: Path, table: pyarrow.Table) -> None:
             os.close(folder)
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "what was written before is safe; free some room, then do the same again"
-        wanted = "a place to write, with room"
+        hint = "what was written before is safe; free some space, then run the same command again"
+        wanted = "a writable place with free space"
         raise InputError("a table cannot be written", str(path), reason, wanted, hint) from None
 
 
-def read(store: Path, places: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.DataFrame:
+def _remove_leftovers(folder: Path) -> None:
+    """Removes what writers that were killed left behind; a living one needs seconds."""
+    for leftover in folder.glob(".*.new"):
+        with contextlib.suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > LEFT_BEHIND_S:
+                leftover.unlink()
+
+
+def read(store: Path, places: Sequence[tuple[str, str, Mapping[str, Any]]]) -> pd.DataFrame:
     """The rows of all these files, each with the columns of its place before its own.
+
+    Args:
+        store: The store beside which the files are.
+        places: File, digest and place of each.
 
     Raises:
         InputError: A file is not there or is not what was written.
@@ -89,10 +111,13 @@ def read(store: Path, places: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.Dat
     from pyarrow import parquet
 
     tables: list[pd.DataFrame] = []
-    for file, place in places:
-        path = folder_of(store) / file
+    for file, digest, place in places:
+        path = _within(store, file)
         try:
-            table = parquet.read_table(path).to_pandas()
+            content = path.read_bytes()
+            if _digest(content) != digest:
+                raise damaged(path, "a time series that is not what its digest says")
+            table = parquet.read_table(pyarrow.BufferReader(content)).to_pandas()
         except (OSError, pyarrow.ArrowException) as error:
             hint = "the folder of the time series must stay beside the store, under its name"
             raise InputError("a time series cannot be read", str(path), str(error), "Parquet", hint) from None
@@ -100,3 +125,19 @@ def read(store: Path, places: Sequence[tuple[str, Mapping[str, Any]]]) -> pd.Dat
             table.insert(index, name, value)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _within(store: Path, file: str) -> Path:
+    """The file of a time series, which a store names by its place in the folder.
+
+    Raises:
+        InputError: The name leads out of the folder: a store may come from somebody else.
+    """
+    name = PurePosixPath(file)
+    if name.is_absolute() or len(name.parts) != 2 or ".." in name.parts or name.suffix != ".parquet":
+        raise damaged(store, f"a time series in the file {shown(file)}")
+    return folder_of(store) / name
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

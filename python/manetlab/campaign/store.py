@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from manetlab import provenance
-from manetlab.campaign import owner
-from manetlab.campaign.database import Database
+from manetlab.campaign import process_identity
+from manetlab.campaign.database import Database, damaged, digest_of
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.errors import InputError
 
@@ -61,6 +61,26 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+RUN = (
+    *("key", "scenario_hash", "code", "seed", "result_hash", "events", "arrivals"),
+    *(
+        "totals",
+        "flows",
+        "drops",
+        "audit",
+        "cpu_time_s",
+        "wall_time_s",
+        "platform",
+        "python",
+        "host",
+        "ended",
+    ),
+)
+"""The columns of a run, without its digest."""
+SESSION = ("campaign", "code", "host", "platform", "python", "dependencies", "workers", "began")
+"""The columns of a session, without its digest and its end."""
+
+
 class Store(Database):
     """An open store: what is done with it."""
 
@@ -72,11 +92,13 @@ class Store(Database):
         folder = campaign.place
         with self.transaction():
             used = "(SELECT coalesce(max(used), 0) + 1 FROM campaign)"
+            asked = (identity, definition, folder)
             self._db.execute(
-                "INSERT INTO campaign (id, definition, folder, reached, used) "
-                f"VALUES (?, ?, ?, ?, {used}) ON CONFLICT (id) DO UPDATE "
-                f"SET definition = excluded.definition, folder = excluded.folder, used = {used}",
-                (identity, definition, folder, campaign.replications),
+                "INSERT INTO campaign (id, definition, folder, digest, reached, used) "
+                f"VALUES (?, ?, ?, ?, ?, {used}) ON CONFLICT (id) DO UPDATE SET "
+                "definition = excluded.definition, folder = excluded.folder, digest = excluded.digest, "
+                f"used = {used}",
+                (*asked, digest_of(asked), campaign.replications),
             )
             [(number,)] = self._db.execute("SELECT number FROM campaign WHERE id = ?", (identity,))
         return int(number)
@@ -89,14 +111,14 @@ class Store(Database):
     def open_session(self, campaign: int, code: str, workers: str, dependencies: Mapping[str, str]) -> int:
         """Notes that a process begins to run a campaign; returns the session's number."""
         origin = provenance.of_code()
+        values = (
+            *(campaign, code, platform.node(), origin["platform"], origin["python"]),
+            *(json.dumps(dependencies), workers, now()),
+        )
         with self.transaction():
             row = self._db.execute(
-                "INSERT INTO session (campaign, code, host, platform, python, dependencies, workers, began) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(campaign, code, platform.node(), origin["platform"], origin["python"]),
-                    *(json.dumps(dependencies), workers, now()),
-                ),
+                f"INSERT INTO session ({', '.join(SESSION)}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*values, digest_of(values)),
             )
         return int(row.lastrowid or 0)
 
@@ -104,7 +126,7 @@ class Store(Database):
         """Notes that a process has ended its work, and gives up its claims."""
         with self.transaction():
             self._db.execute("UPDATE session SET ended = ? WHERE number = ?", (now(), number))
-            self._db.execute("DELETE FROM claim WHERE owner = ?", (owner.this(),))
+            self._db.execute("DELETE FROM claim WHERE owner = ?", (process_identity.current(),))
 
     def check_code(self, code: str) -> None:
         """Checks that all runs in the store are of this code.
@@ -114,9 +136,9 @@ class Store(Database):
         """
         others = self.rows("SELECT code, count(*) FROM run WHERE code != ? GROUP BY code", (code,))
         if others:
-            what = "the store holds runs of other code"
+            what = "the store has runs of another version of the code"
             found = "; ".join(f"{count} runs of {other}" for other, count in others)
-            hint = "run that version, or name another --store, or mix them with --allow-other-version"
+            hint = "run that version, choose another --store, or mix them with --allow-other-version"
             raise InputError(what, str(self.path), found, f"runs of {code}", hint)
 
     def definition(self, number: int | None = None) -> tuple[int, Campaign, int]:
@@ -126,14 +148,15 @@ class Store(Database):
             InputError: The store has none.
         """
         query = (
-            "SELECT number, definition, folder, reached FROM campaign "
+            "SELECT number, id, definition, folder, digest, reached FROM campaign "
             "WHERE number = coalesce(?, number) ORDER BY used DESC LIMIT 1"
         )
         found = self.rows(query, (number,))
         if not found:
             hint = "`manetlab campaign run` fills it"
             raise InputError("the store is empty", str(self.path), "no campaign", "a campaign", hint)
-        this, definition, folder, reached = found[0]
+        this, identity, definition, folder, digest, reached = found[0]
+        self._verify(digest, (identity, definition, folder), f"campaign {this}")
         where = "campaign" if self.path is None else str(self.path)
         campaign = Campaign.build(json.loads(definition), where, Path(folder))
         return int(this), campaign, int(reached)
@@ -207,7 +230,9 @@ class Store(Database):
             if self._is_settled(place):
                 continue
             if self._is_free(place):
-                self._db.execute("REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, owner.this(), expires))
+                self._db.execute(
+                    "REPLACE INTO claim VALUES (?, ?, ?, ?, ?)", (*place, process_identity.current(), expires)
+                )
                 ours.append(task)
             else:
                 wanted.append(task)
@@ -216,11 +241,11 @@ class Store(Database):
     def renew(self) -> None:
         """Prolongs this process's claims."""
         with self.transaction():
-            values = (time.time() + LEASE_S, owner.this())
+            values = (time.time() + LEASE_S, process_identity.current())
             self._db.execute("UPDATE claim SET expires = ? WHERE owner = ?", values)
 
     def record(
-        self, campaign: int, outcome: Outcome, code: str, files: Mapping[str, tuple[str, int]]
+        self, campaign: int, outcome: Outcome, code: str, files: Mapping[str, tuple[str, int, str]]
     ) -> None:
         """Keeps what became of a task; must be called within a transaction.
 
@@ -230,7 +255,7 @@ class Store(Database):
             campaign: The campaign's number.
             outcome: What became of the task.
             code: The code that ran it.
-            files: File and number of rows of each time series, by its name.
+            files: File, number of rows and digest of each time series, by its name.
         """
         place = (campaign, outcome.task.point, outcome.task.replication)
         self._db.execute("DELETE FROM claim WHERE campaign = ? AND point = ? AND replication = ?", place)
@@ -241,23 +266,29 @@ class Store(Database):
             return
         if outcome.measured is not None:
             self._insert_run(outcome, code)
-            rows = [(outcome.key, name, file, count) for name, (file, count) in files.items()]
-            self._db.executemany("INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?)", rows)
+            rows = [(outcome.key, name, *of) for name, of in files.items()]
+            self._db.executemany("INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?)", rows)
         self._db.execute("DELETE FROM failure WHERE campaign = ? AND point = ? AND replication = ?", place)
-        self._db.execute("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?)", (*place, outcome.key))
+        digest = digest_of((self._identity(campaign), *place[1:], outcome.key))
+        self._db.execute("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?)", (*place, outcome.key, digest))
+
+    def _identity(self, campaign: int) -> str:
+        [(identity,)] = self.rows("SELECT id FROM campaign WHERE number = ?", (campaign,))
+        return str(identity)
 
     def _insert_run(self, outcome: Outcome, code: str) -> None:
         assert outcome.measured is not None
         origin = outcome.measured["provenance"]
         texts = (json.dumps(outcome.measured[part]) for part in ("totals", "flows", "drops", "audit"))
+        values = (
+            *(outcome.key, outcome.scenario_hash, code, str(origin["seed"]), origin["result_hash"]),
+            *(origin["events"], origin["arrivals"], *texts),
+            *(float(origin["cpu_time_s"]), float(origin["wall_time_s"]), origin["platform"]),
+            *(origin["python"], outcome.host, now()),
+        )
         self._db.execute(
-            "INSERT OR IGNORE INTO run VALUES (" + ", ".join("?" * 17) + ")",
-            (
-                *(outcome.key, outcome.scenario_hash, code, str(origin["seed"]), origin["result_hash"]),
-                *(origin["events"], origin["arrivals"], *texts),
-                *(origin["cpu_time_s"], origin["wall_time_s"], origin["platform"], origin["python"]),
-                *(outcome.host, now()),
-            ),
+            f"INSERT OR IGNORE INTO run ({', '.join(RUN)}, digest) VALUES ({', '.join('?' * 18)})",
+            (*values, digest_of(values)),
         )
 
     def _is_settled(self, place: tuple[int, int, int]) -> bool:
@@ -270,43 +301,61 @@ class Store(Database):
     def _is_free(self, place: tuple[int, int, int]) -> bool:
         query = "SELECT owner, expires FROM claim WHERE campaign = ? AND point = ? AND replication = ?"
         claim = self._db.execute(query, place).fetchone()
-        return claim is None or claim[1] < time.time() or owner.is_gone(claim[0])
+        return claim is None or claim[1] < time.time() or process_identity.has_ended(claim[0])
 
     # What came out
 
+    def _verify(self, digest: str, values: Sequence[Any], what: str) -> None:
+        """Checks values that were read against the digest that was stored with them.
+
+        Raises:
+            InputError: They are not what was stored.
+        """
+        if digest != digest_of(values):
+            raise damaged(self.path, f"{what} is not what its digest says")
+
     def finished(self, campaign: int, replications: int) -> list[tuple[Any, ...]]:
-        """The finished runs, ordered by point and replication."""
-        return self.rows(
-            "SELECT point, replication, key, scenario_hash, code, result_hash, events, totals, flows, drops, "
-            "cpu_time_s, wall_time_s, platform, host, ended FROM task JOIN run USING (key) "
+        """Point, replication and the columns of `RUN` of the finished runs, ordered by point and replication.
+
+        Raises:
+            InputError: A run is not what was stored.
+        """
+        rows = self.rows(
+            f"SELECT point, replication, {', '.join(RUN)}, task.digest, run.digest "
+            "FROM task LEFT JOIN run USING (key) "
             "WHERE campaign = ? AND replication < ? ORDER BY point, replication",
             (campaign, replications),
         )
+        identity = self._identity(campaign)
+        for point, replication, *values, of_task, of_run in rows:
+            at = f"point {point}, replication {replication}"
+            self._verify(of_task, (identity, point, replication, values[0]), f"the task of {at}")
+            self._verify(of_run, values, f"the run of {at}")
+        return [row[:-2] for row in rows]
 
     def totals(self, campaign: int, replications: int) -> list[tuple[int, str]]:
         """Point and totals of the finished runs, ordered by point and replication."""
-        query = (
-            "SELECT point, totals FROM task JOIN run USING (key) "
-            "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
-        )
-        return [(int(point), str(totals)) for point, totals in self.rows(query, (campaign, replications))]
+        at = 2 + RUN.index("totals")
+        return [(int(row[0]), str(row[at])) for row in self.finished(campaign, replications)]
 
-    def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str]]:
-        """Key, name and file of each time series."""
+    def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str, str]]:
+        """Key, name, file and digest of each time series."""
         query = (
-            "SELECT series.key, name, file FROM series JOIN task USING (key) "
+            "SELECT series.key, name, file, series.digest FROM series JOIN task USING (key) "
             "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
         )
         found = self.rows(query, (campaign, replications))
-        return [(str(key), str(name), str(file)) for key, name, file in found]
+        return [(str(key), str(name), str(file), str(digest)) for key, name, file, digest in found]
 
     def sessions(self, campaign: int) -> list[dict[str, Any]]:
         """The processes that ran the campaign, in order."""
-        names = ("code", "host", "platform", "python", "dependencies", "workers", "began", "ended")
-        query = f"SELECT {', '.join(names)} FROM session WHERE campaign = ? ORDER BY number"
-        sessions = [dict(zip(names, row, strict=True)) for row in self.rows(query, (campaign,))]
-        for session in sessions:
+        query = f"SELECT {', '.join(SESSION)}, digest, ended FROM session WHERE campaign = ? ORDER BY number"
+        sessions = []
+        for *values, digest, ended in self.rows(query, (campaign,)):
+            self._verify(digest, values, "a session")
+            session = {**dict(zip(SESSION[1:], values[1:], strict=True)), "ended": ended}
             text = session["dependencies"]
             session["dependencies"] = json.loads(text)
             session["dependencies_hash"] = hashlib.sha256(text.encode()).hexdigest()
+            sessions.append(session)
         return sessions

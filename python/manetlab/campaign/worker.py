@@ -20,7 +20,7 @@ from manetlab.files import read_bytes
 from manetlab.resolving import Resolved
 from manetlab.running import run
 from manetlab.scenario import Scenario
-from manetlab.written import long_form
+from manetlab.scenario_data import long_form
 
 FILED = ("movement", "traffic")
 """Fields of a scenario that may name a file."""
@@ -87,7 +87,7 @@ def perform(work: Work) -> Outcome:
     """
     if (here := provenance.code_identity()) != work.code:
         hint = "install the same version of manetlab on all workers"
-        raise OtherCode("a worker has other code", platform.node(), here, work.code, hint)
+        raise OtherCode("a worker has another version of the code", platform.node(), here, work.code, hint)
     try:
         resolved = resolve(work)
         result = run(resolved, series_s=work.series_s)

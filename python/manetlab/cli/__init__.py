@@ -19,12 +19,10 @@ COMMANDS = Commands(
     {
         "run": "manetlab.cli.runs:run",
         "report": "manetlab.cli.reports:report",
-        "demo": "manetlab.cli.experiments:demo",
-        "validate": "manetlab.cli.experiments:validate",
+        "demo": "manetlab.cli.demos:demo",
         "scenario": "manetlab.cli.scenarios:app",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",
-        "papers": "manetlab.cli.papers:app",
     }
 )
 
@@ -51,7 +49,7 @@ def main() -> None:
         _run_app()
     except ManetlabError as error:
         if isinstance(error, RunFailed):
-            error.hint = f"please report this; to repeat it: {shlex.join(['manetlab', *sys.argv[1:]])}"
+            error.hint = f"please report this; to reproduce it: {shlex.join(['manetlab', *sys.argv[1:]])}"
         if isinstance(error, ProtocolFailed) and not isinstance(error.__cause__, ManetlabError):
             _print_traceback(error.__cause__)
         print(f"error: {error}", file=sys.stderr)
@@ -87,7 +85,7 @@ def _run_app() -> None:
 
 
 def _unwritable(found: str) -> InputError:
-    hint = "check where the output is sent to"
+    hint = "check where the output is redirected to"
     return InputError("the output cannot be written", "standard output", found, "a place to write", hint)
 
 

@@ -22,32 +22,32 @@ SOURCE = click.argument(
     "source",
     type=options.PATH,
     metavar="CAMPAIGN",
-    help="A campaign's TOML file or its store, CAMPAIGN.db.",
+    help="A campaign's TOML file, or its store CAMPAIGN.db.",
 )
 STORE = click.option("--store", type=options.PATH, help="The store. [beside the campaign's file, NAME.db]")
 SHOWN_FAILURES = 5
-"""How many failed runs are shown one by one."""
+"""The maximum number of failed runs that are listed."""
 
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Questions asked of many runs: run what is missing, show and export what came out."""
+    """Answer a question with many runs: run what is missing, show and export the results."""
 
 
 @app.command()
 @click.argument("file", type=options.PATH, metavar="CAMPAIGN.toml", help="A campaign in TOML.")
 @STORE
 @options.JOBS
-@click.option("--until", help="Replicate until the wanted metrics' intervals are ± this, 5%.")
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on this Dask cluster.")
+@click.option("--until", help="Replicate until the metrics' intervals are within ± this share, e.g. 5%.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster with this scheduler.")
 @click.option(
     "--slurm",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Run as SLURM's jobs; options of SLURMCluster, and jobs=N.",
+    help="Run as SLURM jobs; takes jobs=N and the options of SLURMCluster.",
 )
-@click.option("--allow-other-version", is_flag=True, help="Use results of another version or commit too.")
-@click.option("--retry-failed", is_flag=True, help="Run again what has failed before.")
+@click.option("--allow-other-version", is_flag=True, help="Also use results of another version or commit.")
+@click.option("--retry-failed", is_flag=True, help="Run failed runs again.")
 @options.JSON
 def run(
     file: Path,
@@ -60,7 +60,7 @@ def run(
     retry_failed: bool,
     as_json: bool,
 ) -> None:
-    """Run what is missing of a campaign, and show the results. Stop it whenever you like and go on later."""
+    """Make the missing runs of a campaign and show the results. You can stop and continue at any time."""
     from manetlab.campaign.plan import Campaign
     from manetlab.cli.progress import shown_progress
 
@@ -80,7 +80,7 @@ def run(
                 retry_failed=retry_failed,
             )
     except KeyboardInterrupt:
-        print(f"stopped; finished runs are kept in {place}, the same command goes on", file=sys.stderr)
+        print(f"stopped; finished runs are kept in {place}; the same command continues", file=sys.stderr)
         raise click.exceptions.Exit(130) from None
     _show(results, None, as_json)
     _tell_failures(results)
@@ -91,7 +91,7 @@ def run(
 @STORE
 @options.JSON
 def status(source: Path, store: Path | None, as_json: bool) -> None:
-    """Print how far a campaign is, and what failed."""
+    """Print the progress of a campaign and its failed runs."""
     from manetlab.tables import Table, stdout_console
 
     results = _results(source, store)
@@ -124,14 +124,16 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
 @SOURCE
 @STORE
 @click.option(
-    "--metric", "metrics", multiple=True, help="A metric to show; may be repeated. [the campaign's]"
+    "--metric", "metrics", multiple=True, help="A metric to show; may be repeated. [the campaign's metrics]"
 )
-@click.option("--compare", metavar="A,B", help="Compare two levels of a factor in pairs: reno-f,reno.")
+@click.option(
+    "--compare", metavar="A,B", help="Compare two levels of a factor in paired runs, e.g. reno-f,reno."
+)
 @options.JSON
 def results_(
     source: Path, store: Path | None, metrics: tuple[str, ...], compare: str | None, as_json: bool
 ) -> None:
-    """Print what came out: mean and interval at every point, or a comparison in pairs."""
+    """Print the results: mean and interval at every point, or a paired comparison."""
     results = _results(source, store)
     if compare is None:
         _show(results, list(metrics) or None, as_json)
@@ -142,7 +144,7 @@ def results_(
 
 @app.command()
 @SOURCE
-@click.option("--output", "-o", type=options.PATH, required=True, help="Folder to write into.")
+@click.option("--output", "-o", type=options.PATH, required=True, help="Folder to write to.")
 @STORE
 @click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
 def export(source: Path, output: Path, store: Path | None, formats: str) -> None:
@@ -158,10 +160,19 @@ def export(source: Path, output: Path, store: Path | None, formats: str) -> None
 @STORE
 @options.JSON
 @click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
+@click.option(
+    "--trust", is_flag=True, help="Import a protocol in Python that the store names, without asking."
+)
 def repeat(
-    source: Path, point: int, replication: int, store: Path | None, as_json: bool, record: Path | None
+    source: Path,
+    point: int,
+    replication: int,
+    store: Path | None,
+    as_json: bool,
+    record: Path | None,
+    trust: bool,
 ) -> None:
-    """Make one run of a campaign again and show it; nothing is stored."""
+    """Repeat one run of a campaign and show its result; nothing is stored."""
     from manetlab.cli.runs import show
     from manetlab.files import check_writable, write_text
     from manetlab.running import run as run_one
@@ -172,10 +183,11 @@ def repeat(
     campaign = results.campaign
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
-        raise InputError(
-            "there is no such point", "--point", str(point), wanted, "see the tables' first column"
-        )
-    result = run_one(campaign.scenario(point, replication), record=record is not None)
+        raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
+    scenario = campaign.scenario(point, replication)
+    if scenario.is_in_python and not trust:
+        _ask_before_import(scenario.routing, results.store)
+    result = run_one(scenario, record=record is not None)
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
     if as_json:
@@ -184,9 +196,26 @@ def repeat(
         show(result)
     runs = results.runs
     kept = runs[(runs["point"] == point) & (runs["replication"] == replication)]["result_hash"]
-    for stored in kept:
-        same = stored == result.hash
-        print("the same as in the store" if same else "NOT the same as in the store", file=sys.stderr)
+    differs = [stored for stored in kept if stored != result.hash]
+    if len(kept):
+        said = "NOT the same as in the store" if differs else "the same as in the store"
+        print(said, file=sys.stderr)
+    if differs:
+        raise click.exceptions.Exit(1)
+
+
+def _ask_before_import(routing: str, store: Path | None) -> None:
+    """Asks whether to import the code that a store names: the store may come from somebody else.
+
+    Raises:
+        InputError: The answer is no, or nobody is there to answer.
+    """
+    asked = sys.stdin.isatty()
+    if asked and click.confirm(f"{store} names {routing}. Import this code and run it?", err=True):
+        return
+    found = f"{routing}, not trusted" if asked else routing
+    hint = "--trust imports it; do so only if you know where the store and the code come from"
+    raise InputError("the store names code of its own", str(store), found, "your consent to import it", hint)
 
 
 def share(text: str) -> float:
@@ -201,12 +230,12 @@ def share(text: str) -> float:
             raise ValueError
         return float(number) / (100 if percent else 1)
     except ValueError:
-        hint = "the half width of the interval, as a share of the mean"
-        raise InputError("this is no share", "--until", repr(text), "for example 5% or 0.05", hint) from None
+        hint = "the half width of the interval as a share of the mean"
+        raise InputError("not a valid share", "--until", repr(text), "for example 5% or 0.05", hint) from None
 
 
 def pairs(texts: Iterable[str]) -> dict[str, Any]:
-    """``KEY=VALUE`` options as a mapping; what looks like a whole number is one.
+    """``KEY=VALUE`` options as a mapping; a value that looks like a whole number becomes one.
 
     Raises:
         InputError: One has no key or no value.
@@ -216,7 +245,7 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
         key, _, value = text.partition("=")
         if not key or not value:
             hint = "for example --slurm cores=4 --slurm memory=8GB --slurm jobs=10"
-            raise InputError("this is no option", "--slurm", repr(text), "KEY=VALUE", hint)
+            raise InputError("not an option of the form KEY=VALUE", "--slurm", repr(text), "KEY=VALUE", hint)
         made[key.strip()] = int(value) if value.strip().isdecimal() else value.strip()
     return made
 
@@ -263,7 +292,7 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
     a, comma, b = (part.strip() for part in pair.partition(","))
     if not (a and comma and b):
         hint = "for example --compare reno-f,reno"
-        raise InputError("two levels are wanted", "--compare", repr(pair), "A,B", hint)
+        raise InputError("--compare takes two levels", "--compare", repr(pair), "A,B", hint)
     factor = factor_with(results.campaign, a, b)
     compared = results.compare(factor, a, b, metrics)
     if as_json:
@@ -273,7 +302,7 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
     headings = (a, b, "difference ± 95 %", "ratio", "95 %", "p (t)", "p (Wilcoxon)", "p (Holm)", "n")
     for key in results.wanted(metrics):
         metric = by_key(key)
-        title = f"{metric.heading}, {factor}: {a} against {b}"
+        title = f"{metric.heading}, {factor}: {a} compared with {b}"
         table = Table(title, (*_headings(others), *headings), text_columns=len(others))
         for row in compared[compared["metric"] == key].to_dict("records"):
             difference = Interval(row["difference"], row["high"] - row["difference"], row["n"])
@@ -283,8 +312,8 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
             cells = (*means, metric.show_interval(difference), *ratios, *chances, str(row["n"]))
             table.add(*(str(row[name]) for name in others), *cells)
         table.notes.append(
-            "In pairs of replications with the same movement and traffic. p (Holm): of the t test, adjusted "
-            f"for {len(compared)} comparisons."
+            "Runs are paired: both have the same movement and traffic. p (Holm): t test, adjusted for "
+            f"{len(compared)} comparison{'s' if len(compared) != 1 else ''}."
         )
         _note(table, results)
         table.print(stdout_console())
@@ -299,21 +328,21 @@ def _headings(factors: list[str]) -> list[str]:
 def _note(table: Table, results: Results) -> None:
     codes = results.provenance["code"]
     if results.missing:
-        table.notes.append(f"{results.missing} of the wanted runs are not made yet.")
+        table.notes.append(f"{results.missing} of the planned runs have not been made yet.")
     if len(codes) > 1:
-        table.notes.append(f"RESULTS OF DIFFERENT VERSIONS ARE MIXED: {'; '.join(codes)}.")
+        table.notes.append(f"THE RESULTS MIX DIFFERENT VERSIONS OF THE CODE: {'; '.join(codes)}.")
 
 
 def _tell_failures(results: Results, strict: bool = True) -> None:
-    """Tells what failed on standard error; it is the command's exit status if ``strict``."""
+    """Reports failed runs on standard error; if ``strict``, they set the command's exit status."""
     failed = results.failed
     if failed.empty:
         return
-    print(f"{len(failed)} runs failed:", file=sys.stderr)
+    print(f"{len(failed)} run{'s' if len(failed) != 1 else ''} failed:", file=sys.stderr)
     for row in failed.head(SHOWN_FAILURES).to_dict("records"):
         print(f"point {row['point']}, replication {row['replication']}: {row['error']}", file=sys.stderr)
         print(f"  repeat: {row['command']}", file=sys.stderr)
     if len(failed) > SHOWN_FAILURES:
-        print("all of them: manetlab campaign export, failed.csv", file=sys.stderr)
+        print("to list all: manetlab campaign export, failed.csv", file=sys.stderr)
     if strict:
         raise click.exceptions.Exit(1)

@@ -22,12 +22,12 @@ PATH = click.Path(path_type=Path)
 SCENARIO = click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML.")
 ROUTING = click.option(
     "--routing",
-    help="A protocol (docs/scenarios.md names them), or PROTOCOL:SET for a parameter set. [aodv]",
+    help="Routing protocol (docs/scenarios.md lists them), or PROTOCOL:SET for a parameter set. [aodv]",
 )
 TCP = click.option("--tcp", help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")
 PROFILE = click.option("--profile", help="Set of defaults; see `manetlab profile list`. [rfc]")
 DURATION = click.option("--duration", "duration_s", type=float, help="Length of the run, s.")
-WARMUP = click.option("--warmup", "warmup_s", type=float, help="Measurement begins here, s. [0]")
+WARMUP = click.option("--warmup", "warmup_s", type=float, help="Start of the measurement, s. [0]")
 SEED = click.option("--seed", type=int, help="Seed of all random streams. [1]")
 SET = click.option(
     "--set",
@@ -37,7 +37,7 @@ SET = click.option(
     help="Change a parameter; may be repeated.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Runs at a time. [as many as cores]")
+JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Number of parallel runs. [number of cores]")
 
 
 def movement(required: bool = False) -> Decorator:
@@ -96,8 +96,8 @@ def asked_for(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
+    from manetlab.scenario_data import merged
     from manetlab.two_files import two_files
-    from manetlab.written import merged
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
@@ -112,11 +112,11 @@ def asked_for(
     for name, why in (
         ("movement", "where the nodes are and go"),
         ("traffic", "who talks to whom"),
-        ("duration_s", "how long the run is; ns-2's files do not say it"),
+        ("duration_s", "the length of the run; ns-2's files do not contain it"),
     ):
         if name not in given:
             option = "--" + name.removesuffix("_s")
-            hint = "or give a scenario in TOML instead of the two files"
+            hint = "or give a TOML scenario instead of the two files"
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
     where = "command line"
     if (plain := two_files(given, where)) is not None:
@@ -152,7 +152,7 @@ def _parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not (equals and dot and section and name and text.strip() and one_line):
             hint = "for example --set mac.slot_us=9"
             wanted = "SECTION.NAME=VALUE in one line"
-            raise InputError("this changes no parameter", "--set", shown(change), wanted, hint)
+            raise InputError("not a change of a parameter", "--set", shown(change), wanted, hint)
         if section not in parameters.sections():
             raise parameters.unknown("section", section, parameters.sections(), "--set")
         try:

@@ -1,4 +1,4 @@
-"""How a campaign goes, on standard error: a bar on a terminal, plain lines elsewhere."""
+"""How work goes on, on standard error: a bar on a terminal; of a campaign, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -10,9 +10,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Report
+    from manetlab.running import Result
+    from manetlab.scenario import Scenario
 
 LINE_S = 10.0
 """Real time between plain lines, in s."""
+
+
+def run_with_bar(scenarios: list[Scenario], what: str, jobs: int | None) -> list[Result]:
+    """Runs all of them behind a bar that names ``what`` is run."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from manetlab.running import run_many
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=len(scenarios))
+        return run_many(scenarios, jobs=jobs, progress=lambda _, __: bar.advance(task))
 
 
 @contextlib.contextmanager

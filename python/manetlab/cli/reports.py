@@ -14,20 +14,22 @@ from manetlab.cli import options
 @click.option(
     "--out",
     type=options.PATH,
-    help="Folder to write. [the store's name with -report in place of its ending]",
+    help="Folder to write to. [the store's name, with -report for .db]",
 )
 @click.option(
-    "--compare", metavar="FACTOR", help="Factor whose levels are compared. [a protocol, or the first]"
+    "--compare", metavar="FACTOR", help="Factor whose levels are compared. [a protocol, or the first factor]"
 )
-@click.option("--baseline", metavar="LEVEL", help="Level that the others are compared with. [the first]")
+@click.option(
+    "--baseline", metavar="LEVEL", help="Baseline: the level that the others are compared with. [the first]"
+)
 @click.option("--confidence", type=float, default=0.95, help="Confidence of all intervals.")
 def report(
     store: Path, out: Path | None, compare: str | None, baseline: str | None, confidence: float
 ) -> None:
-    """Write a campaign's results as a page, with figures (SVG, PDF) and tables (CSV, LaTeX) beside it."""
+    """Write a campaign's results as an HTML page, with plots (SVG, PDF) and tables (CSV, LaTeX) beside it."""
     from manetlab.campaign import Results
     from manetlab.report import write
 
     folder = out or store.with_name(f"{store.stem}-report")
     files = write(Results.load(store), folder, compare=compare, baseline=baseline, confidence=confidence)
-    print(f"{files[0]}: open it in a browser; {len(files) - 1} figures and tables are beside it")
+    print(f"{files[0]}: open it in a browser; {len(files) - 1} plots and tables are beside it")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from manetlab.stats import Interval
 
 MAX_SEEDS = 100_000
-"""Most replications of one command."""
+"""The maximum number of replications of one command."""
 
 
 @click.command()
@@ -27,9 +27,9 @@ MAX_SEEDS = 100_000
 @options.JOBS
 @options.SET
 @options.JSON
-@click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
-@click.option("--series", type=float, help="Keep time series with steps of so many s.")
-@click.option("--series-out", type=options.PATH, help="Write the time series here: a .csv or .parquet file.")
+@click.option("--record", type=options.PATH, help="Write the recording to this file, as JSON lines.")
+@click.option("--series", type=float, help="Record time series with this step, s.")
+@click.option("--series-out", type=options.PATH, help="Write the time series to this file, .csv or .parquet.")
 def run(
     scenario: Path | None,
     seeds: int,
@@ -40,7 +40,7 @@ def run(
     series_out: Path | None,
     **described: Any,
 ) -> None:
-    """Run a scenario, from ns-2's files or from TOML, and show what was measured."""
+    """Run a scenario from ns-2's files or from TOML, and show the results."""
     from manetlab.files import check_apart, check_writable, write_text
     from manetlab.running import run as run_one
 
@@ -55,7 +55,7 @@ def run(
         return
     resolved = asked.resolve()
     if (last := resolved.movement.last_command_s) > asked.duration_s:
-        note = f"note: the movement goes on to {last:g} s, the run ends at {asked.duration_s:g} s"
+        note = f"note: the movement goes on to {last:g} s, but the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
     result = run_one(resolved, record=record is not None, series_s=series)
     if record is not None and result.recording is not None:
@@ -80,10 +80,14 @@ def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> Non
         check_series_file(path, "--series-out")
         if step_s is None:
             hint = "for example --series 1 for steps of a second"
-            raise InputError("the series have no step", "--series-out", "no --series", "--series S", hint)
+            raise InputError(
+                "the time series have no step", "--series-out", "no --series", "--series S", hint
+            )
     elif step_s is not None and not as_json:
         wanted = "--series-out FILE.csv, or --json"
-        raise InputError("the series go nowhere", "--series", "no --series-out", wanted)
+        raise InputError(
+            "the time series would not be written anywhere", "--series", "no --series-out", wanted
+        )
 
 
 def _series_outputs(path: Path | None) -> dict[str, Path | None]:
@@ -100,7 +104,9 @@ def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
     for option, value in outputs.items():
         if value is not None and seeds > 1:
             hint = f"leave out {option}, or run the seeds one by one"
-            raise InputError("this is kept of one run only", option, f"--seeds {seeds}", "--seeds 1", hint)
+            raise InputError(
+                "this option works with a single run only", option, f"--seeds {seeds}", "--seeds 1", hint
+            )
 
 
 def _replications(scenario: Scenario, count: int, jobs: int | None) -> list[Result]:
@@ -131,7 +137,7 @@ def _show_many(results: list[Result], as_json: bool) -> None:
             interval = summary[metric.key]
             table.add(metric.heading, metric.show_interval(interval), str(interval.n))
     table.notes += [
-        "Student's t over replications; where n is smaller, the others have no value.",
+        "Student's t over replications. Where n is smaller, the other replications have no value.",
         provenance_line(results[0]),
     ]
     table.print(stdout_console())

@@ -21,7 +21,7 @@ OUTPUT = click.option("--output", "-o", type=options.PATH, help="TOML file to wr
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Show, check, make and convert scenarios."""
+    """Show, check, generate and convert scenarios."""
 
 
 @app.command()
@@ -29,7 +29,7 @@ def app() -> None:
 @options.SET
 @options.JSON
 def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
-    """Print the resolved scenario: every parameter's value, unit and where it comes from."""
+    """Print the resolved scenario: every parameter with value, unit and origin."""
     resolved = options.scenario_from(scenario, **described).resolve()
     if as_json:
         print(json.dumps({**resolved.to_dict(), "hash": resolved.hash}))
@@ -43,7 +43,7 @@ def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
 @options.JSON
 @click.option("--step", type=float, default=1.0, help="Time between the instants looked at, s.")
 def report(scenario: Path | None, as_json: bool, step: float, **described: Any) -> None:
-    """Say what the movement makes of the network: hops, partitions, neighbours, links; and warn."""
+    """Analyse the network that the movement makes: hops, partitions, neighbours, links, with warnings."""
     from manetlab import topology
 
     asked = options.scenario_from(scenario, **described)
@@ -59,7 +59,7 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
 @options.SEED
 @options.SET
 @click.option("--step", type=float, default=0.1, help="Time between the instants looked at, s.")
-@click.option("--out", type=options.PATH, help="A .csv or .parquet file to write it to.")
+@click.option("--out", type=options.PATH, help="File to write it to, .csv or .parquet.")
 def capacity(
     scenario: Path, seed: int | None, changes: tuple[str, ...], step: float, out: Path | None
 ) -> None:
@@ -77,7 +77,10 @@ def capacity(
     found = capacity_over_time(resolved, step_s=step)
     from_s = resolved.core["warmup_s"]
     rows = zip(found.pairs, found.means_bps(from_s), found.without_path(from_s), strict=True)
-    table = Table("Estimated capacity in the window", ("flow", "nodes", "mean, kb/s", "no path, % of time"))
+    table = Table(
+        "Estimated capacity in the measurement window",
+        ("flow", "nodes", "mean, kb/s", "time without a path, %"),
+    )
     for flow, ((src, dst), mean_bps, apart) in enumerate(rows):
         table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
     table.print(stdout_console())
@@ -97,30 +100,32 @@ def check(scenario: Path) -> None:
 @app.command()
 @click.option("--nodes", type=int, required=True, help="Number of nodes.")
 @click.option("--duration", type=float, required=True, help="Length of the movement, s.")
-@click.option("--width", type=float, default=1000.0, help="The field's extent to the east, m.")
-@click.option("--height", type=float, default=1000.0, help="The field's extent to the north, m.")
-@click.option("--speed-min", type=float, default=1.0, help="Least speed, m/s.")
-@click.option("--speed-max", type=float, default=20.0, help="Greatest speed, m/s.")
-@click.option("--pause", type=float, default=0.0, help="Rest at each waypoint, s.")
+@click.option("--width", type=float, default=1000.0, help="Width of the field, m.")
+@click.option("--height", type=float, default=1000.0, help="Height of the field, m.")
+@click.option("--speed-min", type=float, default=1.0, help="Minimum speed, m/s.")
+@click.option("--speed-max", type=float, default=20.0, help="Maximum speed, m/s.")
+@click.option("--pause", type=float, default=0.0, help="Pause at each waypoint, s.")
 @click.option(
     "--boundary",
     type=click.Choice(["classic", "wrap", "bounce"]),
     default="classic",
-    help="At the field's edge.",
+    help="Rule for the edge of the field.",
 )
 @click.option(
     "--start",
     type=click.Choice(["stationary", "uniform"]),
     default="stationary",
-    help="How the movement begins.",
+    help="Initial state of the movement.",
 )
 @click.option("--tcp-flows", type=int, default=1, help="Number of TCP flows.")
 @click.option("--cbr-flows", type=int, default=10, help="Number of CBR flows.")
 @click.option("--cbr-bytes", type=int, default=512, help="Payload of a CBR packet, bytes.")
 @click.option("--cbr-interval", type=float, default=0.25, help="Time between a CBR flow's packets, s.")
-@click.option("--cbr-within-hops", type=int, help="CBR goes at most so many hops, as the nodes start. [any]")
-@click.option("--tcp-start", type=float, help="When TCP begins, s. [with the measurement]")
-@click.option("--warmup", type=float, default=0.0, help="Measurement begins here, s.")
+@click.option(
+    "--cbr-within-hops", type=int, help="Maximum number of hops of a CBR flow when the run begins. [any]"
+)
+@click.option("--tcp-start", type=float, help="Start of the TCP flows, s. [start of the measurement]")
+@click.option("--warmup", type=float, default=0.0, help="Start of the measurement, s.")
 @click.option("--seed", type=int, default=1, help="Seed of movement and traffic.")
 @click.option("--movement", type=options.PATH, help="Movement file of ns-2 to write.")
 @click.option("--traffic", type=options.PATH, help="Traffic file of ns-2 to write.")
@@ -147,7 +152,7 @@ def generate(
     traffic: Path | None,
     output: Path | None,
 ) -> None:
-    """Make a random waypoint scenario: as ns-2's files, or as TOML that holds the recipe."""
+    """Generate a random waypoint scenario, as ns-2's files or as TOML with its parameters."""
     from manetlab.scenario import Scenario
 
     waypoint = {
@@ -183,7 +188,7 @@ def generate(
         return
     if output is not None:
         wanted = "--output, or --movement and --traffic"
-        hint = "make the scenario twice; the same seed gives the same scenario"
+        hint = "generate the scenario twice; the same seed gives the same scenario"
         raise InputError("the output is either ns-2's files or TOML", "--output", str(output), wanted, hint)
     _write_ns2(resolved, movement, traffic)
 
@@ -193,14 +198,14 @@ def generate(
 @options.SEED
 @click.option("--output", "-o", type=options.PATH, help="File to write. [standard output]")
 def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
-    """Write a scenario's Web sessions to a file, which `traffic.web.sessions` reads again."""
+    """Write a scenario's Web sessions to a file that `traffic.web.sessions` can read."""
     from manetlab import web
     from manetlab.files import check_apart, write_text
 
     check_apart({"--output": output}, (scenario,))
     resolved = options.scenario_from(scenario, seed=seed).resolve()
     if not any(flow["kind"] == "web" for flow in resolved.flows):
-        hint = "for example [traffic.web] with clients = 10 in it"
+        hint = "for example [traffic.web] with clients = 10"
         raise InputError("the scenario has no Web sessions", str(scenario), "none", "traffic.web", hint)
     text = web.text(resolved.flows)
     if output is None:
@@ -220,7 +225,7 @@ def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
 @options.SEED
 @OUTPUT
 def import_(movement: Path, traffic: Path, output: Path | None, **described: Any) -> None:
-    """Make a TOML scenario from ns-2's files: flows one by one, the movement by the name of its file."""
+    """Convert ns-2's files to a TOML scenario: flows one by one, movement by file name."""
     from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
@@ -308,25 +313,27 @@ def _print_report(found: TopologyReport) -> None:
     table = Table("Topology", ("what", "value", "unit"))
     for what, value, unit in (
         ("nodes", str(found.nodes), ""),
-        ("range of a frame", number(found.range_m, 1), "m"),
+        ("receive range", number(found.range_m, 1), "m"),
         ("field", f"{found.width_m:.0f} × {found.height_m:.0f}", "m"),
-        ("area of the field over area in range", number(found.area_in_discs), ""),
-        ("diagonal of the field over range", number(found.diagonal_in_ranges), ""),
-        ("shortest path, mean", number(found.hops_mean), "hops"),
-        ("shortest path of a flow, mean", number(found.flow_hops_mean), "hops"),
+        ("area of the field / area in range", number(found.area_in_discs), ""),
+        ("diagonal of the field / range", number(found.diagonal_in_ranges), ""),
+        ("mean shortest path", number(found.hops_mean), "hops"),
+        ("mean shortest path of a flow", number(found.flow_hops_mean), "hops"),
         ("node pairs without a path", percent(found.partitioned_pairs), "%"),
         ("flows without a path", percent(found.flow_partitioned), "%"),
-        ("time in which the network is partitioned", percent(found.partitioned_time), "%"),
-        ("neighbours of a node, mean", number(found.degree_mean), ""),
+        ("time with a partitioned network", percent(found.partitioned_time), "%"),
+        ("mean number of neighbours", number(found.degree_mean), ""),
         ("link changes", number(found.link_changes_per_s), "1/s"),
-        ("lifetime of a link, mean", number(found.link_lifetime_s, 1), "s"),
-        ("lifetime of a flow's shortest path, mean", number(found.path_lifetime_s, 1), "s"),
+        ("mean lifetime of a link", number(found.link_lifetime_s, 1), "s"),
+        ("mean lifetime of a flow's shortest path", number(found.path_lifetime_s, 1), "s"),
     ):
         table.add(what, value, unit)
-    searched = "all nodes" if found.sources == found.nodes else f"{found.sources} nodes in turns"
+    searched = (
+        "all nodes" if found.sources == found.nodes else f"{found.sources} nodes at a time, in rotation"
+    )
     instants = f"{found.instants} instants {found.step_s:g} s apart, paths searched from {searched}"
     table.notes += [
-        f"{instants}; links followed exactly.",
+        f"{instants}; links are followed exactly.",
         *(f"warning: {warning}" for warning in found.warnings),
     ]
     table.print(stdout_console())

@@ -18,7 +18,7 @@ def drop_table(study: Study) -> DataTable:
         *(Column(", ".join(point.levels) or "packets of a run", f"point_{point.number}") for point in points),
     ]
     made = DataTable(
-        "drops", "Packets dropped in a run’s window, mean over the replications", columns, heads=3
+        "drops", "Packets dropped in a run’s measurement window, mean over the replications", columns, heads=3
     )
     runs = {point.number: int((study.runs["point"] == point.number).sum()) for point in points}
     counts: dict[tuple[str, str, str], dict[int, int]] = {}
@@ -28,7 +28,7 @@ def drop_table(study: Study) -> DataTable:
     for reason in sorted(counts, key=lambda each: (-sum(counts[each].values()), each)):
         means = (counts[reason].get(number, 0) / n if n else None for number, n in runs.items())
         made.add(*reason, *(Cell("–" if mean is None else f"{mean:.1f}", mean) for mean in means))
-    made.notes.append("docs/metrics.md says what each reason means, and which of them are no loss.")
+    made.notes.append("docs/metrics.md explains each reason, and which of them are not losses.")
     return made
 
 

@@ -42,7 +42,7 @@ def table(study: Study) -> DataTable:
     for name, text in _of_campaign(study):
         made.add(name, text)
     if study.unresolved is not None:
-        made.add("set-up", f"cannot be told here: {study.unresolved}")
+        made.add("set-up", f"cannot be determined here: {study.unresolved}")
         return made
     hops = {number: _hops(each) for number, each in study.topologies.items()}
     made.add("topology (first replication)", _over_points(study, hops))
@@ -71,20 +71,18 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("simulator", f"manetlab {listed(known['code'])} (packet level, discrete events)"),
         ("platform", listed(known["platforms"])),
         ("varied", "; ".join(varied) or "nothing"),
-        ("replications", f"{each} independent ones of each of {len(study.points)} points{until}"),
+        ("replications", f"{each} independent replications of each of {len(study.points)} points{until}"),
         ("failed runs", str(len(study.failed))),
         (
             "random numbers",
             "ChaCha8, with a stream of its own for each node, flow and purpose, keyed by the seed; "
-            "replications "
-            "with the same number have the same seed at every point (common random numbers)",
+            "replications with the same number have the same seed at every point (common random numbers)",
         ),
         ("seeds", f"{seeds.min()} to {seeds.max()}"),
         (
             "statistics",
             f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; "
-            "differences in pairs, paired t test with Holm’s correction, Wilcoxon’s signed rank test "
-            "beside it",
+            "paired differences, paired t test with Holm’s correction, also Wilcoxon’s signed rank test",
         ),
     ]
 
@@ -116,13 +114,13 @@ def _kind(resolved: Resolved) -> str:
     if resolved.flows and len(finite) == len(resolved.flows):
         return "terminating: transfers of finite length"
     if resolved.core["warmup_s"] > 0:
-        return "steady state: what happens before the warm-up’s end is not counted"
-    return "terminating: a fixed time from an empty network on, nothing is left out"
+        return "steady state: what happens during the warm-up is not counted"
+    return "terminating: a fixed time, starting with an empty network; nothing is left out"
 
 
 def _times(resolved: Resolved) -> str:
     begin, end = resolved.core["warmup_s"], resolved.core["duration_s"]
-    return f"{end:g} s, measured from {begin:g} s on ({end - begin:g} s)"
+    return f"{end:g} s, measured from {begin:g} s ({end - begin:g} s)"
 
 
 def _field(resolved: Resolved) -> str:
@@ -131,7 +129,7 @@ def _field(resolved: Resolved) -> str:
         full = waypoint(drawn)
         return f"{full['width_m']:g} m × {full['height_m']:g} m"
     width, height = resolved.movement.bounds
-    return f"places and destinations up to {width:g} m × {height:g} m"
+    return f"positions and destinations up to {width:g} m × {height:g} m"
 
 
 def waypoint(given: dict[str, Any]) -> dict[str, Any]:
@@ -151,7 +149,7 @@ def _mobility(resolved: Resolved) -> str:
     if source.grid is not None:
         grid = source.grid
         return f"{STATIC}, in a grid of {grid.columns} × {grid.rows}, {grid.spacing_m:g} m apart"
-    return f"{STATIC}, at given places"
+    return f"{STATIC}, at given positions"
 
 
 def _speed(resolved: Resolved) -> str:
@@ -159,7 +157,7 @@ def _speed(resolved: Resolved) -> str:
     if source.waypoint is not None:
         full = waypoint(source.waypoint)
         return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
-    return "as the file says" if source.file is not None else "0 m/s"
+    return "as in the file" if source.file is not None else "0 m/s"
 
 
 def _hops(found: TopologyReport) -> str:
@@ -167,7 +165,7 @@ def _hops(found: TopologyReport) -> str:
     hops = "–" if found.hops_mean is None else f"{found.hops_mean:.2f}"
     apart = "–" if found.partitioned_pairs is None else f"{100 * found.partitioned_pairs:.1f} %"
     return (
-        f"{hops} hops in the mean on shortest paths, {apart} of the node pairs without a path, "
+        f"{hops} hops on average on shortest paths, {apart} of the node pairs without a path, "
         f"{found.degree_mean:.1f} neighbours, {found.link_changes_per_s:.2f} link changes per second"
     )
 
@@ -183,9 +181,9 @@ def _traffic(resolved: Resolved) -> str:
         what = _described(kind, flows)
         starts = sorted(flow["start_s"] for flow in flows)
         when = (
-            f"from {starts[0]:.4g} s on"
+            f"starting at {starts[0]:.4g} s"
             if starts[0] == starts[-1]
-            else f"from {starts[0]:.4g} to {starts[-1]:.4g} s on"
+            else f"starting between {starts[0]:.4g} and {starts[-1]:.4g} s"
         )
         parts.append(f"{len(flows)} {what}, {when}")
     file = resolved.scenario.traffic.file
@@ -198,12 +196,14 @@ def _drawn_traffic(resolved: Resolved, kinds: dict[str, list[dict[str, Any]]]) -
     assert pattern is not None
     parts = []
     if flows := kinds.get("tcp"):
-        parts.append(f"{len(flows)} {_transfers(flows)} from {flows[0]['start_s']:g} s on")
+        parts.append(f"{len(flows)} {_transfers(flows)}, starting at {flows[0]['start_s']:g} s")
     if flows := kinds.get("cbr"):
         within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
-        parts.append(f"{len(flows)} {_streams(flows)}, each from a time uniform below {within_s:g} s on")
+        parts.append(
+            f"{len(flows)} {_streams(flows)}, each starting at a time uniform from 0 to {within_s:g} s"
+        )
     if flows := kinds.get("web"):
-        parts.append(f"{len(flows)} {_sessions(flows)} from {flows[0]['start_s']:g} s on")
+        parts.append(f"{len(flows)} {_sessions(flows)}, starting at {flows[0]['start_s']:g} s")
     return "; ".join([*parts, "end points drawn from the seed"]) if parts else "none"
 
 

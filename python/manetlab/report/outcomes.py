@@ -1,4 +1,4 @@
-"""Tables and figures of the metrics: every mean with its interval, and the comparisons in pairs."""
+"""Tables and figures of the metrics: every mean with its interval, and the paired comparisons."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def all_metrics_table(study: Study) -> DataTable:
     ]
     made = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
     made.notes.append(
-        "In CSV values are in the base units of docs/metrics.md, in which the metrics’ names end."
+        "CSV files have values in the base units of docs/metrics.md, which the metrics’ names end with."
     )
     for metric in study.measured:
         for point in study.points:
@@ -170,16 +170,14 @@ def comparison_table(study: Study) -> DataTable | None:
         Column("pairs", "n"),
         Column("verdict", "verdict", is_text=True),
     ]
-    caption = f"Differences to {study.compared.setting(study.baseline)}, in pairs over the replications"
+    caption = f"Paired differences from {study.compared.setting(study.baseline)} over the replications"
     made = DataTable("comparisons", caption, columns, heads=2 + len(study.others))
     for each in study.comparisons:
         made.add(*_comparison_cells(each))
     made.notes.append(
-        f"p (Holm) is that of the t test, adjusted over the {len(study.comparisons)} comparisons of this "
-        "table, "
-        f"so that the chance of even one false finding stays at {study.alpha:g}. A difference is decided "
-        "where it "
-        "is at most that. The intervals are not adjusted."
+        f"p (Holm) is the p-value of the t test after Holm’s correction for {_comparisons_of(study)}, which "
+        f"keeps the chance of even one false finding at {study.alpha:g} or below. A difference is "
+        f"significant if p (Holm) is at most {study.alpha:g}. The intervals are not adjusted."
     )
     return made
 
@@ -202,6 +200,11 @@ def _comparison_cells(each: Comparison) -> list[Cell]:
     ]
 
 
+def _comparisons_of(study: Study) -> str:
+    count = len(study.comparisons)
+    return "the one comparison of this table" if count == 1 else f"the {count} comparisons of this table"
+
+
 def comparison_figures(study: Study) -> list[AnyFigure]:
     """The differences of each metric with their intervals, one line a setting."""
     compared = study.compared
@@ -209,20 +212,20 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
         return []
     figures: list[AnyFigure] = []
     order = listed([factor.heading for factor in study.others])
-    lines = f" Lines are settings of {order}." if len(study.others) > 1 else ""
+    lines = f" Each line is a setting of {order}." if len(study.others) > 1 else ""
     for metric in study.wanted:
         series = [_differences(study, metric, name) for name in compared.levels if name != study.baseline]
         counts = _counts([n for each in series for n in each.n])
-        title = f"{metric.label}: difference to {compared.setting(study.baseline)}"
+        title = f"{metric.label}: difference from {compared.setting(study.baseline)}"
         figures.append(
             Forest(
                 name=f"difference-{slug(metric.key)}",
                 title=capital(title),
                 x_title=f"difference in {metric.heading}",
                 y_title=study.others[0].heading if len(study.others) == 1 else "",
-                caption=f"Mean differences over {counts} pairs; bars are {confidence(study)} intervals "
-                "(Student’s "
-                f"t), one by one: the table adjusts for their number.{lines}",
+                caption=f"Mean differences over {counts} pairs; bars are individual {confidence(study)} "
+                "intervals (Student’s t), not adjusted for the number of comparisons, as the p-values in the "
+                f"table are.{lines}",
                 table="comparisons",
                 series=tuple(series),
             )

@@ -100,7 +100,7 @@ def _name(key: str) -> tuple[str, str]:
 
 
 def _spoken(meaning: str) -> str:
-    """The first sentence of a parameter's meaning, as a name: ``Greatest speed.`` as ``greatest speed``."""
+    """The first sentence of a parameter's meaning, as a name: ``Maximum speed.`` as ``maximum speed``."""
     return (meaning[:1].lower() + meaning[1:]).partition(".")[0]
 
 

@@ -69,22 +69,22 @@ def flow_table(study: Study, kind: Kind) -> DataTable:
     columns = [
         *factor_columns(study.factors),
         Column("flows", "flows"),
-        Column("least", "min"),
+        Column("minimum", "min"),
         Column("5th pct", "p5"),
         Column("median", "median"),
         Column("95th pct", "p95"),
-        Column("greatest", "max"),
+        Column("maximum", "max"),
         Column("Jain index", "jain"),
         Column(f"{sure} from", "jain_low"),
         Column("to", "jain_high"),
         Column("n", "n"),
     ]
-    caption = f"{capital(kind.heading)}, flow by flow, and how evenly the flows of a run share"
+    caption = f"{capital(kind.heading)} over all flows, and fairness among the flows of a run"
     made = DataTable(f"flows-{kind.key}", caption, columns, heads=len(study.factors))
     made.notes.append(
-        "Percentiles are over all flows of all replications of a point. Jain’s index is taken over the "
-        "flows of "
-        "each run (1: all have the same, 1/flows: one has all), its mean and interval over the n runs."
+        "Percentiles are over all flows of all replications of a point. Jain’s index is computed over the "
+        "flows of each run (1: all are equal; 1/flows: one flow has everything); its mean and interval are "
+        "over the n runs."
     )
     for point in study.points:
         made.add(*levels_cells(point.levels), *_flow_cells(study, kind, point))
@@ -156,7 +156,7 @@ def _boxes(study: Study, kind: Kind) -> Boxes:
         y_title=kind.metric.heading,
         caption="Boxes hold the middle half of the flows of all replications, with their median; whiskers "
         "reach "
-        "to the last flow within 1.5 times the box’s length; flows beyond are marked one by one.",
+        "to the last flow within 1.5 times the box’s length; flows beyond that are marked individually.",
         table=f"flows-{kind.key}",
         samples=tuple(samples),
     )
@@ -173,7 +173,7 @@ def _cumulative(study: Study, kind: Kind, setting: Levels) -> Cumulative:
         name=slug(f"flows-{kind.key}-ecdf {where}"),
         title=f"Distribution of the {kind.title}" + (f", {where}" if where else ""),
         x_title=kind.heading,
-        y_title="share of flows with at most this",
+        y_title="fraction of flows at or below",
         caption="Empirical distribution over the n flows of all replications.",
         table=f"flows-{kind.key}",
         samples=tuple(samples),

@@ -1,4 +1,4 @@
-"""A campaign's results as the report needs them: what is compared with what, where, with what outcome."""
+"""A campaign's results as the report needs them: what is compared, at which points, with what outcome."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Levels = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the replications of one point say of one metric, in the metric's base unit.
+    """The estimate of one metric from the replications of one point, in the metric's base unit.
 
     Attributes:
         mean: The mean over the replications.
@@ -64,7 +64,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One level beside the baseline, at one setting of the other factors, in pairs over the replications.
+    """One level against the baseline, at one setting of the other factors, in pairs over the replications.
 
     Attributes:
         metric: What is compared.
@@ -93,13 +93,13 @@ class Comparison:
     alpha: float
 
     @property
-    def verdict(self) -> Literal["higher", "lower", "not decided", "equal"]:
-        """What the adjusted p-value decides about the metric with the level, beside the baseline."""
+    def verdict(self) -> Literal["higher", "lower", "not significant", "equal"]:
+        """The outcome for the metric at this level against the baseline, by the adjusted p-value."""
         mean, low, high = self.difference
         if mean == low == high == 0.0:
             return "equal"
         if not self.adjusted_p <= self.alpha or self.n < 2:
-            return "not decided"
+            return "not significant"
         return "higher" if mean > 0 else "lower"
 
 
@@ -126,7 +126,7 @@ class Study:
     ) -> None:
         if not 0.5 <= confidence < 1.0:
             hint = "95 % is written 0.95"
-            wanted = "a number from 0.5 to below 1"
+            wanted = "a number of at least 0.5 and below 1"
             raise InputError("the confidence is not allowed", "report", f"{confidence:g}", wanted, hint)
         self.results = results
         self.confidence = confidence
@@ -160,7 +160,7 @@ class Study:
             wanted = (
                 "one of " + ", ".join(factor.key for factor in varied)
                 if varied
-                else "a campaign that varies one"
+                else "a campaign that varies a factor"
             )
             raise InputError("this factor cannot be compared", "--compare", f'"{compare}"', wanted)
         protocols = [factor for key in PROTOCOLS for factor in varied if factor.key == key]
@@ -173,7 +173,7 @@ class Study:
             return levels[0] if levels else ""
         if baseline not in levels:
             wanted = "one of " + ", ".join(levels) if levels else "no baseline: nothing is compared"
-            raise InputError("there is no such level", "--baseline", f'"{baseline}"', wanted)
+            raise InputError("no such level", "--baseline", f'"{baseline}"', wanted)
         return baseline
 
     @cached_property
@@ -325,6 +325,6 @@ class Study:
 
 
 def _nothing_to_report(failed: int) -> InputError:
-    found = f"{failed} failed runs and no other" if failed else "no run"
-    hint = "`manetlab campaign run` makes the missing runs; `manetlab campaign status` shows failures"
+    found = f"only failed runs ({failed})" if failed else "no run"
+    hint = "`manetlab campaign run` makes the missing runs; `manetlab campaign status` shows the failures"
     return InputError("there is nothing to report", "report", found, "at least one finished run", hint)

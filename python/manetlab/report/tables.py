@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from manetlab.files import for_spreadsheet
+
 LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -116,11 +118,16 @@ class DataTable:
         ]
 
     def to_csv(self) -> str:
-        """The table as CSV (RFC 4180) with a line of column names; no value is an empty field."""
+        """The table as CSV (RFC 4180) with a line of column names; no value is an empty field.
+
+        Text that a spreadsheet would take for a formula begins with an apostrophe.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\r\n")
-        writer.writerow(column.key for column in self.columns)
-        writer.writerows(["" if cell.raw is None else cell.raw for cell in row] for row in self.rows)
+        writer.writerow(for_spreadsheet(column.key) for column in self.columns)
+        writer.writerows(
+            ["" if cell.raw is None else for_spreadsheet(cell.raw) for cell in row] for row in self.rows
+        )
         return text.getvalue()
 
     def to_latex(self) -> str:

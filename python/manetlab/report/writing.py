@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
 from manetlab.files import write_bytes
-from manetlab.report import again, losses, methods, outcomes, page, shares, words
+from manetlab.report import conclusions, losses, methods, outcomes, page, reproduction, shares
 from manetlab.report.figures import AnyFigure
 from manetlab.report.page import Drawn, Part, Section
 from manetlab.report.study import Study
@@ -79,8 +79,8 @@ def _head(study: Study) -> page.Head:
         title=campaign.question or campaign.name,
         name=campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
-        answer=words.answer(study),
-        cautions=words.cautions(study),
+        answer=conclusions.answer(study),
+        cautions=conclusions.cautions(study),
     )
 
 
@@ -92,9 +92,9 @@ def _sections(study: Study) -> list[Section]:
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
-    found.append(again.section(study))
+    found.append(reproduction.section(study))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
-    found.append(Section("raw", "All figures", [Part(tables=raw, folded=True)]))
+    found.append(Section("raw", "All values", [Part(tables=raw, folded=True)]))
     return [section for section in found if section.parts]
 
 
@@ -112,13 +112,12 @@ def _results(study: Study) -> Section:
 
 def _comparisons(study: Study, table: DataTable) -> Section:
     text = (
-        "The same replication has the same movement and traffic at every level, so differences are taken "
-        "in pairs: what "
-        "is common to both cancels."
+        "A replication has the same movement and traffic at every level, so the comparisons are paired: "
+        "what both runs share cancels out."
     )
     return Section(
         "compared",
-        "Comparison in pairs",
+        "Paired comparison",
         [Part("", _drawn(outcomes.comparison_figures(study)), [table])],
         [text],
     )
@@ -159,12 +158,12 @@ def _manifest_of(folder: Path) -> dict[str, str]:
         return {str(name): str(digest) for name, digest in files.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         if any(folder.iterdir()):
-            found = "a folder with other things in it"
+            found = "a folder that holds other files"
             raise InputError(
                 "the report cannot be written",
                 str(folder),
                 found,
-                "a folder that is new, empty or a report",
+                "a folder that is new, empty or holds a report",
                 hint,
             ) from None
         return {}

@@ -23,7 +23,7 @@ def numbers(values: Iterable[float], where: str, least: int = 1) -> list[float]:
     if len(listed) < least:
         found = "no values" if not listed else f"{len(listed)} values"
         wanted = f"{least} or more"
-        hint = "has every replication been left out?"
+        hint = "were all replications left out?"
         raise InputError("there are not enough values", where, found, wanted, hint)
     return [_number(value, f"{where}: value {index}") for index, value in enumerate(listed)]
 
@@ -34,8 +34,8 @@ def _number(value: object, where: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        hint = "leave out the replications that have no value, and say how many they are"
-        raise InputError("this is no value", where, shown(value), "a finite number", hint)
+        hint = "leave out the replications that have no value, and state how many there are"
+        raise InputError("not a valid value", where, shown(value), "a finite number", hint)
     return number
 
 
@@ -48,8 +48,8 @@ def pairs(a: Iterable[float], b: Iterable[float], where: str) -> tuple[list[floa
     left, right = numbers(a, where), numbers(b, where)
     if len(left) != len(right):
         found = f"{len(left)} and {len(right)} values"
-        hint = "pair the values by replication first, and leave out those that only one side has"
-        raise InputError("the values do not pair", where, found, "as many of one as of the other", hint)
+        hint = "pair the values by replication first, and leave out those without a partner"
+        raise InputError("the values cannot be paired", where, found, "the same number of both", hint)
     return left, right
 
 
@@ -66,7 +66,7 @@ def share(value: float, where: str) -> float:
             "the share is not allowed",
             where,
             shown(value),
-            "a number between 0 and 1, neither included",
+            "a number above 0 and below 1",
             hint,
         )
     return number

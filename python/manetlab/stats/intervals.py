@@ -138,12 +138,12 @@ def bootstrap_interval(
     confidence = checks.share(confidence, "bootstrap_interval: confidence")
     for name, number, least in (("seed", seed, 0), ("resamples", resamples, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
-            where, wanted = f"bootstrap_interval: {name}", f"a whole number from {least}"
+            where, wanted = f"bootstrap_interval: {name}", f"a whole number, {least} or more"
             raise InputError(f"the {name} cannot be used", where, shown(number), wanted)
     named: dict[str, Statistic] = {"mean": np.mean, "median": np.median}
     if isinstance(statistic, str) and statistic not in named:
         wanted = "mean, median, or a function"
-        raise InputError("there is no such statistic", "bootstrap_interval", shown(statistic), wanted)
+        raise InputError("no such statistic", "bootstrap_interval", shown(statistic), wanted)
     function = named[statistic] if isinstance(statistic, str) else statistic
     estimate = float(function(data))
     if len(data) == 1:
@@ -232,7 +232,7 @@ def percentiles(values: Iterable[float], wanted: Sequence[float] = (5.0, 50.0, 9
     listed = checks.numbers(values, "percentiles")
     for percent in wanted:
         if not 0.0 <= percent <= 100.0:
-            raise InputError("there is no such percentile", "percentiles", shown(percent), "from 0 to 100")
+            raise InputError("no such percentile", "percentiles", shown(percent), "from 0 to 100")
     return [float(value) for value in np.percentile(listed, list(wanted))]
 
 
@@ -262,7 +262,7 @@ def heavy_tail_warning(values: Iterable[float]) -> str | None:
         return None
     return (
         f"the values are skewed (skewness {g:.1f} in {n} values): an interval of the mean needs about "
-        f"{needed} of them to be trusted; look at the median and the percentiles too"
+        f"{needed} values to be reliable; also look at the median and the percentiles"
     )
 
 

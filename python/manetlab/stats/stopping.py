@@ -87,8 +87,8 @@ class Sequential:
         checks.share(self.confidence, "Sequential: confidence")
         for name, number, lowest in (("least", self.least, 2), ("most", self.most, self.least)):
             if isinstance(number, bool) or not isinstance(number, int) or number < lowest:
-                wanted = f"a whole number from {lowest}"
-                hint = "an interval needs two replications, a trustworthy one ten"
+                wanted = f"a whole number, {lowest} or more"
+                hint = "an interval needs two replications, a reliable one ten"
                 raise InputError(
                     "the number of replications is not allowed",
                     f"Sequential: {name}",
@@ -124,8 +124,8 @@ class Sequential:
             InputError: No metric is wanted, or a value is not finite.
         """
         if not values:
-            wanted = "the values of one metric or more"
-            raise InputError("no metric is wanted", "Sequential.wants_more", "nothing", wanted)
+            wanted = "the values of one or more metrics"
+            raise InputError("no metric is given", "Sequential.wants_more", "nothing", wanted)
         n = max(len(listed) for listed in values.values()) if made is None else made
         if n >= self.most:
             return False

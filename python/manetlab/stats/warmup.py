@@ -153,7 +153,7 @@ def _series_of(results: Sequence[Result]) -> tuple[list[Mapping[str, list[float]
         shared.add((total["time_s"][0], resolved["warmup_s"], len(total["time_s"])))
     if len(shared) != 1:
         found = "nothing" if not shared else f"{len(shared)} kinds"
-        wanted = "replications of one scenario, with the same series_s"
+        wanted = "replications of one scenario with the same series_s"
         raise InputError("the results do not belong together", "warmup_check", found, wanted)
     step_s, warmup_s, _ = shared.pop()
     return totals, step_s, warmup_s

@@ -1,5 +1,5 @@
-//! Random early detection (Floyd and Jacobson 1993): congestion is told by the average length of the queue, to a few
-//! packets at random, before the queue is full. Names are the paper's.
+//! Random early detection (Floyd and Jacobson 1993): congestion is told by the average length of the queue,
+//! to a few packets at random, before the queue is full. Names are the paper's.
 
 use super::QueueParams;
 use crate::kernel::{Span, Stream, Time};
@@ -8,7 +8,8 @@ use crate::kernel::{Span, Stream, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Admit,
-    /// Its sender shall learn of congestion: by a mark if it understands marks, else by the loss of the packet.
+    /// Its sender shall learn of congestion: by a mark if it understands marks, else by the loss of the
+    /// packet.
     Notify,
     /// The average is beyond what marks can mend (RFC 3168 §7): the packet is dropped in any case.
     Drop,
@@ -65,7 +66,8 @@ impl Red {
         }
     }
 
-    /// `avg`: a moving average over arrivals, which over idle time goes on as if small packets had met an empty queue.
+    /// `avg`: a moving average over arrivals, which over idle time goes on as if small packets had met an
+    /// empty queue.
     fn average(&mut self, now: Time, waiting: usize) {
         if self.idle_since.is_some() {
             self.end_idle(now);
@@ -74,8 +76,8 @@ impl Red {
         }
     }
 
-    /// Counts the packet, and says with what probability its sender learns of congestion (`p_a`); none if it must be
-    /// dropped.
+    /// Counts the packet, and says with what probability its sender learns of congestion (`p_a`); none if it
+    /// must be dropped.
     fn notice_probability(&mut self) -> Option<f64> {
         let p_b = if self.avg < self.min_th {
             self.count = None;
@@ -147,7 +149,7 @@ mod tests {
         for length in 1..=100 {
             red.average(Time::ZERO, length);
         }
-        let expected = 101.0 + ((1.0 - w_q).powi(101) - 1.0) / w_q;
+        let expected = 101.0 + (libm::pow(1.0 - w_q, 101.0) - 1.0) / w_q;
         assert!((red.avg - expected).abs() < 1e-9, "{} {expected}", red.avg);
     }
 
@@ -176,8 +178,8 @@ mod tests {
         assert!(avg > 15.0 && notice.is_none());
     }
 
-    /// §5: with p_a = p_b/(1 − count p_b) the number of packets from one notice to the next is uniform. Its greatest value
-    /// is 1/p_b in the text and one less in Fig. 2, which counts the arriving packet first.
+    /// §5: with p_a = p_b/(1 − count p_b) the number of packets from one notice to the next is uniform. Its
+    /// greatest value is 1/p_b in the text and one less in Fig. 2, which counts the arriving packet first.
     #[test]
     fn notices_are_spaced_evenly() {
         let params = QueueParams { red_max_p: 0.1, ..params() };
@@ -193,7 +195,7 @@ mod tests {
             }
         }
         // 18 degrees of freedom: 42.3 is the 0.999 quantile.
-        let chi2: f64 = intervals.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
+        let chi2: f64 = intervals.iter().map(|&n| libm::pow(f64::from(n) - 1000.0, 2.0) / 1000.0).sum();
         assert!(chi2 < 42.3, "{chi2}: {intervals:?}");
     }
 
@@ -204,9 +206,9 @@ mod tests {
         red.begin_idle(Time::from_secs(1.01));
         // Three packets of 4 ms; the arrival itself finds an empty queue and adds nothing.
         assert_eq!(red.judge(Time::from_secs(1.012), 0), Verdict::Admit);
-        assert!((red.avg - 8.0 * 0.75f64.powi(3)).abs() < 1e-9, "{}", red.avg);
+        assert!((red.avg - 8.0 * libm::pow(0.75, 3.0)).abs() < 1e-9, "{}", red.avg);
         assert_eq!(red.judge(Time::from_secs(2.0), 0), Verdict::Admit);
-        assert!((red.avg - 8.0 * 0.75f64.powi(4)).abs() < 1e-9, "the link is busy: one packet more");
+        assert!((red.avg - 8.0 * libm::pow(0.75, 4.0)).abs() < 1e-9, "the link is busy: one packet more");
     }
 
     #[test]
@@ -215,7 +217,7 @@ mod tests {
         red.begin_idle(Time::ZERO);
         assert_eq!(red.judge(Time::from_secs(0.004), 0), Verdict::Drop);
         assert_eq!(red.judge(Time::from_secs(0.008), 0), Verdict::Drop);
-        assert!((red.avg - 60.0 * 0.75f64.powi(2)).abs() < 1e-9, "{}", red.avg);
+        assert!((red.avg - 60.0 * libm::pow(0.75, 2.0)).abs() < 1e-9, "{}", red.avg);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The event queue: one deadline per slot, earliest first.
 //!
-//! **Order.** Deadlines fire in order of time; equal times fire in order of slots, that is in the order in which
-//! their owners were made. This order is part of a run's definition. It does not depend on when a deadline was
-//! set, so an owner may set one too early, or move it back and forth, without changing what happens.
+//! **Order.** Deadlines fire in order of time; equal times fire in order of slots, that is in the order in
+//! which their owners were made. This order is part of a run's definition. It does not depend on when a
+//! deadline was set, so an owner may set one too early, or move it back and forth, without changing what
+//! happens.
 //!
-//! **Shape.** A tournament: the leaves are the slots' deadlines, and each node above holds the earliest of the four
-//! below it, so that moving a deadline recomputes the nodes above it as far as they change, and nothing is ever
-//! cancelled lazily. One deadline that is earlier than all others stands apart, at the front: it is often the
-//! next to be popped, and then the tree never knows of it. Slots are handed out once and live as long as their
-//! owner.
+//! **Shape.** A tournament: the leaves are the slots' deadlines, and each node above holds the earliest of
+//! the four below it, so that moving a deadline recomputes the nodes above it as far as they change, and
+//! nothing is ever cancelled lazily. One deadline that is earlier than all others stands apart, at the front:
+//! it is often the next to be popped, and then the tree never knows of it. Slots are handed out once and live
+//! as long as their owner.
 
 use super::Time;
 
@@ -23,8 +24,8 @@ const ARITY: usize = 4;
 
 /// See the module's head.
 pub struct EventQueue {
-    /// Nodes in groups of siblings, from the top; the node with number n is above group n + 1. The last `leaves`
-    /// nodes are the slots' deadlines, in order of slots.
+    /// Nodes in groups of siblings, from the top; the node with number n is above group n + 1. The last
+    /// `leaves` nodes are the slots' deadlines, in order of slots.
     groups: Vec<[Time; ARITY]>,
     leaves: usize,
     slots: u32,
@@ -32,8 +33,8 @@ pub struct EventQueue {
     root: Time,
     front: Slot,
     front_time: Time,
-    /// The group of the leaf that was popped last, if the nodes above it do not know yet. Most owners set their next
-    /// deadline when one has come, and one way up serves both.
+    /// The group of the leaf that was popped last, if the nodes above it do not know yet. Most owners set
+    /// their next deadline when one has come, and one way up serves both.
     popped: Option<usize>,
 }
 

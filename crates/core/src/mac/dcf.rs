@@ -8,17 +8,18 @@
 //! filter compares sequence numbers without the retry bit (§9.2.9). What ns-2 does otherwise is a parameter
 //! each, see [`MacParams`](super::MacParams).
 //!
-//! **Order of calls.** `handle_arrival` at a frame's first bit; at the last bit of a frame to the station or to
-//! all, `handle_received` if [`Dcf::received`] names it; `handle_timeout` for the station's own deadlines. Time
-//! never goes back. After each call the network asks `next_timeout` again.
+//! **Order of calls.** `handle_arrival` at a frame's first bit; at the last bit of a frame to the station or
+//! to all, `handle_received` if [`Dcf::received`] names it; `handle_timeout` for the station's own deadlines.
+//! Time never goes back. After each call the network asks `next_timeout` again.
 
 use std::rc::Rc;
 
 use super::medium::ReceiverRules;
-use super::{ACK_BYTES, Access, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Signal, Timing};
+use super::{Access, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
+use crate::wire::mac::{ACK_BYTES, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES};
 
 /// What a station asks of the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -159,7 +160,8 @@ impl Dcf {
         (*self.current).as_ref().map(|current| &*current.body)
     }
 
-    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so far.
+    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
+    /// far.
     pub fn collisions(&self) -> u64 {
         self.medium.collisions()
     }
@@ -213,8 +215,8 @@ impl Dcf {
         self.mark_patience();
     }
 
-    /// The first bit of a frame reaches the station. A reception that ends at this very instant must have been
-    /// handled before ([`Dcf::received`]). True if `next_timeout` may have changed.
+    /// The first bit of a frame reaches the station. A reception that ends at this very instant must have
+    /// been handled before ([`Dcf::received`]). True if `next_timeout` may have changed.
     #[inline]
     pub fn handle_arrival(
         &mut self,
@@ -240,8 +242,8 @@ impl Dcf {
         true
     }
 
-    /// The first bit of a frame while another is being received, so that the backoff is suspended. True if it goes on at
-    /// another time than was known.
+    /// The first bit of a frame while another is being received, so that the backoff is suspended. True if it
+    /// goes on at another time than was known.
     #[inline]
     fn hear_another(
         &mut self,
@@ -258,11 +260,11 @@ impl Dcf {
         idle_from != backoff.idle_from
     }
 
-    /// The first bit of a frame in the state in which most stations are most of the time: the receiver is free, and
-    /// no slots of a backoff are counted. Does what [`Dcf::handle_arrival`] does, except that a backoff is not told
-    /// how much later it goes on: the station finds out when it next acts, and `next_timeout` may be too early until
-    /// then. False, and nothing done, in every other case. `EIFS` and `weak_frame_eifs` are as [`ShortWay`](super::ShortWay) says; only
-    /// to be called if it is open.
+    /// The first bit of a frame in the state in which most stations are most of the time: the receiver is
+    /// free, and no slots of a backoff are counted. Does what [`Dcf::handle_arrival`] does, except that a
+    /// backoff is not told how much later it goes on: the station finds out when it next acts, and
+    /// `next_timeout` may be too early until then. False, and nothing done, in every other case. `EIFS` and
+    /// `weak_frame_eifs` are as [`ShortWay`](super::ShortWay) says; only to be called if it is open.
     #[inline(always)]
     pub fn overhear<const EIFS: bool>(
         &mut self,
@@ -413,7 +415,8 @@ impl Dcf {
         out.push(MacAction::Transmit(frame));
     }
 
-    /// Sends the current frame, or the RTS that announces it; a `committed` station without looking at the medium.
+    /// Sends the current frame, or the RTS that announces it; a `committed` station without looking at the
+    /// medium.
     fn transmit_current(&mut self, now: Time, committed: bool, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(current) = &*self.current else { return };
         let idle = committed || self.is_idle(now);

@@ -17,19 +17,19 @@ pub struct Signal {
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
-    /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and strong
-    /// enough?
+    /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and
+    /// strong enough?
     pub wanted: bool,
-    /// How long the medium stays reserved after its end, if nothing disturbs it: its Duration field, or what follows a
-    /// frame that cannot be decoded ([`ShortWay::reserves`]).
+    /// How long the medium stays reserved after its end, if nothing disturbs it: its Duration field, or what
+    /// follows a frame that cannot be decoded ([`ShortWay::reserves`]).
     pub reserves: Span,
     /// Which transmission it is; given back when it has been received.
     pub transmission: u32,
 }
 
 impl Signal {
-    /// Until when the frame reserves the medium: the NAV is for frames to others; a wanted frame's Duration is
-    /// answered, not obeyed (§9.2.5.4).
+    /// Until when the frame reserves the medium: the NAV is for frames to others; a wanted frame's Duration
+    /// is answered, not obeyed (§9.2.5.4).
     #[inline(always)]
     fn reserved_until(&self) -> Time {
         if self.wanted { Time::ZERO } else { self.end + self.reserves }
@@ -103,11 +103,12 @@ impl ReceiverRules {
     }
 }
 
-/// What the short way of [`Dcf::overhear`](super::Dcf::overhear) needs of rules and timing, apart, to be kept in
-/// registers.
+/// What the short way of [`Dcf::overhear`](super::Dcf::overhear) needs of rules and timing, apart, to be kept
+/// in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortWay {
-    /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long way.
+    /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long
+    /// way.
     pub open: bool,
     /// Is EIFS another thing than the NAV?
     pub uses_eifs: bool,
@@ -131,8 +132,8 @@ impl ShortWay {
         }
     }
 
-    /// How long a frame with this Duration field reserves the medium after its end, if it cannot be decoded and if it
-    /// can.
+    /// How long a frame with this Duration field reserves the medium after its end, if it cannot be decoded
+    /// and if it can.
     pub fn reserves(self, duration: Span) -> [Span; 2] {
         [self.weak_frame_reserves, duration]
     }
@@ -142,8 +143,8 @@ impl ShortWay {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Medium {
-    /// From here on the receiver is free: it neither receives nor transmits. [`Time::NEVER`] while the station may
-    /// have to act on what it receives.
+    /// From here on the receiver is free: it neither receives nor transmits. [`Time::NEVER`] while the
+    /// station may have to act on what it receives.
     free_from: Time,
     /// Arrivals before this time at a free receiver do not concern the station's contention.
     pub(super) patient_until: Time,
@@ -233,8 +234,8 @@ impl Medium {
         }
     }
 
-    /// Forecasts what will be reserved at the end of the reception, and when the receiver is free, after something
-    /// has changed. `reserved` is until when the frame itself reserves the medium if it is intact.
+    /// Forecasts what will be reserved at the end of the reception, and when the receiver is free, after
+    /// something has changed. `reserved` is until when the frame itself reserves the medium if it is intact.
     fn forecast(&mut self, reserved: Time, timing: &Timing) {
         let Reception { end, receivable, .. } = self.reception;
         let params = timing.params();
@@ -281,9 +282,10 @@ impl Medium {
         self.forecast(signal.reserved_until(), timing);
     }
 
-    /// The first bit of a frame that the station need not act on reaches a free receiver of a patient station, as
-    /// most do. Does what [`Medium::arrive`] does, after which [`Medium::idle_at`] is not earlier than before; false,
-    /// and nothing done, in every other case. Whether the frame can be decoded, which nobody can guess, is no branch.
+    /// The first bit of a frame that the station need not act on reaches a free receiver of a patient
+    /// station, as most do. Does what [`Medium::arrive`] does, after which [`Medium::idle_at`] is not earlier
+    /// than before; false, and nothing done, in every other case. Whether the frame can be decoded, which
+    /// nobody can guess, is no branch.
     #[inline(always)]
     pub(super) fn overhear<const EIFS: bool>(
         &mut self,
@@ -369,7 +371,8 @@ impl Medium {
         !self.reception.present && self.nav.after <= now
     }
 
-    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so far.
+    /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
+    /// far.
     pub(super) fn collisions(&self) -> u64 {
         self.collided
     }

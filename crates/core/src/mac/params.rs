@@ -8,7 +8,8 @@ choices! {
         /// IEEE 802.11-1999 §9.2.5.1: at once if the medium has been idle for DIFS, otherwise after DIFS and
         /// a backoff.
         Standard = "standard",
-        /// As ns-2 since 2006-01-30 (`bugFix_timer_`): DIFS and a backoff that freezes, even on an idle medium.
+        /// As ns-2 since 2006-01-30 (`bugFix_timer_`): DIFS and a backoff that freezes, even on an idle
+        /// medium.
         AlwaysBackoff = "always-backoff",
         /// As ns-2 before: DIFS and a random number of slots without freezing; if the medium is then busy,
         /// the contention window grows and a backoff that freezes follows.
@@ -35,8 +36,9 @@ params! {
         slot_us: f64 = 20.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Short interframe space.
         sifs_us: f64 = 10.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
-        /// Time that carrier sense takes to report a frame: a station whose backoff ends sooner after the frame's
-        /// first bit transmits all the same. This is why a slot is as long as it is (§9.2.10). ns-2 senses at once.
+        /// Time that carrier sense takes to report a frame: a station whose backoff ends sooner after the
+        /// frame's first bit transmits all the same. This is why a slot is as long as it is (§9.2.10). ns-2
+        /// senses at once.
         cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
         /// Least contention window.
         cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];

@@ -5,11 +5,14 @@
 
 use proptest::prelude::*;
 
+use std::rc::Rc;
+
 use super::*;
-use crate::arp::ArpMessage;
-use crate::kernel::{Purpose, Streams, Time};
-use crate::packet::NodeId;
+use crate::kernel::{Purpose, Span, Streams, Time};
 use crate::radio::{Capture, Propagation, RadioParams};
+use crate::wire::NodeId;
+use crate::wire::arp::ArpMessage;
+use crate::wire::mac::{Body, Class, Frame, FrameKind};
 
 const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);
@@ -338,7 +341,8 @@ fn seven_unanswered_rts_end_the_attempt() {
         panic!("the station never gave up");
     };
     assert_eq!(*to, PEER);
-    // §9.2.4: 31, 63, 127, 255, 511, 1023 slots at most before each retry; 670 µs is the CTS time-out, DIFS added.
+    // §9.2.4: 31, 63, 127, 255, 511, 1023 slots at most before each retry; 670 µs is the CTS time-out, DIFS
+    // added.
     let gaps: Vec<f64> =
         bench.sent().windows(2).map(|pair| (pair[1].0 - pair[0].0 - 670.0 - 50.0) / 20.0).collect();
     for (gap, most) in gaps.iter().zip([63.0, 127.0, 255.0, 511.0, 1023.0, 1023.0]) {
@@ -464,8 +468,8 @@ fn a_refused_cts_does_not_make_the_station_forget_its_own_frame() {
     assert_eq!(bench.sent().first().map(|(_, kind)| *kind), Some(FrameKind::Rts));
 }
 
-/// Frames of a microsecond, as at very high rates: the answer to one comes before the slot to which the station
-/// was committed.
+/// Frames of a microsecond, as at very high rates: the answer to one comes before the slot to which the
+/// station was committed.
 #[test]
 fn an_answer_takes_back_the_commitment_to_a_slot() {
     let fast = MacParams { plcp_bits: 0, control_rate_bps: 1e9, ..rts_always() };
@@ -477,8 +481,8 @@ fn an_answer_takes_back_the_commitment_to_a_slot() {
     assert_eq!(kinds[..2], [FrameKind::Cts, FrameKind::Rts]);
 }
 
-/// Rules under which carrier sense precedes every exchange (`defer-random` is not among them: its wait does not
-/// freeze).
+/// Rules under which carrier sense precedes every exchange (`defer-random` is not among them: its wait does
+/// not freeze).
 fn any_params() -> impl Strategy<Value = MacParams> {
     prop::sample::select(vec![MacParams::default(), rts_always(), ns2()])
 }
@@ -513,7 +517,8 @@ proptest! {
         prop_assert_eq!(act(true), act(false));
     }
 
-    /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame that could be sensed.
+    /// Physical carrier sense: whatever is heard, no exchange begins within DIFS of a frame that could be
+    /// sensed.
     #[test]
     fn no_exchange_begins_within_difs_of_a_frame(
         params in any_params(),

@@ -2,13 +2,7 @@
 
 use super::MacParams;
 use crate::kernel::Span;
-
-/// Length of an RTS frame in bytes (IEEE 802.11-1999 §7.2.1.1).
-pub const RTS_BYTES: u32 = 20;
-/// Length of a CTS frame in bytes (§7.2.1.2).
-pub const CTS_BYTES: u32 = 14;
-/// Length of an ACK frame in bytes (§7.2.1.3).
-pub const ACK_BYTES: u32 = 14;
+use crate::wire::mac::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 
 /// Times on the air and interframe spaces.
 #[derive(Clone, Debug)]

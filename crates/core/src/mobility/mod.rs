@@ -1,8 +1,8 @@
 //! Movement: piecewise linear, as `setdest` of ns-2 describes it.
 //!
 //! A [`Trajectory`] is what a movement file says: a start and timed commands. A [`Path`] is what follows from
-//! it: straight legs. There is one way from the first to the second, so a scenario that was generated, written
-//! to a file and read again moves its nodes bit by bit as before.
+//! it: straight legs. There is one way from the first to the second, so a scenario that was generated,
+//! written to a file and read again moves its nodes bit by bit as before.
 
 mod path;
 pub mod waypoint;

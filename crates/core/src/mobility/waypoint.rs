@@ -2,8 +2,8 @@
 //!
 //! A node pauses, draws a destination and a speed, walks there in a straight line, and begins again. Speeds
 //! are uniform on (`speed_min`, `speed_max`], the pause is fixed. Read first: Navidi & Camp, "Stationary
-//! Distributions for the Random Waypoint Mobility Model", IEEE Trans. Mobile Computing 3(1), 2004; Yoon, Liu &
-//! Noble, "Random Waypoint Considered Harmful", INFOCOM 2003.
+//! Distributions for the Random Waypoint Mobility Model", IEEE Trans. Mobile Computing 3(1), 2004; Yoon, Liu
+//! & Noble, "Random Waypoint Considered Harmful", INFOCOM 2003.
 //!
 //! [`Boundary`] chooses how destinations are drawn and what the edge of the field does:
 //!
@@ -19,12 +19,12 @@
 //! [`Start`] chooses the state at time 0:
 //!
 //! * *stationary* draws it from the distribution to which the model converges, so that nothing drifts and
-//!   nothing need be discarded. A node is paused with probability P / (P + E\[T\]), with a uniform rest of its
-//!   pause and a waypoint's distribution of place (Navidi & Camp); otherwise it is on a leg that is drawn
+//!   nothing need be discarded. A node is paused with probability P / (P + E\[T\]), with a uniform rest of
+//!   its pause and a waypoint's distribution of place (Navidi & Camp); otherwise it is on a leg that is drawn
 //!   with density in proportion to its length, at a uniform place on it, with speed density in proportion to
-//!   1/v. E\[T\] = E\[length\] · E\[1/v\], which needs a positive least speed. Under *wrap* and *bounce* a waypoint is
-//!   uniform in the field, and so is every point of a leg, because the (unfolded) torus has no middle: there
-//!   the place is drawn uniformly, and the rest of the displacement along the leg.
+//!   1/v. E\[T\] = E\[length\] · E\[1/v\], which needs a positive least speed. Under *wrap* and *bounce* a
+//!   waypoint is uniform in the field, and so is every point of a leg, because the (unfolded) torus has no
+//!   middle: there the place is drawn uniformly, and the rest of the displacement along the leg.
 //! * *uniform* places the nodes uniformly and lets all of them pause first. The mean speed then falls from
 //!   (min + max)/2 towards (max - min)/ln(max/min) (Yoon et al.), and with a least speed of zero it falls
 //!   for ever.

@@ -10,10 +10,11 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{Body, Frame, ShortWay, Signal};
+use crate::mac::{ShortWay, Signal};
 use crate::observe::RecordKind;
-use crate::packet::NodeId;
 use crate::radio::Arrival;
+use crate::wire::NodeId;
+use crate::wire::mac::{Body, Frame};
 
 use super::{Network, Target};
 
@@ -219,6 +220,7 @@ impl Network {
                 self.air.first_bits.push(bit);
                 return;
             }
+            assert!(bit.due >= self.now, "a first bit arrives in the past");
             self.now = bit.due;
             let transmission = &mut self.air.transmissions[bit.transmission as usize];
             let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };

@@ -9,7 +9,6 @@ use crate::kernel::{EventQueue, Purpose, Slot, Span, Stream, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording};
-use crate::packet::{FlowId, IP_HEADER_BYTES, NodeId};
 use crate::radio::{Index, Propagation};
 use crate::routing::{StaticRoutes, shortest_hops};
 use crate::scenario::{Carrier, Flow as FlowSpec, FlowKind, MAX_DATAGRAM_BYTES, RoutingMaker, Scenario};
@@ -18,6 +17,7 @@ use crate::traffic::{
 };
 use crate::transport::tcp::{Receiver, Sender, TcpParams};
 use crate::transport::{adp, rtp};
+use crate::wire::{self, FlowId, IP_HEADER_BYTES, NodeId};
 
 use super::air::Air;
 use super::flows::{CbrFlow, Flow, TcpFlow, Transport, udp_overhead_bytes};
@@ -98,8 +98,14 @@ impl Network {
 
     fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let mut own = if custom.is_none() { Some(routing_maker(scenario)) } else { None };
-        let make_routing = custom.or(own.as_deref_mut()).expect("one of the two is there");
+        let mut own;
+        let make_routing = match custom {
+            Some(custom) => custom,
+            None => {
+                own = routing_maker(scenario);
+                &mut *own
+            }
+        };
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));
@@ -232,10 +238,10 @@ fn packet_bytes(scenario: &Scenario, kind: &FlowKind) -> u32 {
         _ => 0,
     };
     let fits = match carrier_of(kind) {
-        Carrier::Adp | Carrier::RtpAdp => MAX_IP_BYTES - IP_HEADER_BYTES - adp::HEADER_BYTES,
+        Carrier::Adp | Carrier::RtpAdp => MAX_IP_BYTES - IP_HEADER_BYTES - wire::adp::HEADER_BYTES,
         Carrier::Udp | Carrier::Tcp | Carrier::RtpUdp => MAX_DATAGRAM_BYTES,
     };
-    let fits = fits - if is_rtp(kind) { rtp::HEADER_BYTES } else { 0 };
+    let fits = fits - if is_rtp(kind) { wire::rtp::HEADER_BYTES } else { 0 };
     if wanted == 0 { fits } else { wanted.min(fits) }
 }
 

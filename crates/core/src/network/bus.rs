@@ -3,10 +3,10 @@
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::{PacketNote, RecordKind};
-use crate::packet::{Ecn, NodeId, Packet, Payload};
 use crate::routing::Notice;
 use crate::scenario::Scenario;
 use crate::transport::tcp::{Bus, BusAction, RouteFailureScheme};
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
 use super::{Network, Target};
 

@@ -5,10 +5,11 @@ use smallvec::{SmallVec, smallvec};
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::RecordKind;
-use crate::packet::{ConnectionId, Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::traffic::CbrSource;
-use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Segment, Sender, SenderCounters};
+use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Sender, SenderCounters};
+use crate::wire::tcp::Segment;
+use crate::wire::{ConnectionId, Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 use super::Network;
 use super::messages::MessageFlow;

@@ -2,11 +2,11 @@
 
 use crate::kernel::{Slot, Span, Time};
 use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample};
-use crate::packet::{Datagram, Ecn, FlowId, Packet, Payload};
 use crate::routing::ConnectionEvent;
 use crate::scenario::{FlowKind, Scenario};
 use crate::traffic::{Message, Source};
-use crate::transport::{adp, rtp};
+use crate::transport::adp;
+use crate::wire::{self, Datagram, Ecn, FlowId, Packet, Payload};
 
 use super::Network;
 use super::flows::{TcpFlow, Transport};
@@ -65,10 +65,10 @@ impl MessageFlow {
     }
 
     /// The RTP header of the next packet, with `payload` of this message, if the flow has such headers; and its bytes.
-    fn rtp_header(&mut self, now: Time, message: u32, payload: u32) -> (Option<rtp::Header>, u32) {
+    fn rtp_header(&mut self, now: Time, message: u32, payload: u32) -> (Option<wire::rtp::Header>, u32) {
         let Some(rtp) = &mut self.rtp else { return (None, 0) };
         let (of, made) = self.log.message(message);
-        (Some(rtp.header(now, (message, of.bytes, made), payload)), rtp::HEADER_BYTES)
+        (Some(rtp.header(now, (message, of.bytes, made), payload)), wire::rtp::HEADER_BYTES)
     }
 
     pub(super) fn tcp(&self) -> Option<&TcpFlow> {
@@ -201,7 +201,7 @@ impl Network {
         for output in &outputs {
             match *output {
                 adp::Output::Dropped(number) => messages.log.drop(number),
-                adp::Output::Send(adp::Segment::Data { payload, .. }, _) if adp_flow.endless => {
+                adp::Output::Send(wire::adp::Segment::Data { payload, .. }, _) if adp_flow.endless => {
                     messages.log.make(now, Message { bytes: payload, frame: None });
                 }
                 adp::Output::Send(..) => {}
@@ -212,8 +212,10 @@ impl Network {
                 self.meter.packet_sent(now, FlowId(id));
                 let Transport::Messages(messages) = &mut self.flows[id as usize].transport else { return };
                 let (rtp, header_bytes) = match segment {
-                    adp::Segment::Data { message, payload, .. } => messages.rtp_header(now, message, payload),
-                    adp::Segment::Ack { .. } => (None, 0),
+                    wire::adp::Segment::Data { message, payload, .. } => {
+                        messages.rtp_header(now, message, payload)
+                    }
+                    wire::adp::Segment::Ack { .. } => (None, 0),
                 };
                 let payload = Payload::Adp(FlowId(id), segment, rtp);
                 self.originate(src, dst, bytes + header_bytes, payload, Ecn::NotEct);
@@ -255,12 +257,12 @@ impl Network {
                 self.hear_rtp(*id, datagram.rtp.as_ref());
                 self.take_in(*id, packet, datagram.message, datagram.payload, first);
             }
-            Payload::Adp(id, segment @ adp::Segment::Data { message, payload, .. }, rtp) => {
+            Payload::Adp(id, segment @ wire::adp::Segment::Data { message, payload, .. }, rtp) => {
                 self.hear_rtp(*id, rtp.as_ref());
                 self.take_in(*id, packet, *message, *payload, first);
                 self.with_adp_receiver(id.0, |receiver, out| receiver.handle_data(now, segment, out));
             }
-            Payload::Adp(id, segment @ adp::Segment::Ack { .. }, _) => {
+            Payload::Adp(id, segment @ wire::adp::Segment::Ack { .. }, _) => {
                 self.with_adp_sender(id.0, |sender, out| sender.handle_ack(now, segment, out));
             }
             Payload::Rtcp(id, report) => self.hear_report(*id, report),

@@ -25,12 +25,13 @@ use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
-use crate::mac::{Body, Dcf, MacAction, ReceiverRules, ShortWay, Timing};
+use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
-use crate::packet::{NodeId, Packet};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
+use crate::wire::mac::Body;
+use crate::wire::{NodeId, Packet};
 
 use air::Air;
 use bus::BusNode;
@@ -46,6 +47,17 @@ pub enum RunError {
     /// The packet audit failed: a defect of the simulator.
     #[error("the packet audit does not balance: {0}")]
     Unbalanced(#[from] Unbalanced),
+    /// A layer asked to be woken at an instant that has passed: a defect of the simulator, or of a protocol that the
+    /// caller brought along.
+    #[error("time would run backwards: at {now_s} s, {owner} has a deadline at {deadline_s} s")]
+    Backwards {
+        /// Whose deadline it is.
+        owner: String,
+        /// The deadline, s.
+        deadline_s: f64,
+        /// The time of the run, s.
+        now_s: f64,
+    },
     /// The caller of [`run_while`] wanted no more.
     #[error("stopped after {0} s of simulated time")]
     Stopped(f64),
@@ -110,9 +122,7 @@ pub fn run_with(
         return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
     }
     let mut network = Network::new(scenario, options, make);
-    if !network.run_to_end(go_on) {
-        return Err(RunError::Stopped(network.now.as_secs()));
-    }
+    network.run_to_end(go_on)?;
     network.into_outcome(scenario)
 }
 
@@ -209,9 +219,12 @@ struct Network {
 }
 
 impl Network {
-    /// False if `go_on` said no. A function of its own, so that its instructions can be counted.
+    /// A function of its own, so that its instructions can be counted.
+    ///
+    /// # Errors
+    /// When `go_on` said no, or time would run backwards.
     #[inline(never)]
-    fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> bool {
+    fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
@@ -219,7 +232,9 @@ impl Network {
             if time >= self.end {
                 break;
             }
-            debug_assert!(time >= self.now, "time runs backwards");
+            if time < self.now {
+                return Err(self.backwards(time, self.targets[slot.0 as usize]));
+            }
             if time >= self.sampling.due() {
                 self.sample_until(time);
             }
@@ -227,12 +242,30 @@ impl Network {
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
-                return false;
+                return Err(RunError::Stopped(self.now.as_secs()));
             }
         }
         self.now = self.end;
         self.sample_until(self.end);
-        true
+        Ok(())
+    }
+
+    #[cold]
+    fn backwards(&self, deadline: Time, owner: Target) -> RunError {
+        let owner = match owner {
+            Target::Mac(node) => format!("the MAC of node {node}"),
+            Target::Routing(node) => format!("routing at node {node}"),
+            Target::Source(flow) => format!("the source of flow {flow}"),
+            Target::Sender(flow) => format!("the sender of flow {flow}"),
+            Target::Receiver(flow) => format!("the receiver of flow {flow}"),
+            Target::Reports(flow) => format!("the reports of flow {flow}"),
+            Target::Air(transmission) => format!("transmission {transmission}"),
+            Target::FirstBits => "the first bits under way".to_owned(),
+            Target::Delayed | Target::Conveyor(_) => "a layer's delay".to_owned(),
+            Target::Warmup => "the end of the warm-up".to_owned(),
+            Target::Bus(node) => format!("TCP-BuS at node {node}"),
+        };
+        RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
 
     #[inline(always)]
@@ -293,6 +326,7 @@ impl Network {
                 self.agenda.set(conveyor.slot, due);
                 return;
             }
+            assert!(due >= self.now, "a layer's delay ended in the past");
             self.now = due;
         }
     }

@@ -1,12 +1,12 @@
 //! The end of a run: the books are closed, the measures taken.
 
-use crate::mac::Body;
 use crate::observe::{
     CostTotals, FlowMeasures, FlowReport, FlowResult, MacCount, MessageTotals, ResultHash, RunResult,
     RunTotals, WebTotals,
 };
-use crate::packet::{FlowId, Packet};
 use crate::scenario::Scenario;
+use crate::wire::mac::Body;
+use crate::wire::{FlowId, Packet};
 
 use super::flows::{TcpFlow, Transport};
 use super::{Delayed, Network, Outcome, RunError};

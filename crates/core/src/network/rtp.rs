@@ -2,9 +2,9 @@
 
 use crate::kernel::{Slot, Span, Time};
 use crate::observe::RtpMeasures;
-use crate::packet::{Ecn, FlowId, Payload};
 use crate::scenario::Scenario;
 use crate::transport::rtp;
+use crate::wire::{self, Ecn, FlowId, Payload};
 
 use super::Network;
 use super::flows::Transport;
@@ -50,7 +50,7 @@ impl RtpFlow {
         now: Time,
         (message, bytes, made): (u32, u32, Time),
         payload: u32,
-    ) -> rtp::Header {
+    ) -> wire::rtp::Header {
         let before = if self.sent.0 == message { self.sent.1 } else { 0 };
         self.sent = (message, before + payload);
         self.sender.header(now, payload, made, before + payload >= bytes)
@@ -70,7 +70,7 @@ impl Network {
     }
 
     /// A packet of a flow arrived, with or without an RTP header.
-    pub(super) fn hear_rtp(&mut self, id: FlowId, header: Option<&rtp::Header>) {
+    pub(super) fn hear_rtp(&mut self, id: FlowId, header: Option<&wire::rtp::Header>) {
         let now = self.now;
         let (Some(header), Some(flow)) = (header, self.rtp_mut(id)) else { return };
         flow.receiver.handle_packet(now, header);
@@ -91,7 +91,7 @@ impl Network {
         let of_sender = flow.sender.handle_timeout(now);
         let of_receiver = flow.receiver.handle_timeout(now);
         self.await_reports(id);
-        let reports = [of_sender.map(rtp::Rtcp::Sender), of_receiver.map(rtp::Rtcp::Receiver)];
+        let reports = [of_sender.map(wire::rtp::Rtcp::Sender), of_receiver.map(wire::rtp::Rtcp::Receiver)];
         for report in reports.into_iter().flatten() {
             self.send_report(id, report);
         }
@@ -101,19 +101,19 @@ impl Network {
     pub(super) fn say_bye(&mut self, id: u32) {
         let now = self.now;
         let Some(flow) = self.rtp_mut(FlowId(id)) else { return };
-        let bye = rtp::Rtcp::Bye(flow.sender.handle_end(now));
+        let bye = wire::rtp::Rtcp::Bye(flow.sender.handle_end(now));
         self.await_reports(id);
         self.send_report(id, bye);
     }
 
-    fn send_report(&mut self, id: u32, report: rtp::Rtcp) {
+    fn send_report(&mut self, id: u32, report: wire::rtp::Rtcp) {
         let Some(flow) = self.rtp_mut(FlowId(id)) else { return };
         let bytes = match report {
-            rtp::Rtcp::Receiver(_) => flow.report_bytes,
-            rtp::Rtcp::Sender(_) => flow.sender_report_bytes,
-            rtp::Rtcp::Bye(_) => flow.sender_report_bytes + rtp::BYE_BYTES,
+            wire::rtp::Rtcp::Receiver(_) => flow.report_bytes,
+            wire::rtp::Rtcp::Sender(_) => flow.sender_report_bytes,
+            wire::rtp::Rtcp::Bye(_) => flow.sender_report_bytes + wire::rtp::BYE_BYTES,
         };
-        let is_back = matches!(report, rtp::Rtcp::Receiver(_));
+        let is_back = matches!(report, wire::rtp::Rtcp::Receiver(_));
         flow.sender_reports += u64::from(!is_back);
         let flow = &self.flows[id as usize];
         let (src, dst) = if is_back { (flow.dst, flow.src) } else { (flow.src, flow.dst) };
@@ -122,17 +122,17 @@ impl Network {
     }
 
     /// A report reached the other end.
-    pub(super) fn hear_report(&mut self, id: FlowId, report: &rtp::Rtcp) {
+    pub(super) fn hear_report(&mut self, id: FlowId, report: &wire::rtp::Rtcp) {
         let now = self.now;
         let Some(flow) = self.rtp_mut(id) else { return };
         match report {
-            rtp::Rtcp::Receiver(report) => {
+            wire::rtp::Rtcp::Receiver(report) => {
                 flow.reports.0 += 1;
                 flow.reports.1 += u64::from(report.fraction_lost);
                 flow.sender.handle_report(now, report);
             }
-            rtp::Rtcp::Sender(report) => flow.receiver.handle_sender_report(now, report),
-            rtp::Rtcp::Bye(report) => {
+            wire::rtp::Rtcp::Sender(report) => flow.receiver.handle_sender_report(now, report),
+            wire::rtp::Rtcp::Bye(report) => {
                 flow.receiver.handle_bye(now, report);
                 self.await_reports(id.0);
             }

@@ -5,11 +5,11 @@
 
 use crate::kernel::{Slot, Span, Time};
 use crate::observe::{FlowMeasures, WebCounters, WebLog, WebMeasures, overlap};
-use crate::packet::{ConnectionId, FlowId, NodeId};
 use crate::routing::ConnectionEvent;
 use crate::scenario::Scenario;
 use crate::traffic::{WebSession, WebStep};
 use crate::transport::tcp::{Receiver, Sender, TcpParams};
+use crate::wire::{ConnectionId, FlowId, NodeId};
 
 use super::Network;
 use super::flows::{TcpFlow, Transport};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::packet::{FlowId, Packet};
+use crate::wire::{FlowId, Packet};
 
 /// Books of one class of packets. Copies: `made + received = delivered + consumed + handed_over + dropped +
 /// in_flight`.
@@ -194,7 +194,7 @@ impl FlowBooks {
 mod tests {
     use super::*;
     use crate::kernel::Time;
-    use crate::packet::{Ecn, NodeId, Payload};
+    use crate::wire::{Ecn, NodeId, Payload};
 
     fn packet(audit: &mut Audit) -> Packet {
         Packet {

@@ -4,11 +4,10 @@
 
 use serde::Serialize;
 
-use crate::packet::{Packet, Payload};
-use crate::transport::{adp, tcp};
+use crate::wire::{Packet, Payload, adp, tcp};
 
 use super::FlowResult;
-use super::meter::ratio;
+use super::statistics::ratio;
 
 /// Packets that MACs took to send, each hop counted, retries not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

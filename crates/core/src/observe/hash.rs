@@ -11,6 +11,7 @@ pub struct ResultHash(Sha256);
 impl ResultHash {
     /// The first 128 bits of the hash of `value`, as 32 hexadecimal digits. Floats are written in the shortest
     /// form that reads back as the same bits, so equal hashes mean equal results to the last bit.
+    #[expect(clippy::expect_used, reason = "neither hashing nor writing to a `String` fails")]
     pub fn of(value: &impl Debug) -> String {
         let mut hash = ResultHash::default();
         write!(hash, "{value:?}").expect("hashing cannot fail");

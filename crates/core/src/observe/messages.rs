@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::kernel::{Span, Time};
 use crate::traffic::{FrameKind, Message};
 
-use super::meter::{mean, percentile, ratio};
+use super::statistics::{mean, percentile, ratio};
 use super::{CbrMeasures, FlowMeasures};
 
 /// One message's account.

@@ -12,6 +12,7 @@ mod outages;
 mod recording;
 pub mod returns;
 mod series;
+mod statistics;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};

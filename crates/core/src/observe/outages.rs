@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::{Span, Time};
-use crate::packet::{FlowId, NodeId};
 use crate::routing::Notice;
+use crate::wire::{FlowId, NodeId};
 
 use super::RepairSample;
 

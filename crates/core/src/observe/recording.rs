@@ -8,9 +8,9 @@ use std::fmt::Write;
 
 use crate::drops::DropReason;
 use crate::kernel::Time;
-use crate::mac::{Class, FrameKind};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Notice;
+use crate::wire::mac::{Class, FrameKind};
+use crate::wire::{NodeId, Packet};
 
 /// Version of the format; raised when a line's meaning changes.
 pub const RECORDING_VERSION: u32 = 1;
@@ -128,6 +128,7 @@ impl Recording {
     }
 
     /// The recording as text, see the module's head.
+    #[expect(clippy::expect_used, reason = "writing to a `String` does not fail")]
     pub fn to_json_lines(&self) -> String {
         let mut text = format!(
             "{{\"format\":\"manetlab-recording\",\"version\":{RECORDING_VERSION},\"events\":{}}}\n",

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::recording::{RecordKind, Recording};
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// One node hands a data packet to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::kernel::{Span, Time};
 
 use super::FlowMeasures;
-use super::meter::mean;
+use super::statistics::mean;
 
 /// One request–reply cycle's account.
 #[derive(Clone, Copy, Debug)]

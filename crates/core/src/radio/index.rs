@@ -6,12 +6,12 @@
 //! costs its candidates only: a position, a squared distance, a delay and a power each. A jump (the
 //! wrap-around at the edge of the field) ends the epoch.
 //!
-//! A node's candidates stand together with the legs that they are on, one component of all legs after the other:
-//! what is read is contiguous, and the compiler computes several nodes at a time. This changes no bit: each node
-//! gets the same additions and multiplications in the same order as in [`Leg::position`].
-//! In networks of more than [`LEGS_BESIDE_CANDIDATES`] nodes so many copies of each leg would fill the caches; there
-//! each node's leg stands once, in one line of the cache, and is looked up. Where nobody moves, what a node's candidates
-//! get of its transmissions is computed once.
+//! A node's candidates stand together with the legs that they are on, one component of all legs after the
+//! other: what is read is contiguous, and the compiler computes several nodes at a time. This changes no bit:
+//! each node gets the same additions and multiplications in the same order as in [`Leg::position`]. In
+//! networks of more than [`LEGS_BESIDE_CANDIDATES`] nodes so many copies of each leg would fill the caches;
+//! there each node's leg stands once, in one line of the cache, and is looked up. Where nobody moves, what a
+//! node's candidates get of its transmissions is computed once.
 
 use super::Propagation;
 use crate::kernel::{Span, Time};
@@ -20,8 +20,8 @@ use crate::mobility::{Leg, Path, Point};
 /// How far a node may move in one epoch. Larger epochs mean more candidates, smaller ones more sorting.
 const SLACK_M: f64 = 20.0;
 
-/// The greatest network whose candidates' legs stand beside them: about 2 kB for each node, so 0.5 MB in all, which
-/// a core's cache holds.
+/// The greatest network whose candidates' legs stand beside them: about 2 kB for each node, so 0.5 MB in all,
+/// which a core's cache holds.
 const LEGS_BESIDE_CANDIDATES: usize = 256;
 
 /// What one node gets of a transmission.
@@ -248,8 +248,8 @@ impl Index {
             .extend(nodes.map(|node| here.distance2(current[node].position(&paths[node], now))));
     }
 
-    /// What each node within carrier-sense range gets of the transmission of `from` that was computed last. Their
-    /// order is fixed but means nothing.
+    /// What each node within carrier-sense range gets of the transmission of `from` that was computed last.
+    /// Their order is fixed but means nothing.
     #[inline(always)]
     pub fn arrivals(&self, from: u32) -> impl Iterator<Item = Arrival> {
         let Reached { distances_m2, delays_ns } = self.reached(from);

@@ -100,7 +100,8 @@ impl Propagation {
         /// Numbers from here to its double are whole, and their lowest bits are those of the integer.
         const WHOLE: f64 = (1u64 << 52) as f64;
         let delay = Propagation::travel_ns(distance_m2);
-        // A conversion to an integer that looks out for numbers too large cannot be done for several at a time.
+        // A conversion to an integer that looks out for numbers too large cannot be done for several at a
+        // time.
         let rounded = (delay + WHOLE) - WHOLE;
         let excess = if rounded > delay { 1.0 } else { 0.0 };
         (rounded - excess + WHOLE).to_bits() as u32

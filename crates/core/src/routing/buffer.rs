@@ -1,15 +1,15 @@
 //! The packet buffer: packets that wait for a route.
 //!
-//! First in, first out for each destination; when it is full the oldest packet of all goes. Each packet has its own time
-//! to wait: ADV lets TCP's wait longer than others. RFC 3561 §6.3 asks for buffering and gives no size, RFC 4728 §4.2
-//! leaves the strategy open; 64 packets and 30 s are ns-2's.
+//! First in, first out for each destination; when it is full the oldest packet of all goes. Each packet has
+//! its own time to wait: ADV lets TCP's wait longer than others. RFC 3561 §6.3 asks for buffering and gives
+//! no size, RFC 4728 §4.2 leaves the strategy open; 64 packets and 30 s are ns-2's.
 
 use std::collections::VecDeque;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
 /// See the module's head.
 pub(super) struct PacketBuffer {
@@ -25,8 +25,8 @@ impl PacketBuffer {
         PacketBuffer { packets: VecDeque::new(), limit: limit as usize, first_deadline: Time::NEVER }
     }
 
-    /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first, then the
-    /// oldest if there is no room.
+    /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first,
+    /// then the oldest if there is no room.
     pub(super) fn push(&mut self, now: Time, packet: Packet, timeout: Span, actions: &mut Vec<Action>) {
         self.expire(now, actions);
         if self.packets.len() >= self.limit

@@ -1,17 +1,18 @@
 //! Flooding: every node broadcasts every data packet once.
 //!
-//! The plainest protocol that delivers over several hops: no routes, no messages of its own, no state but the memory
-//! of what went by. It is the yardstick for what routes save, and the protocol that docs/add-a-routing-protocol.md
-//! builds.
+//! The plainest protocol that delivers over several hops: no routes, no messages of its own, no state but the
+//! memory of what went by. It is the yardstick for what routes save, and the protocol that
+//! docs/add-a-routing-protocol.md builds.
 //!
-//! **Implemented.** A source broadcasts its packet. Whoever receives a packet for the first time delivers it or, if
-//! it is for somebody else and its time to live allows, broadcasts it after a random delay, without which all
-//! receivers of one broadcast would answer it at the same time. Further copies are dropped.
+//! **Implemented.** A source broadcasts its packet. Whoever receives a packet for the first time delivers it
+//! or, if it is for somebody else and its time to live allows, broadcasts it after a random delay, without
+//! which all receivers of one broadcast would answer it at the same time. Further copies are dropped.
 //!
-//! **Not implemented.** Anything that saves broadcasts: probabilities, counters, distances, relays that are chosen.
+//! **Not implemented.** Anything that saves broadcasts: probabilities, counters, distances, relays that are
+//! chosen.
 //!
-//! **Deviations.** There is no standard. A packet is told by its number in the simulator, which stands for source
-//! address and identification (RFC 791 §3.2).
+//! **Deviations.** There is no standard. A packet is told by its number in the simulator, which stands for
+//! source address and identification (RFC 791 §3.2).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use rustc_hash::FxHashSet;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet};
 use crate::params::params;
 use crate::routing::{Action, Routing, relay};
+use crate::wire::{NodeId, Packet};
 
 params! {
     /// Parameters of flooding.

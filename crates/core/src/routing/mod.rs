@@ -29,7 +29,7 @@ pub use static_routes::{RouteTable, StaticRoutes, shortest_hops};
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
+use crate::wire::{NodeId, Packet};
 
 /// What a routing protocol asks of the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,8 +56,8 @@ pub enum Action {
     Drop(Packet, DropReason),
     /// The control message ends here: its content has been used, or it is a duplicate.
     Consume(Packet),
-    /// Take all IP packets for this neighbour out of the interface queue, for [`NodeId::BROADCAST`] those that are for
-    /// all neighbours; each comes back by [`Routing::handle_flushed`].
+    /// Take all IP packets for this neighbour out of the interface queue, for [`NodeId::BROADCAST`] those
+    /// that are for all neighbours; each comes back by [`Routing::handle_flushed`].
     FlushQueue(NodeId),
     /// Tell the other layers.
     Notify(Notice),
@@ -80,8 +80,8 @@ pub enum Notice {
     },
 }
 
-/// What the transports of a node tell its routing protocol: at the source of a flow, before its first packet and after
-/// its last. Other nodes, the destination among them, are told nothing.
+/// What the transports of a node tell its routing protocol: at the source of a flow, before its first packet
+/// and after its last. Other nodes, the destination among them, are told nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
     /// A flow from this node to `dst` begins.
@@ -91,8 +91,8 @@ pub enum ConnectionEvent {
         /// Do packets come back from the destination (TCP)?
         two_way: bool,
     },
-    /// A flow from this node to `dst` is over: a CBR source has made its last packet, a TCP sender has all data
-    /// acknowledged and will get no more. A flow that goes on until the run ends is never over.
+    /// A flow from this node to `dst` is over: a CBR source has made its last packet, a TCP sender has all
+    /// data acknowledged and will get no more. A flow that goes on until the run ends is never over.
     Closed {
         /// The destination.
         dst: NodeId,
@@ -112,8 +112,8 @@ pub trait Routing: Send {
     /// A packet from this node's own transport.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
 
-    /// A packet on its way that this protocol gave up or was about to send on, and that a transport kept here (TCP-BuS):
-    /// it is to go on from here, and a way to be sought for it as for one of this node's own.
+    /// A packet on its way that this protocol gave up or was about to send on, and that a transport kept here
+    /// (TCP-BuS): it is to go on from here, and a way to be sought for it as for one of this node's own.
     fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         self.handle_outgoing(now, packet, actions);
     }
@@ -122,10 +122,10 @@ pub trait Routing: Send {
     /// already counts the link just crossed; `packet.ttl` does not.
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>);
 
-    /// A broadcast from the link layer, to look at before it comes by [`Routing::handle_incoming`]; `packet.hops` does not
-    /// count the link just crossed. True if it repeats what this node knows, and the node has learned all there is to
-    /// learn from it: then it counts as consumed. False if nothing is done. Most of what a flood brings is repetition,
-    /// which this spares the copy of the packet.
+    /// A broadcast from the link layer, to look at before it comes by [`Routing::handle_incoming`];
+    /// `packet.hops` does not count the link just crossed. True if it repeats what this node knows, and the
+    /// node has learned all there is to learn from it: then it counts as consumed. False if nothing is done.
+    /// Most of what a flood brings is repetition, which this spares the copy of the packet.
     fn absorb(&mut self, _now: Time, _packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
         false
     }
@@ -133,8 +133,8 @@ pub trait Routing: Send {
     /// The MAC (or ARP) could not bring the packet to `next_hop`.
     fn handle_link_failure(&mut self, now: Time, packet: Packet, next_hop: NodeId, actions: &mut Vec<Action>);
 
-    /// A packet that [`Action::FlushQueue`] took out of the interface queue. Unless told otherwise it shares the fate
-    /// of the one that failed.
+    /// A packet that [`Action::FlushQueue`] took out of the interface queue. Unless told otherwise it shares
+    /// the fate of the one that failed.
     fn handle_flushed(&mut self, _now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
         actions.push(Action::Drop(packet, DropReason::LinkFailure));
     }
@@ -144,8 +144,9 @@ pub trait Routing: Send {
         false
     }
 
-    /// A packet that the MAC of `from` sent to the MAC of `to`, another node than this, was received intact here
-    /// too. Called only if [`Routing::wants_overheard`]; the packet is not this node's, and stays where it is.
+    /// A packet that the MAC of `from` sent to the MAC of `to`, another node than this, was received intact
+    /// here too. Called only if [`Routing::wants_overheard`]; the packet is not this node's, and stays where
+    /// it is.
     fn handle_overheard(
         &mut self,
         _now: Time,
@@ -156,8 +157,8 @@ pub trait Routing: Send {
     ) {
     }
 
-    /// Shall the protocol's own packets, too, come back by [`Routing::handle_link_failure`] when they cannot be
-    /// delivered? Otherwise they are dropped.
+    /// Shall the protocol's own packets, too, come back by [`Routing::handle_link_failure`] when they cannot
+    /// be delivered? Otherwise they are dropped.
     fn takes_back_control(&self) -> bool {
         false
     }
@@ -173,4 +174,11 @@ pub trait Routing: Send {
 
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
+
+    /// The probability that a packet crosses a chain of so many hops when nothing else is sent. The shared
+    /// suite of tests holds a protocol to it; one that forwards by chance promises less than certainty.
+    #[cfg(test)]
+    fn delivery_odds(&self, _hops: u32) -> f64 {
+        1.0
+    }
 }

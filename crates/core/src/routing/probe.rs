@@ -1,9 +1,9 @@
 //! One node's protocol under test: packets in by hand, actions out, time by hand.
 
 use crate::kernel::{Purpose, Stream, Streams, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::testbench::data;
 use crate::routing::{Action, Routing};
+use crate::wire::{NodeId, Packet};
 
 /// The node under test; the others are whoever the tests say.
 pub(super) const ME: NodeId = NodeId(0);
@@ -110,6 +110,10 @@ impl Probe {
             all.extend(actions.into_iter().map(|action| (now, action)));
         }
         all
+    }
+
+    pub(super) fn next_timeout(&self) -> Time {
+        self.machine.next_timeout()
     }
 
     pub(super) fn next_hop(&self, now: Time, dst: u32) -> Option<u32> {

@@ -2,10 +2,10 @@
 
 use super::Action;
 use crate::drops::DropReason;
-use crate::packet::{NodeId, Packet};
+use crate::wire::{NodeId, Packet};
 
-/// Delivers a data packet that is for `node` or for all, and drops one that came back to its source or may go no
-/// farther. Any other comes back with its hop counted and is to be forwarded.
+/// Delivers a data packet that is for `node` or for all, and drops one that came back to its source or may go
+/// no farther. Any other comes back with its hop counted and is to be forwarded.
 pub(super) fn accept(node: NodeId, packet: Packet, actions: &mut Vec<Action>) -> Option<Packet> {
     if packet.is_for(node) {
         actions.push(Action::Deliver(packet));

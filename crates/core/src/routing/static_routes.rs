@@ -13,9 +13,9 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::mobility::Point;
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Routing, relay};
 use crate::topology::Graph;
+use crate::wire::{NodeId, Packet};
 
 /// Next hops to some destinations, shared by all nodes of a run. Its size is nodes times destinations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,7 +25,8 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// The next hop from `node` to `dst`; `None` if there is no path, or if `dst` is not among the destinations.
+    /// The next hop from `node` to `dst`; `None` if there is no path, or if `dst` is not among the
+    /// destinations.
     pub fn next_hop(&self, node: NodeId, dst: NodeId) -> Option<NodeId> {
         let next_hop = *self.trees.get(&dst)?.get(node.index())?;
         (!next_hop.is_broadcast()).then_some(next_hop)

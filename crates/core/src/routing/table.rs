@@ -1,6 +1,6 @@
 //! Routing tables: entries in order of destination.
 
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// An entry of a routing table.
 pub(super) trait Entry {
@@ -12,8 +12,8 @@ pub(super) trait Entry {
 #[derive(Debug)]
 pub(super) struct Table<E> {
     entries: Vec<E>,
-    /// Where each node's entry is, by node up to the last one with an entry: updates name many nodes, and a search for
-    /// each costs more than all that is done with what it finds.
+    /// Where each node's entry is, by node up to the last one with an entry: updates name many nodes, and a
+    /// search for each costs more than all that is done with what it finds.
     places: Vec<u32>,
 }
 
@@ -31,7 +31,8 @@ impl<E: Entry> Table<E> {
         self.places.get(dst.index()).filter(|place| **place != NOWHERE).map(|place| *place as usize)
     }
 
-    /// Makes room in the list of places and puts the entry in its order; there must be none of its destination.
+    /// Makes room in the list of places and puts the entry in its order; there must be none of its
+    /// destination.
     fn add(&mut self, entry: E) -> usize {
         let dst = entry.dst();
         let place = self.entries.partition_point(|other| other.dst() < dst);

@@ -2,14 +2,15 @@
 //!
 //! The bench is the plainest network that keeps the contract of [`Routing`]: a packet handed over waits its
 //! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
-//! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one neighbour needs
-//! a link in both directions, because it is acknowledged. There are no collisions.
+//! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one
+//! neighbour needs a link in both directions, because it is acknowledged. There are no collisions.
 //!
 //! Every call is audited: each data packet that the machine held or was given must come out in exactly one
 //! action or still be held, and each control packet that it was given must come out in exactly one.
 //!
 //! [`suite`](mod@suite) is what every protocol must pass that finds its routes itself.
 
+mod by_chance;
 mod suite;
 
 pub(crate) use suite::{
@@ -22,7 +23,7 @@ use super::{Action, ConnectionEvent, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::observe::returns::{Return, Step, returns};
-use crate::packet::{Ecn, FlowId, NodeId, Packet, Payload};
+use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 /// `seconds` after the start.
 pub(crate) fn at(seconds: f64) -> Time {
@@ -151,6 +152,11 @@ impl Bench {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
         }
         bench
+    }
+
+    /// See [`Routing::delivery_odds`].
+    pub(crate) fn odds(&self, hops: u32) -> f64 {
+        self.nodes[0].delivery_odds(hops)
     }
 
     /// Links the first `n` nodes in a chain.

@@ -18,8 +18,8 @@ pub struct Graph {
 const NONE: u32 = u32::MAX;
 
 impl Graph {
-    /// The nodes at these positions, in order of their numbers, and links between those that are at most `range_m`
-    /// metres apart.
+    /// The nodes at these positions, in order of their numbers, and links between those that are at most
+    /// `range_m` metres apart.
     pub fn at(positions: &[Point], range_m: f64) -> Graph {
         let mut links = near_pairs(positions, range_m);
         links.sort_unstable();
@@ -129,8 +129,8 @@ impl Graph {
         found.into_iter().collect()
     }
 
-    /// For each pair the nodes of a shortest path, both ends included; none if there is no path. Of several the one
-    /// that a search from the source finds which looks at nodes in the order of their numbers.
+    /// For each pair the nodes of a shortest path, both ends included; none if there is no path. Of several
+    /// the one that a search from the source finds which looks at nodes in the order of their numbers.
     pub(super) fn search_pairs(&self, pairs: &[(u32, u32)]) -> Vec<Option<Vec<u32>>> {
         let mut trees: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for &(source, _) in pairs {
@@ -187,7 +187,8 @@ pub(super) fn near_pairs(positions: &[Point], range_m: f64) -> Vec<Link> {
                 pairs.push((node.min(other), node.max(other)));
             }
         };
-        // The rest of the own cell and the cell above it follow in order; the three cells of the next column as well.
+        // The rest of the own cell and the cell above it follow in order; the three cells of the next column
+        // as well.
         for (low, high) in
             [((column, row), (column, row + 1)), ((column + 1, row - 1), (column + 1, row + 1))]
         {

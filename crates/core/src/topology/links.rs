@@ -23,7 +23,8 @@ pub(super) struct Links {
     on_leg: Vec<usize>,
     /// The links that are up, in order.
     up: Vec<Link>,
-    /// The links that broke in the last step and the seconds from its beginning to their first break, in order.
+    /// The links that broke in the last step and the seconds from its beginning to their first break, in
+    /// order.
     broken: Vec<(Link, f64)>,
     totals: LinkTotals,
 }
@@ -137,10 +138,12 @@ struct Course {
 }
 
 impl Course {
-    /// Both nodes go straight on for `span`: at first `apart` metres from each other, at the relative `speed`.
+    /// Both nodes go straight on for `span`: at first `apart` metres from each other, at the relative
+    /// `speed`.
     fn go_straight(&mut self, start_s: f64, span: Span, apart: (f64, f64), speed: (f64, f64), range2: f64) {
         let distance2 = apart.0 * apart.0 + apart.1 * apart.1;
-        // Another state than that in which the last piece ended is a jump, or a crossing at the very end of it.
+        // Another state than that in which the last piece ended is a jump, or a crossing at the very end of
+        // it.
         self.set(distance2 <= range2, start_s);
         let span_s = span.as_secs();
         let speed2 = speed.0 * speed.0 + speed.1 * speed.1;
@@ -187,8 +190,8 @@ impl Course {
     }
 }
 
-/// Calls `visit` for every piece of time from `start` to `end` in which both nodes go straight. The first leg of each
-/// is the one at `start`.
+/// Calls `visit` for every piece of time from `start` to `end` in which both nodes go straight. The first leg
+/// of each is the one at `start`.
 fn for_straight_pieces(
     legs: [&[Leg]; 2],
     start: Time,
@@ -209,7 +212,8 @@ fn for_straight_pieces(
     }
 }
 
-/// The length of the way from `now` to `next` along legs of which the first is the one at `now`, in m; jumps have none.
+/// The length of the way from `now` to `next` along legs of which the first is the one at `now`, in m; jumps
+/// have none.
 fn way(legs: &[Leg], now: Time, next: Time) -> f64 {
     let mut sum = 0.0;
     for (place, leg) in legs.iter().enumerate() {

@@ -1,12 +1,13 @@
 //! The topology that a movement makes: who hears whom, over how many hops, for how long.
 //!
-//! What Kurkowski, Navidi and Camp ask to be known of a scenario before it is used (*Two Standards for Rigorous MANET
-//! Routing Protocol Evaluation*, MASS 2006: average shortest-path hops, average network partitioning) and what decides
-//! how protocols fare besides: degree, link changes, lifetimes of links and paths. A link is two nodes within the range
-//! in which frames can be received; fading and interference are not looked at.
+//! What Kurkowski, Navidi and Camp ask to be known of a scenario before it is used (*Two Standards for
+//! Rigorous MANET Routing Protocol Evaluation*, MASS 2006: average shortest-path hops, average network
+//! partitioning) and what decides how protocols fare besides: degree, link changes, lifetimes of links and
+//! paths. A link is two nodes within the range in which frames can be received; fading and interference are
+//! not looked at.
 //!
-//! Positions, hops and partitions are looked at in the instants that begin each step; links between the instants are
-//! followed exactly, from the legs of the nodes' paths.
+//! Positions, hops and partitions are looked at in the instants that begin each step; links between the
+//! instants are followed exactly, from the legs of the nodes' paths.
 
 mod graph;
 mod links;
@@ -34,7 +35,8 @@ pub struct Question<'a> {
     pub window: (Time, Time),
     /// The time between two instants, more than zero.
     pub step: Span,
-    /// Source and destination of each pair of nodes that is looked at by itself, numbers below those of the nodes.
+    /// Source and destination of each pair of nodes that is looked at by itself, numbers below those of the
+    /// nodes.
     pub pairs: &'a [(u32, u32)],
 }
 
@@ -43,10 +45,11 @@ pub struct Question<'a> {
 pub struct Topology {
     /// Number of instants.
     pub instants: u64,
-    /// From how many nodes paths were searched in each instant; all of them unless the network is large. They take
-    /// turns.
+    /// From how many nodes paths were searched in each instant; all of them unless the network is large. They
+    /// take turns.
     pub sources: u64,
-    /// Mean hops of the shortest path over all instants and connected pairs; none if no two nodes are connected.
+    /// Mean hops of the shortest path over all instants and connected pairs; none if no two nodes are
+    /// connected.
     pub hops_mean: Option<f64>,
     /// Share of all node pairs, over all instants, that have no path; none with a single node.
     pub partitioned_pairs: Option<f64>,
@@ -62,7 +65,8 @@ pub struct Topology {
     pub pair_hops_mean: Option<f64>,
     /// As `partitioned_pairs`, over the pairs asked for.
     pub pair_partitioned: Option<f64>,
-    /// Time that shortest paths of the pairs asked for lasted over such paths that broke, s; none if none broke.
+    /// Time that shortest paths of the pairs asked for lasted over such paths that broke, s; none if none
+    /// broke.
     pub path_lifetime_s: Option<f64>,
     /// Smallest x and y of any start or destination, in m.
     pub corner_low_m: (f64, f64),
@@ -70,7 +74,8 @@ pub struct Topology {
     pub corner_high_m: (f64, f64),
 }
 
-/// Looks at the topology for as long as `go_on`, which is asked at every instant, says so; none if it says no.
+/// Looks at the topology for as long as `go_on`, which is asked at every instant, says so; none if it says
+/// no.
 ///
 /// # Panics
 /// If the step is zero, or a pair's node does not exist.
@@ -122,8 +127,8 @@ pub fn look(question: &Question, go_on: &mut dyn FnMut() -> bool) -> Option<Topo
     })
 }
 
-/// The hops of the shortest path of each pair in each instant that begins a step; none where there is no path. Like
-/// [`look`], for as long as `go_on` says so.
+/// The hops of the shortest path of each pair in each instant that begins a step; none where there is no
+/// path. Like [`look`], for as long as `go_on` says so.
 ///
 /// # Panics
 /// If the step is zero, or a pair's node does not exist.
@@ -193,8 +198,8 @@ impl Sums {
     }
 }
 
-/// The path of a pair that is followed until one of its links breaks: the shortest one in the instant in which it was
-/// taken. Empty while there is none.
+/// The path of a pair that is followed until one of its links breaks: the shortest one in the instant in
+/// which it was taken. Empty while there is none.
 #[derive(Clone, Default)]
 struct Followed {
     path: Vec<u32>,

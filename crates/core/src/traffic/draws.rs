@@ -82,7 +82,7 @@ mod tests {
         let found = distance(|stream| pareto(stream, 3.0, 1.5), |x| 1.0 - libm::pow(x, -1.5));
         assert!(found < bound(), "Pareto: {found}");
         // ln(1 + 0.5²) and what follows from it, for a mean of 2 and a deviation of 1.
-        let (sigma, mu) = (0.25f64.ln_1p().sqrt(), 2f64.ln() - 0.25f64.ln_1p() / 2.0);
+        let (sigma, mu) = (libm::log1p(0.25).sqrt(), libm::log(2.0) - libm::log1p(0.25) / 2.0);
         let cumulative = |x: f64| 0.5 * libm::erfc(-(libm::log(x) - mu) / (sigma * 2f64.sqrt()));
         let found = distance(|stream| log_normal(stream, 2.0, 1.0), cumulative);
         assert!(found < bound(), "log-normal: {found}");

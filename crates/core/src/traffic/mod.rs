@@ -1,8 +1,9 @@
 //! Traffic sources: when an application hands how much to its transport.
 //!
 //! A source is a state machine: [`Source::next_timeout`] says when its next message is due, and
-//! [`Source::handle_timeout`] makes it. A source knows nothing of its transport. Constant bit rate has a state
-//! machine of its own, because its packets are all alike; so has a Web session, which waits for answers.
+//! [`Source::handle_timeout`] makes it. A source knows nothing of its transport. Constant bit rate has a
+//! state machine of its own, because its packets are all alike; so has a Web session, which waits for
+//! answers.
 
 mod cbr;
 mod draws;

@@ -11,7 +11,8 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// A source of `packets`: time since `start` in s, never falling, and bytes. It makes none at or after `stop`.
+    /// A source of `packets`: time since `start` in s, never falling, and bytes. It makes none at or after
+    /// `stop`.
     pub fn new(start: Time, stop: Time, packets: &[(f64, u32)]) -> TraceSource {
         let packets: Vec<(Span, u32)> =
             packets.iter().map(|&(time_s, bytes)| (Span::from_secs(time_s), bytes)).collect();
@@ -25,8 +26,9 @@ impl Source for TraceSource {
         if next < self.stop { next } else { Time::NEVER }
     }
 
+    #[expect(clippy::expect_used, reason = "the contract of `Source`: called only when a packet is due")]
     fn handle_timeout(&mut self) -> Message {
-        let (_, bytes) = self.packets.next().expect("called when a packet is due");
+        let (_, bytes) = self.packets.next().expect("a packet is due");
         Message { bytes, frame: None }
     }
 }

@@ -1,7 +1,9 @@
-//! Video at a constant frame rate and a variable bit rate: a repeated group of pictures with log-normal sizes.
+//! Video at a constant frame rate and a variable bit rate: a repeated group of pictures with log-normal
+//! sizes.
 //!
-//! Source: T. D. Dyer, dissertation (2002), §5.2.2, Fig. 5.5 and Table 5.7. The printed deviation of all frames
-//! together, 309.7 bytes, is not that of the mixture of the three types, 1475 bytes, and has no use here.
+//! Source: T. D. Dyer, dissertation (2002), §5.2.2, Fig. 5.5 and Table 5.7. The printed deviation of all
+//! frames together, 309.7 bytes, is not that of the mixture of the three types, 1475 bytes, and has no use
+//! here.
 
 use super::draws::log_normal;
 use super::{FrameKind, Message, Source};
@@ -134,8 +136,8 @@ mod tests {
             let n = sizes.len() as f64;
             let found = sizes.iter().sum::<f64>() / n;
             assert!((found - mean).abs() < 3.0 * deviation / n.sqrt(), "{kind:?}: mean {found}");
-            let square: f64 = sizes.iter().map(|size| (size - found).powi(2)).sum();
-            let fourth: f64 = sizes.iter().map(|size| (size - found).powi(4)).sum::<f64>() / n;
+            let square: f64 = sizes.iter().map(|size| libm::pow(size - found, 2.0)).sum();
+            let fourth: f64 = sizes.iter().map(|size| libm::pow(size - found, 4.0)).sum::<f64>() / n;
             let variance = square / (n - 1.0);
             let error = ((fourth - variance * variance) / n).sqrt() / (2.0 * variance.sqrt());
             assert!((variance.sqrt() - deviation).abs() < 3.0 * error, "{kind:?}: {}", variance.sqrt());

@@ -1,12 +1,14 @@
-//! RTP and RTCP (RFC 3550): numbered, stamped packets over UDP or ADP, and reports of what was sent and how it arrives.
+//! RTP and RTCP (RFC 3550): numbered, stamped packets over UDP or ADP, and reports of what was sent and how
+//! it arrives.
 //!
-//! Read RFC 3550 §5.1 (header), §6.2 and §6.3 (when to report), §6.4 (what) and A.1, A.3 and A.8 (how it is counted)
-//! first. **Implemented:** the header's sequence number, time stamp and marker; sender reports with times and totals;
-//! receiver reports with the fraction lost, the cumulative loss, the extended highest sequence number, the interarrival
-//! jitter and what tells the round trip; both at the RFC's interval with timer reconsideration; BYE of the sender, with
-//! reverse reconsideration. **Not implemented:** mixers, more than one sender and one receiver, BYE of the receiver.
-//! **Deviations:** a sequence number is always taken as the nearest to the highest (A.1 has the source prove itself, and
-//! starts again after a jump of 3000); a report that would say nothing is not sent (§6.4.2 sends it empty).
+//! Read RFC 3550 §5.1 (header), §6.2 and §6.3 (when to report), §6.4 (what) and A.1, A.3 and A.8 (how it is
+//! counted) first. **Implemented:** the header's sequence number, time stamp and marker; sender reports with
+//! times and totals; receiver reports with the fraction lost, the cumulative loss, the extended highest
+//! sequence number, the interarrival jitter and what tells the round trip; both at the RFC's interval with
+//! timer reconsideration; BYE of the sender, with reverse reconsideration. **Not implemented:** mixers, more
+//! than one sender and one receiver, BYE of the receiver. **Deviations:** a sequence number is always taken
+//! as the nearest to the highest (A.1 has the source prove itself, and starts again after a jump of 3000); a
+//! report that would say nothing is not sent (§6.4.2 sends it empty).
 
 mod sender;
 mod timer;
@@ -16,9 +18,7 @@ pub use sender::Sender;
 use self::timer::ReportTimer;
 use crate::kernel::{Stream, Time};
 use crate::params::params;
-
-/// Bytes of the fixed header (§5.1).
-pub const HEADER_BYTES: u32 = 12;
+use crate::wire::rtp::{Header, Report, SenderReport};
 
 params! {
     /// RTP flows, at both ends.
@@ -33,64 +33,11 @@ params! {
         report_interval_s: f64 = 5.0, "s", "RFC 3550 §6.2", [0.01, 1e5];
         /// Bytes of a report above UDP: 32 of the receiver report and 20 of the source description.
         report_bytes: u32 = 52, "byte", "RFC 3550 §6.4.2, §6.5", [8.0, 65_507.0];
-        /// Bytes of a sender report above UDP: 28 of the report and 20 of the source description. A BYE adds 8.
+        /// Bytes of a sender report above UDP: 28 of the report and 20 of the source description. A BYE adds
+        /// 8.
         sender_report_bytes: u32 = 48, "byte", "RFC 3550 §6.4.1, §6.5, §6.6", [8.0, 65_499.0];
     }
 }
-
-/// The fields of a packet's header that mean something here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Header {
-    /// One more than the packet before.
-    pub sequence: u16,
-    /// When the frame was made, in ticks of the clock.
-    pub timestamp: u32,
-    /// Is it the last packet of its frame?
-    pub marker: bool,
-}
-
-/// What a receiver report says of the one source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Report {
-    /// Of the packets expected since the last report those lost, in 256ths.
-    pub fraction_lost: u8,
-    /// All that were expected less all that arrived; negative if copies arrived.
-    pub cumulative_lost: i32,
-    /// The highest sequence number, with the number of wraps in the upper half.
-    pub highest: u32,
-    /// The interarrival jitter in ticks.
-    pub jitter: u32,
-    /// LSR and DLSR: the sender's time in the last report that came from it, and how long ago that came, in 65536ths of a
-    /// second.
-    pub last_sender_report: Option<(u32, u32)>,
-}
-
-/// What a sender report says (§6.4.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SenderReport {
-    /// When it was sent, by the sender's clock (the NTP time stamp).
-    pub sent: Time,
-    /// The same in ticks of the media's clock.
-    pub timestamp: u32,
-    /// Packets sent so far.
-    pub packets: u32,
-    /// Bytes of payload in them, without headers.
-    pub octets: u32,
-}
-
-/// A packet of RTCP.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rtcp {
-    /// From the receiver.
-    Receiver(Report),
-    /// From the sender.
-    Sender(SenderReport),
-    /// From the sender, with its last report: it leaves the session.
-    Bye(SenderReport),
-}
-
-/// Bytes that a BYE adds to a report (§6.6).
-pub const BYE_BYTES: u32 = 8;
 
 /// A time in ticks, of which the lower half counts.
 fn ticks(time: Time, clock_hz: f64) -> u32 {
@@ -299,7 +246,8 @@ mod tests {
         assert_eq!(receiver.losses(), (65_540, 1));
     }
 
-    /// A.3: the fraction is that since the last report, copies count as arrivals, and nothing new is no report.
+    /// A.3: the fraction is that since the last report, copies count as arrivals, and nothing new is no
+    /// report.
     #[test]
     fn reports_count_from_the_last_one() {
         let mut receiver = receiver();
@@ -349,8 +297,8 @@ mod tests {
         assert!(receiver.jitter_s() < 2e-5, "{}", receiver.jitter_s());
     }
 
-    /// §6.2, §6.3.1: on average the interval with reconsideration is the deterministic one, 5 s, and no less than half
-    /// of it over 1.218; half as long before the first.
+    /// §6.2, §6.3.1: on average the interval with reconsideration is the deterministic one, 5 s, and no less
+    /// than half of it over 1.218; half as long before the first.
     #[test]
     fn reports_come_at_the_rules_interval() {
         let mut receiver = receiver();
@@ -391,8 +339,8 @@ mod tests {
         assert_eq!(reports, 1);
     }
 
-    /// §6.4.1: totals that are octets of payload, in both clocks; §6.4: who has sent nothing since the last but one report is no
-    /// sender; §6.6: the last word.
+    /// §6.4.1: totals that are octets of payload, in both clocks; §6.4: who has sent nothing since the last
+    /// but one report is no sender; §6.6: the last word.
     #[test]
     fn a_sender_reports_what_it_sent_and_says_goodbye() {
         let mut sender = sender(3);

@@ -15,8 +15,8 @@
 //! node at the same time are one jump; one alone keeps the other coordinate as it is at that time.
 //!
 //! A `setdest` with speed 0 to where the node is stops it there: so `setdest` writes pauses. With speed 0 to
-//! another place it is an error; in ns-2 the node would stand still for ever, with a destination that it never
-//! approaches.
+//! another place it is an error; in ns-2 the node would stand still for ever, with a destination that it
+//! never approaches.
 //!
 //! Deviation: a jump ends the walk. ns-2 changes the coordinate and goes on with the old destination and with
 //! whatever movement it had not yet booked; a file that jumps should say at the same time where to go next,

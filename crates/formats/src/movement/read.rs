@@ -237,8 +237,8 @@ impl Node {
     }
 }
 
-/// Speed 0 is how `setdest` writes a pause, with the node's own position as its destination. A node that is told
-/// to reach another place at speed 0 would never arrive.
+/// Speed 0 is how `setdest` writes a pause, with the node's own position as its destination. A node that is
+/// told to reach another place at speed 0 would never arrive.
 fn check_rests(index: u32, rests: &[(u64, Time, Point)], path: &Path) -> Parsed<()> {
     for &(line, at, to) in rests {
         let here = path.position(at);

@@ -7,6 +7,7 @@ use crate::number::write_time;
 
 /// The flows as a traffic file. Reading it gives them back exactly: floats in their shortest form that is
 /// read back to the same bits, times as exact decimals.
+#[expect(clippy::expect_used, reason = "writing to a `String` does not fail")]
 pub fn write_traffic(flows: &[FlowSpec]) -> String {
     let mut out = String::new();
     write_all(flows, &mut out).expect("writing to a String does not fail");

@@ -1,9 +1,9 @@
 //! Routing protocols written in Python: one object a node, behind the core's contract.
 //!
-//! The object is called with the interpreter's lock; between the calls other threads may have it. What it asks for is
-//! checked as it asks, so an error points at its own line; after each call every packet that was handed to it must
-//! be sent, broadcast, delivered, dropped, consumed or kept. Whatever goes wrong ends the run at once: it unwinds to
-//! `running.rs` with a [`Fault`].
+//! The object is called with the interpreter's lock; between the calls other threads may have it. What it
+//! asks for is checked as it asks, so an error points at its own line; after each call every packet that was
+//! handed to it must be sent, broadcast, delivered, dropped, consumed or kept. Whatever goes wrong ends the
+//! run at once: it unwinds to `running.rs` with a [`Fault`].
 
 mod node;
 mod packet;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use manetlab_core::kernel::{Stream, Time};
 use manetlab_core::mobility::Path;
-use manetlab_core::packet::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use manetlab_core::routing::{Action, ConnectionEvent, Routing};
 use manetlab_core::scenario::Scenario;
+use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -59,8 +59,8 @@ impl Fault {
     }
 }
 
-/// Makes the protocols of a run's nodes by calling `make` with a node and its stream of random numbers. It returns the
-/// object and what the object takes part in: waking, overhearing, taking back control messages.
+/// Makes the protocols of a run's nodes by calling `make` with a node and its stream of random numbers. It
+/// returns the object and what the object takes part in: waking, overhearing, taking back control messages.
 pub(crate) struct Maker {
     make: Py<PyAny>,
     paths: Arc<Vec<Path>>,
@@ -103,7 +103,8 @@ struct PythonRouting {
 type Given<'a, 'py> = Option<&'a Bound<'py, Packet>>;
 
 impl PythonRouting {
-    /// Calls the object's method `input`, with the arguments that `arguments` makes, and takes over its actions.
+    /// Calls the object's method `input`, with the arguments that `arguments` makes, and takes over its
+    /// actions.
     fn call(
         &mut self,
         now: Time,

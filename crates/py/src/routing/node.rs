@@ -6,8 +6,8 @@ use std::sync::Arc;
 use manetlab_core::drops::{DropReason, Layer};
 use manetlab_core::kernel::{Span, Stream, Time};
 use manetlab_core::mobility::Path;
-use manetlab_core::packet::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use manetlab_core::routing::{Action, Notice};
+use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::prelude::*;
 
 use super::packet::{Packet, State, message};

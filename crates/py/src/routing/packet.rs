@@ -1,6 +1,6 @@
 //! A packet as a protocol in Python sees it, and what has become of it.
 
-use manetlab_core::packet::{CustomMessage, NodeId, Packet as CorePacket, Payload};
+use manetlab_core::wire::{CustomMessage, NodeId, Packet as CorePacket, Payload};
 use pyo3::prelude::*;
 use pyo3::types::PyAnyMethods;
 

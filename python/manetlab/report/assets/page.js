@@ -4,7 +4,7 @@
   const specs = JSON.parse(document.getElementById("data").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const choices = ["system", "light", "dark"];
-  const names = { system: "as the system", light: "light", dark: "dark" };
+  const names = { system: "system", light: "light", dark: "dark" };
 
   // A page from a file may be denied storage; the choice then lasts as long as the page is open.
   const remembered = () => { try { return localStorage.getItem("manetlab-theme"); } catch { return null; } };

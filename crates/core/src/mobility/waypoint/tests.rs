@@ -74,7 +74,8 @@ fn chi2(paths: &[Path], params: &WaypointParams, at_s: f64) -> f64 {
 fn the_stationary_mean_speed_is_the_harmonic_one_at_all_times() {
     for boundary in [Boundary::Classic, Boundary::Wrap, Boundary::Bounce] {
         let paths = paths(&square(boundary, Start::Stationary, 0.0), seconds(1000.0));
-        // With density 1/(v ln(max/min)): E[v] = (max - min)/ln(max/min), E[v²] = (max² - min²)/(2 ln(max/min)).
+        // With density 1/(v ln(max/min)): E[v] = (max - min)/ln(max/min), E[v²] = (max² - min²)/(2
+        // ln(max/min)).
         let log = libm::log(20.0);
         let (mean, square) = (19.0 / log, 399.0 / (2.0 * log));
         let bound = 4.0 * ((square - mean * mean) / f64::from(NODES)).sqrt();

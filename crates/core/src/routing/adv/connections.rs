@@ -1,13 +1,12 @@
 //! Connections that open and close (3.1, and 3.5 for those that are two-way).
 
+use super::Adv;
 use super::route::Route;
-use super::{Adv, Flood, FloodKind, Message};
 use crate::kernel::{Span, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::Action;
+use crate::wire::adv::{FLOOD_BYTES, Flood, FloodKind, Message};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
-/// Length of a connection control packet (assumed).
-const FLOOD_BYTES: u32 = 20 + IP_HEADER_BYTES;
 /// How long a flood is remembered (assumed): longer than it can be on its way.
 const FLOOD_MEMORY: Span = Span::from_millis(30_000);
 
@@ -49,8 +48,8 @@ impl Adv {
         self.flood(now, FloodKind::InitConnection, dst, two_way, actions);
     }
 
-    /// A new connection does not begin with a route that was not used lately, nor with one to a node that was no active
-    /// receiver: that is a memory of a neighbour that has moved on (3.5).
+    /// A new connection does not begin with a route that was not used lately, nor with one to a node that was
+    /// no active receiver: that is a memory of a neighbour that has moved on (3.5).
     fn doubt_route(&mut self, now: Time, dst: NodeId) {
         let Some(route) = self.table.get_mut(dst).filter(|route| route.is_valid()) else { return };
         let unused_since = Span::from_secs(self.params.unused_route_s);
@@ -132,8 +131,8 @@ impl Adv {
         }
     }
 
-    /// Without other connections it is no active receiver any more. With others it has to say that it still is one,
-    /// because every node that hears end-connection clears its flag.
+    /// Without other connections it is no active receiver any more. With others it has to say that it still
+    /// is one, because every node that hears end-connection clears its flag.
     fn source_ends(&mut self, now: Time, source: NodeId, actions: &mut Vec<Action>) {
         self.outgoing.retain(|dst, connection| *dst != source || !connection.implicit);
         self.incoming.insert(source, false);
@@ -162,7 +161,7 @@ impl Adv {
         let (origin, seqno, id) = (self.node, self.seqno, self.next_flood);
         self.next_flood += 1;
         let flood = Flood { kind, origin, seqno, id, receiver, two_way, hops: 0 };
-        let packet = self.control(now, FLOOD_BYTES, Message::Flood(flood));
+        let packet = self.control(now, IP_HEADER_BYTES + FLOOD_BYTES, Message::Flood(flood));
         let delay = self.jitter();
         actions.push(Action::Broadcast { packet, delay });
     }

@@ -12,7 +12,8 @@ pub(super) struct View {
 /// What the table says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Decision {
-    /// Update my entry, a fresh route: count up, and the trigger meter too at a forwarding node at high speed.
+    /// Update my entry, a fresh route: count up, and the trigger meter too at a forwarding node at high
+    /// speed.
     AdoptFresher,
     /// Update my entry, a route as fresh: count up.
     AdoptShorter,
@@ -39,8 +40,8 @@ impl Decision {
     }
 }
 
-/// The row of Table 3.4 that applies. `from_next_hop`: is the sender of the update my next hop? The row of a node that
-/// hears itself called unreachable is not here: a node has no route to itself.
+/// The row of Table 3.4 that applies. `from_next_hop`: is the sender of the update my next hop? The row of a
+/// node that hears itself called unreachable is not here: a node has no route to itself.
 pub(super) fn decide(mine: View, received: View, from_next_hop: bool, params: &AdvParams) -> Decision {
     match (mine.metric, received.metric) {
         (Some(my_metric), Some(metric)) => both_valid(mine, my_metric, received, metric, params),

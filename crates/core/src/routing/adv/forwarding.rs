@@ -4,8 +4,8 @@ use super::Adv;
 use super::route::Route;
 use super::trigger::Speed;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Notice};
+use crate::wire::{NodeId, Packet};
 
 impl Adv {
     /// Sends a data packet on, or keeps it, at any node, until there is a valid route.
@@ -38,8 +38,8 @@ impl Adv {
         }
     }
 
-    /// The MAC reports a broken link: a neighbour change, and the end of all routes across it. Each is advertised, and
-    /// urgent at a forwarding node at high speed.
+    /// The MAC reports a broken link: a neighbour change, and the end of all routes across it. Each is
+    /// advertised, and urgent at a forwarding node at high speed.
     pub(super) fn lose_neighbour(&mut self, now: Time, neighbour: NodeId, actions: &mut Vec<Action>) {
         let is_fast = self.mobility.speed == Speed::High;
         let mut was_in_use = false;
@@ -57,7 +57,8 @@ impl Adv {
         }
     }
 
-    /// An update or a connection control packet from a node that was not within one hop is a neighbour change.
+    /// An update or a connection control packet from a node that was not within one hop is a neighbour
+    /// change.
     pub(super) fn count_newcomer(&mut self, now: Time, from: NodeId) {
         if self.table.get(from).is_none_or(|route| route.metric != 1) {
             self.mobility.count(now, &self.params);

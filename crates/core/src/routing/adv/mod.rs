@@ -1,12 +1,12 @@
 //! ADV, the Adaptive Distance Vector protocol.
 //!
-//! Read first: chapter 3 of Dyer, "Design and Analysis of Adaptive Routing and Transport Protocols in Mobile Ad Hoc
-//! Networks" (dissertation, University of Texas at San Antonio, 2002); the protocol was published by Boppana and
-//! Konduru: "An Adaptive Distance Vector Routing Algorithm for Mobile, Ad Hoc Networks" (INFOCOM 2001). Sections below
-//! are those of the dissertation.
+//! Read first: chapter 3 of Dyer, "Design and Analysis of Adaptive Routing and Transport Protocols in Mobile
+//! Ad Hoc Networks" (dissertation, University of Texas at San Antonio, 2002); the protocol was published by
+//! Boppana and Konduru: "An Adaptive Distance Vector Routing Algorithm for Mobile, Ad Hoc Networks" (INFOCOM
+//! 2001). Sections below are those of the dissertation.
 //!
-//! Only routes to *active receivers*, the destinations of open connections, are advertised, and only when somebody
-//! needs it: events raise a trigger meter, and an update goes out when it passes a threshold.
+//! Only routes to *active receivers*, the destinations of open connections, are advertised, and only when
+//! somebody needs it: events raise a trigger meter, and an update goes out when it passes a threshold.
 //!
 //! | what | section | file |
 //! |---|---|---|
@@ -16,12 +16,13 @@
 //! | data packets, link failures | 3.2.6 | `forwarding.rs` |
 //! | trigger meter, trigger threshold, speed | 3.2.2, 3.2.7 | `trigger.rs` |
 //!
-//! **Implemented.** All of sections 3.1, 3.2 and 3.5. What 3.5 changed is a switch each, so that before and after can
-//! be compared, and so is the line of Table 3.4 that contradicts it.
+//! **Implemented.** All of sections 3.1, 3.2 and 3.5. What 3.5 changed is a switch each, so that before and
+//! after can be compared, and so is the line of Table 3.4 that contradicts it.
 //!
 //! **Not implemented.** Rollover of the 16-bit sequence numbers: a run is too short for it.
 //!
-//! **What the text leaves open** and how it is decided here stands in docs/models/adv.md, and at the code concerned.
+//! **What the text leaves open** and how it is decided here stands in docs/models/adv.md, and at the code
+//! concerned.
 
 mod connections;
 mod decision;
@@ -34,112 +35,35 @@ mod tests;
 mod trigger;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use self::connections::Connection;
 use self::route::Route;
 use self::sending::Scheduled;
 use self::trigger::{Mobility, Trigger};
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::table::Table;
 use crate::routing::{Action, ConnectionEvent, Routing, relay};
-
-/// The metric of a destination that cannot be reached.
-pub const INFINITE: u8 = u8::MAX;
-
-/// An ADV message.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Message {
-    /// A routing update, broadcast to the neighbours.
-    Update(Update),
-    /// News of a connection, flooded through the network.
-    Flood(Flood),
-}
-
-/// A routing update (3.2.4).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Update {
-    /// A full update, or a partial one.
-    pub full: bool,
-    /// What it says.
-    pub entries: Arc<[Entry]>,
-}
-
-/// One destination in an update (Table 3.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// The destination.
-    pub dst: NodeId,
-    /// Its sequence number: even if the destination gave it out, odd if the route broke.
-    pub seqno: u32,
-    /// Hops from the sender of the update to it; [`INFINITE`] if there is no route.
-    pub metric: u8,
-    /// Is it an active receiver?
-    pub is_receiver: bool,
-    /// How much the sender of the update wants to hear of it.
-    pub expected_response: Response,
-}
-
-/// The priority with which a node that receives an update entry should respond (3.2.4).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Response {
-    /// Not at all.
-    Zero,
-    /// The sender forwards to the destination, in a network of low speed.
-    Low,
-    /// The sender forwards to the destination, in a network of high speed.
-    Medium,
-    /// Packets wait for a route.
-    High,
-}
-
-/// What a flood announces (3.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FloodKind {
-    /// A source opens a connection.
-    InitConnection,
-    /// A destination has become an active receiver.
-    ReceiverAlert,
-    /// A source has closed its connection.
-    EndConnection,
-    /// A destination is no active receiver any more.
-    NonReceiverAlert,
-}
-
-/// A connection control packet (3.1). Its format is not given; this is one that suffices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flood {
-    /// What it announces.
-    pub kind: FloodKind,
-    /// Who announces it.
-    pub origin: NodeId,
-    /// The originator's sequence number.
-    pub seqno: u32,
-    /// With `origin` the name of the flood.
-    pub id: u32,
-    /// The destination of the connection.
-    pub receiver: NodeId,
-    /// The connection is two-way: what is said of the receiver holds for the source too (3.5).
-    pub two_way: bool,
-    /// Hops from the originator to the sender of this copy.
-    pub hops: u8,
-}
+use crate::wire::adv::Message;
+use crate::wire::{NodeId, Packet, Payload};
 
 params! {
     /// The parameters of ADV.
     pub struct AdvParams in "adv" {
-        /// TRGMETER_FULL: what an active receiver that is called unreachable adds to the trigger meter. Above it, a full update is due.
+        /// TRGMETER_FULL: what an active receiver that is called unreachable adds to the trigger meter. Above
+        /// it, a full update is due.
         trgmeter_full: u32 = 50, "", "Dyer 2002, 3.2.3", [1.0, 1e6];
-        /// TRGMETER_HIGH: what an entry with expected response HIGH adds. The first trigger threshold, and that of non-active nodes at low speed.
+        /// TRGMETER_HIGH: what an entry with expected response HIGH adds. The first trigger threshold, and
+        /// that of non-active nodes at low speed.
         trgmeter_high: u32 = 20, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// TRGMETER_MED: what an entry with expected response MEDIUM adds, and what fresh routes and buffered packets do. The threshold of non-active nodes at high speed.
+        /// TRGMETER_MED: what an entry with expected response MEDIUM adds, and what fresh routes and buffered
+        /// packets do. The threshold of non-active nodes at high speed.
         trgmeter_med: u32 = 8, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
         /// TRGMETER_LOW: what an entry with expected response LOW adds. No threshold is lower.
         trgmeter_low: u32 = 5, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// What a route adds to the trigger meter that a connection's flood has newly brought; 0: nothing, as before section 3.5.
+        /// What a route adds to the trigger meter that a connection's flood has newly brought; 0: nothing, as
+        /// before section 3.5.
         trgmeter_new_route: u32 = 8, "", "Dyer 2002, 3.5, amount assumed", [0.0, 1e6];
         /// Time that must pass between two updates of a node.
         min_update_gap_s: f64 = 0.5, "s", "Dyer 2002, 3.2.3", [0.001, 1e4];
@@ -161,25 +85,32 @@ params! {
         other_buffer_timeout_s: f64 = 1.0, "s", "Dyer 2002, 4.5", [0.001, 1e6];
         /// A source that opens a connection discards a route that it has not used for so long.
         unused_route_s: f64 = 15.0, "s", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// A destination to which a node has sent nothing for so long is no active receiver to it any more; 0: only floods end that.
+        /// A destination to which a node has sent nothing for so long is no active receiver to it any more;
+        /// 0: only floods end that.
         active_route_timeout_s: f64 = 0.0, "s", "Dyer 2002, 3.1 (30 s as an alternative)", [0.0, 1e6];
         /// A connection that closes stays open for so long, in case that another one follows.
         linger_s: f64 = 30.0, "s", "assumed", [0.0, 1e6];
-        /// A destination that still has other connections answers end-connection with a receiver-alert; off: it falls silent with the first.
+        /// A destination that still has other connections answers end-connection with a receiver-alert; off:
+        /// it falls silent with the first.
         alert_after_end: bool = true, "", "assumed";
-        /// A destination that is an active receiver already makes a full update for a new source; off: it does nothing.
+        /// A destination that is an active receiver already makes a full update for a new source; off: it
+        /// does nothing.
         update_for_new_source: bool = false, "", "assumed";
-        /// A node that cannot answer an entry with expected response HIGH passes that on; off: only the neighbours of a node with waiting packets hear of them.
+        /// A node that cannot answer an entry with expected response HIGH passes that on; off: only the
+        /// neighbours of a node with waiting packets hear of them.
         pass_on_requests: bool = false, "", "assumed";
         /// init-connection makes a reverse route to the source; off: only receiver-alert makes routes.
         reverse_route_to_source: bool = true, "", "Dyer 2002, 3.5";
         /// The source of a two-way connection is an active receiver; off: only its destination is.
         two_way_sources_receive: bool = true, "", "Dyer 2002, 3.5";
-        /// A source that opens a connection ignores what it knows of a destination that was no active receiver.
+        /// A source that opens a connection ignores what it knows of a destination that was no active
+        /// receiver.
         ignore_former_non_receivers: bool = true, "", "Dyer 2002, 3.5";
-        /// The sender of an update that is as fresh and as short becomes the next hop; off: the next hop stays.
+        /// The sender of an update that is as fresh and as short becomes the next hop; off: the next hop
+        /// stays.
         switch_next_hop_on_tie: bool = false, "", "Dyer 2002, Table 3.4 (on) and 3.5 (off)";
-        /// A route gives way to a longer one of the same sequence number, as Table 3.4 prints; off: to a shorter one, as section 3.5 says.
+        /// A route gives way to a longer one of the same sequence number, as Table 3.4 prints; off: to a
+        /// shorter one, as section 3.5 says.
         literal_metric_rule: bool = false, "", "Dyer 2002, Table 3.4 (on) and 3.5 (off)";
         /// Every broadcast waits a time uniform below this, or neighbours would collide.
         broadcast_jitter_ms: f64 = 10.0, "ms", "assumed", [0.0, 1e4];

@@ -1,12 +1,13 @@
 //! Processing received updates (3.2.5).
 
+use super::Adv;
 use super::decision::{Decision, View, decide};
 use super::route::Route;
 use super::trigger::Speed;
-use super::{Adv, Entry, INFINITE, Response, Update};
 use crate::kernel::Time;
-use crate::packet::NodeId;
 use crate::routing::{Action, Notice};
+use crate::wire::NodeId;
+use crate::wire::adv::{Entry, INFINITE, Response, Update};
 
 impl Adv {
     pub(super) fn receive_update(
@@ -29,9 +30,9 @@ impl Adv {
         }
     }
 
-    /// An active receiver that learns that it is called unreachable makes a full update at once (Table 3.4), with a
-    /// number above the one that it heard. A node of which others know that it is a receiver, and that does not know it
-    /// itself, has missed init-connection.
+    /// An active receiver that learns that it is called unreachable makes a full update at once (Table 3.4),
+    /// with a number above the one that it heard. A node of which others know that it is a receiver, and that
+    /// does not know it itself, has missed init-connection.
     fn hear_of_itself(&mut self, now: Time, entry: Entry, actions: &mut Vec<Action>) {
         let is_news = entry.seqno >= self.seqno;
         self.seqno = self.seqno.max(entry.seqno.next_multiple_of(2));
@@ -126,8 +127,9 @@ fn copy_flag(now: Time, route: &mut Route, entry: Entry, is_source: impl FnOnce(
     }
 }
 
-/// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks in turn.
-/// By the text a request ends with the neighbours; what reaches farther is that they make updates too.
+/// A neighbour asks for a route and this node has nothing fresher to answer: with `pass_on_requests` it asks
+/// in turn. By the text a request ends with the neighbours; what reaches farther is that they make updates
+/// too.
 fn pass_on(route: &mut Route, entry: Entry) {
     let can_answer = route.is_valid() && route.seqno > entry.seqno;
     if entry.expected_response == Response::High && !can_answer {

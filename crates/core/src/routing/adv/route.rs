@@ -1,9 +1,9 @@
 //! A routing table entry (3.2.1 and Table 3.1).
 
-use super::INFINITE;
 use crate::kernel::Time;
-use crate::packet::NodeId;
 use crate::routing::table;
+use crate::wire::NodeId;
+use crate::wire::adv::INFINITE;
 
 /// What a node knows of another.
 ///
@@ -14,13 +14,15 @@ pub(super) struct Route {
     pub(super) next_hop: NodeId,
     pub(super) metric: u8,
     pub(super) seqno: u32,
-    /// *Packets handled*: data packets lately sent towards it; above zero this node is a forwarding node to it.
+    /// *Packets handled*: data packets lately sent towards it; above zero this node is a forwarding node to
+    /// it.
     pub(super) handled: u32,
     /// *Receiver flag*: it is an active receiver.
     pub(super) is_receiver: bool,
     /// *Advertisement count*: the number of partial updates that shall name it.
     pub(super) advertise: u32,
-    /// A neighbour asked for a route, for packets that wait there or farther on, and this node has none to answer with.
+    /// A neighbour asked for a route, for packets that wait there or farther on, and this node has none to
+    /// answer with.
     pub(super) is_asked_for: bool,
     /// When a data packet was last sent towards it.
     pub(super) used_at: Option<Time>,

@@ -1,15 +1,11 @@
 //! Sending routing updates (3.2.4).
 
+use super::Adv;
 use super::trigger::Speed;
-use super::{Adv, Entry, Message, Response, Update};
 use crate::kernel::{Span, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
 use crate::routing::Action;
-
-/// Type, kind and number of entries (assumed).
-const HEADER_BYTES: u32 = 4;
-/// Table 3.3.
-const ENTRY_BYTES: u32 = 8;
+use crate::wire::adv::{Entry, Message, Response, Update};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet};
 
 /// An update that will be sent.
 #[derive(Debug)]
@@ -25,8 +21,8 @@ pub(super) struct Scheduled {
 impl Adv {
     /// The test of 3.2.5, made after every event that raises the meter: is an update due?
     ///
-    /// A full one is due at TRGMETER_FULL, not above it: the text has an active receiver add just that amount to make
-    /// sure of a full update.
+    /// A full one is due at TRGMETER_FULL, not above it: the text has an active receiver add just that amount
+    /// to make sure of a full update.
     pub(super) fn check_meter(&mut self, now: Time) {
         let meter = self.trigger.meter;
         if meter >= self.params.trgmeter_full {
@@ -54,8 +50,8 @@ impl Adv {
         self.is_receiver || self.table.iter().any(|route| route.is_forwarded())
     }
 
-    /// Schedules an update at once, or for the end of the gap after the last one; the trigger meter starts anew. One
-    /// that is scheduled already is the same update, full if either is.
+    /// Schedules an update at once, or for the end of the gap after the last one; the trigger meter starts
+    /// anew. One that is scheduled already is the same update, full if either is.
     pub(super) fn schedule(&mut self, now: Time, full: bool) {
         let meter = std::mem::take(&mut self.trigger.meter);
         if let Some(scheduled) = &mut self.scheduled {
@@ -67,8 +63,8 @@ impl Adv {
         }
     }
 
-    /// Takes back an update that still waits in the interface queue; the scheduled one is made a nanosecond later, when
-    /// that one has come back.
+    /// Takes back an update that still waits in the interface queue; the scheduled one is made a nanosecond
+    /// later, when that one has come back.
     pub(super) fn update_is_due(&mut self, now: Time, actions: &mut Vec<Action>) {
         let Some(scheduled) = &mut self.scheduled else { return };
         if !scheduled.queue_searched {
@@ -80,8 +76,8 @@ impl Adv {
         }
     }
 
-    /// A broadcast comes back from the interface queue. An update goes into the one that is scheduled: what it named is
-    /// still to be advertised. A flood goes back.
+    /// A broadcast comes back from the interface queue. An update goes into the one that is scheduled: what
+    /// it named is still to be advertised. A flood goes back.
     pub(super) fn take_back(&mut self, packet: Packet, message: &Message, actions: &mut Vec<Action>) {
         let Message::Update(update) = message else {
             actions.push(Action::Broadcast { packet, delay: Span::ZERO });
@@ -98,8 +94,8 @@ impl Adv {
         actions.push(Action::Consume(packet));
     }
 
-    /// Makes and sends an update: a full one has the entries of all active receivers, a partial one those whose
-    /// advertisement count is not zero, and both this node's own.
+    /// Makes and sends an update: a full one has the entries of all active receivers, a partial one those
+    /// whose advertisement count is not zero, and both this node's own.
     fn send_update(&mut self, now: Time, full: bool, meter: u32, actions: &mut Vec<Action>) {
         self.mobility.look_at_clock(now, &self.params);
         self.expire_receivers(now);
@@ -134,9 +130,8 @@ impl Adv {
             // Halved down to zero: after an update without traffic this is no forwarding node any more.
             route.handled /= 2;
         }
-        let bytes = IP_HEADER_BYTES + HEADER_BYTES + ENTRY_BYTES * entries.len() as u32;
         let update = Update { full, entries: entries.into() };
-        let packet = self.control(now, bytes, Message::Update(update));
+        let packet = self.control(now, IP_HEADER_BYTES + update.bytes(), Message::Update(update));
         let delay = self.jitter();
         actions.push(Action::Broadcast { packet, delay });
         self.next_update_at = now + delay + self.params.min_update_gap();
@@ -161,7 +156,8 @@ impl Adv {
     }
 }
 
-/// The expected response of an entry (3.2.4). `is_needed`: packets wait for a route, here or where this node was asked.
+/// The expected response of an entry (3.2.4). `is_needed`: packets wait for a route, here or where this node
+/// was asked.
 fn expected_response(is_needed: bool, is_forwarded: bool, speed: Speed) -> Response {
     match speed {
         _ if is_needed => Response::High,

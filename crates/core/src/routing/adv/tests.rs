@@ -1,17 +1,18 @@
 //! The rules of chapter 3 on one node with a virtual clock, and the protocol in the shared suite.
 //!
-//! A test that is named for a rule or a row of Table 3.4 shows that one; the rows alone are in `decision.rs`, the
-//! computation of the threshold in `trigger.rs`.
+//! A test that is named for a rule or a row of Table 3.4 shows that one; the rows alone are in `decision.rs`,
+//! the computation of the threshold in `trigger.rs`.
 
 use super::trigger::Speed;
 use super::*;
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams};
-use crate::packet::FlowId;
 use crate::routing::testbench::{
     Bench, a_restarted_node_forwards_again, at, data, loops_in_random_networks, suite,
 };
-use crate::transport::tcp::Segment;
+use crate::wire::FlowId;
+use crate::wire::adv::{Entry, Flood, FloodKind, INFINITE, Response, Update};
+use crate::wire::tcp::Segment;
 
 fn maker(params: AdvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
     move |node| new(node, &params, Streams::new(1, 0).stream(node.0, Purpose::Routing))
@@ -29,8 +30,8 @@ fn it_passes_the_suite() {
     suite(maker(AdvParams { pass_on_requests: true, ..timed }));
 }
 
-/// The letter of chapter 3: when the only flow is cut off nobody makes updates any more but its source and the
-/// neighbours, and so nobody learns that the partition has healed.
+/// The letter of chapter 3: when the only flow is cut off nobody makes updates any more but its source and
+/// the neighbours, and so nobody learns that the partition has healed.
 #[test]
 fn a_lone_flow_does_not_find_its_way_back_by_itself() {
     let mut bench = Bench::new(5, maker(AdvParams::dyer_2002()));
@@ -54,7 +55,8 @@ fn it_never_loops() {
     loops_in_random_networks(maker(short), 0..30, true);
 }
 
-/// The line as Table 3.4 prints it makes a route longer with every update: what it does is a reason to read it otherwise.
+/// The line as Table 3.4 prints it makes a route longer with every update: what it does is a reason to read
+/// it otherwise.
 #[test]
 fn with_the_metric_rule_as_printed_routes_loop() {
     let params = AdvParams { literal_metric_rule: true, ..AdvParams::default() };

@@ -51,7 +51,8 @@ impl Trigger {
     /// A full update goes out, to which this meter has led. An active node computes its threshold anew.
     pub(super) fn note_full(&mut self, now: Time, meter: u32, is_active: bool, params: &AdvParams) {
         if is_active {
-            // Without partial updates the sum of the text is empty; the meter of the full update stands in for it.
+            // Without partial updates the sum of the text is empty; the meter of the full update stands in
+            // for it.
             let latest = if self.partials > 0 {
                 f64::from(self.sum) / f64::from(self.partials)
             } else {

@@ -1,9 +1,10 @@
 //! AODV, the Ad hoc On-Demand Distance Vector protocol, in two behaviours.
 //!
-//! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003). [`Behaviour::Ns2`]
-//! is the protocol that most published figures come from: Das and Marina's model of the 1999 drafts, as in
-//! ns-2.35. They differ in what they do, not only in their constants, so each has a file that can be read
-//! beside its source: `rfc3561.rs` and `ns2.rs`. Messages, parameters and the packet buffer are shared.
+//! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003).
+//! [`Behaviour::Ns2`] is the protocol that most published figures come from: Das and Marina's model of the
+//! 1999 drafts, as in ns-2.35. They differ in what they do, not only in their constants, so each has a file
+//! that can be read beside its source: `rfc3561.rs` and `ns2.rs`. Messages, parameters and the packet buffer
+//! are shared.
 //!
 //! All nodes of a run use the same behaviour. What each implements and leaves out stands at its file's head.
 
@@ -18,101 +19,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::params::{choices, params};
 use crate::routing::Routing;
-
-/// An AODV message (RFC 3561 §5).
-#[derive(Clone, PartialEq, Debug)]
-pub enum Message {
-    /// Route request, flooded.
-    Rreq(Rreq),
-    /// Route reply, sent hop by hop to the originator of the request.
-    Rrep(Rrep),
-    /// Acknowledgement of a route reply (RFC 3561 §5.4); it does not say of which.
-    RrepAck,
-    /// Route error.
-    Rerr(Rerr),
-    /// Hello: on the wire a RREP with TTL 1 (RFC 3561 §6.9).
-    Hello(Hello),
-}
-
-/// Route request (RFC 3561 §5.1).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Rreq {
-    /// RREQ ID; with `origin` it names the request.
-    pub id: u32,
-    /// Who asks.
-    pub origin: NodeId,
-    /// The asker's own sequence number.
-    pub origin_seqno: u32,
-    /// Who is sought.
-    pub dst: NodeId,
-    /// The least sequence number that an answer must have; `None` is the `U` flag. ns-2 has no such flag and
-    /// sends zero.
-    pub dst_seqno: Option<u32>,
-    /// Hops from the originator: RFC 3561 counts from zero, ns-2 from one.
-    pub hop_count: u8,
-    /// The `G` flag: whoever answers for the destination tells the destination too (§6.6.3).
-    pub gratuitous: bool,
-    /// The `D` flag: only the destination may answer.
-    pub destination_only: bool,
-    /// When the request was made. No field of the standard; ns-2 carries it to measure discovery latency.
-    pub made: Time,
-}
-
-/// Route reply (RFC 3561 §5.2).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Rrep {
-    /// The destination to which this message gives a route.
-    pub dst: NodeId,
-    /// The destination's sequence number.
-    pub dst_seqno: u32,
-    /// Who asked, and where the message goes.
-    pub origin: NodeId,
-    /// Hops to the destination: RFC 3561 counts from zero, ns-2 from one.
-    pub hop_count: u8,
-    /// How long the route may be used.
-    pub lifetime: Span,
-    /// The `A` flag: whoever receives it acknowledges it.
-    pub acknowledge: bool,
-    /// [`Rreq::made`] of the request.
-    pub made: Time,
-}
-
-/// A destination that cannot be reached any more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unreachable {
-    /// The destination.
-    pub dst: NodeId,
-    /// Its sequence number, already incremented for the break.
-    pub seqno: u32,
-}
-
-/// Route error (RFC 3561 §5.3).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Rerr {
-    /// The `N` flag: the route was repaired locally and shall not be deleted (§6.12).
-    pub no_delete: bool,
-    /// The destinations.
-    pub unreachable: SmallVec<[Unreachable; 2]>,
-}
-
-/// Hello message (RFC 3561 §6.9).
-#[derive(Clone, PartialEq, Debug)]
-pub struct Hello {
-    /// The node that says hello.
-    pub node: NodeId,
-    /// Its sequence number.
-    pub seqno: u32,
-    /// How long its neighbours may count on it.
-    pub lifetime: Span,
-    /// The nodes whose hellos it hears, if its hellos say so. No field of the standard; AODV-UU has it as an extension.
-    pub heard: Option<Arc<[NodeId]>>,
-}
+use crate::wire::aodv::Message;
+use crate::wire::{NodeId, Packet, Payload};
 
 choices! {
     /// Whose AODV.
@@ -133,13 +44,16 @@ params! {
         active_route_timeout_s: f64 = 3.0, "s", "RFC 3561 §10", [0.001, 1e6];
         /// MY_ROUTE_TIMEOUT: the lifetime that a destination puts into its replies.
         my_route_timeout_s: f64 = 6.0, "s", "RFC 3561 §10", [0.001, 1e6];
-        /// K in DELETE_PERIOD = K * max(ACTIVE_ROUTE_TIMEOUT, HELLO_INTERVAL): how long a broken route's hop count is remembered. Behaviour rfc-3561 only.
+        /// K in DELETE_PERIOD = K * max(ACTIVE_ROUTE_TIMEOUT, HELLO_INTERVAL): how long a broken route's hop
+        /// count is remembered. Behaviour rfc-3561 only.
         delete_period_factor: f64 = 5.0, "", "RFC 3561 §10", [1.0, 1e3];
-        /// NET_DIAMETER: the TTL of network-wide requests and of replies; in behaviour ns-2 also of data packets.
+        /// NET_DIAMETER: the TTL of network-wide requests and of replies; in behaviour ns-2 also of data
+        /// packets.
         net_diameter: u32 = 35, "hop", "RFC 3561 §10", [1.0, 255.0];
         /// NODE_TRAVERSAL_TIME: estimate of the time that a message takes over one hop.
         node_traversal_ms: f64 = 40.0, "ms", "RFC 3561 §10", [0.001, 1e5];
-        /// TIMEOUT_BUFFER: hops added to the TTL when waiting for the answer to a ring search. Behaviour rfc-3561 only.
+        /// TIMEOUT_BUFFER: hops added to the TTL when waiting for the answer to a ring search. Behaviour
+        /// rfc-3561 only.
         timeout_buffer: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
         /// Search in growing rings; off: every request is network-wide.
         expanding_ring: bool = true, "", "RFC 3561 §6.4";
@@ -149,21 +63,27 @@ params! {
         ttl_increment: u32 = 2, "hop", "RFC 3561 §10", [1.0, 255.0];
         /// TTL_THRESHOLD: the greatest TTL of a ring; beyond it requests are network-wide.
         ttl_threshold: u32 = 7, "hop", "RFC 3561 §10", [0.0, 255.0];
-        /// Seek a destination that was never reached before in rings from TTL_START too; off: at once network-wide, as ns-2.35 does in effect. Behaviour ns-2 only.
+        /// Seek a destination that was never reached before in rings from TTL_START too; off: at once
+        /// network-wide, as ns-2.35 does in effect. Behaviour ns-2 only.
         ring_for_unknown: bool = true, "", "ns-2.35 aodv_rtable.cc";
         /// RREQ_RETRIES: how often a network-wide request is repeated.
         rreq_retries: u32 = 2, "", "RFC 3561 §10", [0.0, 100.0];
-        /// How long a node stays silent about a destination after all retries, and the longest wait for an answer. Behaviour ns-2 only.
+        /// How long a node stays silent about a destination after all retries, and the longest wait for an
+        /// answer. Behaviour ns-2 only.
         max_rreq_pause_s: f64 = 10.0, "s", "ns-2.35 aodv.h", [0.0, 1e6];
         /// How long the reverse route that a request leaves behind stays valid. Behaviour ns-2 only.
         reverse_route_life_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
-        /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2 only.
+        /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2
+        /// only.
         broadcast_id_save_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
-        /// Double the wait for an answer with each network-wide request; off: wait RING_TRAVERSAL_TIME for its TTL, as after a ring. Behaviour rfc-3561 only.
+        /// Double the wait for an answer with each network-wide request; off: wait RING_TRAVERSAL_TIME for
+        /// its TTL, as after a ring. Behaviour rfc-3561 only.
         rreq_backoff: bool = true, "", "RFC 3561 §6.3";
-        /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561 only.
+        /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561
+        /// only.
         rreq_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
-        /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561 only.
+        /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561
+        /// only.
         rerr_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
         /// Compare sequence numbers; off: the latest word about a destination wins, and routes may loop.
         sequence_numbers: bool = true, "", "RFC 3561 §6.1";
@@ -171,9 +91,12 @@ params! {
         destination_only: bool = false, "", "RFC 3561 §5.1";
         /// An answer by a node on the way is told to the destination too (the G flag).
         gratuitous_rrep: bool = false, "", "RFC 3561 §6.6.3";
-        /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT. Behaviour rfc-3561 only.
+        /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT.
+        /// Behaviour rfc-3561 only.
         blacklist: bool = true, "", "RFC 3561 §6.8";
-        /// Ask for an acknowledgement of each reply (the A flag); without one within NEXT_HOP_WAIT it could not be delivered. The standard asks for it on links that are likely to be one-way, if the link layer does not tell. Behaviour rfc-3561 only.
+        /// Ask for an acknowledgement of each reply (the A flag); without one within NEXT_HOP_WAIT it could
+        /// not be delivered. The standard asks for it on links that are likely to be one-way, if the link
+        /// layer does not tell. Behaviour rfc-3561 only.
         rrep_ack: bool = false, "", "RFC 3561 §5.4, §6.7";
         /// Pass route errors on only for destinations that others were given a route to; off: for all.
         precursors: bool = true, "", "RFC 3561 §6.2";
@@ -181,11 +104,13 @@ params! {
         rerr: bool = true, "", "RFC 3561 §6.11";
         /// Repair a broken route at the break (a MAY of the standard; ns-2.35 does).
         local_repair: bool = false, "", "RFC 3561 §6.12";
-        /// MAX_REPAIR_TTL as a share of NET_DIAMETER: destinations farther away are not repaired locally. Behaviour rfc-3561 only.
+        /// MAX_REPAIR_TTL as a share of NET_DIAMETER: destinations farther away are not repaired locally.
+        /// Behaviour rfc-3561 only.
         max_repair_factor: f64 = 0.3, "", "RFC 3561 §10", [0.0, 1.0];
         /// LOCAL_ADD_TTL: hops added to the TTL of a local repair's request. Behaviour rfc-3561 only.
         local_add_ttl: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
-        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else happens.
+        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else
+        /// happens.
         link_layer_feedback: bool = true, "", "RFC 3561 §6.10";
         /// Send hello messages and break links to neighbours that fall silent.
         hello: bool = false, "", "RFC 3561 §6.9";
@@ -193,13 +118,16 @@ params! {
         hello_interval_s: f64 = 1.0, "s", "RFC 3561 §10", [0.001, 1e4];
         /// ALLOWED_HELLO_LOSS: how many hellos may be missing before a link is broken.
         allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1.0, 100.0];
-        /// How much longer than the hellos that may be missing a neighbour is waited for. Hellos are jittered: without it one that is lost may cost the link. Behaviour rfc-3561 only.
+        /// How much longer than the hellos that may be missing a neighbour is waited for. Hellos are
+        /// jittered: without it one that is lost may cost the link. Behaviour rfc-3561 only.
         hello_slack_ms: f64 = 0.0, "ms", "RFC 3561 §6.9; AODV-UU: 50", [0.0, 1e4];
         /// Say hello on no active route, too. Behaviour rfc-3561 only.
         hello_when_idle: bool = false, "", "RFC 3561 §6.9; AODV-UU";
-        /// Hellos in a row, each within one and a half intervals of the one before, that make a neighbour. Behaviour rfc-3561 only.
+        /// Hellos in a row, each within one and a half intervals of the one before, that make a neighbour.
+        /// Behaviour rfc-3561 only.
         hellos_before_neighbour: u32 = 1, "", "RFC 3561 §6.9; AODV-UU, receive_n_hellos", [1.0, 100.0];
-        /// Hellos, then sent always, name the nodes that are heard; hellos that do not name the node and requests from whoever sends such are ignored. Behaviour rfc-3561 only.
+        /// Hellos, then sent always, name the nodes that are heard; hellos that do not name the node and
+        /// requests from whoever sends such are ignored. Behaviour rfc-3561 only.
         hello_two_way: bool = false, "", "AODV-UU, unidir_hack";
         /// Wait for DELETE_PERIOD after a reboot before taking part again. Behaviour rfc-3561 only.
         wait_on_reboot: bool = true, "", "RFC 3561 §6.13";
@@ -207,7 +135,8 @@ params! {
         buffer_packets: u32 = 64, "packet", "ns-2.35 aodv_rqueue.h", [1.0, 100_000.0];
         /// How long a packet may wait for a route.
         buffer_timeout_s: f64 = 30.0, "s", "ns-2.35 aodv_rqueue.h", [0.001, 1e6];
-        /// A broadcast waits a time uniform below this, or neighbours would collide. In behaviour ns-2 only one that answers a broadcast does.
+        /// A broadcast waits a time uniform below this, or neighbours would collide. In behaviour ns-2 only
+        /// one that answers a broadcast does.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
         /// A reply or error to one neighbour waits a time uniform below this. Behaviour rfc-3561 only.
         unicast_jitter_ms: f64 = 0.0, "ms", "AODV-UU: 30", [0.0, 1e4];

@@ -8,7 +8,8 @@
 //! nodes on the way; route errors along precursors; local repair in the second half of a path; link-layer
 //! feedback or hello messages; the packet buffer with spaced release; the half-second purge.
 //!
-//! **Not implemented.** RREP-ACK and the `A` flag, multicast, subnets, aggregation: the model has none of them.
+//! **Not implemented.** RREP-ACK and the `A` flag, multicast, subnets, aggregation: the model has none of
+//! them.
 //!
 //! **Where the model departs from the drafts,** and so does this file:
 //! - A destination that was never reached is sought network-wide at once. The last hop count of a new table
@@ -27,8 +28,8 @@
 //! - Routes may loop: a sequence number can stay the same across a repair, and table entries of nodes that
 //!   missed a route error go stale. The TTL of 30 ends such packets.
 //!
-//! **Deviations** from ns-2.35: a reply for which there is no reverse route is not sent; the model sends it to
-//! node 0. Messages pass between AODV and the link layer in no time, as in the model.
+//! **Deviations** from ns-2.35: a reply for which there is no reverse route is not sent; the model sends it
+//! to node 0. Messages pass between AODV and the link layer in no time, as in the model.
 //!
 //! Sizes are the model's: RREQ 28 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, plus IP.
 
@@ -44,12 +45,13 @@ use smallvec::SmallVec;
 
 use self::table::{Link, Table};
 use super::seen::SeenRequests;
-use super::{AodvParams, Hello, Message, Rerr, Rrep, Rreq, Unreachable, control};
+use super::{AodvParams, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing, relay};
+use crate::wire::aodv::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 const RREQ_BYTES: u32 = 28 + IP_HEADER_BYTES;
 const RREP_BYTES: u32 = 24 + IP_HEADER_BYTES;
@@ -615,9 +617,9 @@ impl Ns2 {
         if !self.params.rerr {
             return;
         }
-        let bytes = 4 + 8 * unreachable.len() as u32 + IP_HEADER_BYTES;
-        let message = Message::Rerr(Rerr { no_delete: false, unreachable });
-        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, message);
+        let rerr = Rerr { no_delete: false, unreachable };
+        let bytes = IP_HEADER_BYTES + rerr.bytes();
+        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, Message::Rerr(rerr));
         actions.push(Action::Broadcast { packet, delay });
     }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{AodvParams, Message, Rerr, Rrep, Rreq, Unreachable, control, new};
+use super::{AodvParams, control, new};
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::Action;
 pub(super) use crate::routing::probe::{ME, Probe};
+use crate::wire::aodv::{Message, Rerr, Rrep, Rreq, Unreachable};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// A node that starts at time zero.
 pub(super) fn start(params: &AodvParams) -> Probe {

@@ -2,13 +2,14 @@
 //!
 //! **Implemented.** Sequence numbers with rollover (§6.1), route table and precursor lists (§6.2), route
 //! requests with rate limit and binary exponential backoff (§6.3), expanding ring search (§6.4), reverse
-//! routes (§6.5), replies by the destination and on the way, gratuitous replies (§6.6), forward routes (§6.7),
-//! acknowledged replies (§5.4), the blacklist of neighbours that a reply could not reach (§6.8), hello messages (§6.9), link-layer feedback
-//! (§6.10), route errors, unicast or broadcast, with rate limit (§6.11), local repair (§6.12), the wait after a
-//! reboot (§6.13).
+//! routes (§6.5), replies by the destination and on the way, gratuitous replies (§6.6), forward routes
+//! (§6.7), acknowledged replies (§5.4), the blacklist of neighbours that a reply could not reach (§6.8),
+//! hello messages (§6.9), link-layer feedback (§6.10), route errors, unicast or broadcast, with rate limit
+//! (§6.11), local repair (§6.12), the wait after a reboot (§6.13).
 //!
-//! **Not implemented.** Passive acknowledgement (§6.10), several interfaces (§6.14), subnets (§7), other networks (§8), extensions (§9),
-//! proactive repair and rediscovery after a RERR with the `N` flag (both MAY, §6.12), the `J` and `R` flags.
+//! **Not implemented.** Passive acknowledgement (§6.10), several interfaces (§6.14), subnets (§7), other
+//! networks (§8), extensions (§9), proactive repair and rediscovery after a RERR with the `N` flag (both MAY,
+//! §6.12), the `J` and `R` flags.
 //!
 //! **Deviations.**
 //! - Entries are never expunged; after DELETE_PERIOD only their hop count is forgotten. §6.4 allows it. A
@@ -16,14 +17,15 @@
 //! - A stored sequence number is never lowered: a RERR (§6.11) or a hello message (§6.9) with an older number
 //!   leaves the stored one, raised by one if the route breaks. Copying the older number can make loops
 //!   (van Glabbeek, Höfner, Tan, Portmann: "Sequence numbers do not guarantee loop freedom", MSWiM 2013).
-//! - The route "without a valid sequence number" to a previous hop (§6.5, §6.7) keeps a number that is known as the least
-//!   that the next one may be, for the same reason; if the route was valid before, the number stays valid.
+//! - The route "without a valid sequence number" to a previous hop (§6.5, §6.7) keeps a number that is known
+//!   as the least that the next one may be, for the same reason; if the route was valid before, the number
+//!   stays valid.
 //! - A RERR for a packet without a route (§6.11 case ii) goes to the neighbour that sent the packet, whether
 //!   or not the entry still has precursors.
-//! - A request repeated at the greatest TTL is repeated RREQ_RETRIES times in all: rings 1, 3, 5, 7 are followed
-//!   by two network-wide requests, and a search that begins network-wide makes three (§6.3).
-//! - After a link break the interface queue for that neighbour is emptied; the RFC knows no queue. Such packets
-//!   share the fate of the one that failed.
+//! - A request repeated at the greatest TTL is repeated RREQ_RETRIES times in all: rings 1, 3, 5, 7 are
+//!   followed by two network-wide requests, and a search that begins network-wide makes three (§6.3).
+//! - After a link break the interface queue for that neighbour is emptied; the RFC knows no queue. Such
+//!   packets share the fate of the one that failed.
 //! - A packet that comes back to its source is dropped. The RFC leaves this to IP.
 //! - All broadcasts of the protocol are jittered (RFC 5148), and buffered packets leave with a spacing
 //!   (parameters).
@@ -46,20 +48,14 @@ use self::discovery::{Discovery, RateLimit};
 use self::hello::Neighbour;
 use self::one_way::OneWay;
 use self::table::{Nodes, Table};
+use super::AodvParams;
 use super::seen::SeenRequests;
-use super::{AodvParams, Message, Unreachable};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Routing, relay};
-
-/// §5.1.
-const RREQ_BYTES: u32 = 24 + IP_HEADER_BYTES;
-/// §5.2.
-const RREP_BYTES: u32 = 20 + IP_HEADER_BYTES;
-/// §5.4.
-const RREP_ACK_BYTES: u32 = 2 + IP_HEADER_BYTES;
+use crate::wire::aodv::{Message, Unreachable};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// Times that follow from the parameters (§10).
 impl AodvParams {
@@ -268,8 +264,8 @@ impl Routing for Rfc3561 {
 
 /// Data.
 impl Rfc3561 {
-    /// §6.2: each use of a route prolongs the routes to the destination and its next hop, and, since routes are
-    /// expected to be symmetric, those to the source and the previous hop.
+    /// §6.2: each use of a route prolongs the routes to the destination and its next hop, and, since routes
+    /// are expected to be symmetric, those to the source and the previous hop.
     fn send_data(
         &mut self,
         now: Time,

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// What names a request.
 type Name = (NodeId, u32);
 
-/// The copies of a request come one soon after the other, so most questions are about the last few. Those stand together;
-/// in a large network a walk to the map at each would be a wait for memory.
+/// The copies of a request come one soon after the other, so most questions are about the last few. Those
+/// stand together; in a large network a walk to the map at each would be a wait for memory.
 const LAST: usize = 4;
 
 /// Requests, each held until a time.
@@ -35,7 +35,8 @@ impl SeenRequests {
             || self.until.get(&name).is_some_and(|&until| until > now)
     }
 
-    /// Holds a request until a time. Those that are held until `now` at most may be forgotten; at [`Time::ZERO`] none is.
+    /// Holds a request until a time. Those that are held until `now` at most may be forgotten; at
+    /// [`Time::ZERO`] none is.
     pub(super) fn add(&mut self, now: Time, name: Name, until: Time) {
         if self.until.len() == self.until.capacity() {
             self.forget(now);

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::{Purpose, Streams};
-use crate::packet::{Packet, Payload};
 use crate::routing::Action;
 use crate::routing::aodv::probe::{ME, rerr, rrep, rreq, start};
 use crate::routing::testbench::{
     Bench, a_restarted_node_forwards_again, at, loops_in_random_networks, suite,
 };
+use crate::wire::{Packet, Payload};
 
 fn maker(params: AodvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
     let params = Arc::new(params);

@@ -1,29 +1,32 @@
 //! DSDV, Destination-Sequenced Distance Vector routing, as the CMU Monarch project modelled it.
 //!
-//! Read first: Perkins, Bhagwat: "Highly Dynamic Destination-Sequenced Distance-Vector Routing (DSDV) for Mobile
-//! Computers" (SIGCOMM 1994), and section 4.1 of Broch, Maltz, Johnson, Hu, Jetcheva: "A Performance Comparison of
-//! Multi-Hop Wireless Ad Hoc Network Routing Protocols" (MobiCom 1998), which fixes what the first leaves open.
+//! Read first: Perkins, Bhagwat: "Highly Dynamic Destination-Sequenced Distance-Vector Routing (DSDV) for
+//! Mobile Computers" (SIGCOMM 1994), and section 4.1 of Broch, Maltz, Johnson, Hu, Jetcheva: "A Performance
+//! Comparison of Multi-Hop Wireless Ad Hoc Network Routing Protocols" (MobiCom 1998), which fixes what the
+//! first leaves open.
 //!
 //! **Implemented.** Sequence numbers, even from the destination and odd from a node that found a link broken;
-//! full dumps at intervals and incremental dumps when something changed; incremental dumps that grow into full
-//! ones; weighted settling times; neighbours lost after missed updates or by link-layer feedback; a buffer of a
-//! few packets for each destination; the full dump of a node that hears itself called unreachable.
+//! full dumps at intervals and incremental dumps when something changed; incremental dumps that grow into
+//! full ones; weighted settling times; neighbours lost after missed updates or by link-layer feedback; a
+//! buffer of a few packets for each destination; the full dump of a node that hears itself called
+//! unreachable.
 //!
 //! **Not implemented.** Dumps of several packets (a dump of any length is one packet, as in ns-2), layer-2
 //! addresses in updates, stable storage of the settling time table.
 //!
 //! **Where the model departs from the paper,** and so does this file:
-//! - A metric that has changed is repeated in every incremental dump until the next full one, and triggers that
-//!   fall together make one such dump at once and a second one after the gap.
+//! - A metric that has changed is repeated in every incremental dump until the next full one, and triggers
+//!   that fall together make one such dump at once and a second one after the gap.
 //! - A route that has not settled is missing from full dumps too.
 //! - A node without a route waits; it never says so.
 //!
 //! **Deviations** from ns-2.35:
 //! - An update that cannot become the route releases no buffered packet. The model would try each of them for
 //!   ever: those are the runs in which ns-2.35 hangs.
-//! - A packet that was buffered at its source goes out with the length and TTL that it had; the model adds a second
-//!   IP header.
-//! - A node that hears a number for itself above its own goes on from it. This concerns nodes that started again.
+//! - A packet that was buffered at its source goes out with the length and TTL that it had; the model adds a
+//!   second IP header.
+//! - A node that hears a number for itself above its own goes on from it. This concerns nodes that started
+//!   again.
 
 mod route;
 #[cfg(test)]
@@ -34,35 +37,11 @@ use std::sync::Arc;
 use self::route::Route;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::params::params;
 use crate::routing::table::Table;
 use crate::routing::{Action, Notice, Routing, relay};
-
-/// Bytes of one entry of an update (ns-2.35).
-const ENTRY_BYTES: u32 = 12;
-/// The metric of a destination that cannot be reached.
-pub const INFINITE: u8 = u8::MAX;
-
-/// One destination in an update.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entry {
-    /// The destination.
-    pub dst: NodeId,
-    /// Hops from the sender of the update to it; [`INFINITE`] if there is no route.
-    pub metric: u8,
-    /// Its sequence number: even if the destination gave it out, odd if the route broke.
-    pub seqno: u32,
-}
-
-/// An update, broadcast to the neighbours.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Update {
-    /// A full dump, or an incremental one.
-    pub full: bool,
-    /// What it says.
-    pub entries: Arc<[Entry]>,
-}
+use crate::wire::dsdv::{Entry, INFINITE, Update};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 params! {
     /// The parameters of DSDV.
@@ -79,11 +58,14 @@ params! {
         settling_weight: f64 = 0.875, "", "Broch et al. 1998, Table 1", [0.0, 1.0];
         /// Settling times that a new metric waits until it is advertised.
         settling_factor: f64 = 2.0, "", "ns-2.35 dsdv.cc", [0.0, 100.0];
-        /// A new sequence number alone is reason for an incremental update (Broch's DSDV-SQ); off: only a new metric is.
+        /// A new sequence number alone is reason for an incremental update (Broch's DSDV-SQ); off: only a new
+        /// metric is.
         trigger_on_seqno: bool = false, "", "Broch et al. 1998, section 4.1";
-        /// Incremental updates that would carry more than this share of the table, and more than three entries, are full ones.
+        /// Incremental updates that would carry more than this share of the table, and more than three
+        /// entries, are full ones.
         full_update_share: f64 = 0.333_333_333_333_333_3, "", "ns-2.35 dsdv.cc", [0.0, 1.0];
-        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else happens.
+        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else
+        /// happens.
         link_layer_feedback: bool = false, "", "Broch et al. 1998, section 4.1";
         /// Packets that a node holds for a destination without a route; the oldest goes first.
         buffer_packets: u32 = 5, "packet", "Broch et al. 1998, Table 1", [0.0, 100_000.0];
@@ -284,8 +266,8 @@ impl Dsdv {
 
 /// Sending updates.
 impl Dsdv {
-    /// Makes and sends an update. An incremental one that has too much to say becomes a full one, and one that has
-    /// nothing to say is not sent.
+    /// Makes and sends an update. An incremental one that has too much to say becomes a full one, and one
+    /// that has nothing to say is not sent.
     fn send_update(&mut self, now: Time, mut full: bool, actions: &mut Vec<Action>) {
         let news = self.table.iter().filter(|route| route.is_news(now)).count();
         full |= news as f64 > self.table.len() as f64 * self.params.full_update_share && news > 3;
@@ -316,13 +298,13 @@ impl Dsdv {
     }
 
     fn packet(&self, now: Time, update: Update) -> Packet {
-        let bytes = IP_HEADER_BYTES + ENTRY_BYTES * update.entries.len() as u32;
+        let bytes = IP_HEADER_BYTES + update.bytes();
         Packet::control(now, self.node, NodeId::BROADCAST, 1, bytes, Payload::Dsdv(update))
     }
 
-    /// Each trigger that is due sends an incremental update, unless the last update is too young: then it is put off,
-    /// and all triggers up to that time are one with it. So triggers that fall together make one update at once and
-    /// another after the gap, which repeats the metrics.
+    /// Each trigger that is due sends an incremental update, unless the last update is too young: then it is
+    /// put off, and all triggers up to that time are one with it. So triggers that fall together make one
+    /// update at once and another after the gap, which repeats the metrics.
     fn fire_triggers(&mut self, now: Time, actions: &mut Vec<Action>) {
         loop {
             let due = self.table.iter().filter(|route| route.trigger_at <= now);

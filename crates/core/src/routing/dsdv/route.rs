@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::INFINITE;
 use crate::kernel::Time;
-use crate::packet::{NodeId, Packet};
 use crate::routing::table;
+use crate::wire::dsdv::INFINITE;
+use crate::wire::{NodeId, Packet};
 
 /// What a node knows of one destination.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The route cache, in either form (RFC 4728 §4.1).
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 use super::link_cache::LinkCache;
 use super::path_cache::PathCache;

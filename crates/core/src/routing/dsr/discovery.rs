@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, LinkError, Request, Route};
 use super::node::{Dsr, put_header, take_header};
 use super::requests::Step;
+use crate::wire::dsr::{Header, LinkError, Request, Route};
 
 impl Dsr {
     /// A packet waits for a route to `target`; asks for one if it is time to.
@@ -26,6 +26,15 @@ impl Dsr {
                     actions.push(Action::Drop(packet, DropReason::NoRoute));
                 }
             }
+        }
+    }
+
+    /// A packet waits for a route to `target`, and nobody looks at the buffer at intervals: its search begins
+    /// now, because its deadline is that of the search.
+    pub(super) fn seek_if_exact(&mut self, now: Time, target: NodeId, actions: &mut Vec<Action>) {
+        if !self.checks_at_intervals() {
+            let own = self.awaits_own(target);
+            self.seek(now, target, own, actions);
         }
     }
 
@@ -145,7 +154,8 @@ impl Dsr {
         true
     }
 
-    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth knowing.
+    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth
+    /// knowing.
     pub(super) fn send_reply(
         &mut self,
         now: Time,
@@ -201,7 +211,8 @@ impl Dsr {
     }
 }
 
-/// Cuts out what lies between two visits to the same node, the longest such piece first from the beginning on.
+/// Cuts out what lies between two visits to the same node, the longest such piece first from the beginning
+/// on.
 fn cut_loops(route: &mut Route) {
     let mut at = 0;
     while at < route.len() {

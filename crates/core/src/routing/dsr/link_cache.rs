@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
-use super::header::Route;
+use crate::wire::dsr::Route;
 
 /// See the module's head.
 #[derive(Debug)]

@@ -6,26 +6,12 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::{Action, Notice, relay};
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, LinkError, Route};
+use super::memory::{Break, HeldError};
 use super::node::{Dsr, put_header, take_header};
-
-/// An error that was meant for this node.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HeldError {
-    pub(super) from: NodeId,
-    pub(super) to: NodeId,
-    pub(super) since: Time,
-}
-
-/// A link that failed here, and who has been told.
-#[derive(Clone, Debug)]
-pub(super) struct Break {
-    next_hop: NodeId,
-    told: SmallVec<[NodeId; 4]>,
-}
+use crate::wire::dsr::{Header, LinkError, Route};
 
 impl Dsr {
     /// §8.1.5: a node on the way sends a packet on along its source route.
@@ -88,8 +74,8 @@ impl Dsr {
         }
     }
 
-    /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on the way
-    /// salvages it (§8.3.6).
+    /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
+    /// the way salvages it (§8.3.6).
     fn rescue(
         &mut self,
         now: Time,
@@ -109,7 +95,9 @@ impl Dsr {
         } else if let Some(route) = self.route_to(now, packet.dst, false) {
             self.salvage(packet, header, next_hop, &route, actions);
         } else if self.params.salvage_requests > 0 {
+            let dst = packet.dst;
             self.hold(now, packet, actions);
+            self.seek_if_exact(now, dst, actions);
         } else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
         }
@@ -136,8 +124,9 @@ impl Dsr {
         self.send_along(packet, route, Span::ZERO, actions);
     }
 
-    /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A packet
-    /// that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged counts on.
+    /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A
+    /// packet that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged
+    /// counts on.
     fn report(&mut self, now: Time, header: &Header, next_hop: NodeId, actions: &mut Vec<Action>) {
         let (Some(&tell), Some(here)) = (header.route.first(), header.place_of(self.node)) else { return };
         let told =

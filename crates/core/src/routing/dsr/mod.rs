@@ -1,28 +1,29 @@
 //! DSR, the Dynamic Source Routing protocol (Johnson, Hu, Maltz: RFC 4728, February 2007).
 //!
-//! Read RFC 4728 §3 first; for what most published figures were made with, Broch, Maltz, Johnson, Hu, Jetcheva: *A
-//! Performance Comparison of Multi-Hop Wireless Ad Hoc Network Routing Protocols*, MobiCom 1998. The standard and
-//! the models differ in switches and constants here, not in code.
+//! Read RFC 4728 §3 first; for what most published figures were made with, Broch, Maltz, Johnson, Hu,
+//! Jetcheva: *A Performance Comparison of Multi-Hop Wireless Ad Hoc Network Routing Protocols*, MobiCom 1998.
+//! The standard and the models differ in switches and constants here, not in code.
 //!
 //! *Implemented*: source routes in packet headers, their bytes on the air (§6); route discovery with a first
-//! request to neighbours only, and backoff (§3.1, §8.2); replies by the target and from caches (§3.3.2); path and
-//! link caches (§4.1); the send buffer (§4.2); route errors, nested and told again on the next request (§3.4.4);
-//! salvaging (§3.4.1); cleaning of the interface queue after a break (§3.4.2); promiscuous learning (§3.3.1);
-//! route shortening by gratuitous replies (§3.4.3).
+//! request to neighbours only, and backoff (§3.1, §8.2); replies by the target and from caches (§3.3.2); path
+//! and link caches (§4.1); the send buffer (§4.2); route errors, nested and told again on the next request
+//! (§3.4.4); salvaging (§3.4.1); cleaning of the interface queue after a break (§3.4.2); promiscuous learning
+//! (§3.3.1); route shortening by gratuitous replies (§3.4.3).
 //!
-//! *Not implemented*: flow state (§3.5, §5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements by DSR
-//! itself (§3.2; the MAC acknowledges), the blacklist (§4.6) and unidirectional links; requests that carry data or
-//! replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of MaxRequestRexmt; several interfaces
-//! and external routes; adaptive lifetimes of links (Appendix A).
+//! *Not implemented*: flow state (§3.5, §5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements
+//! by DSR itself (§3.2; the MAC acknowledges), the blacklist (§4.6) and unidirectional links; requests that
+//! carry data or replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of
+//! MaxRequestRexmt; several interfaces and external routes; adaptive lifetimes of links (Appendix A).
 //!
-//! *Deviations*: every attempt at a discovery begins with the request to neighbours, as in ns-2 (§8.2.1 leaves it
-//! open); a broken link cuts cached paths short, where §8.3.5 removes them; docs/models/dsr.md has the rest.
+//! *Deviations*: every attempt at a discovery begins with the request to neighbours, as in ns-2 (§8.2.1
+//! leaves it open); a broken link cuts cached paths short, where §8.3.5 removes them; docs/models/dsr.md has
+//! the rest.
 
 mod cache;
 mod discovery;
-mod header;
 mod link_cache;
 mod maintenance;
+mod memory;
 mod node;
 mod path_cache;
 mod requests;
@@ -34,12 +35,10 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
-pub use header::{Header, LinkError, Request, Route};
-
 use crate::kernel::{Span, Stream};
-use crate::packet::NodeId;
 use crate::params::{choices, params};
 use crate::routing::Routing;
+use crate::wire::NodeId;
 
 choices! {
     /// What the route cache holds.
@@ -64,7 +63,8 @@ params! {
         cache_timeout_s: f64 = 300.0, "s", "RFC 4728 §9", [0.0, 1e6];
         /// Learn from the source routes of packets that the node forwards.
         learn_forwarded_routes: bool = true, "", "RFC 4728 §3.3.1";
-        /// Learn the routes in replies that the node forwards. ns-2 learns them only from replies that it overhears.
+        /// Learn the routes in replies that the node forwards. ns-2 learns them only from replies that it
+        /// overhears.
         learn_forwarded_replies: bool = true, "", "RFC 4728 §3.3.1";
         /// Learn from every route also the way back.
         learn_reverse_routes: bool = true, "", "RFC 4728 §3.3.1";
@@ -72,7 +72,8 @@ params! {
         promiscuous: bool = true, "", "RFC 4728 §3.3.1";
         /// Packets that a node remembers as overheard, to look at each only once; 0: none.
         overheard_packets: u32 = 0, "packet", "ns-2.35 dsragent.h: 1024", [0.0, 1e6];
-        /// The most nodes that a source route may have, both ends included. The length field of the option admits 64.
+        /// The most nodes that a source route may have, both ends included. The length field of the option
+        /// admits 64.
         max_route_nodes: u32 = 64, "", "RFC 4728 §6.7; ns-2.35 hdr_sr.h: 16", [2.0, 64.0];
         /// Begin each discovery with a request to neighbours only.
         ring_zero: bool = true, "", "RFC 4728 §3.3.3";
@@ -96,9 +97,11 @@ params! {
         cached_reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4; ns-2.35 dsragent.cc: 0", [0.0, 1e4];
         /// Answer requests for others from the cache.
         reply_from_cache: bool = true, "", "RFC 4728 §3.3.2";
-        /// Cut loops out of a route that the cache completes, and send it if the node is still on it; off: do not send it.
+        /// Cut loops out of a route that the cache completes, and send it if the node is still on it; off: do
+        /// not send it.
         cut_loops_in_replies: bool = false, "", "RFC 4728 §8.2.3; ns-2.35 path.cc";
-        /// Bytes of a Route Reply option before its addresses, the initiator's not among them. ns-2 counts it and six bytes more.
+        /// Bytes of a Route Reply option before its addresses, the initiator's not among them. ns-2 counts it
+        /// and six bytes more.
         reply_fixed_bytes: u32 = 3, "byte", "RFC 4728 §6.3; ns-2.35 hdr_sr.h", [0.0, 100.0];
         /// Tell the user of a route that it could be shorter when one of its packets is overheard early.
         gratuitous_replies: bool = true, "", "RFC 4728 §3.4.3";
@@ -116,11 +119,13 @@ params! {
         error_per_source: bool = true, "", "RFC 4728 §3.4";
         /// Send packets of others on by a cached route when their next hop cannot be reached.
         salvage: bool = true, "", "RFC 4728 §8.3.6";
-        /// Send replies on, too, unless they offer the very link that failed. The standard drops them: a reply shall test the way that it came.
+        /// Send replies on, too, unless they offer the very link that failed. The standard drops them: a
+        /// reply shall test the way that it came.
         salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
         /// MAX_SALVAGE_COUNT: how often one packet may be salvaged.
         max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
-        /// Requests, to neighbours only, that a node makes for packets of others that it cannot salvage; 0: none, and the packets are dropped.
+        /// Requests, to neighbours only, that a node makes for packets of others that it cannot salvage; 0:
+        /// none, and the packets are dropped.
         salvage_requests: u32 = 0, "", "RFC 4728 §3.4.1; ns-2.35 dsragent.cc: 1", [0.0, 15.0];
         /// Packets that a node holds while it seeks routes; the oldest goes first.
         buffer_packets: u32 = 64, "packet", "ns-2.35 dsragent.h", [1.0, 100_000.0];
@@ -172,8 +177,8 @@ impl DsrParams {
         }
     }
 
-    /// DSR of Dyer's dissertation (2002): the values of Table 3.8, and for all else those of Broch and others, whose
-    /// implementation and parameters it says it used (3.4.1). Both sets have the same values.
+    /// DSR of Dyer's dissertation (2002): the values of Table 3.8, and for all else those of Broch and
+    /// others, whose implementation and parameters it says it used (3.4.1). Both sets have the same values.
     pub fn dyer_2002() -> DsrParams {
         DsrParams {
             request_period_s: 0.5,
@@ -185,8 +190,9 @@ impl DsrParams {
         }
     }
 
-    /// Broch et al. 1998: requests 500 ms apart with exponential backoff, caches of the size that the dissertation prints
-    /// for that code, and no discovery for packets of others, nor a limit to their salvaging.
+    /// Broch et al. 1998: requests 500 ms apart with exponential backoff, caches of the size that the
+    /// dissertation prints for that code, and no discovery for packets of others, nor a limit to their
+    /// salvaging.
     pub fn broch_1998() -> DsrParams {
         DsrParams {
             request_period_s: 0.5,

@@ -7,16 +7,15 @@ use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 use super::DsrParams;
 use super::cache::Cache;
-use super::header::{Header, Route};
-use super::maintenance::{Break, HeldError};
+use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
-use super::snoop::Overheard;
+use crate::wire::dsr::{Header, Route};
 
 /// See the module's head.
 pub(super) struct Dsr {
@@ -27,7 +26,8 @@ pub(super) struct Dsr {
     pub(super) requests: RequestTable,
     /// The number of this node's next request.
     pub(super) next_request: u32,
-    /// The send buffer (RFC 4728 §4.2). Its packets have no source route; those of others keep the rest of their header.
+    /// The send buffer (RFC 4728 §4.2). Its packets have no source route; those of others keep the rest of
+    /// their header.
     pub(super) buffer: PacketBuffer,
     /// When the buffer is next looked at, if that happens at intervals; never while it is empty.
     pub(super) check_at: Time,
@@ -133,7 +133,7 @@ impl Dsr {
         }
     }
 
-    fn checks_at_intervals(&self) -> bool {
+    pub(super) fn checks_at_intervals(&self) -> bool {
         self.params.buffer_check_ms > 0.0
     }
 
@@ -165,13 +165,14 @@ impl Dsr {
         awaited
     }
 
-    /// Does the node seek a route for the packet as its source does? Those of others without a header were kept here.
+    /// Does the node seek a route for the packet as its source does? Those of others without a header were
+    /// kept here.
     fn is_own(&self, packet: &Packet) -> bool {
         packet.src == self.node || packet.dsr.is_none()
     }
 
     /// Does a packet of this node's own wait for a route to `dst`?
-    fn awaits_own(&self, dst: NodeId) -> bool {
+    pub(super) fn awaits_own(&self, dst: NodeId) -> bool {
         self.buffer.iter().any(|packet| packet.dst == dst && self.is_own(packet))
     }
 

@@ -1,15 +1,15 @@
 //! The path cache (RFC 4728 §4.1): whole paths from this node, as they were learned.
 //!
 //! Two parts, as in Broch et al. 1998: the *primary* part holds paths that this node asked for or uses, the
-//! *secondary* part those that it overheard. A secondary path that is used moves to the primary part. Paths do
-//! not age unless a timeout is set; they go when a link of theirs is reported dead, or round-robin when their part
-//! is full.
+//! *secondary* part those that it overheard. A secondary path that is used moves to the primary part. Paths
+//! do not age unless a timeout is set; they go when a link of theirs is reported dead, or round-robin when
+//! their part is full.
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
-use super::header::Route;
 use super::shelf::{Cached, PLACES, Shelf};
+use crate::wire::dsr::Route;
 
 /// One of the two parts. Places are numbered through its shelves.
 #[derive(Debug)]
@@ -42,7 +42,8 @@ impl PathCache {
         self.secondary.add(now, path);
     }
 
-    /// The shortest path to `dst`; of equally short ones one that is in the primary part. `for_use` moves it there.
+    /// The shortest path to `dst`; of equally short ones one that is in the primary part. `for_use` moves it
+    /// there.
     pub(super) fn find(&mut self, now: Time, dst: NodeId, for_use: bool) -> Option<&[NodeId]> {
         let ours = self.primary.shortest(now, dst, self.timeout);
         let (place, last) = match (ours, self.secondary.shortest(now, dst, self.timeout)) {
@@ -105,8 +106,8 @@ impl Part {
         self.put(place, Route::new(), Time::ZERO)
     }
 
-    /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the beginning
-    /// of a cached one only renews it.
+    /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the
+    /// beginning of a cached one only renews it.
     fn add(&mut self, now: Time, path: &[NodeId]) -> usize {
         for (number, shelf) in self.shelves.iter_mut().enumerate() {
             for place in shelf.akin_to(path) {
@@ -357,8 +358,8 @@ mod tests {
     }
 
     proptest! {
-        /// Place for place, in caches that overflow, with nodes that share a set of the index, and with more than one
-        /// shelf.
+        /// Place for place, in caches that overflow, with nodes that share a set of the index, and with more
+        /// than one shelf.
         #[test]
         fn it_holds_what_plain_lists_would(
             limit in prop_oneof![1u32..6, 60u32..70],

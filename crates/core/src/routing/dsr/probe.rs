@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::header::{Header, LinkError, Request, Route};
 use super::{DsrParams, new};
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::testbench::data;
 use crate::routing::{Action, probe};
+use crate::wire::dsr::{Header, LinkError, Request, Route};
+use crate::wire::{NodeId, Packet, Payload};
 
 /// A packet that the node sent.
 #[derive(Clone, PartialEq, Debug)]

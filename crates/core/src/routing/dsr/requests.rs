@@ -1,9 +1,10 @@
-//! The route request table (RFC 4728 §4.3): requests of others that were seen, and this node's own discoveries.
+//! The route request table (RFC 4728 §4.3): requests of others that were seen, and this node's own
+//! discoveries.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 use super::DsrParams;
 

@@ -1,14 +1,15 @@
 //! 64 places for paths, with an index of the nodes on them.
 //!
-//! A node asks its caches about every packet that it overhears, and few of the paths there have the nodes concerned.
-//! So for each node there is the set of the places with a path over it, a word with a bit for each place: the paths
-//! with both ends of a link are found by one operation instead of a walk along all of them. Nodes whose numbers are
-//! equal modulo 64 share a set. The index names places that may be meant; the paths themselves decide.
+//! A node asks its caches about every packet that it overhears, and few of the paths there have the nodes
+//! concerned. So for each node there is the set of the places with a path over it, a word with a bit for each
+//! place: the paths with both ends of a link are found by one operation instead of a walk along all of them.
+//! Nodes whose numbers are equal modulo 64 share a set. The index names places that may be meant; the paths
+//! themselves decide.
 
 use crate::kernel::Time;
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
-use super::header::Route;
+use crate::wire::dsr::Route;
 
 /// Places on a shelf: as many as a word has bits.
 pub(super) const PLACES: usize = u64::BITS as usize;

@@ -1,54 +1,11 @@
 //! Learning from packets of others, and shortening their routes (RFC 4728 §3.3.1, §3.4.3).
 
-use std::collections::VecDeque;
-
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
 use crate::routing::Action;
+use crate::wire::{NodeId, Packet};
 
-use super::header::{Header, Route};
 use super::node::Dsr;
-
-/// What a node remembers of what it overheard.
-#[derive(Debug, Default)]
-pub(super) struct Overheard {
-    /// Numbers of packets, each at its remainder by the table's length, as the quotient: in fewer bits, because the tables
-    /// of all nodes do not fit into a processor's nearest caches.
-    packets: Vec<u32>,
-    /// Gratuitous replies: to whom, about which sender, when; the newest last.
-    replies: VecDeque<(NodeId, NodeId, Time)>,
-}
-
-impl Overheard {
-    /// Is this packet overheard for the first time, as far as is remembered?
-    fn is_new(&mut self, uid: u64, places: u32) -> bool {
-        if places == 0 {
-            return true;
-        }
-        if self.packets.is_empty() {
-            self.packets = vec![u32::MAX; places as usize];
-        }
-        let (quotient, remainder) = (uid / u64::from(places), uid % u64::from(places));
-        let known = &mut self.packets[remainder as usize];
-        std::mem::replace(known, quotient as u32) != quotient as u32
-    }
-
-    /// May a gratuitous reply be sent to `to` about a packet overheard from `from`? Remembers it if so.
-    fn may_reply(&mut self, now: Time, to: NodeId, from: NodeId, holdoff: Span, size: u32) -> bool {
-        let known = self.replies.iter().position(|reply| (reply.0, reply.1) == (to, from));
-        if let Some(at) = known {
-            if now < self.replies[at].2 + holdoff {
-                return false;
-            }
-            self.replies.remove(at);
-        }
-        if self.replies.len() >= size as usize {
-            self.replies.pop_front();
-        }
-        self.replies.push_back((to, from, now));
-        true
-    }
-}
+use crate::wire::dsr::{Header, Route};
 
 impl Dsr {
     /// A packet to another node was received here too.
@@ -111,7 +68,8 @@ impl Dsr {
         }
     }
 
-    /// A path on which this node stands `here`: what lies ahead, and what lies behind if links work both ways.
+    /// A path on which this node stands `here`: what lies ahead, and what lies behind if links work both
+    /// ways.
     fn learn_from(&mut self, now: Time, path: &Route, here: usize) {
         if here + 1 < path.len() {
             self.cache.notice(now, &path[here..]);
@@ -152,8 +110,8 @@ impl Dsr {
         }
     }
 
-    /// §3.4.3: a packet that shall come `here` later on its route was heard already now, when it is on its way to the
-    /// `receiver`: the nodes between can be left out.
+    /// §3.4.3: a packet that shall come `here` later on its route was heard already now, when it is on its
+    /// way to the `receiver`: the nodes between can be left out.
     fn shorten(
         &mut self,
         now: Time,

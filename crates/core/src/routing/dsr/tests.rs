@@ -6,9 +6,10 @@ use super::probe::{ME, Probe, Sent, only, plain, sent};
 use super::*;
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams, Time};
-use crate::packet::Packet;
 use crate::routing::testbench::{Bench, a_restarted_node_forwards_again, at, data, random_network, suite};
 use crate::routing::{Action, Notice};
+use crate::wire::Packet;
+use crate::wire::dsr::{Header, LinkError, Request};
 
 fn rfc() -> DsrParams {
     DsrParams::default()
@@ -60,8 +61,9 @@ mod in_networks {
         all_sets().for_each(|set| a_restarted_node_forwards_again(maker(set)));
     }
 
-    /// A packet crosses its source route link by link, from its first node; only the first node of a route gives it
-    /// one; no route holds a node twice; what a packet may do in all, its TTL and its salvages bound.
+    /// A packet crosses its source route link by link, from its first node; only the first node of a route
+    /// gives it one; no route holds a node twice; what a packet may do in all, its TTL and its salvages
+    /// bound.
     #[test]
     fn packets_do_not_loop() {
         let linked = DsrParams { cache: CacheKind::Link, ..rfc() };
@@ -104,8 +106,8 @@ mod in_networks {
         assert!(walk.len() - starts < 64, "each forwarding takes one from the TTL");
     }
 
-    /// A chain breaks unseen, because nobody sends. Long afterwards a newcomer asks: its neighbour answers with the
-    /// dead route, and nobody else would.
+    /// A chain breaks unseen, because nobody sends. Long afterwards a newcomer asks: its neighbour answers
+    /// with the dead route, and nobody else would.
     #[test]
     fn stale_routes_live_on_in_caches() {
         let stale_replies = |reply_from_cache: bool| {
@@ -158,7 +160,8 @@ mod discovery {
         );
     }
 
-    /// ns-2.35: everybody is asked when the buffer is next looked at after 30 ms, at intervals of 30 to 60 ms.
+    /// ns-2.35: everybody is asked when the buffer is next looked at after 30 ms, at intervals of 30 to 60
+    /// ms.
     #[test]
     fn in_the_ns_2_set_the_buffer_is_looked_at_at_intervals() {
         let mut probe = Probe::new(&DsrParams::ns_2_35());
@@ -229,7 +232,8 @@ mod discovery {
         assert_eq!(on.route(), [5, 3, ME], "the request goes on to the target");
     }
 
-    /// §8.2.3: a node must not answer with a loop. ns-2 cuts it out, and answers if the node is still on the route.
+    /// §8.2.3: a node must not answer with a loop. ns-2 cuts it out, and answers if the node is still on the
+    /// route.
     #[test]
     fn a_completed_route_has_no_loop() {
         let answer = |params: &DsrParams, passed: &[u32]| {
@@ -332,6 +336,21 @@ mod maintenance {
         }
     }
 
+    /// Its deadline is that of the search: without one it would lie at time zero.
+    #[test]
+    fn an_exact_buffer_asks_at_once_for_a_packet_that_cannot_be_salvaged() {
+        let mut probe = Probe::new(&DsrParams { salvage_requests: 1, ..rfc() });
+        let packet = probe.on_route(&[5, 3, ME, 2, 9]);
+        let asks: Vec<_> = sent(&probe.fail(at(1.0), packet, 2))
+            .iter()
+            .filter_map(|sent| sent.header().request.map(|ask| (ask.target, ask.forwarders)))
+            .collect();
+        assert_eq!((asks, probe.buffered()), (vec![(NodeId(9), 0)], 1));
+        assert_eq!(probe.next_timeout(), at(1.5), "the search's next step");
+        assert!(probe.sent_until(at(1.6)).is_empty());
+        assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
+    }
+
     #[test]
     fn without_another_route_a_foreign_packet_is_dropped_or_waits_for_neighbours() {
         let mut probe = Probe::new(&rfc());
@@ -348,7 +367,8 @@ mod maintenance {
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
-    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no other.
+    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no
+    /// other.
     #[test]
     fn a_packet_that_was_kept_here_is_sought_for_as_an_own_one() {
         for params in [rfc(), DsrParams::ns_2_35()] {
@@ -485,7 +505,8 @@ mod maintenance {
         assert_eq!(tell(&DsrParams::ns_2_35()), [5], "ns-2 tells the first only");
     }
 
-    /// §8.3.6: a reply that finds no way back has done its work. ns-2 salvages it, if it does not offer the dead link.
+    /// §8.3.6: a reply that finds no way back has done its work. ns-2 salvages it, if it does not offer the
+    /// dead link.
     #[test]
     fn a_reply_is_salvaged_only_in_the_ns_2_sets_and_only_if_good() {
         let mut probe = Probe::new(&rfc());

@@ -1,12 +1,12 @@
 //! The distributions of Web traffic that Mah measured, as quantile functions.
 //!
-//! Source: B. A. Mah, "An Empirical Model of HTTP Network Traffic", INFOCOM 1997. The quantiles are those of the tables
-//! that ns-2 ships of his data (statistics: docs/models/web.md, which also shows how well these functions meet them).
-//! Each function passes through the quantiles; what is free (the least value, where the long requests begin, the shape
-//! beyond the 99th percentile) is chosen so that the mean is the tables'.
+//! Source: B. A. Mah, "An Empirical Model of HTTP Network Traffic", INFOCOM 1997. The quantiles are those of
+//! the tables that ns-2 ships of his data (statistics: docs/models/web.md, which also shows how well these
+//! functions meet them). Each function passes through the quantiles; what is free (the least value, where the
+//! long requests begin, the shape beyond the 99th percentile) is chosen so that the mean is the tables'.
 
-/// A continuous quantile function: the logarithm of the value is linear in the probability between knots, and beyond
-/// `tail_from` the values are Pareto with `tail_shape`, bounded by the last knot.
+/// A continuous quantile function: the logarithm of the value is linear in the probability between knots, and
+/// beyond `tail_from` the values are Pareto with `tail_shape`, bounded by the last knot.
 pub(super) struct Quantiles {
     /// Probability and value, both rising.
     knots: &'static [(f64, f64)],
@@ -64,7 +64,8 @@ pub(super) const THINK: Quantiles = Quantiles {
     tail_shape: None,
 };
 
-/// Files of a page: the value and the probability that it is not exceeded, which rises evenly between entries.
+/// Files of a page: the value and the probability that it is not exceeded, which rises evenly between
+/// entries.
 pub(super) const FILES: &[(u32, f64)] = &[
     (1, 0.512),
     (2, 0.721),
@@ -148,7 +149,7 @@ mod tests {
         let sizes: Vec<f64> =
             (0..steps).map(|step| REPLY.at((f64::from(step) + 0.5) / f64::from(steps))).collect();
         let long: Vec<f64> =
-            sizes.iter().filter(|size| **size > 10_000.0).map(|size| (size / 1e4).ln()).collect();
+            sizes.iter().filter(|size| **size > 10_000.0).map(|size| libm::log(size / 1e4)).collect();
         let hill = long.len() as f64 / long.iter().sum::<f64>();
         assert!((hill - 1.15).abs() < 0.05, "{hill}");
         let share = sizes[900_000..].iter().sum::<f64>() / sizes.iter().sum::<f64>();

@@ -101,14 +101,15 @@ pub enum WebError {
     },
 }
 
-/// The stream of the clients' and servers' places; each session has one of its own below. No flow has such a number,
-/// and random patterns have that above.
+/// The stream of the clients' and servers' places; each session has one of its own below. No flow has such a
+/// number, and random patterns have that above.
 const PLACES: u32 = u32::MAX - 1;
 
 /// Tries until a think time that must not be above the greatest is set to it.
 const MOST_TRIES: u32 = 1000;
 
-/// Draws the sessions of a network of `nodes`, each from a stream of its own: more clients change no other session.
+/// Draws the sessions of a network of `nodes`, each from a stream of its own: more clients change no other
+/// session.
 ///
 /// # Errors
 /// The parameters are outside their ranges, contradict each other, or ask for more nodes than there are.
@@ -197,8 +198,8 @@ mod tests {
         sessions(&params, 3).into_iter().flat_map(|session| session.cycles).collect()
     }
 
-    /// Kolmogorov and Smirnov's distance between a sample and what is expected at these values: the probability of
-    /// being at most as great; and the test's bound at 1 %.
+    /// Kolmogorov and Smirnov's distance between a sample and what is expected at these values: the
+    /// probability of being at most as great; and the test's bound at 1 %.
     fn distance(mut sample: Vec<f64>, expected: &[(f64, f64)]) -> (f64, f64) {
         sample.sort_unstable_by(f64::total_cmp);
         let n = sample.len() as f64;
@@ -233,8 +234,9 @@ mod tests {
 
     #[test]
     fn think_times_are_cut_off_or_clipped() {
-        // 2.2 s and 5.2 s are the 10 % and 25 % quantiles, 15 s that of 48.3 %: 0.25 + 0.25 ln(15/5.2) / ln(16.2/5.2).
-        let below = 0.25 + 0.25 * (15.0f64 / 5.2).ln() / (16.2f64 / 5.2).ln();
+        // 2.2 s and 5.2 s are the 10 % and 25 % quantiles, 15 s that of 48.3 %: 0.25 + 0.25 ln(15/5.2) /
+        // ln(16.2/5.2).
+        let below = 0.25 + 0.25 * libm::log(15.0 / 5.2) / libm::log(16.2 / 5.2);
         let redrawn: Vec<f64> = many(|_| {}).iter().map(|cycle| cycle.think_s).collect();
         assert!(redrawn.iter().all(|&think_s| think_s <= 15.0));
         let (found, bound) = distance(redrawn, &[(2.2, 0.1 / below), (5.2, 0.25 / below)]);
@@ -263,7 +265,7 @@ mod tests {
         assert!(replies.iter().all(|bytes| (1000..=200_000).contains(bytes)));
         // P(think <= 4 s | think <= 15 s) = Φ(0) / Φ(ln(15/4)).
         let below = cycles.iter().filter(|cycle| cycle.think_s <= 4.0).count() as f64 / n;
-        let expected = 0.5 / (0.5 * libm::erfc(-(15.0f64 / 4.0).ln() / 2f64.sqrt()));
+        let expected = 0.5 / (0.5 * libm::erfc(-libm::log(15.0 / 4.0) / 2f64.sqrt()));
         assert!((below - expected).abs() < 1.628 / n.sqrt(), "{below} for {expected}");
     }
 

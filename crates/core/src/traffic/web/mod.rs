@@ -1,8 +1,9 @@
 //! A Web session: a client thinks, sends a request and waits for its replies, again and again.
 //!
-//! Source: T. D. Dyer, dissertation (2002), §6.1.1 and Fig. 6.1. What a session says and when is given as data
-//! ([`WebCycle`]), so that it is the same for every protocol; `draw.rs` makes such data. The state machine knows no
-//! transport: it is told when a request or all its replies have arrived, and says what is to be sent next.
+//! Source: T. D. Dyer, dissertation (2002), §6.1.1 and Fig. 6.1. What a session says and when is given as
+//! data ([`WebCycle`]), so that it is the same for every protocol; `draw.rs` makes such data. The state
+//! machine knows no transport: it is told when a request or all its replies have arrived, and says what is to
+//! be sent next.
 
 mod distributions;
 mod draw;
@@ -63,7 +64,8 @@ pub struct WebSession {
 }
 
 impl WebSession {
-    /// A session that begins to think at `start` and sends no request at or after `stop`. `cycles` is not empty.
+    /// A session that begins to think at `start` and sends no request at or after `stop`. `cycles` is not
+    /// empty.
     pub fn new(start: Time, stop: Time, cycles: Vec<WebCycle>) -> WebSession {
         let phase = Phase::Thinking { until: start + Span::from_secs(cycles[0].think_s) };
         WebSession { cycles, at: 0, phase, stop }
@@ -105,8 +107,8 @@ impl WebSession {
         self.handle_timeout(now)
     }
 
-    /// All replies have arrived at the client: it thinks again, or has done. Has no meaning but while they are under
-    /// way.
+    /// All replies have arrived at the client: it thinks again, or has done. Has no meaning but while they
+    /// are under way.
     pub fn handle_replies(&mut self, now: Time) {
         if self.phase != Phase::Replying {
             return;

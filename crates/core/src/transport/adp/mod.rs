@@ -3,24 +3,27 @@
 //! Source: T. D. Dyer, dissertation (2002), chapter 5 and §7.3. A [`Sender`] stands at a flow's source, a
 //! [`Receiver`] at its destination; both are state machines without I/O and clock.
 //!
-//! **Implemented.** The header of Table 5.2: source port 16, destination port 16, length 16, checksum 16, sequence
-//! number 32, time stamp 32 bits, together 16 bytes. The ACK-clocked sender (§5.1.1, Fig. 5.3): any ACK cancels the
-//! transmit timer and sends the next packet. The windowed sender (§5.1.1, Fig. 5.4) with its two edges and the
-//! remembered previous left edge. The transmit timer of RTT + 4 × variation, doubled on consecutive timeouts or fixed
-//! (§5.1.2). The frame buffer of settable length, or unlimited, that drops the oldest. As options what §7.3 leaves to
-//! the future: delayed ACKs and the vector of previous ACKs.
+//! **Implemented.** The header of Table 5.2: source port 16, destination port 16, length 16, checksum 16,
+//! sequence number 32, time stamp 32 bits, together 16 bytes. The ACK-clocked sender (§5.1.1, Fig. 5.3): any
+//! ACK cancels the transmit timer and sends the next packet. The windowed sender (§5.1.1, Fig. 5.4) with its
+//! two edges and the remembered previous left edge. The transmit timer of RTT + 4 × variation, doubled on
+//! consecutive timeouts or fixed (§5.1.2). The frame buffer of settable length, or unlimited, that drops the
+//! oldest. As options what §7.3 leaves to the future: delayed ACKs and the vector of previous ACKs.
 //!
 //! **Not implemented.** Ports and checksum but for their bytes.
 //!
 //! **Decided where the text is silent.**
-//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out at once.
-//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never doubles.
+//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out
+//!   at once.
+//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never
+//!   doubles.
 //! * The timer has TCP's minimum, and runs only after a transmission.
-//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant. Without
-//!   this, an ACK from outside the window would cancel the last timer, and nothing would be sent again.
+//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant.
+//!   Without this, an ACK from outside the window would cancel the last timer, and nothing would be sent
+//!   again.
 //! * One previous left edge is remembered: packets older than the last but one timeout no longer count.
-//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in its
-//!   length field, since an ACK has no payload.
+//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in
+//!   its length field, since an ACK has no payload.
 //! * A packet of the vector counts if it was sent since the last timeout, which has replaced all older ones.
 
 mod receiver;
@@ -31,12 +34,9 @@ mod tests;
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
 
-use crate::kernel::Time;
-use crate::packet::IP_HEADER_BYTES;
 use crate::params::{choices, params};
-
-/// Bytes of the header (Dyer 2002, Table 5.2).
-pub const HEADER_BYTES: u32 = 16;
+use crate::wire::IP_HEADER_BYTES;
+use crate::wire::adp::{HEADER_BYTES, Segment};
 
 choices! {
     /// What an acknowledgement releases.
@@ -84,33 +84,6 @@ params! {
         /// How many preceding packets an acknowledgement tells the status of.
         ack_vector_bits: u32 = 0, "bit", "Dyer 2002 §5.3, §7.5: 8", [0.0, 32.0];
     }
-}
-
-/// An ADP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Segment {
-    /// From sender to receiver.
-    Data {
-        /// Its sequence number, from zero.
-        number: u32,
-        /// When it was sent: the header's time stamp.
-        sent: Time,
-        /// The message that its payload belongs to.
-        message: u32,
-        /// Bytes of payload.
-        payload: u32,
-    },
-    /// From receiver to sender.
-    Ack {
-        /// The packet whose arrival it answers.
-        number: u32,
-        /// Packets that it answers.
-        count: u32,
-        /// The time stamp of the first of them.
-        echo: Time,
-        /// Bit *k* − 1 tells that packet `number` − *k* arrived.
-        vector: u32,
-    },
 }
 
 /// What a sender or a receiver asks the network to do.

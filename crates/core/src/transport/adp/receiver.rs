@@ -1,8 +1,9 @@
 //! The receiving end: what is acknowledged when.
 
-use super::{AdpParams, HEADER_BYTES, Output, Segment};
+use super::{AdpParams, Output};
 use crate::kernel::{Span, Time};
-use crate::packet::IP_HEADER_BYTES;
+use crate::wire::IP_HEADER_BYTES;
+use crate::wire::adp::{HEADER_BYTES, Segment};
 
 /// What a receiver has done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

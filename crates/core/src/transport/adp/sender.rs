@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{AdpParams, AdpVariant, Output, Segment, TtoPolicy, data_bytes};
+use super::{AdpParams, AdpVariant, Output, TtoPolicy, data_bytes};
 use crate::kernel::{Span, Time};
+use crate::wire::adp::Segment;
 
 /// What a sender has done.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -64,8 +65,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender without data. Messages are cut into packets of at most `packet_bytes`; an `endless` one makes its
-    /// messages itself, one a packet. `params` must be within their ranges.
+    /// A sender without data. Messages are cut into packets of at most `packet_bytes`; an `endless` one makes
+    /// its messages itself, one a packet. `params` must be within their ranges.
     pub fn new(params: &AdpParams, packet_bytes: u32, endless: bool) -> Sender {
         Sender {
             variant: params.variant,
@@ -153,7 +154,8 @@ impl Sender {
             TtoPolicy::Fixed => 2,
             TtoPolicy::Constant => 1,
         };
-        // Both edges collapse onto the packet that is sent next; late ACKs of the packets before it still count.
+        // Both edges collapse onto the packet that is sent next; late ACKs of the packets before it still
+        // count.
         self.previous_left_edge = self.left_edge;
         self.left_edge = self.next;
         self.unacknowledged = self.unacknowledged.split_off(&self.previous_left_edge);
@@ -201,8 +203,8 @@ impl Sender {
         });
     }
 
-    /// Marks a packet and those that the vector tells of. Returns how many were not known to have arrived: of those of
-    /// the vector only ones that were sent since the last timeout.
+    /// Marks a packet and those that the vector tells of. Returns how many were not known to have arrived: of
+    /// those of the vector only ones that were sent since the last timeout.
     fn acknowledge(&mut self, number: u32, vector: u32) -> u32 {
         let mut known = u32::from(self.unacknowledged.remove(&number));
         for back in 1..=32 {

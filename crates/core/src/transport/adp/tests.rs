@@ -1,7 +1,7 @@
 //! The sequences of Dyer 2002, chapter 5, on a virtual clock.
 
 use super::*;
-use crate::kernel::Span;
+use crate::kernel::{Span, Time};
 
 /// A sender whose packets are written down as (time in ms, sequence number).
 struct Bench {
@@ -234,7 +234,8 @@ fn a_timeout_collapses_the_window_and_late_acks_still_count() {
     bench.expire(240);
     assert_eq!(bench.sent(3), [(240, 3)]);
     assert_eq!((bench.sender.window(), bench.sender.outstanding()), (1.0, 1));
-    // Packet 1 was sent before the timeout, and its ACK comes late: the window opens, and one packet more goes out.
+    // Packet 1 was sent before the timeout, and its ACK comes late: the window opens, and one packet more
+    // goes out.
     bench.ack(250, 1);
     assert_eq!(bench.sent(4), [(250, 4)]);
     assert_eq!((bench.sender.window(), bench.sender.outstanding()), (2.0, 2));

@@ -1,8 +1,9 @@
 //! The sending end: headers, sender reports, the farewell (RFC 3550 §5.1, §6.4.1, §6.6).
 
 use super::timer::ReportTimer;
-use super::{Header, Report, RtpParams, SenderReport, compact, ticks};
+use super::{RtpParams, compact, ticks};
 use crate::kernel::{Stream, Time};
+use crate::wire::rtp::{Header, Report, SenderReport};
 
 /// The sending end. Calls come in order of time.
 pub struct Sender {
@@ -19,8 +20,9 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that begins at a sequence number and a time stamp drawn from `stream` (§5.1), and joins with its first
-    /// packet; its reports come at times drawn from `report_stream`. `overhead_bytes` are those of UDP and IP.
+    /// A sender that begins at a sequence number and a time stamp drawn from `stream` (§5.1), and joins with
+    /// its first packet; its reports come at times drawn from `report_stream`. `overhead_bytes` are those of
+    /// UDP and IP.
     pub fn new(
         params: &RtpParams,
         overhead_bytes: u32,
@@ -52,7 +54,8 @@ impl Sender {
         Header { sequence, timestamp: self.stamp(made), marker }
     }
 
-    /// The report, if one is due and anything was sent since the last but one (§6.4). An early call does nothing.
+    /// The report, if one is due and anything was sent since the last but one (§6.4). An early call does
+    /// nothing.
     pub fn handle_timeout(&mut self, now: Time) -> Option<SenderReport> {
         if !self.timer.fires(now) {
             return None;
@@ -69,8 +72,8 @@ impl Sender {
         self.report(now)
     }
 
-    /// A receiver's report came back: the round trip (§6.4.1) is the time since the sender's report that it names, less
-    /// what the receiver waited.
+    /// A receiver's report came back: the round trip (§6.4.1) is the time since the sender's report that it
+    /// names, less what the receiver waited.
     pub fn handle_report(&mut self, now: Time, report: &Report) {
         if let Some((last, delay)) = report.last_sender_report {
             let round_trip = compact(now).wrapping_sub(last).wrapping_sub(delay);

@@ -6,7 +6,8 @@ use crate::kernel::{Span, Stream, Time};
 /// What makes up for the reconsideration of the timer (§6.3.1): e − 3/2.
 pub(super) const COMPENSATION: f64 = std::f64::consts::E - 1.5;
 
-/// One member's timer. Both ends share the bandwidth of reports: more than a quarter of the members send (§6.3.1).
+/// One member's timer. Both ends share the bandwidth of reports: more than a quarter of the members send
+/// (§6.3.1).
 pub(super) struct ReportTimer {
     stream: Stream,
     interval_s: f64,

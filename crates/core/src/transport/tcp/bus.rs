@@ -12,10 +12,11 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{Segment, SegmentRanges, TcpParams};
+use super::TcpParams;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{ConnectionId, NodeId, Packet, Payload};
+use crate::wire::tcp::{Segment, SegmentRanges};
+use crate::wire::{ConnectionId, NodeId, Packet, Payload};
 
 /// Bytes of one range of segment numbers in an ERSN, those of a SACK block (RFC 2018 §3).
 const RANGE_BYTES: u32 = 8;

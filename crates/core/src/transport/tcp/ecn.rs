@@ -4,7 +4,7 @@
 use super::TcpVariant;
 use super::sender::Sender;
 use crate::kernel::Time;
-use crate::packet::Ecn;
+use crate::wire::Ecn;
 
 /// Why the window was reduced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{AckSigns, Output, SackBlocks, Segment, TcpParams};
+use super::{Output, TcpParams};
 use crate::kernel::{Span, Time};
-use crate::packet::Ecn;
+use crate::wire::Ecn;
+use crate::wire::tcp::{AckSigns, SackBlocks, Segment};
 
 /// The most blocks that an ACK carries (RFC 2018 §3, with room for time stamps, which ns-2 leaves too).
 const SACK_BLOCKS_MAX: usize = 3;

@@ -12,8 +12,9 @@
 //! The sender has one frozen state for all of them, [`Standby`]. ATCP has two more beside it, see [`AtcpState`].
 
 use super::sender::Sender;
-use super::{AckSigns, Output, RouteFailureScheme, Segment};
+use super::{Output, RouteFailureScheme};
 use crate::kernel::{Span, Time};
+use crate::wire::tcp::{AckSigns, Segment};
 
 /// A sender that is frozen: it sends nothing but probes, and the retransmission timer stands still.
 #[derive(Clone, Copy)]

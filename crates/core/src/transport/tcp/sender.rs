@@ -13,8 +13,9 @@ use super::recovery::Recovery;
 use super::route_failure::{AtcpState, Door, Standby};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
-use super::{Output, Segment, TcpParams, TcpVariant};
+use super::{Output, TcpParams, TcpVariant};
 use crate::kernel::{Span, Time};
+use crate::wire::tcp::Segment;
 
 /// What a sender has done. Segments include the SYN.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

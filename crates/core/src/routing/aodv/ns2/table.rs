@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// Where a route goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +16,8 @@ pub(super) struct Link {
 /// One destination.
 pub(super) struct Route {
     pub(super) dst: NodeId,
-    /// The destination's sequence number: even from the destination itself, odd after a break. Zero if unknown.
+    /// The destination's sequence number: even from the destination itself, odd after a break. Zero if
+    /// unknown.
     pub(super) seqno: u32,
     /// Absent while the route is down.
     pub(super) link: Option<Link>,

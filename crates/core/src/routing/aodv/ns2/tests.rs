@@ -4,13 +4,14 @@ use proptest::prelude::*;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::routing::aodv::AodvParams;
 use crate::routing::aodv::probe::{
     ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
 };
-use crate::routing::aodv::{AodvParams, Hello, Message, Rrep, Rreq};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
+use crate::wire::NodeId;
+use crate::wire::aodv::{Hello, Message, Rrep, Rreq};
 
 fn ns2() -> AodvParams {
     AodvParams::ns_2_35()

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::{RREQ_BYTES, Rfc3561};
+use super::Rfc3561;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet};
-use crate::routing::aodv::{Message, Rreq, control};
+use crate::routing::aodv::control;
 use crate::routing::{Action, Notice};
+use crate::wire::aodv::{Message, RREQ_BYTES, Rreq};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet};
 
 /// A search for a destination.
 pub(super) struct Discovery {
@@ -125,7 +126,14 @@ impl Rfc3561 {
             destination_only: self.params.destination_only,
             made: now,
         };
-        let packet = control(now, self.node, NodeId::BROADCAST, ttl, RREQ_BYTES, Message::Rreq(rreq));
+        let packet = control(
+            now,
+            self.node,
+            NodeId::BROADCAST,
+            ttl,
+            IP_HEADER_BYTES + RREQ_BYTES,
+            Message::Rreq(rreq),
+        );
         self.broadcast(now, packet, actions);
     }
 
@@ -183,8 +191,8 @@ impl Rfc3561 {
         }
     }
 
-    /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of several
-    /// nodes may ask at the same instant.
+    /// RFC 5148 §5: every broadcast waits a random time, also one that answers nothing: applications of
+    /// several nodes may ask at the same instant.
     pub(super) fn broadcast(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         self.last_broadcast = now;
         let delay = self.stream.span_below(self.params.broadcast_jitter());

@@ -6,13 +6,14 @@ use super::Rfc3561;
 use super::table::{Nodes, newer};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::{IP_HEADER_BYTES, NodeId, Packet};
-use crate::routing::aodv::{Message, Rerr, Unreachable, control};
+use crate::routing::aodv::control;
 use crate::routing::{Action, Notice};
+use crate::wire::aodv::{Message, Rerr, Unreachable};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet};
 
 impl Rfc3561 {
-    /// §6.11 case (i). With `repair`, destinations near enough to which others send through this node are not given up
-    /// yet: they are repaired when data for them comes (§6.12).
+    /// §6.11 case (i). With `repair`, destinations near enough to which others send through this node are not
+    /// given up yet: they are repaired when data for them comes (§6.12).
     pub(super) fn break_link(
         &mut self,
         now: Time,
@@ -147,8 +148,9 @@ impl Rfc3561 {
             return;
         }
         self.rerr_rate.count(now);
-        let bytes = 4 + 8 * unreachable.len() as u32 + IP_HEADER_BYTES;
-        let message = Message::Rerr(Rerr { no_delete, unreachable });
+        let rerr = Rerr { no_delete, unreachable };
+        let bytes = IP_HEADER_BYTES + rerr.bytes();
+        let message = Message::Rerr(rerr);
         if let &[next_hop] = to {
             let packet = control(now, self.node, next_hop, 1, bytes, message);
             let delay = self.unicast_jitter();

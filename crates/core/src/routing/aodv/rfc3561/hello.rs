@@ -1,14 +1,12 @@
 //! Hello messages: who is a neighbour, and for how long (RFC 3561 §6.9).
 
+use super::Rfc3561;
 use super::table::Nodes;
-use super::{RREP_BYTES, Rfc3561};
 use crate::kernel::Time;
-use crate::packet::NodeId;
 use crate::routing::Action;
-use crate::routing::aodv::{Hello, Message, control};
-
-/// Bytes of the extension that names the nodes that are heard, without their addresses (§9).
-const EXTENSION_BYTES: u32 = 2;
+use crate::routing::aodv::control;
+use crate::wire::aodv::{Hello, Message};
+use crate::wire::{IP_HEADER_BYTES, NodeId};
 
 /// A node that said hello.
 pub(super) struct Neighbour {
@@ -31,10 +29,10 @@ impl Rfc3561 {
         }
         let lifetime = interval * u64::from(self.params.allowed_hello_loss);
         let heard: Option<Nodes> = self.params.hello_two_way.then(|| self.heard(now));
-        let bytes = heard.as_ref().map_or(0, |nodes| EXTENSION_BYTES + 4 * nodes.len() as u32);
         let heard = heard.map(|nodes| nodes.as_slice().into());
-        let message = Message::Hello(Hello { node: self.node, seqno: self.seqno, lifetime, heard });
-        let packet = control(now, self.node, NodeId::BROADCAST, 1, RREP_BYTES + bytes, message);
+        let hello = Hello { node: self.node, seqno: self.seqno, lifetime, heard };
+        let bytes = IP_HEADER_BYTES + hello.bytes();
+        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, Message::Hello(hello));
         self.broadcast(now, packet, actions);
     }
 

@@ -1,12 +1,13 @@
 //! Route requests and replies, received and sent (RFC 3561 §6.5 to §6.8).
 
+use super::Rfc3561;
 use super::table::{Offer, newer};
-use super::{RREP_BYTES, Rfc3561};
 use crate::drops::DropReason;
 use crate::kernel::Time;
-use crate::packet::{NodeId, Packet, Payload};
-use crate::routing::aodv::{Message, Rrep, Rreq, control};
+use crate::routing::aodv::control;
 use crate::routing::{Action, relay};
+use crate::wire::aodv::{Message, RREP_BYTES, Rrep, Rreq};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 impl Rfc3561 {
     pub(super) fn receive_message(
@@ -188,7 +189,14 @@ impl Rfc3561 {
             return;
         }
         let ttl = self.params.net_diameter;
-        let packet = control(now, self.node, rrep.origin, ttl, RREP_BYTES, Message::Rrep(rrep.clone()));
+        let packet = control(
+            now,
+            self.node,
+            rrep.origin,
+            ttl,
+            IP_HEADER_BYTES + RREP_BYTES,
+            Message::Rrep(rrep.clone()),
+        );
         self.pass_rrep(now, packet, rrep, actions);
     }
 
@@ -220,8 +228,8 @@ impl Rfc3561 {
         }
     }
 
-    /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become precursors,
-    /// the reverse route lives on, and the next hop may have to acknowledge it.
+    /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become
+    /// precursors, the reverse route lives on, and the next hop may have to acknowledge it.
     fn pass_rrep(&mut self, now: Time, mut packet: Packet, rrep: &Rrep, actions: &mut Vec<Action>) {
         let until = now + self.params.active_route_timeout();
         let Some(reverse) = self.table.valid(now, rrep.origin) else {

@@ -1,12 +1,14 @@
-//! Links that may work in one direction only: acknowledged replies and the blacklist (RFC 3561 §5.4, §6.7, §6.8).
+//! Links that may work in one direction only: acknowledged replies and the blacklist (RFC 3561 §5.4, §6.7,
+//! §6.8).
 
 use std::collections::BTreeMap;
 
-use super::{RREP_ACK_BYTES, Rfc3561};
+use super::Rfc3561;
 use crate::kernel::{Span, Time};
-use crate::packet::{NodeId, Packet, Payload};
 use crate::routing::Action;
-use crate::routing::aodv::{AodvParams, Message, control};
+use crate::routing::aodv::{AodvParams, control};
+use crate::wire::aodv::{Message, RREP_ACK_BYTES};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
 /// What a node knows of such links.
 #[derive(Default)]
@@ -45,8 +47,8 @@ impl AodvParams {
 }
 
 impl Rfc3561 {
-    /// §6.7, last paragraph: a reply with the `A` flag leaves for `next_hop` at `leaves`. RREP-ACKs do not say which reply they
-    /// are for (§6.8), so the first one pays for all that are owed.
+    /// §6.7, last paragraph: a reply with the `A` flag leaves for `next_hop` at `leaves`. RREP-ACKs do not
+    /// say which reply they are for (§6.8), so the first one pays for all that are owed.
     pub(super) fn await_ack(&mut self, next_hop: NodeId, leaves: Time) {
         if self.params.rrep_ack {
             let overdue = leaves + self.params.next_hop_wait();
@@ -60,7 +62,7 @@ impl Rfc3561 {
 
     /// §5.4: a reply with the `A` flag is acknowledged to whoever sent it.
     pub(super) fn acknowledge(&mut self, now: Time, to: NodeId, actions: &mut Vec<Action>) {
-        let packet = control(now, self.node, to, 1, RREP_ACK_BYTES, Message::RrepAck);
+        let packet = control(now, self.node, to, 1, IP_HEADER_BYTES + RREP_ACK_BYTES, Message::RrepAck);
         actions.push(Action::Send { packet, next_hop: to, delay: Span::ZERO });
     }
 

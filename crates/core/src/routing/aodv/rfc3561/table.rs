@@ -4,18 +4,20 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
+use crate::wire::NodeId;
 
 /// A set of neighbours.
 pub(super) type Nodes = SmallVec<[NodeId; 4]>;
 
-/// The way to one destination. Small, because in a large network every flood leaves a route to its origin at every node.
+/// The way to one destination. Small, because in a large network every flood leaves a route to its origin at
+/// every node.
 pub(super) struct Route {
     pub(super) next_hop: NodeId,
     /// `None` while no sequence number is known.
     pub(super) seqno: Option<u32>,
-    /// The valid destination sequence number flag (§6.2): does the number belong to this route? That of a neighbour that was
-    /// only heard after its route had been lost does not, and is the least that the next one may be.
+    /// The valid destination sequence number flag (§6.2): does the number belong to this route? That of a
+    /// neighbour that was only heard after its route had been lost does not, and is the least that the next
+    /// one may be.
     seqno_is_valid: bool,
     /// Hops to the destination; of an invalid route, when it was last valid.
     pub(super) hops: u8,
@@ -86,8 +88,8 @@ impl Route {
         }
     }
 
-    /// Marks the route invalid and raises its sequence number (§6.1: "the path … expires or breaks") "if it exists and is
-    /// valid" (§6.11).
+    /// Marks the route invalid and raises its sequence number (§6.1: "the path … expires or breaks") "if it
+    /// exists and is valid" (§6.11).
     pub(super) fn invalidate(&mut self, forget_at: Time) {
         if self.seqno_is_valid {
             self.seqno = self.seqno.map(|seqno| seqno.wrapping_add(1));
@@ -152,7 +154,8 @@ pub(super) struct Offer {
     pub(super) next_hop: NodeId,
 }
 
-/// Is sequence number `a` greater than `b`? In signed 32-bit arithmetic, so that numbers may roll over (§6.1).
+/// Is sequence number `a` greater than `b`? In signed 32-bit arithmetic, so that numbers may roll over
+/// (§6.1).
 pub(super) fn newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -198,8 +201,12 @@ impl Table {
         route.is_valid(now).then_some(route.next_hop)
     }
 
-    /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes over
-    /// it, in order of their numbers.
+    /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes
+    /// over it, in order of their numbers.
+    #[expect(
+        clippy::iter_over_hash_type,
+        reason = "each route is changed by itself, and what is found is sorted"
+    )]
     pub(super) fn lose(&mut self, now: Time, neighbour: NodeId) -> SmallVec<[NodeId; 8]> {
         let mut over = SmallVec::new();
         for (&dst, route) in &mut self.routes {
@@ -214,9 +221,9 @@ impl Table {
         over
     }
 
-    /// Takes the route if it is newer, or as new and shorter or the only one or the only one whose number is valid, or if
-    /// nothing was known (§6.2, §6.7, and §6.1 for invalid entries). A route taken over an invalid one lives until `now`; the caller
-    /// prolongs it. Returns whether it was taken.
+    /// Takes the route if it is newer, or as new and shorter or the only one or the only one whose number is
+    /// valid, or if nothing was known (§6.2, §6.7, and §6.1 for invalid entries). A route taken over an
+    /// invalid one lives until `now`; the caller prolongs it. Returns whether it was taken.
     pub(super) fn offer(&mut self, now: Time, offer: Offer) -> bool {
         let compare = self.compare;
         let Some(route) = self.get(now, offer.dst) else {
@@ -237,8 +244,8 @@ impl Table {
     }
 
     /// A message came straight from this neighbour: there is a route of one hop to it, whose sequence number
-    /// the message does not tell (§6.5, §6.7). A number that is known stays, but that of a lost route is not valid for the
-    /// new one. Returns whether the route is new.
+    /// the message does not tell (§6.5, §6.7). A number that is known stays, but that of a lost route is not
+    /// valid for the new one. Returns whether the route is new.
     pub(super) fn hear(&mut self, now: Time, neighbour: NodeId, life: Span) -> bool {
         let Some(route) = self.get(now, neighbour) else {
             let offer = Offer { dst: neighbour, seqno: 0, hops: 1, next_hop: neighbour };

@@ -2,13 +2,14 @@
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
-use crate::packet::NodeId;
 use crate::routing::aodv::probe::{
     ME, Probe, errors, messages, replies, requests, rerr, rrep, rreq, sent, start,
 };
-use crate::routing::aodv::{AodvParams, Hello, Message, Rrep, Rreq, control};
+use crate::routing::aodv::{AodvParams, control};
 use crate::routing::testbench::{at, data};
 use crate::routing::{Action, Notice};
+use crate::wire::NodeId;
+use crate::wire::aodv::{Hello, Message, Rrep, Rreq};
 
 /// The greatest TTL.
 const WHOLE: u32 = 35;
@@ -194,7 +195,8 @@ fn a_reply_is_passed_on_if_it_made_the_route_better() {
     assert!(is_drop(&nobody_asked[0], DropReason::NoRoute), "there is no route to originator 6");
 }
 
-/// A link breaks, which raises the destination's number by one, and its own reply to the next request has just that number.
+/// A link breaks, which raises the destination's number by one, and its own reply to the next request has
+/// just that number.
 #[test]
 fn a_destinations_own_reply_is_passed_on_after_a_break() {
     let mut probe = start(&rfc());
@@ -206,8 +208,9 @@ fn a_destinations_own_reply_is_passed_on_after_a_break() {
     }
 }
 
-/// §6.2, §6.7 (i): the way to a lost destination that is heard again has no valid sequence number: its reply is taken whatever the
-/// hop count, and passed on; before that nobody is given the route, for its number may be one that the destination never had.
+/// §6.2, §6.7 (i): the way to a lost destination that is heard again has no valid sequence number: its reply
+/// is taken whatever the hop count, and passed on; before that nobody is given the route, for its number may
+/// be one that the destination never had.
 #[test]
 fn a_destination_that_was_heard_since_the_break_still_has_its_reply_passed_on() {
     let mut probe = start(&rfc());
@@ -387,7 +390,7 @@ fn a_repaired_route_that_is_longer_is_told_with_the_n_flag() {
     assert_eq!(told, Some((Some(1), true)));
     // A node that hears it keeps its route and passes it on.
     let mut upstream = between(&rfc(), at(1.0), 4);
-    let repaired = crate::routing::aodv::Rerr { no_delete: true, ..rerr(&[(9, 8)]) };
+    let repaired = crate::wire::aodv::Rerr { no_delete: true, ..rerr(&[(9, 8)]) };
     let actions = upstream.hear(at(2.3), 2, 1, Message::Rerr(repaired));
     assert_eq!(upstream.next_hop(at(2.3), 9), Some(2));
     assert_eq!(errors(&actions).len(), 1);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::drops::DropReason::{self, BufferTimeout, LinkFailure, NoRoute, QueueFull};
-use crate::packet::{ConnectionId, FlowId, NodeId, Packet, Payload};
+use crate::wire::{ConnectionId, FlowId, NodeId, Packet, Payload};
 
 const CONNECTION: ConnectionId = ConnectionId { flow: FlowId(7), number: 0 };
 const SOURCE: NodeId = NodeId(0);

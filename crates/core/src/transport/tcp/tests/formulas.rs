@@ -49,8 +49,8 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// Equations 1 and 2: the cubic function of the time since the reduction that left `cwnd`.
 fn w_cubic(t: f64, w_max: f64, cwnd: f64) -> f64 {
-    let k = ((w_max - cwnd) / C).cbrt();
-    C * (t - k).powi(3) + w_max
+    let k = libm::cbrt((w_max - cwnd) / C);
+    C * libm::pow(t - k, 3.0) + w_max
 }
 
 /// RFC 9438 §4.2 to §4.7 over fourteen losses and four round-trip times: the window after every single ACK.

@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernel::{Purpose, Span, Stream, Streams};
-use crate::packet::NodeId;
+use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::wire::NodeId;
+use crate::wire::tcp::{AckSigns, SackBlocks, SegmentRanges};
 
 const MS: u64 = 1_000_000;
 

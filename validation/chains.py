@@ -7,7 +7,7 @@ from pathlib import Path
 from manetlab.running import Result
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
-from manetlab.validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
+from validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
 
 HOPS = range(1, 9)
 SHORT = 3

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Ended(Generic[T]):
+class CompletionQueue(Generic[T]):
     """A queue of what has ended."""
 
     def __init__(self) -> None:

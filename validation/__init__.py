@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from manetlab import provenance
-from manetlab.validation import chains, mobile, one_hop, saturation, table_1_1
-from manetlab.validation.check import Check
+from validation import chains, mobile, one_hop, saturation, table_1_1
+from validation.check import Check
 
 PARTS: dict[str, Callable[[Path, int], Check]] = {
     "chains": chains.check,
@@ -24,9 +23,7 @@ PARTS: dict[str, Callable[[Path, int], Check]] = {
 }
 """What makes each part's check, from the folder of ns-2's measurements and the number of replications."""
 
-__all__ = ["PARTS", "Check", "reference_folder"]
+REFERENCE = Path(__file__).parent / "ns2"
+"""Where ns-2's files and measurements are."""
 
-
-def reference_folder() -> Path:
-    """Where a checkout keeps ns-2's files and measurements."""
-    return (provenance.repository() or Path()) / "tests" / "data" / "ns2"
+__all__ = ["PARTS", "REFERENCE", "Check"]

@@ -11,7 +11,7 @@ from typing import Any
 from manetlab.running import Result
 from manetlab.stats import Interval, paired_interval
 from manetlab.tables import Table
-from manetlab.validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
+from validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
 
 GROUPS = ("1tcp", "10tcp", "cbr25")
 

@@ -13,20 +13,19 @@ from manetlab.report.tables import Cell, Column, DataTable
 def section(study: Study) -> Section:
     """Provenance, the campaign as a file, and the commands that run it and write this report."""
     text = (
-        "Save the campaign below under the name in the command, beside the files that it names, check out "
-        "the "
-        "commit, and run these. The results are the same to the last bit on every machine."
+        "Save the campaign below under the name in the command, beside the files that it names. Check out "
+        "the commit and run these commands. The results are bit-identical on every machine."
     )
     parts = [
         Part(commands=commands(study)),
         Part("The campaign", commands=[definition(study)]),
         Part("Provenance", tables=[table(study)]),
     ]
-    return Section("again", "Repeat it", parts, [text])
+    return Section("again", "Reproduce the results", parts, [text])
 
 
 def commands(study: Study) -> list[str]:
-    """The commands that make the results and this report again."""
+    """The commands that reproduce the results and this report."""
     name = file_name(study)
     store = study.results.store
     kept = Path(store).name if store is not None else f"{Path(name).stem}.db"
@@ -62,11 +61,11 @@ def table(study: Study) -> DataTable:
         ("code", "; ".join(known["code"])),
         ("platforms", "; ".join(known["platforms"])),
         ("dependencies, SHA-256", str(known["dependencies_hash"] or "–")),
-        ("runs from", str(known["started"] or "–")),
+        ("runs made from", str(known["started"] or "–")),
         ("to", str(known["ended"] or "–")),
         ("events simulated", str(known["events"])),
-        ("processor time of the runs", f"{known['cpu_time_s']:.1f} s"),
-        ("scenarios", f"{len(set(hashes.values()))} different ones, resolved"),
+        ("CPU time of the runs", f"{known['cpu_time_s']:.1f} s"),
+        ("scenarios", f"{len(set(hashes.values()))} different resolved scenarios"),
     ]
     for what, value in rows:
         made.add(what, Cell(value, value, is_code="SHA" in what))

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::packet::NodeId;
+use super::ids::NodeId;
 
 /// The nodes of a path in order, both ends included, none twice.
 pub type Route = SmallVec<[NodeId; 8]>;
@@ -23,8 +23,8 @@ pub struct Header {
     pub route: Route,
     /// How often the packet was salvaged.
     pub salvaged: u8,
-    /// Bytes of a Route Reply before its addresses, see [`super::DsrParams`].
-    pub(super) reply_fixed_bytes: u8,
+    /// Bytes of a Route Reply before its addresses, which differ between the standard and ns-2.
+    pub reply_fixed_bytes: u8,
 }
 
 /// A request for a route (RFC 4728 §6.2).
@@ -87,7 +87,7 @@ impl Header {
     }
 
     /// Where `node` stands on the source route.
-    pub(super) fn place_of(&self, node: NodeId) -> Option<usize> {
+    pub fn place_of(&self, node: NodeId) -> Option<usize> {
         self.route.iter().position(|other| *other == node)
     }
 }

@@ -13,8 +13,8 @@ from manetlab import parameters
 from manetlab.running import Result
 from manetlab.scenario import Scenario
 from manetlab.tables import Table
-from manetlab.validation.check import Check, verdict
-from manetlab.validation.theory import Frames, saturation_bps, saturation_with_freezing_bps
+from validation.check import Check, verdict
+from validation.theory import Frames, saturation_bps, saturation_with_freezing_bps
 
 STATIONS = (2, 3, 5, 10, 20, 30, 50)
 PAYLOAD_BYTES = 1000

@@ -8,8 +8,8 @@ from manetlab import parameters
 from manetlab.running import Result
 from manetlab.scenario import Scenario
 from manetlab.tables import Table
-from manetlab.validation.check import Check, verdict
-from manetlab.validation.theory import Frames, one_sender_bps
+from validation.check import Check, verdict
+from validation.theory import Frames, one_sender_bps
 
 PROFILES = ("rfc", "ns-2.35", "cmu-1998")
 PAYLOADS = (64, 512, 1000, 1460)

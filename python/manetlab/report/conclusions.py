@@ -1,4 +1,4 @@
-"""The answer in words, computed from the comparisons in pairs, and what to be careful about."""
+"""The answer in words, computed from the paired comparisons, and the caveats."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from manetlab.report.quantities import listed, number, p_value, percent, span, w
 from manetlab.report.study import Comparison, Study
 
 LEAST_REPLICATIONS = 10
-"""Fewer are told about: the intervals are wide and lean on the values being normal."""
-OBSERVED = {"tcp_delivered_bytes": "TCP’s progress", "cbr_received": "CBR’s arrivals"}
-"""Columns of the time series from which the end of the warm-up is judged."""
+"""Fewer are mentioned: the intervals are wide and rely on the values being normally distributed."""
+OBSERVED = {"tcp_delivered_bytes": "TCP progress", "cbr_received": "CBR arrivals"}
+"""Columns of the time series from which the end of the transient is estimated."""
 LEAST_INSTANTS = 50
 """Fewest values of a time series that MSER-5 takes."""
 MOST_TOLD = 4
-"""With more settings sentences name the range only."""
+"""With more settings a sentence gives only the range."""
 
 
 def answer(study: Study) -> list[str]:
@@ -31,36 +31,34 @@ def answer(study: Study) -> list[str]:
     ]
     if len(study.comparisons) > 1:
         sentences.append(
-            f"Figures are mean differences to {study.named(study.baseline)}, with their {confidence(study)} "
+            f"Values are mean differences from {study.named(study.baseline)}, with {confidence(study)} "
             "intervals. "
-            f"Decided is what remains so after Holm’s correction for all {len(study.comparisons)} "
-            "comparisons."
+            f"Significant means after Holm’s correction for all {len(study.comparisons)} comparisons."
         )
     return sentences
 
 
 def _state(study: Study, metric: Metric) -> str:
-    """What is known of a metric where nothing is compared."""
+    """The mean of a metric, where nothing is compared."""
     found = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
     ends = with_unit(span(found.low, found.high, metric), metric)
     mean = with_unit(number(found.mean, metric), metric)
     return (
-        f"{capital(metric.label)} is {mean} in the mean ({confidence(study)} interval {ends}, n = {found.n})."
+        f"{capital(metric.label)} {_is(metric)} {mean} on average ({confidence(study)} interval {ends}, "
+        f"n = {found.n})."
     )
 
 
 def _compare(study: Study, metric: Metric, name: str) -> str:
-    """One level beside the baseline: where the metric is higher, where lower, where nothing is decided."""
+    """One level against the baseline: where the metric is higher, lower, or not significantly different."""
     found = [each for each in study.comparisons if each.metric == metric and each.level == name]
     if not found:
         subject = capital(metric.label)
-        return (
-            f"{subject}: {name} and {study.baseline} have no replication in common, so nothing can be said."
-        )
+        return f"{subject}: {name} and {study.baseline} have no replication in common and cannot be compared."
     if len(found) == 1:
         return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
     sentences = []
-    for verdict in ("higher", "lower", "not decided", "equal"):
+    for verdict in ("higher", "lower", "not significant", "equal"):
         those = [each for each in found if each.verdict == verdict]
         if those:
             where = _extent(verdict, len(those), len(found))
@@ -69,27 +67,33 @@ def _compare(study: Study, metric: Metric, name: str) -> str:
 
 
 def _extent(verdict: str, those: int, of_all: int) -> str:
-    """In how many settings a verdict holds, in words that fit it."""
+    """In how many settings a verdict holds, in words that suit it."""
     if those < of_all:
         return f"{those} of {of_all} settings"
-    if verdict == "not decided":
+    if verdict == "not significant":
         return "either of the two settings" if of_all == 2 else f"any of the {of_all} settings"
     return "both settings" if of_all == 2 else f"all {of_all} settings"
 
 
 def _claim(study: Study, each: Comparison) -> str:
-    """What a verdict says, up to where it holds."""
+    """The verdict as a sentence, without the settings where it holds."""
     subject, this, that = each.metric.label, study.named(each.level), study.named(each.baseline)
     match each.verdict:
         case "higher" | "lower":
-            return f"{capital(subject)} is {each.verdict} with {this} than with {that}"
+            return f"{capital(subject)} {_is(each.metric)} {each.verdict} with {this} than with {that}"
         case "equal":
-            return f"{capital(subject)} is the same with {this} and {that} in every pair"
-    return f"Whether {subject} is higher with {this} or with {that} is not decided"
+            return f"{capital(subject)} {_is(each.metric)} the same with {this} and {that} in every pair"
+    return f"No significant difference in {subject} between {this} and {that}"
+
+
+def _is(metric: Metric) -> str:
+    """The verb after a metric's name: one of its first two words may be a plural."""
+    plural = any(word.endswith("s") and not word.endswith("ss") for word in metric.label.split()[:2])
+    return "are" if plural else "is"
 
 
 def _where(study: Study, those: list[Comparison]) -> str:
-    """The settings, each with the difference there; of many, how far the differences go."""
+    """The settings, each with its difference; for many settings, the range of the differences."""
     metric = those[0].metric
     if those[0].verdict == "equal":
         named = [study.in_words(each.others) for each in those]
@@ -97,7 +101,7 @@ def _where(study: Study, those: list[Comparison]) -> str:
     if len(those) > MOST_TOLD:
         means = sorted(each.difference[0] for each in those)
         ends = with_unit(span(means[0], means[-1], metric, signed=True), metric)
-        return f"mean differences from {ends}, one by one in the table of comparisons"
+        return f"mean differences from {ends}; the table of comparisons lists them"
     return "; ".join(
         f"{with_unit(number(each.difference[0], metric, signed=True), metric)} "
         f"({span(each.difference[1], each.difference[2], metric, signed=True)}) at "
@@ -114,11 +118,12 @@ def _evidence(study: Study, each: Comparison) -> str:
     p = p if p.startswith("<") else f"= {p}"
     step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
     pairs = f"{each.n} pair{'s' if each.n != 1 else ''}"
-    return f"difference {step}{share}; {confidence(study)} interval {ends}; p {p} after Holm; {pairs}"
+    interval = f"{confidence(study)} interval {ends}"
+    return f"difference {step}{share}; {interval}; p {p} after Holm’s correction; {pairs}"
 
 
 def cautions(study: Study) -> list[str]:
-    """What makes the results less sure than they look."""
+    """Caveats: what makes the results less certain than they look."""
     return [
         *_about_runs(study),
         *_about_code(study),
@@ -136,19 +141,17 @@ def _about_runs(study: Study) -> list[str]:
     if (least := int(counts.min())) < LEAST_REPLICATIONS:
         few = int((counts < LEAST_REPLICATIONS).sum())
         found.append(
-            f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (the least: "
-            f"{least}). Their "
-            "intervals are wide, and lean on the values being normally distributed."
+            f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (minimum: "
+            f"{least}). Their intervals are wide and rely on the values being normally distributed."
         )
     if failed := len(study.failed):
         found.append(
-            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all figures. If they "
-            "failed "
-            "because of what they measure, the means are biased; each is listed below with the command "
-            "that repeats it."
+            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all values. If they "
+            "failed because of what they measure, the means are biased. Each is listed below with the "
+            "command that repeats it."
         )
     if missing := study.results.missing:
-        found.append(f"{missing} wanted runs have not been made yet: the campaign is not finished.")
+        found.append(f"{missing} planned runs have not been made yet: the campaign is not finished.")
     return found
 
 
@@ -156,10 +159,10 @@ def _about_code(study: Study) -> list[str]:
     codes = list(study.results.provenance["code"])
     found = []
     if len(codes) > 1:
-        found.append(f"The runs were made by {len(codes)} versions of the code: {listed(codes)}.")
+        found.append(f"The runs were made with {len(codes)} versions of the code: {listed(codes)}.")
     if any("dirty" in code for code in codes):
         found.append(
-            "Some runs were made with code that differs from the commit named: nobody else can repeat them."
+            "Some runs were made with code that differs from the named commit: nobody else can repeat them."
         )
     return found
 
@@ -169,32 +172,31 @@ def _about_scenarios(study: Study) -> list[str]:
     found = _about_topologies(study)
     if not all(scenario.is_drawn for scenario in scenarios):
         found.append(
-            "Movement and traffic are the same in all replications: the intervals speak for these "
-            "networks, not "
-            "for others of their kind."
+            "Movement and traffic are the same in all replications: the intervals apply to these "
+            "networks only, not to others of the same kind."
         )
     if any(scenario.warmup_s == 0.0 for scenario in scenarios):
         found.append(
-            "There is no warm-up: the figures include the time in which routes are found for the first time."
+            "There is no warm-up: the values include the time in which routes are found for the first time."
         )
     return found
 
 
 def _about_topologies(study: Study) -> list[str]:
-    """What speaks against the movement, each kind of warning once, as it is at the first such point."""
+    """Warnings about the movement: each kind once, as it is at the first point that has it."""
     kinds: dict[str, list[str]] = {}
     for report in study.topologies.values():
         for warning in report.warnings:
             kinds.setdefault(re.sub(r"[\d.]+", "#", warning), []).append(warning)
     of_all = len(study.points)
     return [
-        f"{capital(warnings[0])}; so it is at {len(warnings)} of {of_all} points, in the first replication."
+        f"{capital(warnings[0])} ({len(warnings)} of {of_all} points, first replication)."
         for warnings in kinds.values()
     ]
 
 
 def _about_warmup(study: Study) -> list[str]:
-    """What MSER-5 says of the warm-up, where the runs have kept time series."""
+    """What MSER-5 says about the warm-up, if the runs kept time series."""
     from manetlab.stats import warmup_warning
 
     if "totals" not in study.results.series_names:
@@ -233,10 +235,10 @@ def _about_values(study: Study) -> list[str]:
             and heavy_tail_warning(values)
         ]
         if skewed:
-            where = listed([", ".join(point.levels) or "the only one" for point in skewed])
+            where = listed([", ".join(point.levels) or "the only point" for point in skewed])
             found.append(
                 f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points "
-                f"({where}): the interval "
-                "of a mean needs more replications there; look at the median and the percentiles too."
+                f"({where}): the interval of the mean needs more replications there. Also look at the "
+                "median and the percentiles."
             )
     return found

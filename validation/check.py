@@ -47,7 +47,7 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def ns2_runs(folder: Path, protocol: str = "AODV") -> list[dict[str, Any]]:
-    """ns-2's measurements, one mapping a run; the fields are explained in tests/data/ns2/README.md."""
+    """ns-2's measurements, one mapping a run; the fields are explained in validation/ns2/README.md."""
     with (folder / f"{protocol.lower()}.jsonl").open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 

@@ -7,14 +7,14 @@ import platform
 from pathlib import Path
 
 
-def this() -> str:
+def current() -> str:
     """This process: host, number and start."""
     return f"{platform.node()} {os.getpid()} {_start_of(os.getpid())}"
 
 
-def is_gone(owner: str) -> bool:
+def has_ended(identity: str) -> bool:
     """Is the process that made a claim known to have ended?"""
-    host, pid, started = owner.rsplit(" ", 2)
+    host, pid, started = identity.rsplit(" ", 2)
     return host == platform.node() and _start_of(int(pid)) != started
 
 

@@ -1,0 +1,95 @@
+//! Frames of IEEE 802.11 (1999, clause 7), and what they carry.
+
+use std::rc::Rc;
+
+use super::arp::{ARP_BYTES, ArpMessage};
+use super::ids::NodeId;
+use super::packet::Packet;
+use crate::kernel::Span;
+
+/// Length of an RTS frame in bytes (IEEE 802.11-1999 §7.2.1.1).
+pub const RTS_BYTES: u32 = 20;
+/// Length of a CTS frame in bytes (IEEE 802.11-1999 §7.2.1.2).
+pub const CTS_BYTES: u32 = 14;
+/// Length of an ACK frame in bytes (IEEE 802.11-1999 §7.2.1.3).
+pub const ACK_BYTES: u32 = 14;
+
+/// What a data frame carries.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Body {
+    /// An IP packet.
+    Ip(Packet),
+    /// An ARP packet.
+    Arp(ArpMessage),
+}
+
+impl Body {
+    /// Length in bytes, without the MAC header.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Body::Ip(packet) => packet.bytes,
+            Body::Arp(_) => ARP_BYTES,
+        }
+    }
+
+    /// Is it a routing protocol's own packet?
+    pub fn is_routing(&self) -> bool {
+        self.class() == Class::Routing
+    }
+
+    /// On whose behalf the frame and its RTS, CTS and ACK are on the air.
+    pub fn class(&self) -> Class {
+        match self {
+            Body::Ip(packet) if packet.is_data() => Class::Data,
+            Body::Ip(_) => Class::Routing,
+            Body::Arp(_) => Class::Arp,
+        }
+    }
+}
+
+/// On whose behalf a frame is on the air; a note for the books, not a header field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Traffic of a flow.
+    Data,
+    /// A routing protocol's packet.
+    Routing,
+    /// Address resolution.
+    Arp,
+}
+
+/// The kind of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Data.
+    Data,
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame on the air.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frame {
+    /// Its kind.
+    pub kind: FrameKind,
+    /// The transmitter.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+    /// The Duration field: how long the medium stays reserved after the frame (§9.2.5.4).
+    pub reserves: Span,
+    /// Time on the air, preamble included.
+    pub airtime: Span,
+    /// Length in bytes, MAC header and FCS included.
+    pub bytes: u32,
+    /// Sequence number of a data frame.
+    pub sequence: u16,
+    /// On whose behalf it is on the air.
+    pub class: Class,
+    /// What a data frame carries; the same for all who receive it.
+    pub body: Option<Rc<Body>>,
+}

@@ -1,0 +1,27 @@
+//! What goes over the air: the types of all headers and messages, one file a protocol.
+//!
+//! The layers stand on these types, and these types on none of the layers: they import the kernel's time and each other.
+//! What a protocol does with a message, and lengths that depend on its parameters, are the protocol's.
+//!
+//! No header is serialised in a run: its fields are typed values, and its length in bytes is carried beside them. Each
+//! file has, in this order, the lengths that a standard fixes, the types, their lengths and their names in recordings.
+//! Whatever turns a type into bytes, and bytes into it, belongs below them in the same file.
+
+pub mod adp;
+pub mod adv;
+pub mod aodv;
+pub mod arp;
+mod custom;
+pub mod dsdv;
+pub mod dsr;
+mod ids;
+pub mod mac;
+mod packet;
+pub mod rtp;
+pub mod tcp;
+mod udp;
+
+pub use custom::CustomMessage;
+pub use ids::{ConnectionId, FlowId, NodeId};
+pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload};
+pub use udp::{Datagram, UDP_HEADER_BYTES};

@@ -1,0 +1,1 @@
+"""The cheap part of the validation as tests."""
