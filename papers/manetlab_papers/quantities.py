@@ -173,7 +173,7 @@ class Evaluator:
             {
                 label
                 for label in self.runs.labels(made["runs"], name, levels_of(made))
-                if wanted.get("from", -math.inf) <= label <= wanted.get("to", math.inf)
+                if not wanted or wanted.get("from", -math.inf) <= label <= wanted.get("to", math.inf)
             }
             for made in map(self.table, quantities)
         ]

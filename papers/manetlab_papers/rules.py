@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from manetlab.stats import Interval
@@ -120,7 +121,7 @@ class Rule:
         """A further condition: its text with what was found, and its outcome."""
         if also.get("given"):
             return also["text"], Outcome.REPRODUCED
-        found = self.part_of(also).found()
+        found = self.part_of({word: value for word, value in also.items() if word != "text"}).found()
         return also["text"].replace("{}", found.ours), found.outcome
 
     def remark(self) -> str:
@@ -144,6 +145,8 @@ class Rule:
             found = KINDS[self.data["kind"]](self)
         except TooFew as error:
             return outcomes.too_few(error)
+        if found.outcome is Outcome.CONTRADICTED and self.data.get("never_contradicts"):
+            found = replace(found, outcome=Outcome.INCONCLUSIVE)
         if "text" in self.data and "given" not in self.data:
             text = self.data["text"].replace("{}", found.ours)
             return replace(found, ours=text)
@@ -177,9 +180,11 @@ class Rule:
         """
         made = 0
         for given in self._given():
-            named = ("of", *(side for side in SIDES[1:] if side in self.data or side in given))
+            looped_over = {name.partition(".")[0] for name in self.data.get("each", {})}
+            named = ("of", *(side for side in SIDES[1:] if side in {*self.data, *given, *looped_over}))
             sides = {side: self.side(side, given) for side in named}
-            for chosen in every(self._loops(sides)):
+            for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
+                chosen = {**place, **looped}
                 case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"))
                 if self.evaluator.full or self._is_run(case):
                     made += 1

@@ -7,6 +7,7 @@ one quantity `across` a loop; of several `panels` each makes a table. A column `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from manetlab.tables import Table
@@ -27,7 +28,8 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
                 yield from TABLES[data["function"]](evaluator, data)
                 continue
             for panel in data.get("panels", [{}]):
-                yield _table(evaluator, {**data, **panel}, data["title"], panel.get("title", ""))
+                with suppress(NotRun):
+                    yield _table(evaluator, {**data, **panel}, data["title"], panel.get("title", ""))
 
 
 def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
