@@ -318,6 +318,8 @@ def kind(name: str) -> Callable[[Kind], Kind]:
     """Makes a kind of rule known to data by a name."""
 
     def known(function: Kind) -> Kind:
+        if name in KINDS:
+            raise ValueError(f"two kinds of rule are called {name!r}")
         KINDS[name] = function
         return function
 
@@ -514,7 +516,7 @@ def _agreed(rule: Rule) -> Finding:
         found.append((rule._name({}, chosen), one))
     agreed = {each.outcome for _, each in found}
     outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
-    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours) for name, each in found)))
+    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found)))
     if outcome is not Outcome.INCONCLUSIVE or not agreed:
         return said
     by = {each: [name for name, one in found if one.outcome is each] for _, one in found for each in [one.outcome]}
