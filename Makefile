@@ -39,12 +39,13 @@ $(DEPENDENCIES): requirements.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
-$(BUILT): $(DEPENDENCIES) pyproject.toml $(RUST_SOURCES)
+$(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args=--locked --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
 # pip makes byte code of what it installs, but not of a checkout.
-	$(BIN)/python -m compileall -q python
+	$(BIN)/python -m compileall -q python papers
 	@touch $@
 
 demo: build
@@ -58,14 +59,14 @@ test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches validation
-	$(BIN)/ruff check --quiet python tests benches validation
+	$(BIN)/ruff format --check --quiet python tests benches validation papers
+	$(BIN)/ruff check --quiet python tests benches validation papers
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches validation
-	$(BIN)/ruff check --quiet --fix python tests benches validation
+	$(BIN)/ruff format --quiet python tests benches validation papers
+	$(BIN)/ruff check --quiet --fix python tests benches validation papers
 
 validate: build
 	@mkdir -p out

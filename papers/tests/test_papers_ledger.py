@@ -1,0 +1,229 @@
+"""The typed ledger says what the ledger said that was handed over, and its rules say what their words say."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manetlab import parameters
+from manetlab.errors import InputError
+from manetlab_papers import ledger
+from manetlab_papers.ledger import Claim
+from manetlab_papers.rules import KINDS
+from manetlab_papers.special import load_all
+
+PINNED = Path(__file__).parent / "ledger"
+DIGESTS = {
+    "claims.toml": "807f730aae8fa67aa194bbdf4cfcfb6b38a3fe2bc125e49dcd57fc5b91f7f1c8",
+    "experiments.toml": "df9e8373c859015066bcc952ab3134444376daf1849ed6407f3654d394a0a0cf",
+}
+LEDGER = ledger.load()
+load_all()
+
+
+def pinned(name: str) -> dict[str, Any]:
+    return tomllib.loads((PINNED / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_pinned_copy_is_the_one_that_was_handed_over(name: str) -> None:
+    assert hashlib.sha256((PINNED / name).read_bytes()).hexdigest() == DIGESTS[name]
+
+
+def test_no_claim_is_lost_weakened_or_worded_anew_and_every_band_is_equal() -> None:
+    handed_over = {entry["id"]: entry for entry in pinned("claims.toml")["claim"]}
+    assert len(handed_over) == 430
+    assert {claim.id: claim.quoted for claim in LEDGER.claims.values()} == handed_over
+
+
+def test_no_experiment_is_lost_or_worded_anew() -> None:
+    handed_over = pinned("experiments.toml")
+    experiments = [dict(entry.quoted) for entry in LEDGER.experiments.values()]
+    assert experiments == handed_over["experiment"]
+    assumptions = {
+        name: {"parameter": each.parameter, "assume": each.assume, "why": each.why}
+        for name, each in LEDGER.assumptions.items()
+    }
+    assert assumptions == handed_over["assumption"]
+    assert LEDGER.policy == pinned("claims.toml")["policy"]
+
+
+def test_the_ledger_is_complete() -> None:
+    assert LEDGER.papers == ["dyer2002", "dyer2003", "bansal2003", "choi2004", "osipov2007"]
+    named = [claim for each in LEDGER.experiments.values() for claim in each.claims]
+    assert set(named) == set(LEDGER.claims)
+    used = {name for each in LEDGER.experiments.values() for name in each.unstated}
+    assert used == set(LEDGER.assumptions)
+
+
+# What the rules say.
+
+
+def conditions(rule: Any) -> Iterator[dict[str, Any]]:
+    """A rule and all that are part of it."""
+    yield rule
+    for part in [*rule.get("all", ()), *rule.get("also", ()), *([rule["one"]] if "one" in rule else ())]:
+        yield from conditions(part)
+
+
+def test_every_claim_has_a_rule_of_a_known_kind() -> None:
+    for claim in LEDGER.claims.values():
+        for each in conditions(claim.rule):
+            assert each.get("given") or each["kind"] in KINDS or each == claim.rule and each["kind"] == "untested", claim.id
+        if claim.rule["kind"] == "untested":
+            assert claim.rule["why"], claim.id
+
+
+def test_a_claim_is_tested_only_where_its_experiment_can_be_run() -> None:
+    for claim in LEDGER.claims.values():
+        if LEDGER.experiments[claim.experiment].runs is None:
+            assert claim.rule["kind"] == "untested", claim.id
+
+
+SHARED = {
+    "Order of ensemble means must agree": {"order", "pairs", "share"},
+    "Slope sign over the stated range": {"trend"},
+    "Sign of the paired mean change must agree": {"change"},
+    "No material effect": {"change"},
+    "Printed as not significant": {"change"},
+    "95% CI of the ensemble mean must overlap": {"level", "agreed"},
+    "Jain index must lie in": {"agreed"},
+    "Each ratio must lie in": {"level"},
+    "Single scenario that is not available": {"single"},
+}
+"""The kinds of rule that a shared wording of the ledger may have."""
+
+
+@pytest.mark.parametrize("opening", SHARED)
+def test_claims_of_one_wording_have_rules_of_one_kind(opening: str) -> None:
+    kinds = {
+        claim.rule["kind"] for claim in LEDGER.claims.values() if claim.tolerance.startswith(opening)
+    } - {"untested", "same as"}
+    assert kinds
+    assert kinds <= SHARED[opening]
+
+
+def said_sign(claim: Claim) -> int:
+    """The sign of the printed number, or else that of the band."""
+    if claim.value and claim.value[0] != 0:
+        return 1 if claim.value[0] > 0 else -1
+    low, high = claim.band()
+    return 1 if low >= 0 else -1 if high <= 0 else 0
+
+
+def test_changes_have_the_sign_that_is_printed_or_none_where_it_is_free() -> None:
+    for claim in LEDGER.claims.values():
+        if claim.rule["kind"] == "change":
+            signed = claim.tolerance.startswith("Sign of the paired")
+            assert claim.rule.get("sign", 0) == (said_sign(claim) if signed else 0), claim.id
+
+
+def numbers(text: str) -> list[float]:
+    return [float(each) for each in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def test_bands_of_conditions_are_those_of_the_claims_words() -> None:
+    """A band that is not the claim's own is in its words, as it is, in percent or as a share more or less."""
+    for claim in LEDGER.claims.values():
+        words = [*numbers(claim.tolerance), *numbers(claim.statement), *numbers(LEDGER.policy["tie"])]
+        known = {0.0, *claim.lo, *claim.hi, *claim.value, *words}
+        for each in conditions(claim.rule):
+            bands = [each.get("band"), *(case.get("band") for case in each.get("cases", ()))]
+            for end in (value for band in bands if isinstance(band, dict) for value in band.values()):
+                forms = (end, abs(end), 100 * abs(end), 100 * abs(end - 1))
+                assert any(abs(form - number) < 1e-9 for form in forms for number in known), (claim.id, end)
+
+
+def test_no_rule_holds_code() -> None:
+    def texts(data: Any) -> Iterator[str]:
+        if isinstance(data, str):
+            yield data
+        elif isinstance(data, dict):
+            for value in data.values():
+                yield from texts(value)
+        elif isinstance(data, list):
+            for value in data:
+                yield from texts(value)
+
+    for claim in LEDGER.claims.values():
+        rule = {key: value for key, value in claim.rule.items() if key not in ("why", "text", "remark")}
+        assert not [text for text in texts(rule) if re.search(r"lambda|def |import |\w\(\w*\)|==|\[\w", text)], claim.id
+
+
+# A ledger that does not hold together.
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "found"),
+    [
+        ("01-foundations.toml", 'experiment = "dyer2002/table-1.1"', 'experiment = "dyer2002/table-1.9"', "table-1.9"),
+        ("01-foundations.toml", 'id = "D1-02"', 'id = "D1-01"', "D1-01"),
+        ("01-foundations.toml", "lo = [0.44, 0.28]", "lo = [0.44]", "(1, 2)"),
+        ("01-foundations.toml", "lo = [0.44, 0.28]", "lo = [0.66, 0.28]", "0.66"),
+        ("01-foundations.toml", 'kind = "trend"', 'kind = "tendency"', "tendency"),
+        ("01-foundations.toml", 'runs = ["table-1.1"]', 'runs = ["table-1.2"]', "table-1.2"),
+        ("02-cbr-by-load.toml", "[quantity.delivery]", "[quantity.chain-mbps]", "quantity"),
+        ("ledger.toml", "[assumption.node-spacing]", "[assumption.node-distance]", "node-spacing"),
+        ("ledger.toml", "least_scenarios = 20", "least_scenarios = [", "Invalid value"),
+    ],
+)  # fmt: skip
+def test_a_ledger_that_does_not_hold_together_is_refused(
+    tmp_path: Path, file: str, old: str, new: str, found: str
+) -> None:
+    for path in ledger.FOLDER.glob("*.toml"):
+        shutil.copy(path, tmp_path)
+    text = (tmp_path / file).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match="ledger") as error:
+        ledger.read(tmp_path)
+    assert found in str(error.value)
+
+
+def test_an_experiment_is_found_by_the_end_of_its_id() -> None:
+    assert LEDGER.experiment("table-5.1").id == "dyer2002/table-5.1"
+    with pytest.raises(InputError, match="several papers"):
+        LEDGER.experiment("table-1")
+    with pytest.raises(InputError, match=r"do you mean table-4\.2"):
+        LEDGER.experiment("tabel-4.2")
+    with pytest.raises(InputError, match="no such claim"):
+        LEDGER.claim("D9-99")
+
+
+# What is assumed.
+
+
+def test_every_assumption_of_an_experiment_that_is_run_says_how_it_enters() -> None:
+    for experiment in LEDGER.runnable.values():
+        assert experiment.quick, experiment.id
+        for name in experiment.unstated:
+            assert LEDGER.assumptions[name].how, (experiment.id, name)
+
+
+def test_the_profile_has_the_radio_and_mac_that_the_ledger_assumes() -> None:
+    params = parameters.profile("cmu-1998", "test")
+    # "550 m; 10 dB": beyond the crossover power falls with the fourth power of distance, from 250 m on.
+    ratio = params["radio"]["receive_threshold_w"] / params["radio"]["carrier_sense_threshold_w"]
+    assert 250 * ratio**0.25 == pytest.approx(550, rel=0.002)
+    assert params["radio"]["capture_ratio"] == 10
+    # "CWmin 31, CWmax 1023, short retry 7, long retry 4".
+    keys = ("cw_min", "cw_max", "short_retry_limit", "long_retry_limit")
+    assert [params["mac"][key] for key in keys] == [31, 1023, 7, 4]
+
+
+def test_aodv_and_dsr_of_the_dissertation_are_those_of_its_set_ups() -> None:
+    profile = parameters.profile("cmu-1998", "test")
+    aodv = parameters.apply_routing_set(profile, "aodv", "dyer-2002", "test")["aodv"]
+    # "active route timeout 50 s, 3 request retries, … TTL 1 step 2 threshold 7".
+    keys = ("active_route_timeout_s", "rreq_retries", "ttl_start", "ttl_increment", "ttl_threshold")
+    assert [aodv[key] for key in keys] == [50, 3, 1, 2, 7]
+    dsr = parameters.apply_routing_set(profile, "dsr", "broch-1998", "test")["dsr"]
+    # "0.5 s between repeated requests, … primary/secondary caches 30/34".
+    assert [dsr[key] for key in ("request_period_s", "primary_paths", "secondary_paths")] == [0.5, 30, 34]
