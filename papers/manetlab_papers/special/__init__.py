@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("batches", "capacity", "fixed", "frames", "ftp", "loads", "timeouts")
+MODULES = ("batches", "capacity", "fixed", "frames", "ftp", "loads", "outages", "timeouts")
 
 
 def load_all() -> None:
