@@ -566,3 +566,11 @@ def _same(rule: Rule) -> Finding:
     """What another claim's rule says, of the same runs."""
     other = rule.evaluator.ledger.claims[rule.data["claim"]]
     return Rule(replace(rule.claim, at=other.at), other.rule, rule.evaluator).found()
+
+
+@kind("claim")
+def _claim(rule: Rule) -> Finding:
+    """The verdict on another claim that the tolerance hangs on."""
+    other = rule.evaluator.ledger.claims[rule.data["claim"]]
+    verdict = Rule(other, other.rule, rule.evaluator).verdict()
+    return Finding(verdict.outcome, verdict.reason, verdict.ours)
