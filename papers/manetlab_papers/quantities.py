@@ -48,6 +48,8 @@ def quantity(name: str) -> Callable[[Function], Function]:
     """Makes a function known to data by a name."""
 
     def known(function: Function) -> Function:
+        if name in FUNCTIONS:
+            raise ValueError(f"two quantities are called {name!r}")
         FUNCTIONS[name] = function
         return function
 

@@ -62,12 +62,14 @@ class Case:
         sides: The quantities that are compared, by `SIDES`.
         band: The case's own band, or which of the claim's.
         along: The case's own axis.
+        comparison: The case's own comparison.
     """
 
     name: str
     sides: Mapping[str, Data]
     band: Data | str | int | None = None
     along: Any = None
+    comparison: str | None = None
 
 
 def judge_all(experiment: Experiment, evaluator: Evaluator) -> list[Verdict]:
@@ -185,7 +187,7 @@ class Rule:
             sides = {side: self.side(side, given) for side in named}
             for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
                 chosen = {**place, **looped}
-                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"))
+                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"), given.get("as"))
                 if self.evaluator.full or self._is_run(case):
                     made += 1
                     yield case
@@ -249,7 +251,7 @@ class Rule:
 
     def interval(self, case: Case) -> Interval:
         """What the rule compares, in the unit of the claim."""
-        comparison = self.data.get("as", "percent" if "against" in case.sides else "mean")
+        comparison = case.comparison or self.data.get("as", "percent" if "against" in case.sides else "mean")
         if comparison == "mean" and "over" not in self.data:
             found = self.evaluator.computed(case.sides["of"])
             if not isinstance(found, list):
@@ -316,6 +318,8 @@ def kind(name: str) -> Callable[[Kind], Kind]:
     """Makes a kind of rule known to data by a name."""
 
     def known(function: Kind) -> Kind:
+        if name in KINDS:
+            raise ValueError(f"two kinds of rule are called {name!r}")
         KINDS[name] = function
         return function
 
@@ -512,7 +516,7 @@ def _agreed(rule: Rule) -> Finding:
         found.append((rule._name({}, chosen), one))
     agreed = {each.outcome for _, each in found}
     outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
-    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours) for name, each in found)))
+    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found)))
     if outcome is not Outcome.INCONCLUSIVE or not agreed:
         return said
     by = {each: [name for name, one in found if one.outcome is each] for _, one in found for each in [one.outcome]}
@@ -537,6 +541,14 @@ def _extreme(rule: Rule) -> Finding:
     apart = max(each.high for each in own) < max(each.low for each in others)
     outcome = Outcome.CONTRADICTED if apart and not rule.data.get("means") else Outcome.INCONCLUSIVE
     return Finding(outcome, f"{', '.join(which)} is not so", ours)
+
+
+@kind("below")
+def _below(rule: Rule) -> Finding:
+    """The first case is not above the second's mean."""
+    (first, of), (second, against) = ((case.name, rule.interval(case)) for case in rule.cases())
+    found = outcomes.level(of, -math.inf, against.mean, must_lie=True)
+    return replace(found, ours=f"{first} {rule.shown(of)}, {second} {rule.shown(against)}")
 
 
 @kind("limit")

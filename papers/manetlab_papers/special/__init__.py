@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("batches", "capacity", "fixed", "frames", "ftp", "loads", "outages", "timeouts")
+MODULES = (
+    "batches",
+    "capacity",
+    "fixed",
+    "frames",
+    "ftp",
+    "loads",
+    "outages",
+    "sessions",
+    "timeouts",
+)
 
 
 def load_all() -> None:

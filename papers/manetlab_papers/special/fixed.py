@@ -25,7 +25,7 @@ def last_share(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
     return [each[-1] / sum(each) for each in flows]
 
 
-@quantity("spread")
+@quantity("spread of means")
 def spread(evaluator: Evaluator, data: Data, arguments: Data) -> Interval:
     """(max − min) / max of the means at several levels, in percent, with the interval of that paired difference."""
     lists = [evaluator.values({**data, **chosen}) for chosen in evaluator.loop(arguments, data)]
