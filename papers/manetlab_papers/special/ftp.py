@@ -38,7 +38,9 @@ def ends(rule: Rule) -> Finding:
         beyond = value < low if name == "min" else value > high
         if not low <= value <= high:
             told = beyond or len(values) >= rule.data["enough"]
-            outcome = Outcome.CONTRADICTED if told or outcome is Outcome.CONTRADICTED else Outcome.INCONCLUSIVE
+            outcome = (
+                Outcome.CONTRADICTED if told or outcome is Outcome.CONTRADICTED else Outcome.INCONCLUSIVE
+            )
     return stated(Finding(outcome, "", " to ".join(f"{value:.4g}" for value in found.values())))
 
 
@@ -50,7 +52,8 @@ def diminishing(rule: Rule) -> Finding:
     for case in rule.cases():
         along = [rule.evaluator.values({**case.sides["of"], factor: place}) for place in places]
         first, last = (
-            difference(along[n], along[n - 1]).mean / (places[n] - places[n - 1]) for n in (1, len(places) - 1)
+            difference(along[n], along[n - 1]).mean / (places[n] - places[n - 1])
+            for n in (1, len(places) - 1)
         )
         outcome = Outcome.REPRODUCED if last < first else Outcome.INCONCLUSIVE
         found.append((case.name, Finding(outcome, "the means are so or not", f"{first:.4g}, {last:.4g}")))

@@ -66,6 +66,7 @@ def some_scenario(rule: Rule) -> Finding:
 
 def _holds(rule: Rule, row: tuple[float, ...]) -> bool:
     return all(
-        value >= condition.get("at_least", -math.inf) and value < condition.get("below_part", math.inf) * row[0]
+        value >= condition.get("at_least", -math.inf)
+        and value < condition.get("below_part", math.inf) * row[0]
         for value, condition in zip(row, rule.data["where"], strict=True)
     )
