@@ -109,7 +109,7 @@ class Rule:
         reason, outcome = found.reason, found.outcome
         for also in self.data.get("also", ()):
             text, further = self._further(also)
-            if outcome is Outcome.REPRODUCED and further is not Outcome.REPRODUCED:
+            if further is Outcome.CONTRADICTED or outcome is Outcome.REPRODUCED:
                 outcome = further
             mark = "holds" if further is Outcome.REPRODUCED else "does not hold"
             if further is Outcome.INCONCLUSIVE and not (also["kind"] == "means" or also.get("means")):
@@ -549,6 +549,14 @@ def _below(rule: Rule) -> Finding:
     (first, of), (second, against) = ((case.name, rule.interval(case)) for case in rule.cases())
     found = outcomes.level(of, -math.inf, against.mean, must_lie=True)
     return replace(found, ours=f"{first} {rule.shown(of)}, {second} {rule.shown(against)}")
+
+
+@kind("smaller")
+def _smaller(rule: Rule) -> Finding:
+    """The mean of the first case is below that of the second, which is shown."""
+    (_, of), (_, against) = ((case.name, rule.interval(case)) for case in rule.cases())
+    outcome = Outcome.REPRODUCED if of.mean < against.mean else Outcome.INCONCLUSIVE
+    return Finding(outcome, "smaller" if of.mean < against.mean else "not smaller", rule.shown(against))
 
 
 @kind("limit")

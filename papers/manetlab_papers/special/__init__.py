@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-
-MODULES = (
-    "batches",
-    "capacity",
-    "fixed",
-    "frames",
-    "ftp",
-    "loads",
-    "outages",
-    "sessions",
-    "timeouts",
-)
+from pkgutil import iter_modules
 
 
 def load_all() -> None:
     """Makes all of them known."""
-    for name in MODULES:
-        import_module(f"manetlab_papers.special.{name}")
+    for module in iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")

@@ -81,6 +81,13 @@ def faster(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     return [float(sum(a < b for a, b in zip(*row, strict=True))) for row in zip(of, than, strict=True)]
 
 
+@quantity("less in scenarios")
+def less(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
+    """Of every scenario 1 if it has less than another quantity (`than`), 0 if not."""
+    both = zip(*(evaluator.values({**data, **more}) for more in ({}, arguments["than"])), strict=True)
+    return [float(of < than) for of, than in both]
+
+
 @kind("identical")
 def identical(rule: Rule) -> Finding:
     """All values of `of` and `against` are the same, bit by bit."""

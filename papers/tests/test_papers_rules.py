@@ -1,0 +1,340 @@
+"""Each kind of rule, on both sides of its band, on values made for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from manetlab.stats import Interval
+from manetlab_papers import ledger, outcomes, record
+from manetlab_papers.ledger import Claim, Ledger
+from manetlab_papers.outcomes import Outcome
+from manetlab_papers.quantities import Evaluator
+from manetlab_papers.rules import Verdict, judge
+from manetlab_papers.samples import Runs, Tables
+from manetlab_papers.special import load_all
+
+REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE
+LEDGER = ledger.load()
+load_all()
+
+
+def about(mean: float, half_width: float = 0.5) -> Interval:
+    return Interval(mean, half_width, 20)
+
+
+def claim_of(rule: Mapping[str, Any], **fields: Any) -> Claim:
+    """A claim with a rule and a band of its own."""
+    return replace(LEDGER.claim("D1-04"), **{"lo": (3.0,), "hi": (9.0,), "at": (), **fields}, rule=rule)
+
+
+def runs_of(values: Mapping[str, Sequence[float | None]]) -> Runs:
+    """Runs of a campaign ``made`` with a factor ``system``, with a value of ``x`` of every scenario."""
+    rows = [
+        {"system": name, "replication": number, "x": value}
+        for name, listed in values.items()
+        for number, value in enumerate(listed)
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, rows))
+    return runs
+
+
+def verdict(
+    rule: Mapping[str, Any], values: Mapping[str, Sequence[float | None]], full: bool = True, **fields: Any
+) -> Verdict:
+    data = {"at": {"runs": "made", "measure": "x"}, **rule}
+    known: Ledger = LEDGER
+    return judge(claim_of(data, **fields), Evaluator(known, runs_of(values), full=full))
+
+
+def outcome(rule: Mapping[str, Any], values: Mapping[str, Sequence[float | None]], **fields: Any) -> Outcome:
+    return verdict(rule, values, **fields).outcome
+
+
+# One interval.
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        (about(5), REPRODUCED),
+        (about(2.8), REPRODUCED),
+        (about(2.4), CONTRADICTED),
+        (about(9.6), CONTRADICTED),
+        (about(6, 10), INCONCLUSIVE),
+        (Interval(5, math.inf, 1), INCONCLUSIVE),
+    ],
+)
+def test_an_interval_must_meet_the_band(interval: Interval, expected: Outcome) -> None:
+    assert outcomes.level(interval, 3, 9).outcome is expected
+
+
+def test_a_mean_that_must_lie_in_the_band_may_not_only_touch_it() -> None:
+    assert outcomes.level(about(2.8), 3, 9, must_lie=True).outcome is INCONCLUSIVE
+    assert outcomes.level(about(3.1), 3, 9, must_lie=True).outcome is REPRODUCED
+
+
+def test_an_open_band_has_one_side() -> None:
+    assert outcomes.level(about(1000), 3, math.inf).outcome is REPRODUCED
+    assert outcomes.level(about(2), 3, math.inf).outcome is CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [
+        (about(8, 3), REPRODUCED),
+        # The sign agrees, the size does not.
+        (about(30, 3), CONTRADICTED),
+        # The other sign, with significance.
+        (about(-4, 3), CONTRADICTED),
+        # The other sign, without: the interval meets the band, the mean speaks against it.
+        (about(-1, 4), INCONCLUSIVE),
+        # No change to be seen, and none as large as the least accepted.
+        (about(0.5, 1), CONTRADICTED),
+        (about(1, 1.5), REPRODUCED),
+    ],
+)
+def test_a_change_needs_sign_and_size(interval: Interval, expected: Outcome) -> None:
+    assert outcomes.change(interval, 2, 18, +1).outcome is expected
+    turned = interval.scaled(-1)
+    assert outcomes.change(turned, -18, -2, -1).outcome is expected
+
+
+def test_a_free_sign_leaves_the_band() -> None:
+    assert outcomes.change(about(-5, 1), -8, 8, 0).outcome is REPRODUCED
+    assert outcomes.change(about(12, 1), -8, 8, 0).outcome is CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [(about(1), REPRODUCED), (about(6.3, 6.8), INCONCLUSIVE), (about(-1), CONTRADICTED)],
+)
+def test_a_sign_must_be_significant(interval: Interval, expected: Outcome) -> None:
+    assert outcomes.significant(interval, +1).outcome is expected
+    assert outcomes.significant(interval.scaled(-1), -1).outcome is expected
+
+
+def test_a_single_scenario_is_held_against_its_ensemble() -> None:
+    def single(value: float, ensemble: list[float], complete: bool | None = None) -> Outcome:
+        return outcomes.single(value, ensemble, 0.3, 1.6, complete).outcome
+
+    assert single(0.6, [0.2, 0.6, 5.0]) is REPRODUCED
+    assert single(5.0, [0.2, 0.6, 5.0]) is INCONCLUSIVE
+    assert single(5.0, [4.9, 5.0, 5.1]) is CONTRADICTED
+    # Two scenarios alone exclude nothing.
+    assert single(5.0, [1.7, 5.0]) is INCONCLUSIVE
+    assert single(math.nan, []) is INCONCLUSIVE
+    # An extreme one needs as many as the paper's.
+    assert single(5.0, [4.9, 5.0, 5.1], complete=True) is CONTRADICTED
+    assert single(5.0, [4.9, 5.0, 5.1], complete=False) is INCONCLUSIVE
+    assert single(5.0, [0.6, 5.0], complete=True) is INCONCLUSIVE
+
+
+def test_the_change_in_a_single_scenario_is_held_against_that_of_the_ensemble() -> None:
+    def single(value: float, overall: Interval) -> Outcome:
+        return outcomes.single_change(value, overall, 5, 40).outcome
+
+    assert single(17, about(10, 3)) is REPRODUCED
+    assert single(17, about(0, 1)) is INCONCLUSIVE
+    assert single(60, about(10, 3)) is INCONCLUSIVE
+    assert single(60, about(70, 3)) is CONTRADICTED
+
+
+LOW, HIGH = [1.0, 1.1, 0.9, 1.0], [2.0, 2.2, 1.9, 2.1]
+NEAR = [1.02 * value + 0.0001 * index for index, value in enumerate(LOW)]
+"""2 % above the low one, with significance."""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "may_tie", "expected"),
+    [
+        (HIGH, LOW, False, REPRODUCED),
+        (LOW, HIGH, False, CONTRADICTED),
+        (LOW, [1.3, 0.9, 0.8, 1.1], False, INCONCLUSIVE),
+        # A tie is a tie in either direction.
+        (NEAR, LOW, False, INCONCLUSIVE),
+        (LOW, NEAR, False, INCONCLUSIVE),
+        (LOW, NEAR, True, REPRODUCED),
+        (LOW, HIGH, True, CONTRADICTED),
+    ],
+)
+def test_pairs_are_judged_with_ties(
+    first: list[float], second: list[float], may_tie: bool, expected: Outcome
+) -> None:
+    assert outcomes.pair(first, second, 5.0, may_tie=may_tie).outcome is expected
+
+
+def test_a_trend_needs_a_significant_rise_or_fall() -> None:
+    falling = [[5.0, 5.1, 4.9], [3.0, 3.1, 2.9], [1.0, 1.1, 0.9]]
+    assert outcomes.trend(falling, -1).outcome is REPRODUCED
+    assert outcomes.trend(falling[::-1], -1).outcome is CONTRADICTED
+    assert outcomes.trend([[1.0, 2.0], [2.0, 1.0]], -1).outcome is INCONCLUSIVE
+    # First and last do not differ with significance, but every mean follows its predecessor.
+    noisy = [[0.0 + step, 10.0 + step] for step in range(6)]
+    assert outcomes.trend(noisy[::-1], -1).outcome is REPRODUCED
+
+
+# Rules over cases.
+
+
+def test_every_case_counts_and_has_the_band_of_its_name() -> None:
+    def judged(a: float, b: float) -> Outcome:
+        values = {"a": [a, a + 0.01], "b": [b, b + 0.01]}
+        rule = {"kind": "level", "each": {"system": ["a", "b"]}}
+        return outcome(rule, values, at=("a", "b"), lo=(1.0, 5.0), hi=(2.0, 6.0))
+
+    assert judged(1.5, 5.5) is REPRODUCED
+    assert judged(1.5, 9.0) is CONTRADICTED
+    assert judged(5.5, 1.5) is CONTRADICTED
+
+
+def test_a_case_without_a_band_of_its_name_is_an_error() -> None:
+    rule = {"kind": "level", "each": {"system": ["c"]}}
+    with pytest.raises(ValueError, match="is none of"):
+        outcome(rule, {"c": [1.0, 2.0]}, at=("a", "b"), lo=(1.0, 5.0), hi=(2.0, 6.0))
+
+
+def test_quick_leaves_out_what_was_not_run_and_full_does_not() -> None:
+    rule = {"kind": "level", "each": {"system": ["a", "b"]}}
+    assert outcome(rule, {"a": [5.0, 5.1]}, full=False) is REPRODUCED
+    with pytest.raises(ValueError, match="NotRun"):
+        outcome(rule, {"a": [5.0, 5.1]})
+    with pytest.raises(ValueError, match="no case"):
+        outcome(rule, {"c": [5.0, 5.1]}, full=False)
+
+
+def test_a_misspelt_factor_is_an_error() -> None:
+    with pytest.raises(ValueError, match="sistem"):
+        outcome({"kind": "level", "of": {"sistem": "a"}}, {"a": [5.0, 5.1]})
+
+
+def test_an_order_is_judged_pair_by_pair() -> None:
+    rule = {"kind": "order", "each": {"system": ["a", "b", "c"]}}
+    assert outcome(rule, {"a": [9.0, 9.1], "b": [5.0, 5.1], "c": [1.0, 1.1]}) is REPRODUCED
+    assert outcome(rule, {"a": [9.0, 9.1], "b": [1.0, 1.1], "c": [5.0, 5.1]}) is CONTRADICTED
+
+
+def test_an_operator_makes_the_cases_of_pairs() -> None:
+    rule = {"kind": "pairs", "by": "system", "greater": [["a", "b"], ["b", "c"]]}
+    found = verdict(rule, {"a": [9.0, 9.1], "b": [5.0, 5.1], "c": [1.0, 1.1]})
+    assert found.outcome is REPRODUCED
+    assert found.ours == "a > b: 9.05, 5.05; b > c: 5.05, 1.05"
+
+
+FURTHER = {"kind": "sign", "as": "difference", "sign": +1, "of": {"system": "a"}, "against": {"system": "b"}}
+
+
+@pytest.mark.parametrize(
+    ("b", "expected", "mark"),
+    [
+        ([4.0, 4.1, 4.2], REPRODUCED, "holds"),
+        ([4.9, 5.6, 4.8], INCONCLUSIVE, "cannot be told"),
+        # Further conditions that are contradicted contradict.
+        ([7.0, 7.1, 7.2], CONTRADICTED, "does not hold"),
+    ],
+)
+def test_further_conditions_decide_too(b: list[float], expected: Outcome, mark: str) -> None:
+    rule = {"kind": "level", "of": {"system": "a"}, "also": [{**FURTHER, "text": "a is above b by {}"}]}
+    found = verdict(rule, {"a": [5.0, 5.1, 5.2], "b": b})
+    assert found.outcome is expected
+    assert found.reason.endswith(f": {mark}")
+
+
+def test_conditions_must_all_hold() -> None:
+    rule = {"kind": "all", "all": [{"kind": "level", "of": {"system": "a"}}, FURTHER]}
+    assert outcome(rule, {"a": [5.0, 5.1, 5.2], "b": [4.0, 4.1, 4.2]}) is REPRODUCED
+    assert outcome(rule, {"a": [5.0, 5.1, 5.2], "b": [7.0, 7.1, 7.2]}) is CONTRADICTED
+    assert outcome(rule, {"a": [1.0, 1.1, 1.2], "b": [0.0, 0.1, 0.2]}) is CONTRADICTED
+
+
+def test_so_many_cases_must_lie_in_their_bands() -> None:
+    names = ["a", "b", "c"]
+    rule = {"kind": "count", "at_least": 2, "of_all": 4, "each": {"system": names}}
+
+    def judged(*means: float) -> Outcome:
+        return outcome(rule, {name: [mean, mean] for name, mean in zip(names, means, strict=True)})
+
+    assert judged(5, 5, 1) is REPRODUCED
+    # One more may lie in its band among those that were not run.
+    assert judged(5, 1, 1) is INCONCLUSIVE
+    assert judged(1, 1, 1) is CONTRADICTED
+
+
+def test_a_share_of_the_cases_must_hold() -> None:
+    one = {"kind": "sign", "as": "mean", "sign": +1}
+    rule = {"kind": "share", "at_least": {"of": 3, "cases": 2}, "each": {"system": ["a", "b", "c"]}, "one": one}
+    up, down = [1.0, 1.1], [-1.0, -1.1]
+    assert outcome(rule, {"a": up, "b": up, "c": down}) is REPRODUCED
+    assert outcome(rule, {"a": up, "b": down, "c": down}) is CONTRADICTED
+    assert outcome(rule, {"a": up, "b": [-1.0, 1.0], "c": down}) is INCONCLUSIVE
+
+
+def test_what_depends_on_an_unknown_set_up_is_said_only_if_all_agree() -> None:
+    rule = {"kind": "agreed", "each": {"system": ["a", "b"]}, "one": {"kind": "level"}}
+    inside, outside = [5.0, 5.1], [1.0, 1.1]
+    assert outcome(rule, {"a": inside, "b": inside}) is REPRODUCED
+    assert outcome(rule, {"a": outside, "b": outside}) is CONTRADICTED
+    found = verdict(rule, {"a": inside, "b": outside})
+    assert found.outcome is INCONCLUSIVE
+    assert found.reason.endswith("reproduced with a; contradicted with b")
+
+
+def test_one_case_must_be_the_extreme() -> None:
+    rule = {"kind": "extreme", "sign": -1, "which": "a", "each": {"system": ["a", "b"]}}
+    assert outcome(rule, {"a": [1.0, 1.1], "b": [5.0, 5.1]}) is REPRODUCED
+    assert outcome(rule, {"a": [5.0, 5.1], "b": [1.0, 1.1]}) is CONTRADICTED
+    assert outcome({**rule, "means": True}, {"a": [5.0, 5.1], "b": [1.0, 1.1]}) is INCONCLUSIVE
+
+
+def test_no_scenario_may_be_above_a_limit() -> None:
+    rule = {"kind": "limit", "each": {"system": ["a"]}}
+    assert outcome(rule, {"a": [1.0, 8.9]}) is REPRODUCED
+    assert outcome(rule, {"a": [1.0, 9.1]}) is CONTRADICTED
+    assert outcome({**rule, "floods": True}, {"a": [1.0, 9.1]}) is INCONCLUSIVE
+
+
+def test_where_too_few_scenarios_have_a_value_nothing_is_told() -> None:
+    rule = {"kind": "change", "of": {"system": "a"}, "against": {"system": "b"}}
+    found = verdict(rule, {"a": [1.0, None, 3.0], "b": [None, 2.0, 2.0]})
+    assert (found.outcome, found.ours) == (INCONCLUSIVE, "fewer than two scenarios have the values")
+
+
+def test_what_was_not_run_is_not_tested() -> None:
+    found = verdict({"kind": "untested", "why": "needs DSR"}, {})
+    assert (found.outcome, found.reason) == (Outcome.NOT_TESTED, "needs DSR")
+
+
+# What pages show.
+
+
+def test_of_many_cases_pages_show_the_least_and_the_greatest() -> None:
+    cases = [f"load {load}: {value:+.1f} %" for load, value in enumerate((3.0, -12.5, 40.0, 1.0, 9.0))]
+    assert record.brief("; ".join(cases)) == (
+        "load 1: -12.5 %; load 2: +40.0 % (the least and the greatest of 5)"
+    )
+    few = "; ".join(cases[: record.MOST_CASES])
+    assert record.brief(few) == few
+    # One case is a sentence, so that no case is the least.
+    assert record.brief("; ".join([*cases, "both: holds"])) == (
+        "load 0: +3.0 %; both: holds (the first and the last of 6)"
+    )
+
+
+def test_of_an_axis_pages_show_the_ends() -> None:
+    assert record.brief("AODV: 0, 681.7, 1.2e+04, 3, -5450") == "AODV: 0, …, -5450"
+    assert record.brief("AODV > DSR: 0.5, 0.4") == "AODV > DSR: 0.5, 0.4"
+
+
+def test_shared_rules_have_names_and_keep_their_conditions() -> None:
+    def shown(name: str) -> str:
+        return record._shortened(LEDGER, LEDGER.claim(name))
+
+    assert shown("D3-01") == "the order"
+    assert shown("D3-19") == "the order. At offered loads 100-300 Kbps."
+    assert shown("DA-12") == "a rise or fall as said"
+    assert shown("DA-06") == LEDGER.claim("DA-06").tolerance
