@@ -385,13 +385,21 @@ def _means(rule: Rule) -> Finding:
 
 @kind("tie")
 def _tie(rule: Rule) -> Finding:
-    """Differences whose interval holds zero, or that are no wider than a tie (`within`, in percent)."""
+    """Differences whose interval holds zero, or whose mean is no wider than a tie (`within`, in percent).
+
+    Only an interval that lies beyond the tie contradicts.
+    """
+    within = rule.data.get("within", 0.0)
     found = []
     for case in rule.cases():
         interval = rule.interval(case)
-        level = interval.holds_zero or abs(interval.mean) <= rule.data.get("within", 0.0)
-        outcome = Outcome.REPRODUCED if level else Outcome.CONTRADICTED
-        found.append((case.name, Finding(outcome, "a tie" if level else "no tie", rule.shown(interval))))
+        outcome = Outcome.INCONCLUSIVE
+        if interval.holds_zero or abs(interval.mean) <= within:
+            outcome = Outcome.REPRODUCED
+        elif interval.low > within or interval.high < -within:
+            outcome = Outcome.CONTRADICTED
+        reason = "a tie" if outcome is Outcome.REPRODUCED else "no tie"
+        found.append((case.name, Finding(outcome, reason, rule.shown(interval))))
     return outcomes.together(found)
 
 

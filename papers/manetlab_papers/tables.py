@@ -1,7 +1,8 @@
 """Tables beside the papers' tables and figures, from the same quantities as rules.
 
 A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns` quantities, or
-one quantity `across` a loop; of several `panels` each makes a table. A column `printed` shows the numbers of a claim.
+one quantity `across` a loop; of several `panels` each makes a table. A column `printed` shows the numbers of a claim,
+or of one claim a row.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def _text(chosen: Data) -> str:
 def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> str:
     """A cell; a dash where nothing was run, or too few scenarios have a value."""
     if "printed" in column:
-        claim = evaluator.ledger.claims[column["printed"]]
+        printed = column["printed"]
+        claim = evaluator.ledger.claims[printed if isinstance(printed, str) else printed[name]]
         place = column.get("element", name)
         return f"{claim.value[claim.at.index(place) if claim.at else 0]:g}" if place in (claim.at or place) else "–"
     quantity = {**row, **{key: value for key, value in column.items() if key not in ("head", "against", "as")}}

@@ -17,7 +17,7 @@ from manetlab_papers.tables import TABLES
 
 @quantity("spread")
 def spread(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
-    """How far apart the values at some levels (`over`) are in every scenario, in parts of their mean."""
+    """How far apart values at some levels (`over`) are in every scenario, in parts of their mean."""
     lists = [evaluator.values({**data, **chosen}) for chosen in evaluator.loop(arguments["over"], data)]
     return [(max(each) - min(each)) / (sum(each) / len(each)) for each in zip(*lists, strict=True)]
 
@@ -26,8 +26,8 @@ def spread(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
 def ends(rule: Rule) -> Finding:
     """The least and the greatest value over scenarios (`ends`), each in its band.
 
-    A value beyond the outer end of its band contradicts. One that falls short of it does so only if there were
-    `enough` scenarios: those of fewer lie less far out.
+    A value beyond the outer end of its band contradicts. One that falls short of it does so only
+    if there were `enough` scenarios: those of fewer lie less far out.
     """
     [case] = rule.cases()
     [values] = present(rule.values(case)["of"])
@@ -38,7 +38,9 @@ def ends(rule: Rule) -> Finding:
         beyond = value < low if name == "min" else value > high
         if not low <= value <= high:
             told = beyond or len(values) >= rule.data["enough"]
-            outcome = Outcome.CONTRADICTED if told or outcome is Outcome.CONTRADICTED else Outcome.INCONCLUSIVE
+            outcome = (
+                Outcome.CONTRADICTED if told or outcome is Outcome.CONTRADICTED else Outcome.INCONCLUSIVE
+            )
     return stated(Finding(outcome, "", " to ".join(f"{value:.4g}" for value in found.values())))
 
 
@@ -50,7 +52,8 @@ def diminishing(rule: Rule) -> Finding:
     for case in rule.cases():
         along = [rule.evaluator.values({**case.sides["of"], factor: place}) for place in places]
         first, last = (
-            difference(along[n], along[n - 1]).mean / (places[n] - places[n - 1]) for n in (1, len(places) - 1)
+            difference(along[n], along[n - 1]).mean / (places[n] - places[n - 1])
+            for n in (1, len(places) - 1)
         )
         outcome = Outcome.REPRODUCED if last < first else Outcome.INCONCLUSIVE
         found.append((case.name, Finding(outcome, "the means are so or not", f"{first:.4g}, {last:.4g}")))
@@ -59,7 +62,10 @@ def diminishing(rule: Rule) -> Finding:
 
 @kind("ranked")
 def ranked(rule: Rule) -> Finding:
-    """Systems by the ranks that the claim prints: strict pairs as any order, printed ties within `within` percent."""
+    """Systems by the ranks that the claim prints.
+
+    Strict pairs are judged as any order, printed ties must be `within` so many percent.
+    """
     values = {case.name: rule.values(case)["of"] for case in rule.cases()}
     rank = dict(zip(rule.claim.at, rule.claim.value, strict=True))
     found = []
@@ -85,10 +91,10 @@ def _level(first: Values, second: Values, within: float) -> Finding:
 
 @kind("best of all")
 def best(rule: Rule) -> Finding:
-    """One case (`which`) is worse than none in all of several measures, and has the best mean rank by itself.
+    """One case (`which`) has the best mean rank over measures, and none is better in all of them.
 
-    `signs` says of each measure whether more is better (+1) or less (-1). Another that is better in all of them
-    contradicts; another with the same mean rank leaves it open.
+    `signs` says of each measure whether more is better (+1) or less (-1). Another that is better in all
+    of them contradicts; another with the same mean rank leaves it open.
     """
     measures: Mapping[str, int] = rule.data["signs"]
     scores = {

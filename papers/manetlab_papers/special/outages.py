@@ -15,10 +15,10 @@ from manetlab_papers.special.capacity import over_time_mbps
 
 @quantity("mean capacity")
 def mean_capacity(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
-    """The mean capacity between the end points of the first flow in every scenario of a campaign, in Mb/s.
+    """The mean capacity between the ends of the first flow in every scenario of a campaign, in Mb/s.
 
-    Movement and end points are the same under every load and technique, so that the campaign `of` may be another
-    than that of the runs.
+    Movement and end points are the same under every load and technique, so that the campaign `of` may
+    be another than that of the runs.
     """
     numbers = evaluator.runs.replications(data["runs"], levels_of(data))
     return [_capacity(arguments["of"], number) for number in numbers]
@@ -66,6 +66,7 @@ def some_scenario(rule: Rule) -> Finding:
 
 def _holds(rule: Rule, row: tuple[float, ...]) -> bool:
     return all(
-        value >= condition.get("at_least", -math.inf) and value < condition.get("below_part", math.inf) * row[0]
+        value >= condition.get("at_least", -math.inf)
+        and value < condition.get("below_part", math.inf) * row[0]
         for value, condition in zip(row, rule.data["where"], strict=True)
     )
