@@ -252,7 +252,7 @@ impl Ns2 {
         actions: &mut Vec<Action>,
     ) -> Span {
         let dst = self.table.routes[at].dst;
-        while let Some(packet) = self.buffer.pop(now, dst, actions) {
+        for packet in self.buffer.pop_all(now, dst, actions) {
             self.forward(now, at, packet, delay, actions);
             delay = Span(delay.0 + spacing.0);
         }

@@ -147,7 +147,7 @@ impl Dsr {
         let mut delay = Span::ZERO;
         for dst in self.awaited() {
             let Some(route) = self.route_to(now, dst, true) else { continue };
-            while let Some(packet) = self.buffer.pop(now, dst, actions) {
+            for packet in self.buffer.pop_all(now, dst, actions) {
                 self.send_along(packet, &route, delay, actions);
                 delay = delay + self.params.release_spacing();
             }
