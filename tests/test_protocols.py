@@ -132,7 +132,7 @@ def test_the_edits_that_the_page_shows_are_those_that_are_made() -> None:
 
 def test_the_examples_on_the_page_are_those_of_the_package() -> None:
     parts: Mapping[str, list[str]] = parts_of_files("python", "#")
-    assert set(parts) == {"flooding.py", "greedy.py"}
+    assert set(parts) == {"flooding.py", "greedy.py", "sourced.py"}
     for name, [text] in parts.items():
         assert text == written(f"python/manetlab/examples/{name}")
 

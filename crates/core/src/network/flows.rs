@@ -281,7 +281,7 @@ impl Network {
             created: self.now,
             payload,
             ecn,
-            dsr: None,
+            routing_header: None,
         };
         packet.uid = self.audit.make(packet.flow());
         self.record(src.0, || RecordKind::Made((&packet).into()));

@@ -463,8 +463,8 @@ impl Network {
     fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
         if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
-        } else if let Some(header) = &packet.dsr {
-            self.meter.source_route_sent(self.now, header.bytes());
+        } else if let Some(header) = &packet.routing_header {
+            self.meter.routing_header_sent(self.now, header.bytes());
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {

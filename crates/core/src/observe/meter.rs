@@ -187,8 +187,8 @@ impl Meter {
         }
     }
 
-    /// IP handed a packet down that carries `bytes` of a source route for the routing protocol.
-    pub fn source_route_sent(&mut self, now: Time, bytes: u32) {
+    /// IP handed a data packet down that carries a routing header of `bytes`.
+    pub fn routing_header_sent(&mut self, now: Time, bytes: u32) {
         if self.in_window(now) {
             self.routing_bytes += u64::from(bytes);
         }

@@ -159,9 +159,9 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
         RecordKind::Frame { kind, to, bytes, class } => write!(
             text,
             "\"event\":\"frame\",\"kind\":\"{}\",\"to\":{},\"bytes\":{bytes},\"for\":\"{}\"",
-            format!("{kind:?}").to_lowercase(),
+            kind.name(),
             address(*to),
-            format!("{class:?}").to_lowercase()
+            class.name()
         )?,
         RecordKind::Notice(Notice::RouteFailed { dst, told }) => {
             write!(text, "\"event\":\"route-failed\",\"dst\":{},\"told\":{told}", dst.0)?;

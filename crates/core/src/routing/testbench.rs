@@ -42,7 +42,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
         ecn: Ecn::NotEct,
-        dsr: None,
+        routing_header: None,
     }
 }
 

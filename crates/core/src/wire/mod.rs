@@ -21,7 +21,7 @@ pub mod rtp;
 pub mod tcp;
 mod udp;
 
-pub use custom::CustomMessage;
+pub use custom::{CustomHeader, CustomMessage};
 pub use ids::{ConnectionId, FlowId, NodeId};
-pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload};
+pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload, RoutingHeader};
 pub use udp::{Datagram, UDP_HEADER_BYTES};

@@ -7,9 +7,9 @@
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
+use crate::wire::dsr::Route;
 
 use super::shelf::{Cached, PLACES, Shelf};
-use crate::wire::dsr::Route;
 
 /// One of the two parts. Places are numbered through its shelves.
 #[derive(Debug)]

@@ -8,7 +8,6 @@
 
 use crate::kernel::Time;
 use crate::wire::NodeId;
-
 use crate::wire::dsr::Route;
 
 /// Places on a shelf: as many as a word has bits.
