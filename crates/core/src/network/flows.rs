@@ -219,7 +219,7 @@ impl Network {
                 if told {
                     let now = self.now;
                     self.with_sender(ConnectionId { flow: FlowId(id), number }, |sender, out| match notice {
-                        Notice::RouteFailed { .. } => sender.handle_route_failed(now),
+                        Notice::RouteFailed { .. } => sender.handle_route_failed(now, out),
                         Notice::RouteFound { .. } => sender.handle_route_found(now, out),
                     });
                 }

@@ -6,12 +6,13 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `params.rs` | every parameter, the senders' names, the profiles |
-//! | `sender.rs` | what is sent when: the window, acknowledgements, the timers |
-//! | `recovery.rs` | what duplicate and partial ACKs send again |
+//! | `sender/` | what is sent when: the window, acknowledgements, the timers |
+//! | `sender/recovery.rs` | what duplicate and partial ACKs send again |
+//! | `sender/ecn.rs` | what marks of congestion do to the window |
+//! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
-//! | `route_failure.rs` | senders that know of route failures: standby, probes, out-of-order detection |
+//! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
 //! | `bus.rs` | TCP-BuS at the nodes of a path: segments kept while the way on is gone |
-//! | `ecn.rs` | what marks of congestion do to the window |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
@@ -22,10 +23,8 @@
 mod backlog;
 mod bus;
 mod congestion;
-mod ecn;
 mod params;
 mod receiver;
-mod recovery;
 mod route_failure;
 mod rto;
 mod scoreboard;

@@ -31,6 +31,7 @@ pub(super) struct Rto {
     tick: Span,
     /// How far the tick counter is ahead at time zero.
     tick_phase: Span,
+    initial: Span,
     min: Span,
     max: Span,
     floor: Span,
@@ -45,9 +46,11 @@ pub(super) struct Rto {
 impl Rto {
     pub(super) fn new(params: &TcpParams, tick_phase: Span) -> Rto {
         let tick = Span::from_secs(params.tick_ms * 1e-3);
+        let initial = Span::from_secs(params.rto_initial_s);
         Rto {
             estimate: None,
-            base: Span::from_secs(params.rto_initial_s),
+            base: initial,
+            initial,
             back_off: 1,
             growth: 1.0,
             timeouts: 0,
@@ -155,9 +158,9 @@ impl Rto {
     }
 
     /// The initial timeout, without estimate or back-off.
-    pub(super) fn restart(&mut self, params: &TcpParams) {
+    pub(super) fn restart(&mut self) {
         self.estimate = None;
-        self.base = Span::from_secs(params.rto_initial_s);
+        self.base = self.initial;
         self.end_back_off();
     }
 

@@ -738,7 +738,7 @@ impl Chaos {
         }
         // Routing tells of failures and routes at random, too.
         match self.stream.unit() {
-            unit if unit < 0.01 => self.sender.handle_route_failed(now),
+            unit if unit < 0.01 => self.sender.handle_route_failed(now, out),
             unit if unit > 0.99 => self.sender.handle_route_found(now, out),
             unit if unit > 0.98 => {
                 let from = (self.stream.unit() * 2.0 * f64::from(self.unsent)) as u32;

@@ -1,9 +1,9 @@
 //! Explicit congestion notification at the sender (RFC 3168 §6.1.2): a mark closes the window as a loss does, once for
 //! each window of data, and nothing is sent again.
 
-use super::TcpVariant;
-use super::sender::Sender;
+use super::Sender;
 use crate::kernel::Time;
+use crate::transport::tcp::TcpVariant;
 use crate::wire::Ecn;
 
 /// Why the window was reduced.
@@ -51,7 +51,7 @@ impl Sender {
         self.window.cwnd = self.window.cwnd.min(before);
         if before < CWND_CLOCKED {
             // A window of one cannot be halved: the next segment waits for the timer instead.
-            self.hold_until = now + self.rto.value();
+            self.timing.hold_until = now + self.rto.value();
         }
         self.counters.mark_reductions += 1;
         self.note_reduction(Cause::Mark);
