@@ -18,6 +18,7 @@ pub mod radio;
 pub mod routing;
 pub mod scenario;
 pub mod sections;
+pub mod stage;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

@@ -67,7 +67,7 @@ impl Network {
                 .late_after(Span::from_secs(params.network.cbr_late_after_s)),
             recording: options.record.then(Recording::default),
             sampling: Sampling::new(options.series_step),
-            bus: Vec::new(),
+            stages: Vec::new(),
             routing_actions: Vec::new(),
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),
@@ -85,7 +85,7 @@ impl Network {
         for (id, flow) in scenario.flows.iter().enumerate() {
             network.add_flow(scenario, id as u32, flow);
         }
-        network.bus = network.bus_nodes(scenario);
+        network.stages = network.stage_nodes(scenario);
         let mut delays = vec![network.link_layer_delay, network.arp_delay];
         delays.sort_unstable();
         delays.dedup();

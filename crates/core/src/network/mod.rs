@@ -10,12 +10,12 @@
 
 mod air;
 mod build;
-mod bus;
 mod flows;
 mod messages;
 mod results;
 mod rtp;
 mod sampling;
+mod stage;
 mod web;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -34,9 +34,9 @@ use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
 use air::Air;
-use bus::BusNode;
 use flows::Flow;
 use sampling::Sampling;
+use stage::StageNode;
 
 /// Why a run ended without a result.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -147,8 +147,8 @@ enum Target {
     Conveyor(u32),
     /// The warm-up ends.
     Warmup,
-    /// What a node keeps for TCP-BuS.
-    Bus(u32),
+    /// A node's stage between routing and the link layer.
+    Stage(u32),
 }
 
 /// Something that a layer's delay holds back.
@@ -211,8 +211,8 @@ struct Network {
     meter: Meter,
     recording: Option<Recording>,
     sampling: Sampling,
-    /// Every node's part in TCP-BuS; none if the senders are others.
-    bus: Vec<BusNode>,
+    /// Every node's stage between routing and the link layer; empty if the scenario needs none.
+    stages: Vec<StageNode>,
     routing_actions: Pool<Action>,
     mac_actions: Pool<MacAction>,
     arp_actions: Pool<ArpAction>,
@@ -263,7 +263,7 @@ impl Network {
             Target::FirstBits => "the first bits under way".to_owned(),
             Target::Delayed | Target::Conveyor(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
-            Target::Bus(node) => format!("TCP-BuS at node {node}"),
+            Target::Stage(node) => format!("the stage of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -286,7 +286,7 @@ impl Network {
             Target::Delayed => self.release(),
             Target::Conveyor(at) => self.unload(at),
             Target::Warmup => self.mark_warmup(),
-            Target::Bus(node) => self.wake_bus(node),
+            Target::Stage(node) => self.with_stage(node, |stage, now, out| stage.handle_timeout(now, out)),
         }
     }
 
@@ -366,7 +366,7 @@ impl Network {
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         if let Body::Ip(packet) = &*body
             && packet.dst.is_broadcast()
-            && self.bus.is_empty()
+            && self.stages.is_empty()
             && self.absorb(node, packet, from)
         {
             self.audit.consume(packet);
@@ -374,7 +374,7 @@ impl Network {
         }
         let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else { return };
         packet.hops = packet.hops.saturating_add(1);
-        self.show_to_bus(node, &mut packet);
+        self.with_stage(node, |stage, now, out| stage.handle_incoming(now, &mut packet, out));
         self.with_routing(node, |routing, now, actions| {
             routing.handle_incoming(now, packet, from, actions);
         });
@@ -426,7 +426,7 @@ impl Network {
                 self.meter.outages.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
                 self.tell_senders(NodeId(node), notice);
-                self.tell_bus_of_notice(node, notice);
+                self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
             }
         }
     }
@@ -439,7 +439,7 @@ impl Network {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
-        self.tell_bus_of_drop(node, packet);
+        self.with_stage(node, |stage, now, out| stage.handle_dropped(now, packet, out));
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || RecordKind::Dropped(packet.into(), reason));
@@ -584,7 +584,7 @@ impl Network {
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
                     self.audit.hand_over(packet);
-                    self.tell_bus_of_hop(node, packet);
+                    self.with_stage(node, |stage, now, out| stage.handle_taken(now, packet, out));
                 }
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {

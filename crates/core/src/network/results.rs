@@ -112,7 +112,7 @@ impl Network {
                 visit_body(body, visit);
             }
         }
-        self.kept_packets().for_each(&mut *visit);
+        self.visit_kept(visit);
         let conveyed = self.conveyors.iter().flat_map(|conveyor| &conveyor.waiting).map(|(_, what)| what);
         let delayed = self.delayed.values();
         for delayed in conveyed.chain(delayed) {

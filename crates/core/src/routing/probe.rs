@@ -47,7 +47,7 @@ impl Probe {
 
     /// A packet that was kept here is to go on.
     pub(super) fn go_on(&mut self, now: Time, packet: Packet) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_kept(now, packet, actions))
+        self.actions(|machine, actions| machine.handle_outgoing(now, packet, actions))
     }
 
     /// A packet arrives over `from`.

@@ -187,19 +187,16 @@ impl Dsr {
 impl Routing for Dsr {
     fn handle_start(&mut self, _now: Time, _actions: &mut Vec<Action>) {}
 
-    fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+    fn handle_outgoing(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
         if packet.dst == self.node {
             actions.push(Action::Deliver(packet));
         } else if packet.dst.is_broadcast() {
             actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         } else {
+            // One that was kept here still has the route that failed.
+            packet.take_header();
             self.send_or_seek(now, packet, actions);
         }
-    }
-
-    fn handle_kept(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
-        packet.take_header();
-        self.send_or_seek(now, packet, actions);
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {

@@ -370,7 +370,7 @@ mod maintenance {
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
-    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no
+    /// A stage's: the node seeks a route for it as for one of its own, and it goes on with that route and no
     /// other.
     #[test]
     fn a_packet_that_was_kept_here_is_sought_for_as_an_own_one() {

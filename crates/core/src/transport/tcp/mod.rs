@@ -12,7 +12,6 @@
 //! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
 //! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
-//! | `bus.rs` | TCP-BuS at the nodes of a path: segments kept while the way on is gone |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
@@ -21,7 +20,6 @@
 //! What is implemented and what is not, and each deviation with its clause, stands in docs/models/tcp.md.
 
 mod backlog;
-mod bus;
 mod congestion;
 mod params;
 mod receiver;
@@ -32,7 +30,6 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use bus::{Bus, BusAction};
 pub use params::{RouteFailureScheme, RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

@@ -1,7 +1,6 @@
 //! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
 //! a sender alone that is told what comes back.
 
-mod bus;
 mod ecn;
 mod formulas;
 mod ns2;
