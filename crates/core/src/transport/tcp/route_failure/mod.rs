@@ -22,6 +22,8 @@ mod none;
 mod tcp_bus;
 mod tcp_door;
 mod tcp_f;
+#[cfg(test)]
+mod tests;
 
 use super::congestion::Window;
 use super::rto::Rto;
