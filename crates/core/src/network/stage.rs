@@ -1,4 +1,5 @@
-//! The optional stage between routing and the link layer: what each layer shows it, and what becomes of its actions.
+//! The optional stage between routing and the link layer: what each layer shows it, and what becomes of its
+//! actions.
 
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};

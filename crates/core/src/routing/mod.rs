@@ -109,8 +109,8 @@ pub trait Routing: Send {
     /// A flow of this node begins or is over. Most protocols do not care.
     fn handle_connection(&mut self, _now: Time, _event: ConnectionEvent, _actions: &mut Vec<Action>) {}
 
-    /// A packet that is to go out from here: from this node's own transport, or from another node's and kept here by a
-    /// [stage](crate::stage). A way is sought for both alike.
+    /// A packet that is to go out from here: from this node's own transport, or from another node's and kept
+    /// here by a [stage](crate::stage). A way is sought for both alike.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
 
     /// A packet from the link layer: traffic to deliver or forward, or a control message. `packet.hops`

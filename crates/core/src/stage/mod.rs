@@ -1,14 +1,16 @@
 //! Stages between routing and the link layer: the contract, and what stands behind it.
 //!
-//! A stage is one node's state machine that sees what routing sends on or gives up, what comes up for routing, and what
-//! next hops take, and that may keep packets back. Most networks have none, and then a packet's way is a branch longer and
-//! no more. Routing protocols do not know of stages: a packet that a stage lets go comes to
-//! [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other does.
+//! A stage is one node's state machine that sees what routing sends on or gives up, what comes up for
+//! routing, and what next hops take, and that may keep packets back. Most networks have none, and then a
+//! packet's way is a branch longer and no more. Routing protocols do not know of stages: a packet that a
+//! stage lets go comes to [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other
+//! does.
 //!
-//! **Contract.** The network calls one `handle_*` at a time, carries out the actions in their order, and afterwards asks
-//! [`Stage::next_timeout`]. Time never runs backwards; an early call of [`Stage::handle_timeout`] does nothing. A packet
-//! that goes in by value comes back from the call, or is kept and shown by [`Stage::kept`] until it goes out in exactly one
-//! action. The packet audit checks this in every run.
+//! **Contract.** The network calls one `handle_*` at a time, carries out the actions in their order, and
+//! afterwards asks [`Stage::next_timeout`]. Time never runs backwards; an early call of
+//! [`Stage::handle_timeout`] does nothing. A packet that goes in by value comes back from the call, or is
+//! kept and shown by [`Stage::kept`] until it goes out in exactly one action. The packet audit checks this in
+//! every run.
 
 mod tcp_bus;
 #[cfg(test)]

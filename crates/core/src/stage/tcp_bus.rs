@@ -1,12 +1,13 @@
-//! TCP-BuS at the nodes of a path (Kim, Toh and Choi 2000): segments that routing gives up are kept where they are.
+//! TCP-BuS at the nodes of a path (Kim, Toh and Choi 2000): segments that routing gives up are kept where
+//! they are.
 //!
-//! A node at which routing gives up a segment because the way on is gone is the pivoting node. It keeps the segment and
-//! those that follow, tells their sources (ERDN), and has routing seek another way for the first of them. When a next hop
-//! has taken that one, the others follow and the sources are told (ERSN). A node that an ERDN passes keeps what comes for
-//! that destination, and sends it on when the ERSN passes.
+//! A node at which routing gives up a segment because the way on is gone is the pivoting node. It keeps the
+//! segment and those that follow, tells their sources (ERDN), and has routing seek another way for the first
+//! of them. When a next hop has taken that one, the others follow and the sources are told (ERSN). A node
+//! that an ERDN passes keeps what comes for that destination, and sends it on when the ERSN passes.
 //!
-//! One [`TcpBus`] is one node's part in this. The source's is `transport/tcp/route_failure/tcp_bus.rs`; what the paper leaves
-//! open is in docs/models/tcp.md.
+//! One [`TcpBus`] is one node's part in this. The source's is `transport/tcp/route_failure/tcp_bus.rs`; what
+//! the paper leaves open is in docs/models/tcp.md.
 
 use std::collections::VecDeque;
 
@@ -123,8 +124,8 @@ impl Stage for TcpBus {
         None
     }
 
-    /// Routing sends a packet on. Returns it if it shall go: at a node that keeps segments for a destination, others stay
-    /// behind them.
+    /// Routing sends a packet on. Returns it if it shall go: at a node that keeps segments for a destination,
+    /// others stay behind them.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, out: &mut Vec<StageAction>) -> Option<Packet> {
         let Some(at) = self.outages.iter().position(|outage| outage.dst == packet.dst) else {
             return Some(packet);
@@ -263,8 +264,8 @@ impl TcpBus {
         self.kept_packets().count() >= self.limit
     }
 
-    /// Keeps a packet and tells its source. One whose segments come although it was told has not heard: it is told again,
-    /// but not too often.
+    /// Keeps a packet and tells its source. One whose segments come although it was told has not heard: it is
+    /// told again, but not too often.
     fn keep(
         &mut self,
         now: Time,
@@ -291,7 +292,8 @@ impl TcpBus {
         }
     }
 
-    /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is returned.
+    /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is
+    /// returned.
     fn ask(&mut self, at: usize, out: &mut Vec<StageAction>) -> bool {
         let outage = &mut self.outages[at];
         let Some((expires, packet)) = outage.kept.pop_front() else {

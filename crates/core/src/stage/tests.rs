@@ -140,7 +140,8 @@ fn said(action: StageAction) -> Said {
     }
 }
 
-/// Kim, Toh and Choi 2000: the pivoting node tells the source, seeks a way, keeps what follows, and tells it again.
+/// Kim, Toh and Choi 2000: the pivoting node tells the source, seeks a way, keeps what follows, and tells it
+/// again.
 #[test]
 fn the_pivoting_node_keeps_seeks_and_tells() {
     let mut node = OnTheWay::keeping(3);

@@ -91,7 +91,8 @@ impl Rto {
         })
     }
 
-    /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after 5.7).
+    /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after
+    /// 5.7).
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
         self.end_back_off();
         if self.tick == Span::ZERO {
@@ -150,7 +151,8 @@ impl Rto {
         }
     }
 
-    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes nothing.
+    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes
+    /// nothing.
     pub(super) fn handle_progress(&mut self) {
         if self.policy != RtoPolicy::Exponential {
             self.end_back_off();
@@ -274,7 +276,8 @@ mod tests {
         assert_eq!(backed_off(&fixed, 4), [1000, 2000, 2000, 2000, 2000]);
     }
 
-    /// Dyer 2002 §7.5: the first timeout doubles in any case; none held is exponential back-off, all held is fixed.
+    /// Dyer 2002 §7.5: the first timeout doubles in any case; none held is exponential back-off, all held is
+    /// fixed.
     #[test]
     fn the_timeout_may_stay_for_a_while_and_then_double() {
         let held = |count| TcpParams {

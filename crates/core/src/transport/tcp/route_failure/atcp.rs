@@ -1,5 +1,5 @@
-//! ATCP, ad hoc TCP (Liu and Singh, *ATCP: TCP for mobile ad hoc networks*, IEEE JSAC 19(7), 2001): a layer below TCP that
-//! decides which signs of trouble TCP sees (Fig. 3).
+//! ATCP, ad hoc TCP (Liu and Singh, *ATCP: TCP for mobile ad hoc networks*, IEEE JSAC 19(7), 2001): a layer
+//! below TCP that decides which signs of trouble TCP sees (Fig. 3).
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|
@@ -10,9 +10,11 @@
 //!
 //! *Implemented:* the four states; probes that begin at the RTO and double up to `atcp_probe_interval_max_s`.
 //!
-//! *Not implemented:* a timer for each segment in the loss state: only the first is sent again, now and at every RTO.
+//! *Not implemented:* a timer for each segment in the loss state: only the first is sent again, now and at
+//! every RTO.
 //!
-//! *Deviations:* the ICMP message is the notice of the source's routing. Without queues that mark it is never congested.
+//! *Deviations:* the ICMP message is the notice of the source's routing. Without queues that mark it is never
+//! congested.
 
 use super::{Loss, RouteFailure, Step, Verdict, View};
 use crate::kernel::Span;

@@ -1,4 +1,5 @@
-//! The heuristic of Bansal and Barua (2003): two timeouts without any ACK between mean that the route has failed.
+//! The heuristic of Bansal and Barua (2003): two timeouts without any ACK between mean that the route has
+//! failed.
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|

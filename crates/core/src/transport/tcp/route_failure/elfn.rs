@@ -1,5 +1,5 @@
-//! ELFN, explicit link failure notification (Holland and Vaidya, *Analysis of TCP performance over mobile ad hoc networks*,
-//! MobiCom 1999): a sender that hears of a failure freezes and probes until an ACK comes.
+//! ELFN, explicit link failure notification (Holland and Vaidya, *Analysis of TCP performance over mobile ad
+//! hoc networks*, MobiCom 1999): a sender that hears of a failure freezes and probes until an ACK comes.
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //!
 //! *Implemented:* the freeze, the probe at a constant interval, window and timeout restored or begun anew.
 //!
-//! *Not implemented:* the notice as a message of its own; it is the notice of the source's routing, which a route error
-//! of AODV or DSR brings.
+//! *Not implemented:* the notice as a message of its own; it is the notice of the source's routing, which a
+//! route error of AODV or DSR brings.
 //!
 //! *Deviations:* the probe is the first segment not acknowledged, where the paper says "a packet".
 

@@ -1,8 +1,8 @@
 //! What a sender knows of route failures: the contract, and one file a scheme.
 //!
-//! A scheme hears of notices from routing, notifications from nodes on the way, ACKs, losses, and progress. It answers
-//! with a [`Step`], which the sender carries out, and with a [`Verdict`] about a loss. What a scheme remembers is in the
-//! scheme; what most of them share is the frozen sender, [`Frozen`].
+//! A scheme hears of notices from routing, notifications from nodes on the way, ACKs, losses, and progress.
+//! It answers with a [`Step`], which the sender carries out, and with a [`Verdict`] about a loss. What a
+//! scheme remembers is in the scheme; what most of them share is the frozen sender, [`Frozen`].
 //!
 //! | scheme | a failure is known by | meanwhile | it ends with |
 //! |---|---|---|---|
@@ -80,11 +80,13 @@ impl View<'_> {
 pub(super) enum Step {
     /// Nothing.
     Nothing,
-    /// Freeze, and wake the scheme after this long. Has no effect if the sender is frozen or nothing is outstanding.
+    /// Freeze, and wake the scheme after this long. Has no effect if the sender is frozen or nothing is
+    /// outstanding.
     Freeze { wake: Span },
     /// Send the first segment, stay frozen, and wake the scheme again after this long.
     Probe { wake: Span },
-    /// Go on as at the freeze, with the retransmission timer at `timer`. Sends nothing: for an ACK, which does.
+    /// Go on as at the freeze, with the retransmission timer at `timer`. Sends nothing: for an ACK, which
+    /// does.
     Thaw { timer: Span },
     /// The same, and send.
     Resume { timer: Span, resend: Resend },
@@ -133,7 +135,8 @@ pub(super) trait RouteFailure: Send {
         false
     }
 
-    /// Routing at the source tells that the route failed. Only when something is outstanding and the sender not frozen.
+    /// Routing at the source tells that the route failed. Only when something is outstanding and the sender
+    /// not frozen.
     fn handle_route_failed(&mut self, _view: &mut View<'_>) -> Step {
         Step::Nothing
     }
@@ -163,7 +166,8 @@ pub(super) trait RouteFailure: Send {
         Verdict::Congestion
     }
 
-    /// How long the retransmission timer runs after a timeout that meant congestion, if the policy says `rto`.
+    /// How long the retransmission timer runs after a timeout that meant congestion, if the policy says
+    /// `rto`.
     fn timer_after_timeout(&self, rto: Span) -> Span {
         rto
     }

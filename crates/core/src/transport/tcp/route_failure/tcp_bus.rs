@@ -1,21 +1,22 @@
-//! TCP-BuS at the source (Kim, Toh and Choi, *TCP-BuS: improving TCP performance in wireless ad hoc networks*, ICC 2000):
-//! silent from the notification of the break (ERDN) to that of the new way (ERSN), while nodes on the way keep what is
-//! outstanding. Their part is `bus.rs`.
+//! TCP-BuS at the source (Kim, Toh and Choi, *TCP-BuS: improving TCP performance in wireless ad hoc
+//! networks*, ICC 2000): silent from the notification of the break (ERDN) to that of the new way (ERSN),
+//! while nodes on the way keep what is outstanding. Their part is the stage `stage/tcp_bus.rs`.
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|
 //! | working | TCP | ERDN, route failure → silent |
 //! | silent | a probe every `route_guard_s` | ERSN, route found, an ACK after a probe → working |
 //!
-//! *Implemented:* the silence; after an ERSN the selective request, which is that what lies below the last segment kept
-//! and was kept nowhere is sent again without closing the window; twice the timeout for what was kept.
+//! *Implemented:* the silence; after an ERSN the selective request, which is that what lies below the last
+//! segment kept and was kept nowhere is sent again without closing the window; twice the timeout for what was
+//! kept.
 //!
-//! *Not implemented:* the destination's answer to the query, which says which segments it has. The numbers in the ERSN say
-//! what may have been lost.
+//! *Not implemented:* the destination's answer to the query, which says which segments it has. The numbers in
+//! the ERSN say what may have been lost.
 //!
-//! *Deviations:* notices of the source's own routing count as ERDN and ERSN. A source that hears nothing asks by its first
-//! segment, since notifications are no more reliable than the MAC. After a silence shorter than a timeout nothing is sent
-//! again: ACKs may be on their way.
+//! *Deviations:* notices of the source's own routing count as ERDN and ERSN. A source that hears nothing asks
+//! by its first segment, since notifications are no more reliable than the MAC. After a silence shorter than
+//! a timeout nothing is sent again: ACKs may be on their way.
 
 use super::{Resend, RouteFailure, Step, View};
 use crate::kernel::Span;
@@ -37,8 +38,9 @@ fn timer(view: &View<'_>) -> Span {
     view.rto.value() * 2
 }
 
-/// Selective retransmission request: what was sent before the last segment that was kept, and is not kept itself, had
-/// passed the break or was lost at it. Segments after that may be on their way to where the others waited.
+/// Selective retransmission request: what was sent before the last segment that was kept, and is not kept
+/// itself, had passed the break or was lost at it. Segments after that may be on their way to where the
+/// others waited.
 fn missing(kept: &[(u32, u32)], view: &View<'_>) -> SegmentRanges {
     let mut missing = SegmentRanges::new();
     let end = kept.last().map_or(view.una, |&(_, to)| to.min(view.next));

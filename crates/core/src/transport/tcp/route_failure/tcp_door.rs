@@ -1,18 +1,19 @@
-//! TCP-DOOR, detection of out-of-order and response (Wang and Zhang, *Improving TCP performance over mobile ad-hoc networks
-//! with out-of-order detection and response*, MobiHoc 2002): segments or ACKs out of order mean a route change, so recent
-//! reductions were no congestion, and there will be none for a while.
+//! TCP-DOOR, detection of out-of-order and response (Wang and Zhang, *Improving TCP performance over mobile
+//! ad-hoc networks with out-of-order detection and response*, MobiHoc 2002): segments or ACKs out of order
+//! mean a route change, so recent reductions were no congestion, and there will be none for a while.
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|
 //! | working | TCP; each reduction is remembered | something out of order → steady |
 //! | steady | a loss closes nothing and backs nothing off | T1 (`door_steady_s`) over → working |
 //!
-//! *Implemented:* detection at both ends, T1, and instant recovery: a reduction made within T2 (`door_recovery_s`) is undone.
+//! *Implemented:* detection at both ends, T1, and instant recovery: a reduction made within T2
+//! (`door_recovery_s`) is undone.
 //!
 //! *Not implemented:* the bytes of the additional TCP options, two and one.
 //!
-//! *Deviations:* the receiver sees the order of segments by when they were sent, the sender that of ACKs by a number of
-//! their own. T1 and T2 have no published value known.
+//! *Deviations:* the receiver sees the order of segments by when they were sent, the sender that of ACKs by a
+//! number of their own. T1 and T2 have no published value known.
 
 use super::{Loss, RouteFailure, Step, Verdict, View};
 use crate::kernel::{Span, Time};

@@ -1,6 +1,6 @@
-//! TCP-F, TCP-Feedback (Chandran, Raghunathan, Venkatesan and Prakash, *A feedback based scheme for improving TCP
-//! performance in ad-hoc wireless networks*, ICDCS 1998): a sender that is told of a failure snoozes until it is told of a
-//! route.
+//! TCP-F, TCP-Feedback (Chandran, Raghunathan, Venkatesan and Prakash, *A feedback based scheme for improving
+//! TCP performance in ad-hoc wireless networks*, ICDCS 1998): a sender that is told of a failure snoozes
+//! until it is told of a route.
 //!
 //! | state | meanwhile | left by |
 //! |---|---|---|
@@ -9,14 +9,14 @@
 //!
 //! An ACK from before the failure ends no snooze.
 //!
-//! *Implemented:* the snooze with window, timeout and timer frozen; the guard timer (`route_guard_s`); the window sent
-//! again at the end.
+//! *Implemented:* the snooze with window, timeout and timer frozen; the guard timer (`route_guard_s`); the
+//! window sent again at the end.
 //!
-//! *Not implemented:* the messages RFN and RRN: notices of the source's routing take their place. Nodes on the way do not
-//! reroute beyond what the routing protocol does itself.
+//! *Not implemented:* the messages RFN and RRN: notices of the source's routing take their place. Nodes on
+//! the way do not reroute beyond what the routing protocol does itself.
 //!
-//! *Deviations:* the guard time has no published value. With on-demand routing nobody looks for a route while the source
-//! is silent, unless packets wait in its buffer, so there the guard timer often ends the snooze.
+//! *Deviations:* the guard time has no published value. With on-demand routing nobody looks for a route while
+//! the source is silent, unless packets wait in its buffer, so there the guard timer often ends the snooze.
 
 use super::{Resend, RouteFailure, Step, View};
 use crate::kernel::Span;

@@ -1,4 +1,5 @@
-//! What route failures make of the sender: it asks its scheme at each occasion and carries out what the scheme decides.
+//! What route failures make of the sender: it asks its scheme at each occasion and carries out what the
+//! scheme decides.
 
 use super::Sender;
 use crate::kernel::{Span, Time};
@@ -80,8 +81,8 @@ impl Sender {
         false
     }
 
-    /// The retransmission timer is restarted: a frozen sender will have a whole timeout when it goes on. With nothing
-    /// outstanding there is nothing to be frozen for.
+    /// The retransmission timer is restarted: a frozen sender will have a whole timeout when it goes on. With
+    /// nothing outstanding there is nothing to be frozen for.
     pub(super) fn restart_frozen_timer(&mut self) {
         if self.una == self.sent_end {
             self.frozen = None;

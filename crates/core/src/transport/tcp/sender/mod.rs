@@ -1,8 +1,8 @@
 //! The sending end: what is sent when.
 //!
-//! An ACK that arrives is first recorded (round-trip sample, timer, window), then whatever the window allows is
-//! sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at the
-//! same times.
+//! An ACK that arrives is first recorded (round-trip sample, timer, window), then whatever the window allows
+//! is sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at
+//! the same times.
 
 mod ecn;
 mod frozen;
@@ -170,8 +170,8 @@ impl Sender {
         self.timing.deadline = now + self.scheme.timer_after_timeout(self.rto.value());
     }
 
-    /// When the retransmission timer, the hold-down timer or a frozen sender's timer fires, [`Time::NEVER`] if nothing is
-    /// outstanding.
+    /// When the retransmission timer, the hold-down timer or a frozen sender's timer fires, [`Time::NEVER`]
+    /// if nothing is outstanding.
     pub fn next_timeout(&self) -> Time {
         self.timing.deadline.min(self.timing.hold_until).min(self.wake_time())
     }
@@ -252,8 +252,8 @@ impl Sender {
         self.timing.forget(acked);
     }
 
-    // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the measurement.
-    // With them (RFC 7323 §4.3) each ACK of new data says what it answers.
+    // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the
+    // measurement. With them (RFC 7323 §4.3) each ACK of new data says what it answers.
     fn take_sample(&mut self, now: Time, echo: Time) {
         if echo != Time::NEVER {
             self.timing.stop_measuring();
@@ -329,8 +329,8 @@ impl Sender {
         }
     }
 
-    /// Dyer 2002 §4.1.3: ACKs send nothing while the hold-down timer runs. Nor do they while the sender is frozen, or its
-    /// scheme has a loss repaired first.
+    /// Dyer 2002 §4.1.3: ACKs send nothing while the hold-down timer runs. Nor do they while the sender is
+    /// frozen, or its scheme has a loss repaired first.
     fn is_held(&self) -> bool {
         self.timing.hold_until != Time::NEVER || self.is_frozen() || self.scheme.holds_back()
     }

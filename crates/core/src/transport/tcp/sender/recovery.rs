@@ -1,5 +1,5 @@
-//! Loss recovery: what duplicate and partial ACKs send again. Reno's and NewReno's fast recovery, Tahoe's way back to
-//! slow start, the pipe of RFC 6675, Vegas's early retransmission.
+//! Loss recovery: what duplicate and partial ACKs send again. Reno's and NewReno's fast recovery, Tahoe's way
+//! back to slow start, the pipe of RFC 6675, Vegas's early retransmission.
 
 use std::cmp::Ordering;
 
@@ -79,8 +79,8 @@ impl Recovery {
         self.limited = 0;
     }
 
-    /// The first segment, `una`, timed out. ns-2's Tahoe counts duplicates on, so that what was sent before the timeout
-    /// starts no limited transmit.
+    /// The first segment, `una`, timed out. ns-2's Tahoe counts duplicates on, so that what was sent before
+    /// the timeout starts no limited transmit.
     pub(super) fn begin_after_timeout(&mut self, sent_end: u32, counts_on: bool) {
         self.phase = Phase::Timeout;
         let dupacks = self.dupacks;
@@ -205,8 +205,8 @@ impl Sender {
             && next < self.recovery.recover_end
     }
 
-    // RFC 6582 §3.2, step 3, partial acknowledgement: the window loses what was acknowledged and gets one segment back,
-    // the timer is restarted for the first (the Impatient variant, §4).
+    // RFC 6582 §3.2, step 3, partial acknowledgement: the window loses what was acknowledged and gets one
+    // segment back, the timer is restarted for the first (the Impatient variant, §4).
     pub(super) fn handle_partial_ack(&mut self, now: Time, next: u32, out: &mut Vec<Output>) {
         let acked = next - self.una;
         self.advance(next);

@@ -177,7 +177,8 @@ fn other_senders_do_not_know_notifications() {
     }
 }
 
-/// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold kept.
+/// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold
+/// kept.
 #[test]
 fn atcp_probes_ever_more_rarely_and_starts_slowly() {
     let mut alone = five("atcp");
@@ -211,7 +212,8 @@ fn atcp_goes_through_its_four_states() {
     let mut alone = Alone::five_outstanding(&params);
     let state = |alone: &Alone| (alone.sender.scheme_state(), alone.sender.cwnd());
     assert_eq!(state(&alone), ("normal", 5.0));
-    // Three duplicates: ATCP sends 4 again, TCP persists; further duplicates and its timer change nothing else.
+    // Three duplicates: ATCP sends 4 again, TCP persists; further duplicates and its timer change nothing
+    // else.
     assert_eq!((0..3).map(|_| alone.hear(1, &ack(4))).collect::<Vec<_>>(), [vec![], vec![], vec![4]]);
     assert_eq!(state(&alone), ("loss", 5.0));
     assert_eq!(alone.hear(1, &ack(4)), NOTHING);
@@ -230,7 +232,8 @@ fn atcp_goes_through_its_four_states() {
     // New data goes out, and ATCP looks after losses again.
     assert_eq!(alone.hear(1, &ack(12)), [12, 13]);
     assert_eq!(alone.sender.scheme_state(), "normal");
-    // A loss, then a mark: congested. A route failure goes before all, and any ACK ends it with a window of one.
+    // A loss, then a mark: congested. A route failure goes before all, and any ACK ends it with a window of
+    // one.
     alone.time_out();
     assert_eq!(alone.sender.scheme_state(), "loss");
     assert_eq!(alone.hear(1, &echo(12)), NOTHING);
@@ -286,7 +289,8 @@ fn tcp_door_undoes_a_recent_reduction() {
         assert!(same(alone.sender.cwnd(), 1.0));
         alone.hear(100, &sign);
         assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
-        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at 220 ms.
+        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at
+        // 220 ms.
         for wait in [340, 220, 220] {
             assert_eq!(alone.time_out(), (wait, vec![4]));
             assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
