@@ -89,7 +89,7 @@ impl Network {
         match action {
             StageAction::Route(packet) => {
                 self.with_routing(node, |routing, now, actions| {
-                    routing.handle_outgoing(now, packet, actions)
+                    routing.handle_outgoing(now, packet, actions);
                 });
             }
             StageAction::Tell { connection, source, segment, .. } if source.0 == node => {

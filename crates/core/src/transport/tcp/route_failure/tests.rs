@@ -64,7 +64,7 @@ impl Alone {
     }
 
     fn wait(&mut self, span: Span) {
-        self.now = self.now + span;
+        self.now += span;
     }
 }
 
@@ -141,6 +141,8 @@ fn tcp_f_heeds_routes_and_its_guard_but_no_acks() {
     assert_eq!(alone.ask(|scheme, view| scheme.handle_route_found(view)), again);
 }
 
+type Ranges = &'static [(u32, u32)];
+
 fn ersn(alone: &mut Alone, kept: &[(u32, u32)]) -> Step {
     let segment = Segment::Ersn { dst: NodeId(9), kept: SegmentRanges::from_slice(kept) };
     alone.ask(|scheme, view| scheme.handle_notification(&segment, view))
@@ -149,7 +151,7 @@ fn ersn(alone: &mut Alone, kept: &[(u32, u32)]) -> Step {
 /// 4 to 8 are outstanding; numbers kept that were acknowledged or never sent ask for nothing.
 #[test]
 fn tcp_bus_asks_again_for_the_gaps_below_the_last_segment_kept() {
-    let cases: [(&[(u32, u32)], &[(u32, u32)]); 6] = [
+    let cases: [(Ranges, Ranges); 6] = [
         (&[], &[]),
         (&[(4, 6)], &[]),
         (&[(5, 6), (7, 8)], &[(4, 5), (6, 7)]),

@@ -131,7 +131,7 @@ impl Sender {
                 }
             }
             Ordering::Greater => {
-                self.recovery.inflation += u32::from(inflates || self.recovery.phase == Phase::Fast)
+                self.recovery.inflation += u32::from(inflates || self.recovery.phase == Phase::Fast);
             }
         }
         self.transmit(now, out);
