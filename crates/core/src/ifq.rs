@@ -1,4 +1,5 @@
-//! The interface queue between link layer and MAC.
+//! The interface queue between link layer and MAC: its limits, which packets go first, and which are dropped
+//! when it is full. Active management is in `red.rs`.
 
 mod red;
 

@@ -1,7 +1,7 @@
 //! Time series: what happened in each step of simulated time, when it is asked for.
 //!
-//! They cover the whole run, warm-up included, in whole steps; a step that the end of the run cuts short is left out.
-//! Columns are defined in docs/metrics.md. Taking them changes no result.
+//! They cover the whole run, warm-up included, in whole steps; a step that the end of the run cuts short is
+//! left out. Columns are defined in docs/metrics.md. Taking them changes no result.
 
 use serde::Serialize;
 
@@ -145,8 +145,8 @@ impl Series {
         self.totals.time_s.len()
     }
 
-    /// Closes the step that ends at `now`. The counts are those since the start of the run, the flows the same, in the
-    /// same order, at every call.
+    /// Closes the step that ends at `now`. The counts are those since the start of the run, the flows the
+    /// same, in the same order, at every call.
     pub fn close_step(&mut self, now: Time, counts: RunningCounts, flows: impl Iterator<Item = FlowSample>) {
         self.totals.push(now, &counts, &self.before);
         self.before = counts;

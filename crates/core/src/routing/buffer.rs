@@ -26,8 +26,8 @@ impl PacketBuffer {
         PacketBuffer { packets: VecDeque::new(), limit: limit as usize, deadlines: BTreeMap::new() }
     }
 
-    /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first, then the
-    /// oldest if there is no room.
+    /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first,
+    /// then the oldest if there is no room.
     pub(super) fn push(&mut self, now: Time, packet: Packet, timeout: Span, actions: &mut Vec<Action>) {
         self.expire(now, actions);
         if self.packets.len() >= self.limit

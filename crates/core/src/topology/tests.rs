@@ -1,3 +1,5 @@
+//! Links, hops and partitions of movements that can be worked out by hand, and against plain searches.
+
 use super::*;
 use crate::kernel::Streams;
 use crate::mobility::waypoint::{self, Boundary, Start, WaypointParams};

@@ -1,6 +1,6 @@
-//! Messages and routing headers of protocols that have no variant of their own in [`Payload`](super::Payload) and
-//! [`RoutingHeader`](super::RoutingHeader): of those that the caller of a run brings along, and of those that do not mind
-//! an allocation a message.
+//! Messages and routing headers of protocols that have no variant of their own in [`Payload`](super::Payload)
+//! and [`RoutingHeader`](super::RoutingHeader): of those that the caller of a run brings along, and of those
+//! that do not mind an allocation a message.
 
 use std::any::Any;
 use std::fmt;

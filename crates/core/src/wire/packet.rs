@@ -45,8 +45,8 @@ pub struct Packet {
     pub payload: Payload,
     /// What the IP header says of congestion.
     pub ecn: Ecn,
-    /// What the routing protocol has put between IP and the payload; `bytes` counts it. Shared by copies, which are many
-    /// where a header is large.
+    /// What the routing protocol has put between IP and the payload; `bytes` counts it. Shared by copies,
+    /// which are many where a header is large.
     pub routing_header: Option<Arc<RoutingHeader>>,
 }
 

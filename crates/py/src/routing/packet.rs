@@ -34,7 +34,8 @@ pub(crate) struct Packet {
     header: Option<Py<PyAny>>,
 }
 
-/// What a control message or a header of a protocol in Python carries. Shared by all copies, and never handed out itself.
+/// What a control message or a header of a protocol in Python carries. Shared by all copies, and never handed
+/// out itself.
 struct Content(Py<PyAny>);
 
 /// A copy that has nothing in common with the original, as if it had gone over the air.

@@ -1,4 +1,4 @@
-//! DSR's headers in and out of one node under test.
+//! A test's view of one DSR node: it hands packets with headers in and reads those that come out.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
