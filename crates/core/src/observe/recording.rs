@@ -1,8 +1,8 @@
 //! The recording: what happened, in order, when it is asked for.
 //!
-//! Text, one JSON object a line. The first line is `{"format":"manetlab-recording","version":1,…}`; each other
-//! line has `t` (s), `node`, `event` and the fields of that event (docs/recording.md). Recording changes no
-//! result.
+//! Text, one JSON object a line. The first line is `{"format":"manetlab-recording","version":1,…}`; each
+//! other line has `t` (s), `node`, `event` and the fields of that event (docs/recording.md). Recording
+//! changes no result.
 
 use std::fmt::Write;
 

@@ -112,15 +112,19 @@ params! {
         elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
         /// ELFN: does the RTO come back as it was, rather than as its initial value?
         elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
-        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment; then a node that an ERDN passed seeks a way itself.
+        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment;
+        /// then a node that an ERDN passed seeks a way itself.
         route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
-        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices stop the sender.
+        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices
+        /// stop the sender.
         bus_buffer_packets: u32 = 50, "packet", "Kim, Toh and Choi 2000 (no value known)", [0.0, 100_000.0];
         /// TCP-BuS: how long a node keeps a segment.
         bus_buffer_timeout_s: f64 = 30.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on sending is told again no sooner.
+        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on
+        /// sending is told again no sooner.
         bus_query_interval_s: f64 = 1.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to an ERSN.
+        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to
+        /// an ERSN.
         bus_message_bytes: u32 = 40, "byte", "Kim, Toh and Choi 2000 (no value known)", [1.0, 1000.0];
         /// ATCP: the longest interval between probes, which begin at the RTO and double.
         atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
@@ -147,7 +151,8 @@ params! {
         one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
         /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
         inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
-        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes before it.
+        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes
+        /// before it.
         partial_ack_recovery: bool = false, "", "RFC 6582 §3.2";
         /// Does the ACK that ends NewReno's recovery set the window to min(ssthresh, flight + 1)?
         full_ack_deflation: bool = true, "", "RFC 6582 §3.2, step 3; ns-2 exit_recovery_fix_ (no)";
@@ -175,7 +180,8 @@ params! {
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
 
-        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of dropping?
+        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of
+        /// dropping?
         ecn: bool = false, "", "RFC 3168";
 
         /// Does the receiver delay the ACKs of segments that arrive in order?
@@ -273,9 +279,9 @@ impl TcpParams {
         }
     }
 
-    /// Makes this the sender that users call `name`: congestion control, loss recovery and RTO policy, and for
-    /// `reno-f` (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if there is no
-    /// such sender.
+    /// Makes this the sender that users call `name`: congestion control, loss recovery and RTO policy, and
+    /// for `reno-f` (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if
+    /// there is no such sender.
     pub fn apply_sender(&mut self, name: &str) -> bool {
         let plain = TcpParams {
             variant: TcpVariant::Reno,
