@@ -1,8 +1,8 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::observe::{
-    CostTotals, FlowMeasures, FlowReport, FlowResult, MacCount, MessageTotals, ResultHash, RunResult,
-    RunTotals, WebTotals,
+    CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals, RunResult, RunTotals,
+    WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::wire::mac::Body;
@@ -15,37 +15,25 @@ impl Network {
     pub(super) fn into_outcome(self, scenario: &Scenario) -> Result<Outcome, RunError> {
         let mut held: Vec<Packet> = Vec::new();
         self.visit_held(&mut |packet| held.push(packet.clone()));
-        let flows: Vec<FlowResult> =
+        let mut flows: Vec<FlowResult> =
             (0..self.flows.len() as u32).map(|id| self.flow_result(id, scenario)).collect();
         let measures: Vec<FlowMeasures> = flows.iter().map(|flow| flow.measures.clone()).collect();
-        let transmitted = self.transmitted_tcp_bytes();
-        let totals = self.meter.totals(&measures, transmitted, self.receptions());
         let costs: Vec<(MacCount, u64, u64)> =
             (0..).zip(&measures).map(|(id, of)| self.cost(id, of)).collect();
+        for (flow, (count, packets, bytes)) in flows.iter_mut().zip(&costs) {
+            flow.cost = count.cost(*packets, *bytes);
+        }
+        let totals = RunTotals {
+            common: self.meter.totals(&measures, self.transmitted_tcp_bytes(), self.receptions()),
+            messages: MessageTotals::of(&measures),
+            web: WebTotals::of(&measures),
+            costs: CostTotals::of(costs.into_iter()),
+        };
         let drops = self.meter.drop_counts();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
-        let result_hash = ResultHash::of(&(&flows, &totals, &drops, &audit));
-        let result = RunResult {
-            flows: flows
-                .into_iter()
-                .zip(&costs)
-                .map(|(flow, (count, packets, bytes))| FlowReport {
-                    flow,
-                    cost: count.cost(*packets, *bytes),
-                })
-                .collect(),
-            totals: RunTotals {
-                common: totals,
-                messages: MessageTotals::of(&measures),
-                web: WebTotals::of(&measures),
-                costs: CostTotals::of(costs.into_iter()),
-            },
-            drops,
-            audit,
-            events: self.events,
-            arrivals: self.air.arrivals,
-            result_hash,
-        };
+        let result_hash = Measures { flows: &flows, totals: &totals, drops: &drops, audit: &audit }.hash();
+        let (events, arrivals) = (self.events, self.air.arrivals);
+        let result = RunResult { flows, totals, drops, audit, events, arrivals, result_hash };
         let series = self.sampling.into_series(&self.meter.outages);
         Ok(Outcome { result, recording: self.recording, series })
     }
@@ -66,7 +54,7 @@ impl Network {
         };
         let start_s = scenario.flows[id as usize].start_s;
         let rtp = self.rtp_measures(id, scenario);
-        FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures, rtp }
+        FlowResult { id, src: flow.src.0, dst: flow.dst.0, start_s, measures, rtp, cost: FlowCost::default() }
     }
 
     /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.
