@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import SCENARIOS, expected_file, outcome, text
+from manetlab import _core
+from tests.golden import SCENARIOS, differing, expected_file, outcome, text
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: path.stem)
@@ -39,6 +40,13 @@ def test_the_result_hash_can_be_computed_from_the_public_measures(scenario: Path
     measures = {key: golden[key] for key in ("flows", "totals", "drops", "audit")}
     form = "manetlab-measures 1\n" + "".join(sorted(lines(measures), key=str.encode))
     assert golden["result_hash"] == hashlib.sha256(form.encode()).hexdigest()[:32]
+
+
+def test_a_golden_result_holds_the_parameters_that_differ_from_the_profile() -> None:
+    profile = json.loads(_core.profile("rfc"))
+    changed = {**profile, "mac": {**profile["mac"], "cw_min": 15}}
+    assert differing(profile, profile) == {}
+    assert differing(changed, profile) == {"mac": {"cw_min": 15}}
 
 
 def test_there_are_golden_results() -> None:
