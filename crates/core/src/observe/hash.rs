@@ -56,19 +56,19 @@ impl Measures<'_> {
 fn canonical(measures: &impl Serialize) -> String {
     let value = serde_json::to_value(measures).expect("measures have a form in JSON");
     let mut lines = Vec::new();
-    collect(&value, String::new(), &mut lines);
+    collect(&value, "", &mut lines);
     lines.sort_unstable();
     FORM.chars().chain(lines.iter().flat_map(|line| line.chars())).collect()
 }
 
 /// Adds the lines of a value that has this path.
-fn collect(value: &Value, path: String, lines: &mut Vec<String>) {
+fn collect(value: &Value, path: &str, lines: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}/{key}") };
     match value {
         Value::Null => {}
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(value, below(key), lines)),
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(value, &below(key), lines)),
         Value::Array(items) => {
-            (0..).zip(items).for_each(|(index, item)| collect(item, below(&format!("{index}")), lines));
+            (0..).zip(items).for_each(|(index, item)| collect(item, &below(&format!("{index}")), lines));
         }
         Value::Bool(truth) => lines.push(format!("{path} {truth}\n")),
         Value::String(name) => lines.push(format!("{path} \"{name}\"\n")),
