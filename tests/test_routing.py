@@ -494,7 +494,7 @@ def test_parameters_that_the_class_does_not_take_are_refused() -> None:
 
 
 def test_a_campaign_compares_a_class_with_a_protocol_of_the_simulator(tmp_path: Path) -> None:
-    fields = mobile(duration_s=4.0).model_dump(exclude_unset=True)
+    fields = mobile(duration_s=4.0).to_dict()
     campaign = Campaign(
         base=fields,
         factors={"routing": ["flooding", Flooding], "python.jitter_s": [0.01, 0.05]},
@@ -509,13 +509,13 @@ def test_a_campaign_compares_a_class_with_a_protocol_of_the_simulator(tmp_path: 
 
 def test_a_campaign_keeps_what_a_protocol_did_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Relay, "misdeed", twice)
-    fields = one_way().model_dump(exclude_unset=True)
+    fields = one_way().to_dict()
     results = Campaign(base={**fields, "routing": Relay}, replications=1).run()
     assert ["was dropped before" in error for error in results.failed["error"]] == [True]
 
 
 def test_a_cluster_refuses_protocols_in_python() -> None:
-    fields = one_way().model_dump(exclude_unset=True)
+    fields = one_way().to_dict()
     campaign = Campaign(base=fields, factors={"routing": ["aodv", Flooding]}, replications=1)
     with pytest.raises(InputError, match="cannot run a protocol in Python"):
         campaign.run(scheduler="tcp://127.0.0.1:1")

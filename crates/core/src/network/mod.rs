@@ -29,7 +29,7 @@ use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
+use crate::scenario::{About, RoutingKind, RoutingMaker, Scenario, ScenarioError};
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
@@ -119,7 +119,13 @@ pub fn run_with(
     if make.is_some() != (scenario.routing == RoutingKind::Custom) {
         let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
         let found = format!("{:?}", scenario.routing).to_lowercase();
-        return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
+        return Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: "routing".to_owned(),
+            found,
+            wanted,
+        }
+        .into());
     }
     let mut network = Network::new(scenario, options, make);
     network.run_to_end(go_on)?;

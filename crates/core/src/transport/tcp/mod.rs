@@ -30,7 +30,9 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use params::{RouteFailureScheme, RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
+pub use params::{
+    NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant, WindowReduction,
+};
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
 

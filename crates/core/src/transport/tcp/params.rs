@@ -199,26 +199,72 @@ params! {
     }
 }
 
-/// The senders that users can name; see [`TcpParams::apply_sender`].
-pub const SENDER_NAMES: &[&str] = &[
-    "reno",
-    "tahoe",
-    "newreno",
-    "sack",
-    "vegas",
-    "cubic",
-    "fixed-rto",
-    "reno-f",
-    "fixed-first",
-    "growth",
-    "hold-down",
-    "elfn",
-    "tcp-f",
-    "tcp-bus",
-    "atcp",
-    "tcp-door",
-    "bansal-barua",
-];
+/// A sender that users can name: the parameters that it sets. All others stay as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSender {
+    /// Its name.
+    pub name: &'static str,
+    /// What it sets beside, or instead of, what every sender sets.
+    own: &'static [&'static str],
+    apply: fn(TcpParams) -> TcpParams,
+}
+
+impl NamedSender {
+    /// The names of the parameters that it sets, one of them maybe twice.
+    pub fn sets(&self) -> impl Iterator<Item = &'static str> {
+        SET_BY_EVERY_SENDER.iter().chain(self.own).copied()
+    }
+}
+
+/// The table of senders: what every sender sets, then each one's name and what it sets beside or instead.
+macro_rules! senders {
+    (every { $($field:ident: $value:expr,)+ } $($name:literal { $($own:ident: $own_value:expr),* })+) => {
+        const SET_BY_EVERY_SENDER: &[&str] = &[$(stringify!($field)),+];
+
+        fn plain(params: TcpParams) -> TcpParams {
+            TcpParams { $($field: $value,)+ ..params }
+        }
+
+        /// The names of the senders.
+        pub const SENDER_NAMES: &[&str] = &[$($name),+];
+
+        /// The senders, in the order of their names.
+        pub const SENDERS: &[NamedSender] = &[$(NamedSender {
+            name: $name,
+            own: &[$(stringify!($own)),*],
+            apply: |params| TcpParams { $($own: $own_value,)* ..plain(params) },
+        }),+];
+    };
+}
+
+senders! {
+    every {
+        variant: TcpVariant::Reno,
+        sack: false,
+        partial_ack_recovery: false,
+        rto_policy: RtoPolicy::Exponential,
+        hold_down: false,
+        route_failure: RouteFailureScheme::None,
+    }
+    "reno" {}
+    "tahoe" { variant: TcpVariant::Tahoe }
+    "newreno" { partial_ack_recovery: true }
+    "sack" { sack: true }
+    "vegas" { variant: TcpVariant::Vegas }
+    "cubic" { variant: TcpVariant::Cubic, sack: true }
+    "fixed-rto" { rto_policy: RtoPolicy::Fixed }
+    // Dyer 2002 §4.2.3.
+    "reno-f" { sack: true, rto_policy: RtoPolicy::Fixed, delayed_ack: true }
+    "fixed-first" { rto_policy: RtoPolicy::FixedFirst }
+    "growth" { rto_policy: RtoPolicy::Growth }
+    "hold-down" { hold_down: true }
+    "elfn" { route_failure: RouteFailureScheme::Elfn }
+    "tcp-f" { route_failure: RouteFailureScheme::TcpF }
+    "tcp-bus" { route_failure: RouteFailureScheme::TcpBus }
+    "atcp" { route_failure: RouteFailureScheme::Atcp, ecn: true }
+    "tcp-door" { route_failure: RouteFailureScheme::TcpDoor }
+    "bansal-barua" { route_failure: RouteFailureScheme::BansalBarua }
+}
 
 impl TcpParams {
     /// The current standards: the defaults.
@@ -279,39 +325,11 @@ impl TcpParams {
         }
     }
 
-    /// Makes this the sender that users call `name`: congestion control, loss recovery and RTO policy, and
-    /// for `reno-f` (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if
-    /// there is no such sender.
+    /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if there is no
+    /// such sender.
     pub fn apply_sender(&mut self, name: &str) -> bool {
-        let plain = TcpParams {
-            variant: TcpVariant::Reno,
-            sack: false,
-            partial_ack_recovery: false,
-            rto_policy: RtoPolicy::Exponential,
-            hold_down: false,
-            route_failure: RouteFailureScheme::None,
-            ..self.clone()
-        };
-        *self = match name {
-            "reno" => plain,
-            "tahoe" => TcpParams { variant: TcpVariant::Tahoe, ..plain },
-            "newreno" => TcpParams { partial_ack_recovery: true, ..plain },
-            "sack" => TcpParams { sack: true, ..plain },
-            "vegas" => TcpParams { variant: TcpVariant::Vegas, ..plain },
-            "cubic" => TcpParams { variant: TcpVariant::Cubic, sack: true, ..plain },
-            "fixed-rto" => TcpParams { rto_policy: RtoPolicy::Fixed, ..plain },
-            "reno-f" => TcpParams { sack: true, rto_policy: RtoPolicy::Fixed, delayed_ack: true, ..plain },
-            "fixed-first" => TcpParams { rto_policy: RtoPolicy::FixedFirst, ..plain },
-            "growth" => TcpParams { rto_policy: RtoPolicy::Growth, ..plain },
-            "hold-down" => TcpParams { hold_down: true, ..plain },
-            "elfn" => TcpParams { route_failure: RouteFailureScheme::Elfn, ..plain },
-            "tcp-f" => TcpParams { route_failure: RouteFailureScheme::TcpF, ..plain },
-            "tcp-bus" => TcpParams { route_failure: RouteFailureScheme::TcpBus, ..plain },
-            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ecn: true, ..plain },
-            "tcp-door" => TcpParams { route_failure: RouteFailureScheme::TcpDoor, ..plain },
-            "bansal-barua" => TcpParams { route_failure: RouteFailureScheme::BansalBarua, ..plain },
-            _ => return false,
-        };
+        let Some(sender) = SENDERS.iter().find(|sender| sender.name == name) else { return false };
+        *self = (sender.apply)(self.clone());
         true
     }
 }
