@@ -21,7 +21,7 @@ WITHOUT_PARAMETERS = {"static_routes"}
 EDITS: dict[str, tuple[str, ...]] = {
     "crates/core/src/routing/mod.rs": (r"^pub mod {0};$",),
     "crates/core/src/sections.rs": (r'^        \w+ = "{0}" in {0}: \w+',),
-    "python/manetlab/scenario.py": (r"^        {0}: Changed parameters of", r"^    {0}: Section = "),
+    "python/manetlab/scenario.py": (r'^    {0}: Section = section\("Changed parameters of',),
     "python/manetlab/docs_tables.py": (r'^    "{0}": \("',),
     "docs/scenarios.md": (r"^\| `routing` \|.*`{0}`", r"^\| `radio`.*`{0}`"),
 }
