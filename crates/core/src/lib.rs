@@ -5,6 +5,7 @@
 
 pub mod arp;
 pub mod drops;
+pub mod flow;
 pub mod ifq;
 pub mod ip;
 pub mod kernel;

@@ -93,8 +93,7 @@ impl Network {
                 });
             }
             StageAction::Tell { connection, source, segment, .. } if source.0 == node => {
-                let now = self.now;
-                self.with_sender(connection, |sender, out| sender.handle_notification(now, &segment, out));
+                self.notify_sender(connection, &segment);
             }
             StageAction::Tell { connection, source, segment, bytes } => {
                 let payload = Payload::Tcp(connection, segment);

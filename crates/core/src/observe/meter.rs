@@ -9,7 +9,8 @@ use crate::wire::{FlowId, Packet, Payload, adp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
-    CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+    CbrMeasures, Delivery, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures,
+    Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -103,7 +104,7 @@ impl Meter {
     }
 
     /// A CBR source made a packet.
-    pub fn cbr_sent(&mut self, now: Time, flow: FlowId) {
+    pub(super) fn cbr_sent(&mut self, now: Time, flow: FlowId) {
         if let Some(running) = &mut self.running {
             running.cbr_sent += 1;
         }
@@ -111,67 +112,53 @@ impl Meter {
     }
 
     /// A source or its transport made a data packet.
-    pub fn packet_sent(&mut self, now: Time, flow: FlowId) {
+    pub(super) fn packet_sent(&mut self, now: Time, flow: FlowId) {
         if self.in_window(now) {
             self.flows[flow.index()].sent += 1;
         }
     }
 
-    /// A CBR packet with `payload_bytes` reached its destination, for the first time or again.
-    pub fn cbr_delivered(
-        &mut self,
-        now: Time,
-        flow: FlowId,
-        packet: &Packet,
-        payload_bytes: u32,
-        first: bool,
-    ) {
-        if self.late_after != Span::ZERO && now.since(packet.created) > self.late_after {
+    /// A CBR packet reached its destination, for the first time or again.
+    pub(super) fn cbr_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+        if self.late_after != Span::ZERO && now.since(delivery.created) > self.late_after {
             return;
         }
         if let Some(running) = &mut self.running
-            && first
+            && delivery.is_first
         {
             running.cbr_received += 1;
-            running.cbr_delivered_bytes += u64::from(payload_bytes);
+            running.cbr_delivered_bytes += u64::from(delivery.payload_bytes);
         }
-        self.packet_delivered(now, flow, packet, payload_bytes, first);
+        self.packet_delivered(now, flow, delivery);
     }
 
-    /// A data packet with `payload_bytes` reached its destination, for the first time or again.
-    pub fn packet_delivered(
-        &mut self,
-        now: Time,
-        flow: FlowId,
-        packet: &Packet,
-        payload_bytes: u32,
-        first: bool,
-    ) {
-        let made_in_window = self.in_window(packet.created);
+    /// A data packet reached its destination, for the first time or again.
+    pub(super) fn packet_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+        let made_in_window = self.in_window(delivery.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
-        if first && arrived_in_window {
-            counts.delivered_in_window += u64::from(payload_bytes);
+        if delivery.is_first && arrived_in_window {
+            counts.delivered_in_window += u64::from(delivery.payload_bytes);
         }
         if !made_in_window {
             return;
         }
-        if first {
+        if delivery.is_first {
             counts.received += 1;
-            counts.hops += u64::from(packet.hops);
-            counts.latencies_s.push(now.since(packet.created).as_secs());
+            counts.hops += u64::from(delivery.hops);
+            counts.latencies_s.push(now.since(delivery.created).as_secs());
         } else {
             counts.duplicates += 1;
         }
     }
 
     /// A TCP data segment reached its destination.
-    pub fn tcp_delivered(&mut self, now: Time, flow: FlowId, packet: &Packet) {
+    pub(super) fn segment_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
         if self.in_window(now) {
             let counts = &mut self.flows[flow.index()];
             counts.received += 1;
-            counts.hops += u64::from(packet.hops);
-            counts.latency_sum_s += now.since(packet.created).as_secs();
+            counts.hops += u64::from(delivery.hops);
+            counts.latency_sum_s += now.since(delivery.created).as_secs();
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod audit;
 mod costs;
+mod flow_events;
 mod hash;
 mod messages;
 mod meter;
@@ -17,12 +18,13 @@ mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use costs::{CostTotals, FlowCost, MacCount};
+pub use flow_events::{Delivery, FlowEvent};
 pub use hash::Measures;
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
-pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
+pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;

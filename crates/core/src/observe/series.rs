@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::kernel::Time;
+use crate::kernel::{Span, Time};
 
 /// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,6 +75,55 @@ pub struct RepairSample {
     pub flow: u32,
     /// How long there was none, s.
     pub lasted_s: f64,
+}
+
+/// The series of a run while it goes on, if they are wanted, and when the running step ends.
+///
+/// The network looks for the end of a step between two events of the queue and only reads, so that a run with
+/// series is the run without, event for event. What one event carries out ahead of its time counts in the step
+/// in which that event began, which is some microseconds off at most.
+pub struct Sampler {
+    due: Time,
+    step: Span,
+    series: Option<Series>,
+}
+
+impl Sampler {
+    /// Steps of `step`, which is not zero, the first of which begins with the run; or none.
+    pub fn new(step: Option<Span>) -> Sampler {
+        assert!(step != Some(Span::ZERO), "time series need a step");
+        Sampler {
+            due: step.map_or(Time::NEVER, |step| Time::ZERO + step),
+            step: step.unwrap_or_default(),
+            series: step.map(|_| Series::default()),
+        }
+    }
+
+    /// When the running step ends; never without series.
+    pub fn due(&self) -> Time {
+        self.due
+    }
+
+    /// The running step ends, with these counts and the flows' states.
+    pub fn close_step(
+        &mut self,
+        counts: RunningCounts,
+        flows: impl Iterator<Item = FlowSample>,
+        messages: impl Iterator<Item = MessageSample>,
+    ) {
+        if let Some(series) = &mut self.series {
+            series.close_step(self.due, counts, flows);
+            series.close_messages(self.due, messages);
+        }
+        self.due += self.step;
+    }
+
+    /// The series, with the repairs of the whole run.
+    pub fn into_series(self, repairs: impl Iterator<Item = RepairSample>) -> Option<Series> {
+        let mut series = self.series?;
+        series.add_repairs(repairs);
+        Some(series)
+    }
 }
 
 /// The series of a run, column by column.

@@ -121,7 +121,13 @@ pub trait Routing: Send {
     /// `packet.hops` does not count the link just crossed. True if it repeats what this node knows, and the
     /// node has learned all there is to learn from it: then it counts as consumed. False if nothing is done.
     /// Most of what a flood brings is repetition, which this spares the copy of the packet.
-    fn absorb(&mut self, _now: Time, _packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _from: NodeId,
+        _actions: &mut Vec<Action>,
+    ) -> bool {
         false
     }
 

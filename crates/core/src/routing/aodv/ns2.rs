@@ -136,7 +136,13 @@ impl Routing for Ns2 {
         }
     }
 
-    fn absorb(&mut self, _now: Time, packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        _now: Time,
+        packet: &Packet,
+        _from: NodeId,
+        _actions: &mut Vec<Action>,
+    ) -> bool {
         matches!(&packet.payload, Payload::Aodv(Message::Rreq(rreq)) if self.knows(rreq))
     }
 

@@ -177,7 +177,13 @@ impl Routing for Rfc3561 {
         }
     }
 
-    fn absorb(&mut self, now: Time, packet: &Packet, from: NodeId, actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        from: NodeId,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         let Payload::Aodv(Message::Rreq(rreq)) = &packet.payload else { return false };
         let known = self.knows(now, rreq);
         if known {

@@ -39,7 +39,7 @@ pub use sender::{Sender, SenderCounters};
 use crate::wire::Ecn;
 use crate::wire::tcp::Segment;
 
-/// What a sender or a receiver asks the network to do.
+/// What a sender or a receiver asks of its flow, and tells it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Output {
     /// Send this segment to the other end.
@@ -51,6 +51,12 @@ pub enum Output {
         /// The ECN field of its IP header.
         ecn: Ecn,
     },
+    /// New data was acknowledged.
+    Acknowledged,
+    /// The retransmission timer expired.
+    TimedOut,
     /// All that the application has handed over is acknowledged.
     Finished,
+    /// New data can be read in order at the receiver: the bytes so far.
+    InOrder(u64),
 }

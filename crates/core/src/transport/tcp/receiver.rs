@@ -86,7 +86,11 @@ impl Receiver {
         if payload > 0 && self.counters.first_data.is_none() {
             self.counters.first_data = Some((sent, now));
         }
+        let before = self.counters.bytes_in_order;
         let fresh = self.store(number, payload);
+        if self.counters.bytes_in_order > before {
+            out.push(Output::InOrder(self.counters.bytes_in_order));
+        }
         if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
             self.unacknowledged += 1;
             if self.unacknowledged < self.params.delayed_ack_segments {

@@ -121,6 +121,7 @@ impl Sender {
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
         let marked = self.params.ecn && signs.ece && self.handle_echo(now, *next);
         if *next > self.una {
+            out.push(Output::Acknowledged);
             self.scheme.handle_progress();
             self.handle_new_ack(now, *next, (signs.echo, marked), out);
         } else {
@@ -142,6 +143,7 @@ impl Sender {
 
     fn time_out(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.timeouts += 1;
+        out.push(Output::TimedOut);
         if !self.is_congestion(now, LossSign::Timeout, out) {
             self.timing.stop_measuring();
             self.restart_timer(now);

@@ -164,9 +164,13 @@ impl Pipe {
 
     fn carry(&mut self, out: Vec<Output>) {
         for output in out {
-            let Output::Send { segment, mut ecn, .. } = output else {
-                self.finished.push(self.now);
-                continue;
+            let (segment, mut ecn) = match output {
+                Output::Send { segment, ecn, .. } => (segment, ecn),
+                Output::Finished => {
+                    self.finished.push(self.now);
+                    continue;
+                }
+                Output::Acknowledged | Output::TimedOut | Output::InOrder(_) => continue,
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
@@ -242,8 +246,9 @@ fn the_syn_goes_first_and_its_ack_opens_the_initial_window() {
     assert_eq!(out, [Output::Send { segment: syn, bytes: 40, ecn: Ecn::NotEct }]);
     out.clear();
     sender.handle_ack(ms(100), &ack(1), &mut out);
+    assert_eq!(out[0], Output::Acknowledged);
     assert!(matches!(
-        out[0],
+        out[1],
         Output::Send { segment: Segment::Data { number: 1, payload: 1000, .. }, bytes: 1040, .. }
     ));
     assert_eq!(sent(&mut out), [1, 2]);
@@ -522,7 +527,7 @@ fn after_a_close_only_what_was_sent_is_brought_to_its_end() {
     let mut out = Vec::new();
     alone.sender.handle_ack(alone.now, &ack(9), &mut out);
     alone.sender.handle_write(alone.now, Some(1), &mut out);
-    assert_eq!(out, [Output::Finished]);
+    assert_eq!(out, [Output::Acknowledged, Output::Finished]);
 }
 
 #[test]
@@ -688,7 +693,7 @@ impl Chaos {
     fn carry(&mut self, now: Time, out: &mut Vec<Output>) -> Result<(), TestCaseError> {
         for output in out.drain(..) {
             let Output::Send { segment, ecn, .. } = output else {
-                self.finished += 1;
+                self.finished += u32::from(output == Output::Finished);
                 continue;
             };
             match segment {

@@ -154,11 +154,11 @@ fn a_delayed_ack_brings_back_the_stamp_of_the_first_segment_it_answers() {
     }
     let answers: Vec<(u32, Time, u32)> = out
         .iter()
-        .map(|output| match output {
+        .filter_map(|output| match output {
             Output::Send { segment: Segment::Ack { next, signs, .. }, bytes, .. } => {
-                (*next, signs.echo, *bytes)
+                Some((*next, signs.echo, *bytes))
             }
-            other => panic!("{other:?}"),
+            _ => None,
         })
         .collect();
     // 0 and 1 together; the gap, with the last stamp in order; the hole filled, with its own.
