@@ -60,7 +60,8 @@ pub trait ParamValue {
     fn number(&self) -> Option<f64> {
         None
     }
-    /// The first number outside the range: its place within the value, and itself (NaN is outside every range).
+    /// The first number outside the range: its place within the value, and itself (NaN is outside every
+    /// range).
     fn outside(&self, low: f64, high: f64) -> Option<(String, f64)> {
         let found = self.number()?;
         (!(low..=high).contains(&found)).then(|| (String::new(), found))

@@ -243,7 +243,8 @@ impl Network {
         Ok(())
     }
 
-    /// Closes all steps of the time series that end at `time` or before; nothing happens between now and then.
+    /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
+    /// then.
     fn sample_until(&mut self, time: Time) {
         while self.sampler.due() <= time {
             let mut counts = self.meter.running();

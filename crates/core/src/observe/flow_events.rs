@@ -1,9 +1,7 @@
 //! What the flows report to the counters: one event for each thing that is counted.
 
 use crate::kernel::Time;
-use crate::wire::{FlowId, Packet};
-
-use super::Meter;
+use crate::wire::Packet;
 
 /// Something that happened in a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,21 +41,5 @@ impl Delivery {
     /// The arrival of a packet with `payload_bytes`.
     pub fn of(packet: &Packet, payload_bytes: u32, is_first: bool) -> Delivery {
         Delivery { created: packet.created, hops: packet.hops, payload_bytes, is_first }
-    }
-}
-
-impl Meter {
-    /// Counts what happened in a flow.
-    pub fn count(&mut self, now: Time, flow: FlowId, event: FlowEvent) {
-        match event {
-            FlowEvent::CbrSent => self.cbr_sent(now, flow),
-            FlowEvent::CbrDelivered(delivery) => self.cbr_delivered(now, flow, delivery),
-            FlowEvent::PacketSent => self.packet_sent(now, flow),
-            FlowEvent::PacketDelivered(delivery) => self.packet_delivered(now, flow, delivery),
-            FlowEvent::SegmentDelivered(delivery) => self.segment_delivered(now, flow, delivery),
-            FlowEvent::Progressed => self.outages.progressed(now, flow),
-            FlowEvent::TimedOut => self.outages.timed_out(flow),
-            FlowEvent::Acknowledged => self.outages.acknowledged(flow),
-        }
     }
 }

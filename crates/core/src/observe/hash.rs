@@ -1,7 +1,8 @@
 //! The result hash: the first 128 bits of SHA-256 over the measures in a canonical form.
 //!
-//! The form is made from what users see, the flows, totals, drops and audit of the result's JSON, and from nothing else.
-//! Types and fields in here can be renamed, split and reordered: as long as the JSON is the same, the hash is.
+//! The form is made from what users see, the flows, totals, drops and audit of the result's JSON, and from
+//! nothing else. Types and fields in here can be renamed, split and reordered: as long as the JSON is the
+//! same, the hash is.
 //!
 //! ```text
 //! manetlab-measures 1
@@ -11,14 +12,15 @@
 //! flows/0/timeouts 3
 //! ```
 //!
-//! The first line names the form and its version. Then comes one line for each measure, in the order of their bytes: its
-//! path in the JSON, with list items by their number from 0, a space, and its value. Integers are in decimal digits;
-//! numbers that the JSON has with a fraction are the 64 bits of IEEE 754 in 16 hexadecimal digits after `0x`, so equal
-//! hashes mean equal results to the last bit; names are in quotation marks. A measure without a value (null) has no
-//! line, so that a measure that is new and that a run does not have leaves the run's hash as it was.
+//! The first line names the form and its version. Then comes one line for each measure, in the order of their
+//! bytes: its path in the JSON, with list items by their number from 0, a space, and its value. Integers are
+//! in decimal digits; numbers that the JSON has with a fraction are the 64 bits of IEEE 754 in 16 hexadecimal
+//! digits after `0x`, so equal hashes mean equal results to the last bit; names are in quotation marks. A
+//! measure without a value (null) has no line, so that a measure that is new and that a run does not have
+//! leaves the run's hash as it was.
 //!
-//! Whoever changes these rules raises the version. A measure that is renamed, new or defined otherwise changes the hashes
-//! by itself.
+//! Whoever changes these rules raises the version. A measure that is renamed, new or defined otherwise
+//! changes the hashes by itself.
 
 use std::fmt::Write;
 

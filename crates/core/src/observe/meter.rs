@@ -9,8 +9,8 @@ use crate::wire::{FlowId, Packet, Payload, adp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
-    CbrMeasures, Delivery, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures,
-    Totals,
+    CbrMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount, Outage, Outages, RunningCounts,
+    TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -49,8 +49,8 @@ pub struct Meter {
     air_all: AirCounts,
     air_routing: AirCounts,
     drops: Vec<[u64; PACKET_KINDS.len()]>,
-    /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP are kept by
-    /// its endpoints.
+    /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP
+    /// are kept by its endpoints.
     running: Option<Box<RunningCounts>>,
     /// The outages of the TCP flows.
     pub outages: Outages,
@@ -103,8 +103,22 @@ impl Meter {
         time >= self.warmup
     }
 
+    /// Counts what happened in a flow.
+    pub fn count(&mut self, now: Time, flow: FlowId, event: FlowEvent) {
+        match event {
+            FlowEvent::CbrSent => self.cbr_sent(now, flow),
+            FlowEvent::CbrDelivered(delivery) => self.cbr_delivered(now, flow, delivery),
+            FlowEvent::PacketSent => self.packet_sent(now, flow),
+            FlowEvent::PacketDelivered(delivery) => self.packet_delivered(now, flow, delivery),
+            FlowEvent::SegmentDelivered(delivery) => self.segment_delivered(now, flow, delivery),
+            FlowEvent::Progressed => self.outages.progressed(now, flow),
+            FlowEvent::TimedOut => self.outages.timed_out(flow),
+            FlowEvent::Acknowledged => self.outages.acknowledged(flow),
+        }
+    }
+
     /// A CBR source made a packet.
-    pub(super) fn cbr_sent(&mut self, now: Time, flow: FlowId) {
+    fn cbr_sent(&mut self, now: Time, flow: FlowId) {
         if let Some(running) = &mut self.running {
             running.cbr_sent += 1;
         }
@@ -112,14 +126,14 @@ impl Meter {
     }
 
     /// A source or its transport made a data packet.
-    pub(super) fn packet_sent(&mut self, now: Time, flow: FlowId) {
+    fn packet_sent(&mut self, now: Time, flow: FlowId) {
         if self.in_window(now) {
             self.flows[flow.index()].sent += 1;
         }
     }
 
     /// A CBR packet reached its destination, for the first time or again.
-    pub(super) fn cbr_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+    fn cbr_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
         if self.late_after != Span::ZERO && now.since(delivery.created) > self.late_after {
             return;
         }
@@ -133,7 +147,7 @@ impl Meter {
     }
 
     /// A data packet reached its destination, for the first time or again.
-    pub(super) fn packet_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+    fn packet_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
         let made_in_window = self.in_window(delivery.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
@@ -153,7 +167,7 @@ impl Meter {
     }
 
     /// A TCP data segment reached its destination.
-    pub(super) fn segment_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+    fn segment_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
         if self.in_window(now) {
             let counts = &mut self.flows[flow.index()];
             counts.received += 1;
@@ -205,8 +219,8 @@ impl Meter {
         }
     }
 
-    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte stream has
-    /// it.
+    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte
+    /// stream has it.
     pub fn mac_count(&self, flow: FlowId) -> (MacCount, u64, u64) {
         let counts = &self.flows[flow.index()];
         (counts.mac, counts.received, counts.delivered_in_window)
@@ -311,8 +325,8 @@ impl Meter {
     }
 
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions destroyed, over
-    /// the whole run.
+    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions
+    /// destroyed, over the whole run.
     pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()

@@ -211,8 +211,8 @@ pub struct Totals {
     pub mac_bytes_per_s: f64,
     /// Mean number of links that delivered data packets crossed (TCP data segments and CBR).
     pub hops_mean: Option<f64>,
-    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that collisions
-    /// destroyed, over the whole run.
+    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that
+    /// collisions destroyed, over the whole run.
     pub collision_fraction: Option<f64>,
 }
 
@@ -248,7 +248,8 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or `rtcp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or
+    /// `rtcp`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,
@@ -269,6 +270,7 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over all measures, which the two counters of work are not: 32 hexadecimal digits, see [`Measures`].
+    /// Hash over all measures, which the two counters of work are not: 32 hexadecimal digits, see
+    /// [`Measures`].
     pub result_hash: String,
 }

@@ -80,8 +80,8 @@ pub struct RepairSample {
 /// The series of a run while it goes on, if they are wanted, and when the running step ends.
 ///
 /// The network looks for the end of a step between two events of the queue and only reads, so that a run with
-/// series is the run without, event for event. What one event carries out ahead of its time counts in the step
-/// in which that event began, which is some microseconds off at most.
+/// series is the run without, event for event. What one event carries out ahead of its time counts in the
+/// step in which that event began, which is some microseconds off at most.
 pub struct Sampler {
     due: Time,
     step: Span,

@@ -1,8 +1,8 @@
 //! One flow of a scenario: what its source sends to whom, from when on.
 //!
 //! `flow_kinds!` is the one home of what each kind of flow may be given: name, type, default, unit, range and
-//! meaning of every field. The declaration gives serialisation, the range check, and the schema by which Python
-//! checks what a user wrote.
+//! meaning of every field. The declaration gives serialisation, the range check, and the schema by which
+//! Python checks what a user wrote.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,8 @@ pub struct KindInfo {
 }
 
 /// Declares the kinds of flows. A kind: `Kind = "name" { … }`, each field
-/// `name: Type [= "default's function"], "unit" [, [low, high]];`, both with their meaning as the doc comment.
+/// `name: Type [= "default's function"], "unit" [, [low, high]];`, both with their meaning as the doc
+/// comment.
 macro_rules! flow_kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal {
         $($(#[doc = $meaning:literal])+
@@ -199,7 +200,8 @@ fn pareto_shape() -> f64 {
 type Unusable = (About, String, String, String);
 
 impl Flow {
-    /// What there is to know of the fields of every flow. The number of nodes and the length of the run bound them.
+    /// What there is to know of the fields of every flow. The number of nodes and the length of the run bound
+    /// them.
     pub const SCHEMA: &'static [FieldInfo] = &[
         field_info!(src: u32, "", "The source node; of a Web session the client.", [0.0, MAX_NODE]),
         field_info!(dst: u32, "", "The destination node; of a Web session the server.", [0.0, MAX_NODE]),

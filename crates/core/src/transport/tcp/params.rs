@@ -325,8 +325,8 @@ impl TcpParams {
         }
     }
 
-    /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if there is no
-    /// such sender.
+    /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if
+    /// there is no such sender.
     pub fn apply_sender(&mut self, name: &str) -> bool {
         let Some(sender) = SENDERS.iter().find(|sender| sender.name == name) else { return false };
         *self = (sender.apply)(self.clone());

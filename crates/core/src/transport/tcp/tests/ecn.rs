@@ -20,7 +20,8 @@ fn fields(alone: &mut Alone, segment: &Segment) -> Vec<(u32, bool, Ecn)> {
     out.iter().filter_map(field).collect()
 }
 
-/// RFC 3168 §6.1.3: from a mark on every ACK has ECN-Echo, until a segment with CWR that is not marked itself.
+/// RFC 3168 §6.1.3: from a mark on every ACK has ECN-Echo, until a segment with CWR that is not marked
+/// itself.
 #[test]
 fn the_receiver_echoes_a_mark_until_the_sender_has_heard() {
     let script = [
@@ -90,7 +91,8 @@ fn a_mark_halves_the_window_once_for_each_window_of_data() {
     assert_eq!((counters.mark_reductions, counters.retransmissions, counters.timeouts), (2, 0, 0));
 }
 
-/// As a loss does in each, but Tahoe has nothing to send again. A window of five; the flight for `rfc` is five.
+/// As a loss does in each, but Tahoe has nothing to send again. A window of five; the flight for `rfc` is
+/// five.
 #[test]
 fn each_congestion_control_answers_a_mark_in_its_way() {
     let windows =
@@ -114,8 +116,8 @@ fn without_ecn_an_echo_means_nothing() {
     assert_eq!(alone.sender.counters().mark_reductions, 0);
 }
 
-/// RFC 3168 §6.1.2: marks and losses of one window of data are one sign of congestion. What is sent again cannot be
-/// marked (§6.1.5).
+/// RFC 3168 §6.1.2: marks and losses of one window of data are one sign of congestion. What is sent again
+/// cannot be marked (§6.1.5).
 #[test]
 fn a_loss_in_a_marked_window_is_repaired_without_a_second_reduction() {
     // The inflated window lets 9 out.
@@ -154,8 +156,8 @@ fn a_marked_window_of_one_is_paced_by_the_timer() {
     assert_eq!(alone.sender.counters().timeouts, 0);
 }
 
-/// The receiver goes on echoing until new data says CWR, and after a timeout old data goes first: these echoes, of a
-/// congestion that the timeout has answered, must not stop slow start.
+/// The receiver goes on echoing until new data says CWR, and after a timeout old data goes first: these
+/// echoes, of a congestion that the timeout has answered, must not stop slow start.
 #[test]
 fn echoes_from_before_a_timeout_do_not_stop_slow_start() {
     let mut alone = five("reno");

@@ -1,5 +1,5 @@
-//! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
-//! a sender alone that is told what comes back.
+//! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses,
+//! or a sender alone that is told what comes back.
 
 mod ecn;
 mod formulas;
@@ -813,8 +813,8 @@ fn any_params() -> impl Strategy<Value = TcpParams> {
 }
 
 proptest! {
-    /// Whatever is lost, reordered and doubled, as long as something gets through: all bytes arrive, each once
-    /// and in order, no window is exceeded, and no number goes back.
+    /// Whatever is lost, reordered and doubled, as long as something gets through: all bytes arrive, each
+    /// once and in order, no window is exceeded, and no number goes back.
     #[test]
     fn a_transfer_ends_with_all_its_bytes(
         params in any_params(), bytes in 1u64..120_000, loss in 0.0f64..0.4, seed in any::<u64>(),
