@@ -29,12 +29,13 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
     options.add_argument("--without-ns2", action="store_true", help="measure growth without ns-2 beside it")
+    options.add_argument("--beside", type=Path, help="another build's manetlab, for startup")
     options.add_argument("--profile", default="rfc", help="profile of the growing networks [rfc]")
     asked = options.parse_args()
     sizes = [size for size in SIZES if size <= asked.most]
     beside = [] if asked.without_ns2 else NS2_SIZES
     parts: dict[str, Callable[[], Table]] = {
-        "startup": lambda: startup.table(asked.rounds),
+        "startup": lambda: startup.table(asked.rounds, asked.beside),
         "throughput": lambda: throughput.table(asked.rounds),
         "standard": lambda: standard.table(asked.rounds),
         "protocols": lambda: standard.protocols_table(asked.rounds),

@@ -1,6 +1,7 @@
 """How long it takes until something happens."""
 
 import sys
+from pathlib import Path
 
 from benches.measuring import MANETLAB, OUT, ROOT, Cost, in_turn, measured, must, progress, spread
 from manetlab.files import write_text
@@ -19,8 +20,13 @@ start_s = 0.0
 """
 
 
-def table(rounds: int) -> Table:
-    """Time by the clock and CPU time of the shortest commands."""
+def table(rounds: int, beside: Path | None = None) -> Table:
+    """Time by the clock and CPU time of the shortest commands.
+
+    Args:
+        rounds: Measurements of each command.
+        beside: The command ``manetlab`` of another build, whose runs are measured in turn with this build's.
+    """
     run = ["--movement", f"{CHAIN}.tcl", "--traffic", f"{CHAIN}.traffic.tcl", "--duration", "11"]
     OUT.mkdir(parents=True, exist_ok=True)
     write_text(OUT / "chain.toml", TOML)
@@ -38,6 +44,12 @@ def table(rounds: int) -> Table:
         ],
     }
     progress(f"start-up, {rounds} rounds")
+    if beside is not None:
+        for name, words in list(commands.items()):
+            if words[: len(MANETLAB)] == MANETLAB:
+                commands[f"{name}: other build"] = [beside, *words[len(MANETLAB) :]]
+                # As a script of its environment begins, like the other's.
+                commands[name] = [Path(sys.executable).with_name("manetlab"), *words[len(MANETLAB) :]]
     ways = [lambda command=command: must(measured(command)) for command in commands.values()]
     costs: list[list[Cost]] = in_turn(rounds, *ways)
     shown = Table(f"Start-up, {rounds} rounds", ("", "clock", "CPU time"))

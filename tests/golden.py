@@ -1,13 +1,15 @@
 """Golden results: small scenarios with all that they measure, as text that a person can read in a diff.
 
-``make golden`` renews them; a change of a golden result belongs into the changelog, with its reason.
+Of the parameters a golden result holds those that differ from the profile's, so that a new parameter changes
+none. ``make golden`` renews them; a change of a golden result belongs into the changelog, with its reason.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from manetlab import Scenario, run
+from manetlab import Scenario, parameters, run
+from manetlab.parameters import Params
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 SCENARIOS = sorted(FOLDER.glob("*.toml"))
@@ -17,14 +19,25 @@ def outcome(scenario: Path) -> dict[str, Any]:
     """What is kept of a run: nothing that depends on the machine, the version or the clock."""
     result = run(Scenario.load(scenario))
     origin = result.provenance
-    kept = {key: origin[key] for key in ("scenario_hash", "result_hash", "scenario")}
+    resolved = origin["scenario"]
+    params = differing(resolved["params"], parameters.profile(origin["profile"]))
     return {
         "totals": result.totals,
         "flows": result.flows,
         "drops": result.drops,
         "audit": result.audit,
-        **kept,
+        "result_hash": origin["result_hash"],
+        "scenario": {"profile": origin["profile"], **resolved, "params": params},
     }
+
+
+def differing(params: Params, profile: Params) -> Params:
+    """The parameters that have other values than in a profile."""
+    changed = {
+        section: {name: value for name, value in values.items() if value != profile[section][name]}
+        for section, values in params.items()
+    }
+    return {section: values for section, values in changed.items() if values}
 
 
 def expected_file(scenario: Path) -> Path:

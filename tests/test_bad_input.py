@@ -169,7 +169,7 @@ BAD_TOML = {
     "value out of range": (GOOD_TOML + "[mac]\nslot_us = -9\n", "from 0.1 to 10000 µs"),
     "value of the wrong type": (GOOD_TOML + '[mac]\nslot_us = "nine"\n', "a number"),
     "text for a number": (GOOD_TOML.replace("= 10", '= "10"'), "a number"),
-    "no nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 0"), "greater than or equal to 1"),
+    "no nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 0"), "from 1 to 100000"),
     "a million nodes": (GOOD_TOML.replace("nodes = 2", "nodes = 1000000"), "100000"),
     "no movement": (GOOD_TOML.replace("chain = { nodes = 2 }", ""), "exactly one of"),
     "two movements": (GOOD_TOML.replace("[traffic]", 'file = "x"\n[traffic]'), "exactly one of"),

@@ -16,10 +16,10 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from pydantic import BaseModel
 
 import manetlab
-from manetlab import docs_tables, scenario
+from manetlab import docs_tables, flows, sources
+from manetlab.records import Record
 from manetlab.running import Result
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,11 +188,10 @@ def test_every_key_of_a_campaign_is_described() -> None:
 
 def test_every_key_of_a_scenario_is_described() -> None:
     text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
-    models = [
-        model for _, model in inspect.getmembers(scenario, inspect.isclass) if issubclass(model, BaseModel)
-    ]
-    assert scenario.RandomTraffic in models
-    names = {name for model in models for name in model.model_fields}
+    tables = [table for _, table in inspect.getmembers(sources, inspect.isclass) if issubclass(table, Record)]
+    assert sources.RandomTraffic in tables
+    names = {name for table in (manetlab.Scenario, *tables) for name in table.fields}
+    names |= {*flows.field_names(), *flows.cycle_fields()}
     assert sorted(name for name in names if f"`{name}`" not in text) == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manetlab import InputError, Result, Scenario, metrics, run
-from manetlab.flows import FLOWS, read_trace
+from manetlab.flows import kinds, read_trace
 
 KINDS: dict[str, dict[str, Any]] = {
     "on-off": {"bytes": 200, "interval_s": 0.05, "on_s": 0.5, "off_s": 0.5},
@@ -46,7 +46,7 @@ def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:
 
 
 def test_tables_show_every_kind_of_flow_in_the_order_of_the_models() -> None:
-    assert list(metrics.FLOWS) == list(FLOWS)
+    assert list(metrics.FLOWS) == list(kinds())
 
 
 def test_every_message_has_one_fate() -> None:

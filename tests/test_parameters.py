@@ -64,3 +64,24 @@ def test_senders_change_tcp_only(name: str) -> None:
     before = parameters.profile("ns-2.35")
     after = parameters.apply_sender(before, name, "test")
     assert {**after, "tcp": before["tcp"]} == before
+    # What it sets is the same from any start, and nothing else is changed.
+    sets = parameters.set_by_sender(name)
+    changed = {each for each in after["tcp"] if after["tcp"][each] != before["tcp"][each]}
+    assert changed <= set(sets)
+    other = {**before, "tcp": {each: _another(each, value) for each, value in after["tcp"].items()}}
+    again = parameters.apply_sender(other, name, "test")["tcp"]
+    assert {each for each in again if again[each] == after["tcp"][each]} == set(sets)
+
+
+def _another(name: str, value: object) -> object:
+    """An allowed value of a TCP parameter that is not this one."""
+    parameter = parameters.schema()["tcp"][name]
+    match parameter.kind:
+        case "boolean":
+            return not value
+        case "choice":
+            return next(choice for choice in parameter.choices if choice != value)
+    assert parameter.range is not None
+    low, high = parameter.range
+    other = high if value == low else low
+    return int(other) if parameter.kind == "integer" else other

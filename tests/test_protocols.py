@@ -21,7 +21,7 @@ WITHOUT_PARAMETERS = {"static_routes"}
 EDITS: dict[str, tuple[str, ...]] = {
     "crates/core/src/routing/mod.rs": (r"^pub mod {0};$",),
     "crates/core/src/sections.rs": (r'^        \w+ = "{0}" in {0}: \w+',),
-    "python/manetlab/scenario.py": (r"^        {0}: Changed parameters of", r"^    {0}: Section = "),
+    "python/manetlab/scenario.py": (r'^    {0}: Section = section\("Changed parameters of',),
     "python/manetlab/docs_tables.py": (r'^    "{0}": \("',),
     "docs/scenarios.md": (r"^\| `routing` \|.*`{0}`", r"^\| `radio`.*`{0}`"),
 }
@@ -124,15 +124,19 @@ def test_the_page_shows_flooding_in_rust_whole() -> None:
 
 def test_the_edits_that_the_page_shows_are_those_that_are_made() -> None:
     assert set(re.findall(r"`([\w/]+\.(?:rs|py|md))`", PAGE.read_text(encoding="utf-8"))) >= set(EDITS)
-    shown = [block.split("    …\n") for block in blocks(PAGE, "text")]
+    odds, *edits = blocks(PAGE, "text")
     python = written("python/manetlab/scenario.py") + written("python/manetlab/docs_tables.py")
-    assert len(shown) == 2
-    assert all(part in python for block in shown for part in block)
+    assert len(edits) == 2
+    assert all(part in python for block in edits for part in block.split("    …\n"))
+    by_chance = written(str(FOLDER / "testbench" / "by_chance.rs")).replace(
+        "self.declares", "self.params.probability"
+    )
+    assert odds.removeprefix("    #[cfg(test)]\n") in by_chance
 
 
 def test_the_examples_on_the_page_are_those_of_the_package() -> None:
     parts: Mapping[str, list[str]] = parts_of_files("python", "#")
-    assert set(parts) == {"flooding.py", "greedy.py"}
+    assert set(parts) == {"flooding.py", "greedy.py", "sourced.py"}
     for name, [text] in parts.items():
         assert text == written(f"python/manetlab/examples/{name}")
 

@@ -18,6 +18,7 @@ import manetlab
 from manetlab import Campaign, InputError, Packet, ProtocolFailed, Routing, Scenario, run, run_many
 from manetlab.examples.flooding import Flooding
 from manetlab.examples.greedy import Greedy
+from manetlab.examples.sourced import Sourced
 from manetlab.routing import name_of
 from tests.examples import CBR_FLOW, chain, mobile
 
@@ -103,6 +104,29 @@ class Listener(Relay):
             self.drop(packet, "no-route")
 
 
+class Tracing(Relay):
+    """Writes into a header of the packet which nodes it has left, and notes what each node sees."""
+
+    read: ClassVar[list[tuple[int, list[int], int]]] = []
+
+    def handle_outgoing(self, packet: Packet) -> None:
+        trace = packet.header or []
+        # The header that the packet has keeps its content until another one is put on.
+        trace.append(self.node)
+        packet.put_header(trace, header_bytes=4 * len(trace))
+        trace.append("not on the air")
+        super().handle_outgoing(packet)
+
+    def handle_incoming(self, packet: Packet, previous_hop: int) -> None:
+        Tracing.read.append((self.node, list(packet.header), packet.header_bytes))
+        super().handle_incoming(packet, previous_hop)
+
+    def handle_overheard(self, packet: Packet, sender: int, receiver: int) -> None:
+        Tracing.read.append((self.node, list(packet.header), packet.header_bytes))
+        with pytest.raises(InputError, match="for another node"):
+            packet.remove_header()
+
+
 class Redirecting(Relay):
     """Told of a broken link, takes what waits for it out of the queue; says so to the other layers."""
 
@@ -138,6 +162,11 @@ def of_another_node(protocol: Routing, packet: Packet) -> None:
     protocol.position(3)
 
 
+def too_short(protocol: Routing, packet: Packet) -> None:
+    packet.put_header("trace", header_bytes=8)
+    packet.bytes = 27
+
+
 MISDEEDS: dict[str, tuple[Callable[[Any, Packet], object], str]] = {
     "lost": (lambda protocol, packet: None, "a packet is lost"),
     "twice": (twice, "was dropped before"),
@@ -154,6 +183,9 @@ MISDEEDS: dict[str, tuple[Callable[[Any, Packet], object], str]] = {
     "ttl": (lambda protocol, packet: setattr(packet, "ttl", 256), "0 to 255 hops"),
     "bytes": (lambda protocol, packet: setattr(packet, "bytes", 19), "20 to 65535 bytes"),
     "payload": (lambda protocol, packet: setattr(packet, "payload", 1), "a message of the protocol"),
+    "header": (lambda protocol, packet: packet.put_header("trace", -1), "0 to 65515 bytes"),
+    "long header": (lambda protocol, packet: packet.put_header("trace", 65_004), "65536"),
+    "too short": (too_short, "28 bytes or more"),
     "long": (lambda protocol, packet: protocol.make_packet(None, 65_516), "65536"),
     "new": (lambda protocol, packet: protocol.keep(protocol.make_packet(None, 4)), "has come in"),
 }
@@ -233,6 +265,51 @@ def test_messages_are_copies_and_are_recorded() -> None:
         (line["node"], line["bytes"], line["next_hop"]) for line in lines if line.get("what") == "message"
     ]
     assert said == [(node, 24, "broadcast") for node in range(3)]
+
+
+def test_a_header_goes_with_its_packet_as_a_copy_at_each_node_and_counts_on_the_air() -> None:
+    Tracing.read.clear()
+    flow = {**CBR_FLOW, "src": 0, "dst": 2, "max_packets": 1}
+    result = run(one_way(traffic={"flows": [flow]}), routing=Tracing, record=True)
+    assert Tracing.read == [(1, [0], 4), (0, [0, 1], 8), (2, [0, 1], 8)]
+    lines = [json.loads(line) for line in str(result.recording).splitlines()]
+    plain = 512 + 20
+    sent = [(line["node"], line["bytes"]) for line in lines if line.get("event") == "sent"]
+    assert sent == [(0, plain + 4), (1, plain + 8)]
+    mac_header = 34
+    frames = [line["bytes"] for line in lines if (line.get("kind"), line.get("for")) == ("data", "data")]
+    assert [length - mac_header for length in frames] == [plain + 4, plain + 8]
+    assert result.totals["routing_bytes_per_s"] * 2.0 == 4 + 8
+    assert result.totals["cbr_delivery_fraction"] == 1.0 and result.audit["balanced"]
+
+
+def test_a_header_that_is_taken_off_leaves_no_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run(one_way(), routing=Relay)
+
+    def passing(protocol: Any, packet: Packet) -> None:
+        assert (packet.header, packet.header_bytes) == (None, 0)
+        length = packet.bytes
+        packet.put_header({"mode": "perimeter"}, header_bytes=12)
+        packet.put_header({"mode": "greedy"}, header_bytes=30)
+        assert (packet.header, packet.bytes) == ({"mode": "greedy"}, length + 30)
+        packet.remove_header()
+        packet.remove_header()
+        assert (packet.header, packet.bytes) == (None, length)
+        protocol.send(packet, 2)
+
+    monkeypatch.setattr(Relay, "misdeed", passing)
+    assert run(one_way(), routing=Relay).hash == before.hash
+
+
+def test_source_routes_in_headers_lead_along_shortest_paths() -> None:
+    flows = [
+        {**CBR_FLOW, "src": 0, "dst": node, "start_s": 0.1 * node, "max_packets": 2} for node in (4, 18, 19)
+    ]
+    scenario = chain(movement={"grid": {"columns": 5, "rows": 4}}, traffic={"flows": flows}, duration_s=5.0)
+    result = run(scenario, routing=Sourced)
+    assert [flow["hops_mean"] for flow in result.flows] == [4, 6, 7]
+    lengths = [sum(4 + 4 * left for left in range(hops)) for hops in (4, 6, 7)]
+    assert result.totals["routing_bytes_per_s"] * 5.0 == pytest.approx(2 * sum(lengths), rel=1e-12)
 
 
 def test_overheard_packets_are_for_others_and_only_shown() -> None:
@@ -417,7 +494,7 @@ def test_parameters_that_the_class_does_not_take_are_refused() -> None:
 
 
 def test_a_campaign_compares_a_class_with_a_protocol_of_the_simulator(tmp_path: Path) -> None:
-    fields = mobile(duration_s=4.0).model_dump(exclude_unset=True)
+    fields = mobile(duration_s=4.0).to_dict()
     campaign = Campaign(
         base=fields,
         factors={"routing": ["flooding", Flooding], "python.jitter_s": [0.01, 0.05]},
@@ -432,13 +509,13 @@ def test_a_campaign_compares_a_class_with_a_protocol_of_the_simulator(tmp_path: 
 
 def test_a_campaign_keeps_what_a_protocol_did_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Relay, "misdeed", twice)
-    fields = one_way().model_dump(exclude_unset=True)
+    fields = one_way().to_dict()
     results = Campaign(base={**fields, "routing": Relay}, replications=1).run()
     assert ["was dropped before" in error for error in results.failed["error"]] == [True]
 
 
 def test_a_cluster_refuses_protocols_in_python() -> None:
-    fields = one_way().model_dump(exclude_unset=True)
+    fields = one_way().to_dict()
     campaign = Campaign(base=fields, factors={"routing": ["aodv", Flooding]}, replications=1)
     with pytest.raises(InputError, match="cannot run a protocol in Python"):
         campaign.run(scheduler="tcp://127.0.0.1:1")

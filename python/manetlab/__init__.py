@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
 
-# What needs pydantic or the compiled core is imported when it is first used: `import manetlab` and
+# What needs the compiled core is imported when it is first used: `import manetlab` and
 # `manetlab --help` stay fast.
 _HOMES = {
     "Campaign": "manetlab.campaign.plan",

@@ -80,34 +80,12 @@ def _section(name: str, known: Iterable[Parameter], values: Mapping[str, Mapping
 
 
 def _senders() -> str:
-    """What each named TCP sender sets: what comes out the same from two opposite starts."""
-    opposites: tuple[dict[str, Any], ...] = (
-        {
-            "variant": "reno",
-            "sack": False,
-            "partial_ack_recovery": False,
-            "rto_policy": "exponential",
-            "hold_down": False,
-            "route_failure": "none",
-            "delayed_ack": False,
-        },
-        {
-            "variant": "tahoe",
-            "sack": True,
-            "partial_ack_recovery": True,
-            "rto_policy": "fixed",
-            "hold_down": True,
-            "route_failure": "elfn",
-            "delayed_ack": True,
-        },
-    )
-    base = parameters.profile("rfc")["tcp"]
+    """What each named TCP sender sets."""
+    base = parameters.profile("rfc")
     rows = []
     for sender in _core.tcp_senders():
-        first, second = (
-            json.loads(_core.apply_tcp_sender(sender, json.dumps({**base, **start}))) for start in opposites
-        )
-        sets = [f"`{name}` = {shown(first[name])}" for name in opposites[0] if first[name] == second[name]]
+        tcp = parameters.apply_sender(base, sender, "docs")["tcp"]
+        sets = [f"`{name}` = {shown(tcp[name])}" for name in parameters.set_by_sender(sender)]
         rows.append((f"`{sender}`", ", ".join(sets)))
     text = "What `--tcp NAME` sets in the section `tcp`; all else stays as the profile has it."
     return f"## TCP senders\n\n{text}\n\n{_table(('sender', 'sets'), rows)}"

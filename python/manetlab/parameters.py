@@ -14,32 +14,25 @@ from typing import Any
 
 from manetlab import _core
 from manetlab.errors import InputError, shown
+from manetlab.values import Value
 
 Params = dict[str, dict[str, Any]]
 """Values by section and name."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """What there is to know of one parameter.
+@dataclass(frozen=True, kw_only=True)
+class Parameter(Value):
+    """What there is to know of one parameter, beside what values it may have.
 
     Attributes:
         section: The section, for example ``mac``.
         name: Its name within the section.
-        kind: ``number``, ``integer``, ``boolean`` or ``choice``.
-        choices: The values of a ``choice``.
-        range: Least and greatest allowed value of a number or an integer.
-        unit: The unit; empty for counts, switches and choices.
         source: The standard's clause or the publication that defines it.
         meaning: Its meaning.
     """
 
     section: str
     name: str
-    kind: str
-    choices: tuple[str, ...]
-    range: tuple[float, float] | None
-    unit: str
     source: str
     meaning: str
 
@@ -47,19 +40,6 @@ class Parameter:
     def key(self) -> str:
         """Section and name, as the command line writes them."""
         return f"{self.section}.{self.name}"
-
-    @property
-    def wanted(self) -> str:
-        """What values are allowed, in words."""
-        if self.kind == "boolean":
-            return "true or false"
-        if self.kind == "choice":
-            return "one of " + ", ".join(f'"{choice}"' for choice in self.choices)
-        kind = "a whole number" if self.kind == "integer" else "a number"
-        if self.range is None:
-            return kind
-        low, high = self.range
-        return f"{kind} from {low:.10g} to {high:.10g} {self.unit}".rstrip()
 
     def check(self, value: object, where: str) -> bool | int | float | str:
         """Returns ``value`` in the parameter's type.
@@ -71,34 +51,11 @@ class Parameter:
         Raises:
             InputError: The value has the wrong type or is outside the range.
         """
-        taken = self._typed(value)
-        if taken is None or not self._is_within(taken):
-            raise InputError(
-                f"{self.key} cannot have this value", where, shown(value), self.wanted, self.meaning
-            )
+        taken = self.taken(value)
+        if taken is None:
+            what = f"{self.key} cannot have this value"
+            raise InputError(what, where, shown(value), self.wanted, self.meaning)
         return taken
-
-    def _is_within(self, value: bool | float | str) -> bool:
-        if self.range is None or isinstance(value, str):
-            return True
-        return self.range[0] <= value <= self.range[1]
-
-    def _typed(self, value: object) -> bool | int | float | str | None:
-        match self.kind, value:
-            case ("boolean", bool()):
-                return value
-            case ("choice", str()) if value in self.choices:
-                return value
-            case (("number" | "integer"), bool()):
-                return None
-            case ("number", int() | float()):
-                try:
-                    return float(value)
-                except OverflowError:
-                    return None
-            case ("integer", int()):
-                return value
-        return None
 
 
 @cache
@@ -202,6 +159,11 @@ def apply_sender(params: Params, name: str, where: str) -> Params:
     if name not in _core.tcp_senders():
         raise unknown("TCP sender", name, _core.tcp_senders(), where)
     return {**params, "tcp": json.loads(_core.apply_tcp_sender(name, json.dumps(params["tcp"])))}
+
+
+def set_by_sender(name: str) -> tuple[str, ...]:
+    """The names of the TCP parameters that a sender sets."""
+    return tuple(dict.fromkeys(_core.tcp_sender_sets(name)))
 
 
 def apply_overrides(params: Params, overrides: Mapping[str, Mapping[str, object]], where: str) -> Params:

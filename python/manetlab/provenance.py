@@ -15,13 +15,15 @@ import manetlab
 DECIDING = (
     "flows",
     "parameters",
+    "records",
     "resolving",
     "routing",
     "scenario",
-    "traffic",
-    "two_files",
-    "web",
     "scenario_data",
+    "sources",
+    "traffic",
+    "values",
+    "web",
 )
 """Python modules that have a part in what a run is; the rest is the compiled core."""
 

@@ -1,20 +1,15 @@
-"""From what is asked to what is run: every parameter's value, every flow, the movement.
-
-What is asked has been checked: it is a [`Scenario`][manetlab.Scenario], or ns-2's two files with a few values
-(`manetlab.two_files`). Nothing here needs pydantic.
-"""
+"""From a scenario to what is run: every parameter's value, every flow, the movement."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters
+from manetlab import _core, parameters, traffic, web
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
@@ -23,121 +18,51 @@ if TYPE_CHECKING:
     from manetlab.routing import PythonProtocol
     from manetlab.scenario import Scenario
 
-DEFAULT_ROUTING = "aodv"
-DEFAULT_PROFILE = "rfc"
-"""What the standards say. Nobody is given ns-2's departures from them without asking for them by name."""
-DEFAULT_SEED = 1
-SEEDS = 2**64
-"""Seeds and numbers of replications are below this."""
-MOST_SECONDS = 1e6
-"""Latest time of a scenario, in s."""
 
-Section = dict[str, Any]
-
-
-class Asked(Protocol):
-    """What `resolve` needs to know of a scenario."""
-
-    @property
-    def duration_s(self) -> float:
-        """The length of the run, in s."""
-
-    @property
-    def warmup_s(self) -> float:
-        """When measurement begins, in s."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of all random streams."""
-
-    @property
-    def replication(self) -> int:
-        """The number of the replication."""
-
-    @property
-    def routing(self) -> str:
-        """The routing protocol, maybe with a parameter set."""
-
-    @property
-    def profile(self) -> str:
-        """The named set of defaults."""
-
-    @property
-    def where(self) -> str:
-        """What errors name as their place."""
-
-    @property
-    def place_of_flows(self) -> str:
-        """What errors about flows name as their place."""
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """The files that the movement and the traffic are read from."""
-
-    def section(self, name: str) -> Section:
-        """The changed parameters of a section."""
-
-    def make_movement(self) -> _core.Movement:
-        """Where the nodes start and go."""
-
-    def make_flows(self, movement: _core.Movement, radio: Section) -> list[dict[str, Any]]:
-        """All flows, in order."""
-
-    def resolve(self) -> Resolved:
-        """The complete scenario, as the function `resolve` makes it."""
-
-    def as_scenario(self) -> Scenario:
-        """The same with all of a scenario's fields."""
-
-
-def resolve(asked: Asked) -> Resolved:
+def resolve(scenario: Scenario) -> Resolved:
     """The complete scenario: every parameter's value, every flow, the movement.
 
     Raises:
         InputError: A file cannot be used, or a name or a value is not allowed.
     """
-    params = _params(asked)
-    protocol = _python_protocol(asked)
-    movement = asked.make_movement()
+    params = _params(scenario)
+    protocol = _python_protocol(scenario)
+    movement = _movement(scenario)
     core = {
-        "duration_s": asked.duration_s,
-        "warmup_s": asked.warmup_s,
-        "seed": asked.seed,
-        "replication": asked.replication,
-        "routing": "custom" if protocol else asked.routing.partition(":")[0],
+        "duration_s": scenario.duration_s,
+        "warmup_s": scenario.warmup_s,
+        "seed": scenario.seed,
+        "replication": scenario.replication,
+        "routing": "custom" if protocol else scenario.routing.partition(":")[0],
         "params": params,
-        "flows": asked.make_flows(movement, params["radio"]),
+        "flows": _flows(scenario, movement, params["radio"]),
     }
-    complete = json.loads(_core.normalize(canonical(core), movement, asked.place_of_flows))
-    return Resolved(asked, movement, complete, protocol)
+    place = str(scenario.traffic_file or scenario.where)
+    complete = json.loads(_core.normalize(canonical(core), movement, place))
+    return Resolved(scenario, movement, complete, protocol)
 
 
-def is_in_python(asked: Asked) -> bool:
-    """Whether the routing protocol is written in Python."""
-    return asked.routing.partition(":")[0] == PYTHON
-
-
-def _python_protocol(asked: Asked) -> PythonProtocol | None:
-    if not is_in_python(asked):
+def _python_protocol(scenario: Scenario) -> PythonProtocol | None:
+    if not scenario.is_in_python:
         return None
     from manetlab.routing import protocol_of
 
-    given = asked.section(PYTHON)
+    given = scenario.section(PYTHON)
     try:
         canonical(given)
     except (TypeError, ValueError) as error:
         hint = "results are told apart by the parameters that made them"
         wanted = "texts, numbers, true or false, and lists and tables of these"
-        place = f"{asked.where}: python"
+        place = f"{scenario.where}: python"
         raise InputError("the parameters cannot be written down", place, str(error), wanted, hint) from None
-    return protocol_of(asked.routing, given, asked.where)
+    return protocol_of(scenario.routing, given, scenario.where)
 
 
-def set_by(asked: Asked, section: str, name: str) -> str:
+def set_by(scenario: Scenario, section: str, name: str) -> str:
     """What gives a parameter its value: the profile, a named set, or the scenario itself."""
-    if name in asked.section(section):
+    if name in scenario.section(section):
         return "scenario"
-    layers = _layers(asked)
+    layers = _layers(scenario)
     for index in range(len(layers) - 1, 0, -1):
         label, params = layers[index]
         if params[section][name] != layers[index - 1][1][section][name]:
@@ -145,56 +70,79 @@ def set_by(asked: Asked, section: str, name: str) -> str:
     return layers[0][0]
 
 
-def _layers(asked: Asked) -> list[tuple[str, Params]]:
+def _layers(scenario: Scenario) -> list[tuple[str, Params]]:
     """The parameters as they become: the profile's, then after each named set, with its name."""
-    layers = [(f"profile {asked.profile}", parameters.profile(asked.profile, asked.where))]
-    protocol, colon, routing_set = asked.routing.partition(":")
-    if is_in_python(asked):
+    layers = [(f"profile {scenario.profile}", parameters.profile(scenario.profile, scenario.where))]
+    protocol, colon, routing_set = scenario.routing.partition(":")
+    if scenario.is_in_python:
         colon = ""
     elif protocol not in _core.routings():
-        error = parameters.unknown("routing protocol", protocol, _core.routings(), asked.where)
+        error = parameters.unknown("routing protocol", protocol, _core.routings(), scenario.where)
         error.wanted = f"{error.wanted}, or python:MODULE.CLASS"
         raise error
     if colon and not _core.routing_sets(protocol):
         raise InputError(
             f"{protocol} has no parameter sets",
-            asked.where,
-            f'"{asked.routing}"',
+            scenario.where,
+            f'"{scenario.routing}"',
             f'"{protocol}"',
             "other protocols have: aodv:dyer-2002",
         )
     if colon:
         before = layers[-1][1]
-        after = parameters.apply_routing_set(before, protocol, routing_set, asked.where)
-        layers.append((asked.routing, after))
-    if (sender := asked.section("tcp").get("sender")) is not None:
-        layers.append((f"sender {sender}", parameters.apply_sender(layers[-1][1], str(sender), asked.where)))
+        after = parameters.apply_routing_set(before, protocol, routing_set, scenario.where)
+        layers.append((scenario.routing, after))
+    if (sender := scenario.section("tcp").get("sender")) is not None:
+        changed = parameters.apply_sender(layers[-1][1], str(sender), scenario.where)
+        layers.append((f"sender {sender}", changed))
     return layers
 
 
-def _params(asked: Asked) -> Params:
-    overrides = {section: asked.section(section) for section in parameters.own_sections()}
-    overrides["tcp"] = {name: value for name, value in asked.section("tcp").items() if name != "sender"}
-    return parameters.apply_overrides(_layers(asked)[-1][1], overrides, asked.where)
+def _params(scenario: Scenario) -> Params:
+    overrides = {section: scenario.section(section) for section in parameters.own_sections()}
+    overrides["tcp"] = {name: value for name, value in scenario.section("tcp").items() if name != "sender"}
+    return parameters.apply_overrides(_layers(scenario)[-1][1], overrides, scenario.where)
 
 
-def read_movement(path: Path) -> _core.Movement:
-    """The movement in a file of ns-2.
+def _movement(scenario: Scenario) -> _core.Movement:
+    """Where the nodes start and go."""
+    source = scenario.movement
+    if (path := scenario.movement_file) is not None:
+        return _core.Movement.read(read_bytes(path, "movement file"), str(path))
+    if source.waypoint is not None:
+        checked = parameters.check_waypoint(source.waypoint, scenario.where)
+        streams = (scenario.seed, scenario.replication)
+        return _core.Movement.waypoint(json.dumps(checked), scenario.duration_s, *streams)
+    if source.chain is not None:
+        return _core.Movement.grid(source.chain.nodes, 1, source.chain.spacing_m)
+    if source.grid is not None:
+        return _core.Movement.grid(source.grid.columns, source.grid.rows, source.grid.spacing_m)
+    assert source.positions is not None
+    return _core.Movement.fixed(source.positions)
 
-    Raises:
-        InputError: The file cannot be used.
-    """
-    return _core.Movement.read(read_bytes(path, "movement file"), str(path))
+
+def _flows(scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """All flows; Web sessions come last, so that they change no other flow's number."""
+    flows = _flows_but_web(scenario, movement, radio)
+    if scenario.traffic.web is None:
+        return flows
+    streams = (scenario.seed, scenario.replication)
+    return flows + web.drawn_flows(scenario.traffic.web, movement.nodes, scenario.warmup_s, streams)
 
 
-def read_flows(path: Path) -> list[dict[str, Any]]:
-    """The flows in a traffic file of ns-2.
-
-    Raises:
-        InputError: The file cannot be used.
-    """
-    flows: list[dict[str, Any]] = json.loads(_core.read_traffic(read_bytes(path, "traffic file"), str(path)))
-    return flows
+def _flows_but_web(
+    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    source = scenario.traffic
+    if (path := scenario.traffic_file) is not None:
+        read: list[dict[str, Any]] = json.loads(
+            _core.read_traffic(read_bytes(path, "traffic file"), str(path))
+        )
+        return read
+    if source.random is not None:
+        times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
+        return traffic.draw(source.random, movement, radio, times, streams, scenario.where)
+    return source.flows or []
 
 
 @dataclass(frozen=True)
@@ -202,21 +150,16 @@ class Resolved:
     """A scenario in which nothing is left to defaults, files or draws.
 
     Attributes:
-        asked: What it was resolved from.
+        scenario: What it was resolved from.
         movement: Where the nodes start and go.
         core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
         protocol: The routing protocol if it is one in Python.
     """
 
-    asked: Asked
+    scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
     protocol: PythonProtocol | None = None
-
-    @property
-    def scenario(self) -> Scenario:
-        """What it was resolved from, as a scenario."""
-        return self.asked.as_scenario()
 
     @property
     def params(self) -> Params:

@@ -1,6 +1,6 @@
 """Routing protocols of one's own, in Python: the class to subclass, and how a scenario names one.
 
-docs/add-a-routing-protocol.md builds two of them. `manetlab.examples` has them complete.
+docs/add-a-routing-protocol.md builds three of them. `manetlab.examples` has them complete.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ class Routing:
     Every packet that comes in must have left by exactly one action, or be kept (`keep`), when the call ends.
     What is wrong with an action is raised in its own line. An exception that leaves an input ends the run: it
     becomes a `manetlab.ProtocolFailed`.
+
+    Data packets can carry a header of the protocol: ``packet.put_header(value, header_bytes)`` puts it on, in
+    place of the one there may be, ``packet.remove_header()`` takes it off, and ``packet.header`` is this
+    node's copy of its value; None without a header. ``packet.bytes`` counts its length.
 
     What a node does may depend on nothing but its inputs, its own state, `random`, and the attributes and
     methods here: no clock, no `random` module, no iteration over sets of strings, no state shared by objects.

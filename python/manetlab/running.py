@@ -229,7 +229,7 @@ def check_series_step(step_s: float | None, where: str) -> None:
 
 def _check_series_rows(resolved: Resolved, step_s: float) -> None:
     flows = sum(flow["kind"] != "cbr" for flow in resolved.flows)
-    rows = resolved.asked.duration_s / step_s * (1 + flows)
+    rows = resolved.scenario.duration_s / step_s * (1 + flows)
     if rows > MOST_SERIES_ROWS:
         found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
         hint = "a row is kept for every step, and one for every flow but CBR: make the steps longer"
@@ -253,9 +253,9 @@ def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
             **provenance.of_code(),
             "scenario": resolved.to_dict(),
             "scenario_hash": resolved.hash,
-            "seed": resolved.asked.seed,
-            "replication": resolved.asked.replication,
-            "profile": resolved.asked.profile,
+            "seed": resolved.scenario.seed,
+            "replication": resolved.scenario.replication,
+            "profile": resolved.scenario.profile,
             "result_hash": measured["result_hash"],
             "events": measured["events"],
             "arrivals": measured["arrivals"],

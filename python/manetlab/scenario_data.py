@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from manetlab import parameters
@@ -40,4 +41,6 @@ def merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 def long_form(key: str, value: object) -> object:
     """A field's value with its short form, a string alone, written out as a table."""
-    return {SHORT_FORMS[key]: value} if key in SHORT_FORMS and isinstance(value, str) else value
+    if key in SHORT_FORMS and isinstance(value, str | Path):
+        return {SHORT_FORMS[key]: str(value)}
+    return value

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.errors import InputError
+
+if TYPE_CHECKING:
+    from manetlab.sources import RandomTraffic
 
 CBR_START_WITHIN_S = 20.0
 """CBR flows begin within this time, in s, if neither the pattern nor a shorter run says otherwise."""
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """How many flows of which kind; see [`RandomTraffic`][manetlab.scenario.RandomTraffic]."""
-
-    tcp: int
-    adp: int
-    video: int
-    video_transport: str
-    cbr: int
-    tcp_start_s: float | None
-    cbr_bytes: int
-    cbr_interval_s: float
-    cbr_start_within_s: float | None
-    cbr_within_hops: int | None
-    cbr_ends: str
-
-
 def draw(
-    pattern: Pattern,
+    pattern: RandomTraffic,
     movement: _core.Movement,
     radio: Mapping[str, Any],
     times: tuple[float, float],
@@ -95,18 +80,18 @@ def start_within_s(asked_s: float | None, duration_s: float) -> float:
     return min(CBR_START_WITHIN_S, duration_s) if asked_s is None else asked_s
 
 
-def _kinds(pattern: Pattern) -> list[dict[str, Any]]:
+def _kinds(pattern: RandomTraffic) -> list[dict[str, Any]]:
     """What the flows are that are not CBR, in their order."""
     video = {"kind": "video", "transport": pattern.video_transport}
     return [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp"}] * pattern.adp + [video] * pattern.video
 
 
-def _flows_apart(pattern: Pattern) -> int:
+def _flows_apart(pattern: RandomTraffic) -> int:
     """How many flows share no end point with any of each other."""
     return len(_kinds(pattern)) + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
 
 
-def _check_nodes(pattern: Pattern, nodes: int, where: str) -> None:
+def _check_nodes(pattern: RandomTraffic, nodes: int, where: str) -> None:
     """Are there nodes enough for the pattern?"""
     needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
     if nodes < needed:
@@ -127,7 +112,7 @@ def _apart(units: Iterator[float], flows: int, nodes: int) -> list[tuple[int, in
 
 
 def _cbr_draws(
-    pattern: Pattern,
+    pattern: RandomTraffic,
     units: Iterator[float],
     apart_ends: list[tuple[int, int]],
     movement: _core.Movement,

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from manetlab import _core, parameters
+from manetlab import _core, flows, parameters
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
-from manetlab.flows import WebCycle, WebFlow
+from manetlab.records import Place
 
 FORMAT = "manetlab-web-sessions"
 VERSION = 1
@@ -49,10 +47,10 @@ def given(source: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]
     found = source[SESSIONS]
     if isinstance(found, str):
         return {SESSIONS: read(folder / found)}
-    return {SESSIONS: _checked(found, f"{where}: traffic.web.sessions")}
+    return {SESSIONS: _checked(found, Place(where, f"traffic.web.{SESSIONS}"))}
 
 
-def flows(
+def drawn_flows(
     source: Mapping[str, Any], nodes: int, warmup_s: float, streams: tuple[int, int]
 ) -> list[dict[str, Any]]:
     """The flows of a ``traffic.web`` that `given` has made.
@@ -97,7 +95,7 @@ def read(path: Path) -> list[Session]:
         raise InputError(what, str(path), shown(data.get("version")), f"version {VERSION}", hint)
     if unknown := [key for key in data if key not in ("format", "version", SESSIONS)]:
         raise parameters.unknown("key", unknown[0], ("format", "version", SESSIONS), str(path))
-    return _checked(data.get(SESSIONS), f"{path}: {SESSIONS}")
+    return _checked(data.get(SESSIONS), Place(str(path), SESSIONS))
 
 
 def text(sessions: Iterable[Mapping[str, Any]]) -> str:
@@ -113,38 +111,26 @@ def text(sessions: Iterable[Mapping[str, Any]]) -> str:
         head = {
             key: session[key] for key in ("src", "dst", "start_s", "stop_s") if session.get(key) is not None
         }
-        turns = ({key: cycle[key] for key in WebCycle.model_fields} for cycle in session["cycles"])
+        turns = (
+            {key: cycle[key] for key in flows.cycle_fields() if key in cycle} for cycle in session["cycles"]
+        )
         cycles = ",\n".join(f"   {json.dumps(cycle)}" for cycle in turns)
         parts.append(f'  {json.dumps(head)[:-1]}, "cycles": [\n{cycles}\n  ]}}')
     listed = ",\n".join(parts)
     return f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n "{SESSIONS}": [\n{listed}\n ]\n}}\n'
 
 
-def _checked(sessions: object, where: str) -> list[Session]:
+def _checked(sessions: object, place: Place) -> list[Session]:
     """The same sessions, if each of them can be."""
     if not isinstance(sessions, list) or not sessions:
         hint = "each with src, dst, start_s and cycles"
-        raise InputError("there are no sessions", where, shown(sessions), "a list of sessions", hint)
-    checker = TypeAdapter(WebFlow)
-    made = []
-    for number, session in enumerate(sessions):
-        place = f"{where}[{number}]"
-        if not isinstance(session, Mapping):
-            hint = "src is the client, dst the server"
-            raise InputError("this is no session", place, shown(session), "a table of its fields", hint)
-        try:
-            flow = checker.validate_python({**session, "kind": "web"})
-        except ValidationError as error:
-            raise _complaint(error, place) from None
-        made.append(flow.model_dump(exclude={"kind"}, exclude_none=True))
-    return made
+        raise InputError("there are no sessions", str(place), shown(sessions), "a list of sessions", hint)
+    return [_session(session, place.at(number)) for number, session in enumerate(sessions)]
 
 
-def _complaint(error: ValidationError, place: str) -> InputError:
-    """The first complaint about a session."""
-    first = error.errors()[0]
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    found = "nothing" if first["type"] == "missing" else shown(first["input"])
-    wanted = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    hint = "a session has src, dst, start_s and cycles; a cycle think_s, request_bytes and replies_bytes"
-    return InputError("the session cannot be used", f"{place}{path}", found, wanted, hint)
+def _session(session: object, place: Place) -> Session:
+    if not isinstance(session, Mapping):
+        hint = "src is the client, dst the server"
+        raise InputError("this is no session", str(place), shown(session), "a table of its fields", hint)
+    flow = flows.checked({**session, "kind": "web"}, place)
+    return {name: given for name, given in flow.items() if name != "kind"}

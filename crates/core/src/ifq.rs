@@ -1,4 +1,5 @@
-//! The interface queue between link layer and MAC.
+//! The interface queue between link layer and MAC: its limits, which packets go first, and which are dropped
+//! when it is full. Active management is in `red.rs`.
 
 mod red;
 
@@ -217,7 +218,7 @@ mod tests {
     /// A packet of a kind (0 routing, 1 ACK, 2 CBR) for neighbour 1 or 2.
     fn outgoing(uid: u64, kind: u32, to: u32) -> Outgoing {
         let payload = match kind {
-            0 => Payload::Dsr,
+            0 => Payload::Nothing,
             1 => Payload::Tcp(
                 FlowId(0).into(),
                 Segment::Ack { next: 0, sack: Default::default(), signs: Default::default() },
@@ -235,7 +236,7 @@ mod tests {
             created: Time::ZERO,
             payload,
             ecn: Ecn::NotEct,
-            dsr: None,
+            routing_header: None,
         });
         Outgoing { to: dst, body }
     }

@@ -5,6 +5,7 @@
 
 pub mod arp;
 pub mod drops;
+pub mod flow;
 pub mod ifq;
 pub mod ip;
 pub mod kernel;
@@ -18,6 +19,7 @@ pub mod radio;
 pub mod routing;
 pub mod scenario;
 pub mod sections;
+pub mod stage;
 pub mod topology;
 pub mod traffic;
 pub mod transport;

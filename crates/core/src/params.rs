@@ -52,10 +52,65 @@ pub trait ParamValue {
     const KIND: &'static str;
     /// See [`ParamInfo::choices`].
     const CHOICES: &'static [&'static str] = &[];
+    /// Must a field of this type be given? See [`FieldInfo::required`].
+    const REQUIRED: bool = true;
+    /// See [`FieldInfo::items`].
+    const ITEMS: &'static [FieldInfo] = &[];
     /// The value as a number, for the range check.
     fn number(&self) -> Option<f64> {
         None
     }
+    /// The first number outside the range: its place within the value, and itself (NaN is outside every
+    /// range).
+    fn outside(&self, low: f64, high: f64) -> Option<(String, f64)> {
+        let found = self.number()?;
+        (!(low..=high).contains(&found)).then(|| (String::new(), found))
+    }
+}
+
+/// What the validation needs to know of one field of a flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FieldInfo {
+    /// The field's name.
+    pub name: &'static str,
+    /// `number`, `integer`, `boolean`, `choice`, or a list: `integers`, `tables` or `rows` (see `items`).
+    pub kind: &'static str,
+    /// The values of a `choice`; empty otherwise.
+    pub choices: &'static [&'static str],
+    /// Smallest and largest allowed value of numbers and integers; none: the scenario bounds it.
+    pub range: Option<(f64, f64)>,
+    /// The unit; empty for counts, switches and choices.
+    pub unit: &'static str,
+    /// Must it be given?
+    pub required: bool,
+    /// The fields of each of the `tables`, or the values of each of the `rows` in order; empty otherwise.
+    pub items: &'static [FieldInfo],
+    /// Its meaning.
+    pub meaning: &'static str,
+}
+
+/// A field with a value outside its range.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outside {
+    /// The field, with the index where it is a list.
+    pub field: String,
+    /// The value found.
+    pub found: String,
+    /// What would be right.
+    pub wanted: String,
+}
+
+/// Checks a field against its range, if it has one.
+pub(crate) fn outside(
+    name: &str,
+    value: &impl ParamValue,
+    range: Option<(f64, f64)>,
+    unit: &str,
+) -> Option<Outside> {
+    let (low, high) = range?;
+    let (place, found) = value.outside(low, high)?;
+    let wanted = format!("from {low} to {high} {unit}").trim_end().to_owned();
+    Some(Outside { field: format!("{name}{place}"), found: found.to_string(), wanted })
 }
 
 impl ParamValue for f64 {
@@ -72,8 +127,33 @@ impl ParamValue for u32 {
     }
 }
 
+impl ParamValue for u64 {
+    const KIND: &'static str = "integer";
+    fn number(&self) -> Option<f64> {
+        Some(*self as f64)
+    }
+}
+
 impl ParamValue for bool {
     const KIND: &'static str = "boolean";
+}
+
+impl<T: ParamValue> ParamValue for Option<T> {
+    const KIND: &'static str = T::KIND;
+    const CHOICES: &'static [&'static str] = T::CHOICES;
+    const REQUIRED: bool = false;
+    fn number(&self) -> Option<f64> {
+        self.as_ref().and_then(T::number)
+    }
+}
+
+impl ParamValue for Vec<u64> {
+    const KIND: &'static str = "integers";
+    fn outside(&self, low: f64, high: f64) -> Option<(String, f64)> {
+        let numbers = self.iter().map(|&number| number as f64).enumerate();
+        let (place, found) = numbers.into_iter().find(|(_, number)| !(low..=high).contains(number))?;
+        Some((format!("[{place}]"), found))
+    }
 }
 
 /// Declares an enum that is a parameter's type: `choices! { /// doc pub enum Name { /// doc A = "a", … } }`.
@@ -142,6 +222,53 @@ macro_rules! params {
     };
 }
 
+/// The [`FieldInfo`] of a field: `name: Type [= "default's function"], "unit", "meaning" [, [low, high]]`.
+macro_rules! field_info {
+    ($field:ident : $type:ty $(= $default:literal)?, $unit:literal, $meaning:expr $(, [$low:expr, $high:expr])?) => {
+        $crate::params::FieldInfo {
+            name: stringify!($field),
+            kind: <$type as $crate::params::ParamValue>::KIND,
+            choices: <$type as $crate::params::ParamValue>::CHOICES,
+            range: $crate::params::range_of!($($low, $high)?),
+            unit: $unit,
+            required: <$type as $crate::params::ParamValue>::REQUIRED $(&& $default.is_empty())?,
+            items: <$type as $crate::params::ParamValue>::ITEMS,
+            meaning: $meaning.trim_ascii(),
+        }
+    };
+}
+
+/// Declares a table within a flow: a struct with its schema and its range check. Each field:
+/// `name: Type [= "default's function"], "unit" [, [low, high]];` with its meaning as the doc comment.
+macro_rules! table {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $($(#[doc = $meaning:literal])+
+              $field:ident : $type:ty $(= $default:literal)?, $unit:literal $(, [$low:expr, $high:expr])?;)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $($(#[doc = $meaning])+ $(#[serde(default = $default)])? pub $field: $type,)+ }
+
+        impl $name {
+            /// What there is to know of each field.
+            pub const SCHEMA: &'static [$crate::params::FieldInfo] = &[$($crate::params::field_info!(
+                $field: $type $(= $default)?, $unit, concat!($($meaning),+) $(, [$low, $high])?
+            ),)+];
+
+            /// The first field with a value outside its range.
+            pub fn outside(&self) -> Option<$crate::params::Outside> {
+                None$(.or_else(|| $crate::params::outside(
+                    stringify!($field), &self.$field, $crate::params::range_of!($($low, $high)?), $unit,
+                )))+
+            }
+        }
+    };
+}
+
 macro_rules! range_of {
     () => {
         None
@@ -151,7 +278,7 @@ macro_rules! range_of {
     };
 }
 
-pub(crate) use {choices, params, range_of};
+pub(crate) use {choices, field_info, params, range_of, table};
 
 #[cfg(test)]
 mod tests {

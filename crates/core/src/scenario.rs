@@ -2,144 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{Span, Time};
+use crate::kernel::{MAX_TIME_S, Span, Time};
 use crate::mobility::Trajectory;
-use crate::params::{OutOfRange, choices};
+use crate::params::OutOfRange;
 use crate::radio::Propagation;
-use crate::traffic::{Durations, WebCycle};
+
+mod flow;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
-
-choices! {
-    /// What carries the messages of a source.
-    pub enum Carrier {
-        /// One or more datagrams for each message.
-        Udp = "udp",
-        /// The Adaptive Datagram Protocol.
-        Adp = "adp",
-        /// One write for each message.
-        Tcp = "tcp",
-        /// RTP over UDP.
-        RtpUdp = "rtp-udp",
-        /// RTP over ADP.
-        RtpAdp = "rtp-adp",
-    }
-}
-
-/// One flow of traffic. Its kind refuses unknown fields; serde cannot refuse them beside a flattened field.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Flow {
-    /// The source node.
-    pub src: u32,
-    /// The destination node.
-    pub dst: u32,
-    /// When the source begins, in s.
-    pub start_s: f64,
-    /// When the source stops making new data, in s; none: with the run.
-    #[serde(default)]
-    pub stop_s: Option<f64>,
-    /// What it sends.
-    #[serde(flatten)]
-    pub kind: FlowKind,
-}
-
-/// What a flow sends.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FlowKind {
-    /// A file transfer over TCP.
-    Tcp {
-        /// Bytes to transfer; none: endless.
-        #[serde(default)]
-        bytes: Option<u64>,
-        /// Receiver window in segments; none: the scenario's `tcp.window`.
-        #[serde(default)]
-        window: Option<u32>,
-        /// Payload of a segment in bytes; none: the scenario's `tcp.segment_bytes`.
-        #[serde(default)]
-        segment_bytes: Option<u32>,
-    },
-    /// Constant bit rate over UDP.
-    Cbr {
-        /// Payload of a packet, in bytes.
-        bytes: u32,
-        /// Time between packets, in s.
-        interval_s: f64,
-        /// Vary each interval uniformly by up to half of it either way (ns-2's `random_`).
-        #[serde(default)]
-        random: bool,
-        /// Packets until the source stops; none: endless.
-        #[serde(default)]
-        max_packets: Option<u64>,
-    },
-    /// Packets at an even pace in bursts of random length, with silences between them.
-    OnOff {
-        /// What carries them.
-        #[serde(default = "udp")]
-        transport: Carrier,
-        /// Payload of a packet, in bytes.
-        bytes: u32,
-        /// Time between packets of a burst, in s.
-        interval_s: f64,
-        /// Mean length of a burst, in s.
-        on_s: f64,
-        /// Mean length of a silence, in s.
-        off_s: f64,
-        /// The distribution of both lengths.
-        #[serde(default = "exponential")]
-        durations: Durations,
-        /// The shape of a Pareto distribution.
-        #[serde(default = "pareto_shape")]
-        shape: f64,
-    },
-    /// Packets at the events of a Poisson process.
-    Poisson {
-        /// What carries them.
-        #[serde(default = "udp")]
-        transport: Carrier,
-        /// Payload of a packet, in bytes.
-        bytes: u32,
-        /// Mean time between packets, in s.
-        interval_s: f64,
-        /// Packets until the source stops; none: endless.
-        #[serde(default)]
-        max_packets: Option<u64>,
-    },
-    /// Packets as a list says.
-    Trace {
-        /// What carries them.
-        #[serde(default = "udp")]
-        transport: Carrier,
-        /// Time since the flow's start, in s, never falling, and bytes of payload.
-        packets: Vec<(f64, u32)>,
-    },
-    /// Video of variable bit rate; see the section `video`.
-    Video {
-        /// What carries the frames.
-        #[serde(default = "udp")]
-        transport: Carrier,
-    },
-    /// Endless data over ADP; see the section `adp`.
-    Adp {},
-    /// A Web session: the source is the client, the destination the server.
-    Web {
-        /// What the session consists of.
-        cycles: Vec<WebCycle>,
-    },
-}
-
-fn udp() -> Carrier {
-    Carrier::Udp
-}
-
-fn exponential() -> Durations {
-    Durations::Exponential
-}
-
-/// ns-2's `Traffic/Pareto`: infinite variance.
-fn pareto_shape() -> f64 {
-    1.5
-}
+pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
 
 /// Everything that a run depends on, besides the version of the code.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -165,6 +36,21 @@ pub struct Scenario {
     pub movement: Vec<Trajectory>,
 }
 
+/// What an unusable value is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum About {
+    /// A node that a flow names.
+    Node,
+    /// The two ends of a flow, which must differ.
+    Ends,
+    /// When a flow begins or ends.
+    Times,
+    /// The number of nodes.
+    Nodes,
+    /// Anything else.
+    Value,
+}
+
 /// Why a scenario cannot be run.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ScenarioError {
@@ -174,6 +60,8 @@ pub enum ScenarioError {
     /// Another value is unusable.
     #[error("{field}: found {found}, wanted {wanted}")]
     Unusable {
+        /// What kind of value it is.
+        about: About,
         /// The field, with its index where it stands in a list.
         field: String,
         /// The value found.
@@ -183,12 +71,6 @@ pub enum ScenarioError {
     },
 }
 
-/// Longest run, in s: nanoseconds stay exact in every intermediate float.
-pub const MAX_DURATION_S: f64 = 1e6;
-/// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
-pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
-/// Greatest receiver window, in segments.
-pub const MAX_WINDOW: u32 = 65_536;
 /// Most nodes of a run.
 pub const MAX_NODES: usize = 100_000;
 
@@ -202,13 +84,14 @@ impl Scenario {
         self.check_mac()?;
         self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
-            Err(ScenarioError::Unusable { field: field.to_owned(), found, wanted })
+            let about = if field == "nodes" { About::Nodes } else { About::Value };
+            Err(ScenarioError::Unusable { about, field: field.to_owned(), found, wanted })
         };
-        if !(self.duration_s > 0.0 && self.duration_s <= MAX_DURATION_S) {
+        if !(self.duration_s > 0.0 && self.duration_s <= MAX_TIME_S) {
             return wrong(
                 "duration_s",
                 self.duration_s.to_string(),
-                format!("above 0, up to {MAX_DURATION_S} s"),
+                format!("above 0, up to {MAX_TIME_S} s"),
             );
         }
         // Compared as the run counts time: a window of less than a nanosecond has no rates.
@@ -223,13 +106,21 @@ impl Scenario {
         if self.movement.is_empty() || self.movement.len() > MAX_NODES {
             return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
         }
-        self.flows.iter().enumerate().try_for_each(|(index, flow)| self.check_flow(index, flow))
+        let nodes = self.movement.len();
+        self.flows.iter().enumerate().try_for_each(|(index, flow)| {
+            let unusable = |(about, field, found, wanted)| {
+                let field = format!("flows[{index}].{field}");
+                ScenarioError::Unusable { about, field, found, wanted }
+            };
+            flow.check(nodes, self.duration_s).map_err(unusable)
+        })
     }
 
     /// Values of the MAC that fit their ranges and not each other.
     fn check_mac(&self) -> Result<(), ScenarioError> {
         let wrong = |field: &str, found: f64, wanted: String| {
-            Err(ScenarioError::Unusable { field: field.to_owned(), found: found.to_string(), wanted })
+            let (about, field) = (About::Value, field.to_owned());
+            Err(ScenarioError::Unusable { about, field, found: found.to_string(), wanted })
         };
         let mac = &self.params.mac;
         if mac.cw_min > mac.cw_max {
@@ -261,133 +152,18 @@ impl Scenario {
             return Ok(());
         }
         Err(ScenarioError::Unusable {
+            about: About::Value,
             field: "queue.red_max_threshold".to_owned(),
             found: queue.red_max_threshold.to_string(),
             wanted: format!("above queue.red_min_threshold, {} packets", queue.red_min_threshold),
         })
     }
-
-    fn check_flow(&self, index: usize, flow: &Flow) -> Result<(), ScenarioError> {
-        let wrong = |field: &str, found: String, wanted: &str| {
-            Err(ScenarioError::Unusable {
-                field: format!("flows[{index}].{field}"),
-                found,
-                wanted: wanted.to_owned(),
-            })
-        };
-        let nodes = self.movement.len();
-        for (field, node) in [("src", flow.src), ("dst", flow.dst)] {
-            if node as usize >= nodes {
-                return wrong(field, node.to_string(), &format!("a node from 0 to {}", nodes - 1));
-            }
-        }
-        if flow.src == flow.dst {
-            return wrong("dst", flow.dst.to_string(), "another node than the source");
-        }
-        if !(flow.start_s >= 0.0 && flow.start_s < self.duration_s) {
-            let wanted = format!("from 0 to less than the duration, {} s", self.duration_s);
-            return wrong("start_s", flow.start_s.to_string(), &wanted);
-        }
-        if let Some(stop) = flow.stop_s
-            && !(stop.is_finite() && stop > flow.start_s)
-        {
-            return wrong(
-                "stop_s",
-                stop.to_string(),
-                &format!("a time after the flow's start, {} s", flow.start_s),
-            );
-        }
-        match &flow.kind {
-            FlowKind::Tcp { bytes: Some(0), .. } => wrong("bytes", "0".to_owned(), "at least 1 byte"),
-            FlowKind::Tcp { window: Some(window), .. } if !(1..=MAX_WINDOW).contains(window) => {
-                wrong("window", window.to_string(), "from 1 to 65536 segments")
-            }
-            FlowKind::Tcp { segment_bytes: Some(size), .. } if !(1..=65_495).contains(size) => {
-                wrong("segment_bytes", size.to_string(), "from 1 to 65495 bytes")
-            }
-            FlowKind::Cbr { bytes, .. } | FlowKind::OnOff { bytes, .. } | FlowKind::Poisson { bytes, .. }
-                if !(1..=MAX_DATAGRAM_BYTES).contains(bytes) =>
-            {
-                wrong("bytes", bytes.to_string(), "from 1 to 65507 bytes")
-            }
-            FlowKind::Cbr { interval_s, .. }
-            | FlowKind::OnOff { interval_s, .. }
-            | FlowKind::Poisson { interval_s, .. }
-                if !(1e-6..=1e6).contains(interval_s) =>
-            {
-                wrong("interval_s", interval_s.to_string(), "from 1 µs to 1000000 s")
-            }
-            FlowKind::OnOff { on_s, .. } if !(1e-6..=1e6).contains(on_s) => {
-                wrong("on_s", on_s.to_string(), "from 1 µs to 1000000 s")
-            }
-            FlowKind::OnOff { off_s, .. } if !(0.0..=1e6).contains(off_s) => {
-                wrong("off_s", off_s.to_string(), "from 0 to 1000000 s")
-            }
-            FlowKind::OnOff { shape, .. } if !(1.01..=100.0).contains(shape) => {
-                wrong("shape", shape.to_string(), "from 1.01 to 100; at 1 or less there is no mean")
-            }
-            FlowKind::Trace { packets, .. } => match first_unusable(packets) {
-                Some((at, found, wanted)) => wrong(&format!("packets[{at}]"), found, wanted),
-                None => Ok(()),
-            },
-            FlowKind::Web { cycles } => match first_unusable_cycle(cycles) {
-                Some((at, found, wanted)) => wrong(&at, found, wanted),
-                None => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The first part of a Web session that cannot be: where it is, what it is and what was wanted.
-fn first_unusable_cycle(cycles: &[WebCycle]) -> Option<(String, String, &'static str)> {
-    const LENGTH: &str = "from 1 to 1000000000000 bytes";
-    let is_length = |bytes: &u64| (1..=1_000_000_000_000).contains(bytes);
-    let is_time = |time_s: f64| (0.0..=MAX_DURATION_S).contains(&time_s);
-    if cycles.is_empty() {
-        return Some(("cycles".to_owned(), "none".to_owned(), "at least one cycle"));
-    }
-    cycles.iter().enumerate().find_map(|(at, cycle)| {
-        let wrong =
-            |field: &str, found: String, wanted| Some((format!("cycles[{at}].{field}"), found, wanted));
-        if let Some((field, found)) = [("think_s", cycle.think_s), ("server_delay_s", cycle.server_delay_s)]
-            .into_iter()
-            .find(|&(_, time_s)| !is_time(time_s))
-        {
-            return wrong(field, format!("{found} s"), "from 0 to 1000000 s");
-        }
-        if !is_length(&cycle.request_bytes) {
-            return wrong("request_bytes", format!("{} bytes", cycle.request_bytes), LENGTH);
-        }
-        if cycle.replies_bytes.is_empty() {
-            return wrong("replies_bytes", "none".to_owned(), "at least one reply");
-        }
-        let short = cycle.replies_bytes.iter().position(|bytes| !is_length(bytes))?;
-        let found = format!("{} bytes", cycle.replies_bytes[short]);
-        wrong(&format!("replies_bytes[{short}]"), found, LENGTH)
-    })
-}
-
-/// The first packet of a list that cannot be sent: its place, what it is and what was wanted.
-fn first_unusable(packets: &[(f64, u32)]) -> Option<(usize, String, &'static str)> {
-    let mut latest_s = 0.0;
-    packets.iter().enumerate().find_map(|(at, &(time_s, bytes))| {
-        if !(latest_s..=MAX_DURATION_S).contains(&time_s) {
-            return Some((
-                at,
-                format!("{time_s} s"),
-                "a time not before the packet before it, up to 1000000 s",
-            ));
-        }
-        latest_s = time_s;
-        let fits = (1..=MAX_DATAGRAM_BYTES).contains(&bytes);
-        (!fits).then(|| (at, format!("{bytes} bytes"), "from 1 to 65507 bytes"))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::Durations;
 
     fn scenario() -> Scenario {
         Scenario {

@@ -1,4 +1,4 @@
-//! From bytes to lines and words.
+//! Splits the bytes of a file into lines and words, which know where they are for messages of errors.
 
 use crate::error::{Fault, Parsed, ReadError, quoted};
 use crate::limits::Limits;

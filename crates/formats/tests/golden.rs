@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use manetlab_core::network;
+use manetlab_core::profile::profile;
 use manetlab_core::scenario::Scenario;
 use manetlab_formats::{Limits, read_movement};
 use serde_json::Value;
@@ -14,12 +15,28 @@ fn text(path: &str) -> Vec<u8> {
     std::fs::read(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// A golden scenario with all of its profile's parameters, of which it holds those that differ.
+fn with_all_parameters(golden: &Value) -> Value {
+    let profile = profile(golden["profile"].as_str().expect("a name")).expect("a profile");
+    let mut params = serde_json::to_value(profile).expect("parameters have a form in JSON");
+    for (section, changes) in golden["params"].as_object().expect("sections") {
+        for (name, value) in changes.as_object().expect("values") {
+            params[section][name] = value.clone();
+        }
+    }
+    let mut resolved = golden.clone();
+    let fields = resolved.as_object_mut().expect("a scenario is an object");
+    fields.remove("movement");
+    fields.remove("profile");
+    fields.insert("params".to_owned(), params);
+    resolved
+}
+
 fn result_hash_is_golden(name: &str, movement: &str, record: bool) {
     let golden: Value =
         serde_json::from_slice(&text(&format!("golden/{name}.json"))).expect("golden results are JSON");
-    let mut resolved = golden["scenario"].clone();
-    resolved.as_object_mut().expect("a scenario is an object").remove("movement");
-    let mut scenario: Scenario = serde_json::from_value(resolved).expect("a resolved scenario");
+    let mut scenario: Scenario =
+        serde_json::from_value(with_all_parameters(&golden["scenario"])).expect("a resolved scenario");
     scenario.movement =
         read_movement(&text(movement), movement, &Limits::default()).expect("a movement file").trajectories;
     let outcome = network::run(&scenario, record).expect("the scenario runs");

@@ -2,7 +2,7 @@
 
 use manetlab_core::mobility::waypoint::WaypointError;
 use manetlab_core::params::OutOfRange;
-use manetlab_core::scenario::ScenarioError;
+use manetlab_core::scenario::{About, ScenarioError};
 use manetlab_core::traffic::WebError;
 use manetlab_formats::ReadError;
 use pyo3::import_exception;
@@ -35,20 +35,19 @@ pub(crate) fn of_reading(error: &ReadError) -> PyErr {
 pub(crate) fn of_scenario(error: &ScenarioError, place: &str) -> PyErr {
     match error {
         ScenarioError::OutOfRange(out) => of_range(out, place),
-        ScenarioError::Unusable { field, found, wanted } => {
-            let hint =
-                if wanted.starts_with("another node") { "a flow needs two ends" } else { hint_on(field) };
-            input_error(&format!("{field} cannot be used"), place, found, wanted, hint)
+        ScenarioError::Unusable { about, field, found, wanted } => {
+            input_error(&format!("{field} cannot be used"), place, found, wanted, hint_on(*about))
         }
     }
 }
 
-fn hint_on(field: &str) -> &'static str {
-    match field.rsplit('.').next() {
-        Some("src" | "dst") => "the number of nodes comes from the movement",
-        Some("start_s" | "stop_s") => "a longer duration, or an earlier start",
-        Some("nodes") => "a scenario needs nodes, and not more than a computer holds",
-        _ => "see `manetlab scenario show` for what the scenario says",
+fn hint_on(about: About) -> &'static str {
+    match about {
+        About::Ends => "a flow needs two ends",
+        About::Node => "the number of nodes comes from the movement",
+        About::Times => "a longer duration, or an earlier start",
+        About::Nodes => "a scenario needs nodes, and not more than a computer holds",
+        About::Value => "see `manetlab scenario show` for what the scenario says",
     }
 }
 

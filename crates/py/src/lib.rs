@@ -11,11 +11,12 @@ mod running;
 mod topology;
 mod traffic;
 
+use manetlab_core::kernel::MAX_TIME_S;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::profile as of_core;
 use manetlab_core::radio::{Propagation, RadioParams};
-use manetlab_core::scenario::{Params, RoutingKind};
-use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
+use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
+use manetlab_core::transport::tcp::{SENDER_NAMES, SENDERS, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -33,6 +34,12 @@ fn no_such(name: &str) -> PyErr {
 #[pyfunction]
 fn schema() -> PyResult<String> {
     json(&Params::schema())
+}
+
+/// The fields of flows: a JSON list of those of every flow, and a JSON list of kinds with their own.
+#[pyfunction]
+fn flow_schema() -> PyResult<(String, String)> {
+    Ok((json(&Flow::SCHEMA)?, json(&FlowKind::SCHEMA)?))
 }
 
 /// The parameters of random waypoint movement: a JSON list of objects.
@@ -89,6 +96,13 @@ fn tcp_senders() -> Vec<&'static str> {
     SENDER_NAMES.to_vec()
 }
 
+/// The names of the parameters of section `tcp` that a sender sets.
+#[pyfunction]
+fn tcp_sender_sets(name: &str) -> PyResult<Vec<&'static str>> {
+    let sender = SENDERS.iter().find(|sender| sender.name == name).ok_or_else(|| no_such(name))?;
+    Ok(sender.sets().collect())
+}
+
 /// The section `tcp`, a JSON object, changed to the named sender.
 #[pyfunction]
 fn apply_tcp_sender(name: &str, tcp_json: &str) -> PyResult<String> {
@@ -114,11 +128,13 @@ fn radio_ranges(radio_json: &str) -> PyResult<(f64, f64)> {
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     running::hold_back_panic_messages();
     module.add("MAX_NODES", movement::MAX_NODES)?;
+    module.add("MAX_TIME_S", MAX_TIME_S)?;
     module.add_class::<movement::Movement>()?;
     module.add_class::<routing::Node>()?;
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(flow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
@@ -127,6 +143,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(routing_sets, module)?)?;
     module.add_function(wrap_pyfunction!(routing_set, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_senders, module)?)?;
+    module.add_function(wrap_pyfunction!(tcp_sender_sets, module)?)?;
     module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
     module.add_function(wrap_pyfunction!(radio_ranges, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;

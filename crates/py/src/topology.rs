@@ -3,7 +3,7 @@
 use manetlab_core::kernel::{Span, Time};
 use manetlab_core::radio::Propagation;
 use manetlab_core::scenario::Scenario;
-use manetlab_core::topology::{Question, hops_over_time, look};
+use manetlab_core::topology::{Query, analyse, hops_over_time};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -36,14 +36,14 @@ pub(crate) fn topology(
     let scenario = parse(scenario_json, movement, "scenario")?;
     let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
     let range_m = range_m(&scenario);
-    let question = Question {
+    let query = Query {
         movement: &scenario.movement,
         range_m,
         window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(step_s),
         pairs: &pairs,
     };
-    let found = py.detach(|| look(&question, &mut || !interrupted()));
+    let found = py.detach(|| analyse(&query, &mut || !interrupted()));
     let topology = found.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     json(&Found { range_m, topology })
 }
@@ -60,13 +60,13 @@ pub(crate) fn shortest_hops(
     step_s: f64,
 ) -> PyResult<Vec<Vec<Option<u32>>>> {
     let scenario = parse(scenario_json, movement, "scenario")?;
-    let question = Question {
+    let query = Query {
         movement: &scenario.movement,
         range_m: range_m(&scenario),
         window: (Time::ZERO, Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(step_s),
         pairs: &pairs,
     };
-    py.detach(|| hops_over_time(&question, &mut || !interrupted()))
+    py.detach(|| hops_over_time(&query, &mut || !interrupted()))
         .ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }

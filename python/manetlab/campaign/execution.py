@@ -21,8 +21,8 @@ from manetlab.errors import InputError, shown
 if TYPE_CHECKING:
     from manetlab.campaign.results import Results
 
-DEPENDENCIES = ("distributed", "numpy", "pandas", "pyarrow", "pydantic", "scipy")
-"""Packages whose versions are kept with the results; a run itself needs none but pydantic."""
+DEPENDENCIES = ("distributed", "numpy", "pandas", "pyarrow", "scipy")
+"""Packages whose versions are kept with the results; a run itself needs none of them."""
 POLL_S = 0.2
 """How often a process looks whether another one has finished its tasks, in s."""
 

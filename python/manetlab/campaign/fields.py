@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from manetlab import parameters, web
+from manetlab import flows, parameters, web
 from manetlab.errors import InputError, shown
-from manetlab.flows import FLOWS
-from manetlab.scenario import Chain, Grid, RandomTraffic, Scenario
+from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form, merged
+from manetlab.sources import Chain, Grid, MovementSource, RandomTraffic, TrafficSource
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -23,20 +23,18 @@ LABEL_LENGTH = 60
 def known() -> tuple[str, ...]:
     """Every field of a scenario, nested ones with dots. Flows have ``*`` for their number."""
     nested: dict[str, Sequence[str]] = {
-        "movement": ("file", "positions", "waypoint", "chain", "grid"),
+        "movement": tuple(MovementSource.fields),
         "movement.waypoint": tuple(parameters.waypoint_schema()),
-        "movement.chain": tuple(Chain.model_fields),
-        "movement.grid": tuple(Grid.model_fields),
-        "traffic": ("file", "flows", "random", "web"),
-        "traffic.random": tuple(RandomTraffic.model_fields),
+        "movement.chain": tuple(Chain.fields),
+        "movement.grid": tuple(Grid.fields),
+        "traffic": tuple(TrafficSource.fields),
+        "traffic.random": tuple(RandomTraffic.fields),
         "traffic.web": (web.SESSIONS, *parameters.web_schema()),
-        "traffic.flows.*": tuple(
-            dict.fromkeys(name for model in FLOWS.values() for name in model.model_fields)
-        ),
+        "traffic.flows.*": flows.field_names(),
         **{section: tuple(names) for section, names in parameters.schema().items()},
     }
     nested["tcp"] = ("sender", *nested["tcp"])
-    top = tuple(name for name in Scenario.model_fields if name not in REPLICATED)
+    top = tuple(name for name in Scenario.fields if name not in REPLICATED)
     return (*top, *(f"{parent}.{name}" for parent, names in nested.items() for name in names))
 
 

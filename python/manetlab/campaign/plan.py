@@ -441,7 +441,7 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
     """The fields of a scenario's file, whose own file names are made to start from the campaign's folder."""
     path = folder / name
     scenario = Scenario.load(path)
-    data = scenario.model_dump(exclude_unset=True, exclude=set(fields.REPLICATED))
+    data = {key: value for key, value in scenario.to_dict().items() if key not in fields.REPLICATED}
     for key in ("movement", "traffic"):
         if (file := data[key].get("file")) is not None:
             data = merged(data, {key: {"file": str(Path(name).parent / file)}})

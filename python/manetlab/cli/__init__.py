@@ -41,8 +41,6 @@ def app() -> None:
 
 def main() -> None:
     """What the command ``manetlab`` calls."""
-    # Pydantic would look for plugins in every installed package, which takes longer than all else here.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         if sys.stdout is None:
             raise _unwritable("standard output is closed")

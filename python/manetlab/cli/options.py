@@ -11,7 +11,6 @@ import click
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
-    from manetlab.resolving import Asked
     from manetlab.scenario import Scenario
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -74,17 +73,17 @@ ANY_SCENARIO = together(
     WARMUP,
     SEED,
 )
-"""Everything but ``--set`` that says what to run; its values are those of `asked_for`."""
+"""Everything but ``--set`` that says what to run; its values are those of `scenario_from`."""
 
 
-def asked_for(
+def scenario_from(
     scenario: Path | None = None,
     movement: Path | None = None,
     traffic: Path | None = None,
     changes: Sequence[str] = (),
     **fields: Any,
-) -> Asked:
-    """What a command line asks to be run, checked by no more than it needs.
+) -> Scenario:
+    """The scenario that a command line describes.
 
     Args:
         scenario: A TOML file, or None.
@@ -96,8 +95,8 @@ def asked_for(
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
+    from manetlab.scenario import Scenario
     from manetlab.scenario_data import merged
-    from manetlab.two_files import two_files
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
@@ -106,8 +105,6 @@ def asked_for(
             given[name] = str(path if scenario is None else path.absolute())
     given = merged(given, _parsed(changes))
     if scenario is not None:
-        from manetlab.scenario import Scenario
-
         return Scenario.load(scenario, given)
     for name, why in (
         ("movement", "where the nodes are and go"),
@@ -118,21 +115,7 @@ def asked_for(
             option = "--" + name.removesuffix("_s")
             hint = "or give a TOML scenario instead of the two files"
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
-    where = "command line"
-    if (plain := two_files(given, where)) is not None:
-        return plain
-    from manetlab.scenario import Scenario
-
-    return Scenario.build(given, where)
-
-
-def scenario_from(scenario: Path | None = None, **described: Any) -> Scenario:
-    """The scenario that a command line describes; the arguments are those of `asked_for`.
-
-    Raises:
-        InputError: Something is missing, unknown or not allowed.
-    """
-    return asked_for(scenario, **described).as_scenario()
+    return Scenario.build(given, "command line")
 
 
 def _parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:

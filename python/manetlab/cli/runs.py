@@ -48,10 +48,10 @@ def run(
         check_writable(record)
     _check_series(series, series_out, as_json)
     _check_one_run(seeds, {"--record": record, "--series": series})
-    asked = options.asked_for(scenario, **described)
+    asked = options.scenario_from(scenario, **described)
     check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
     if seeds > 1:
-        _show_many(_replications(asked.as_scenario(), seeds, jobs), as_json)
+        _show_many(_replications(asked, seeds, jobs), as_json)
         return
     resolved = asked.resolve()
     if (last := resolved.movement.last_command_s) > asked.duration_s:

@@ -234,7 +234,7 @@ def import_(movement: Path, traffic: Path, output: Path | None, **described: Any
     resolved = asked.resolve()
     folder = (output.absolute().parent if output else Path.cwd()).resolve()
     place = movement.resolve()
-    kept = asked.model_dump(exclude_unset=True, exclude={"movement", "traffic"})
+    kept = {key: value for key, value in asked.to_dict().items() if key not in ("movement", "traffic")}
     flows = [{key: value for key, value in flow.items() if value is not None} for flow in resolved.flows]
     name = str(place.relative_to(folder)) if place.is_relative_to(folder) else str(place)
     made = {**kept, "movement": {"file": name}, "traffic": {"flows": flows}}

@@ -6,4 +6,4 @@ mod time;
 
 pub use queue::{EventQueue, Slot};
 pub use random::{Purpose, Stream, Streams};
-pub use time::{Span, Time};
+pub use time::{MAX_TIME_S, Span, Time};

@@ -5,6 +5,9 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
+/// Latest time of a scenario, in s: nanoseconds stay exact in every intermediate float.
+pub const MAX_TIME_S: f64 = 1e6;
+
 /// An instant of simulated time, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);

@@ -1,4 +1,4 @@
-//! Times of frames and spaces, computed once per run.
+//! How long frames, interframe spaces and time-outs last at the rates of a run, computed once per run.
 
 use super::MacParams;
 use crate::kernel::Span;

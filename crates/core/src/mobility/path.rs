@@ -1,4 +1,4 @@
-//! From commands to straight legs, and the position at any time.
+//! A node's path: its movement commands as straight legs, and its position at any time.
 
 use super::{Command, Point, Trajectory};
 use crate::kernel::{Span, Time};

@@ -1,10 +1,11 @@
 //! Frames on the air.
 //!
-//! Every node has one transmission, with one entry in the event queue. First its first bit reaches the nodes in
-//! carrier-sense range, then its last bit those that must act on it ([`Phase`]), each at its own time. Nearly always
-//! nothing else is due before a first bit can reach the farthest node; then all are served at once, in order of nodes:
-//! what one does then cannot reach another in between. Otherwise the first bits of all transmissions concerned wait
-//! in one list, in order of time, which is left whenever something else comes first. So are last bits.
+//! Every node has one transmission, with one entry in the event queue. First its first bit reaches the nodes
+//! in carrier-sense range, then its last bit those that must act on it ([`Phase`]), each at its own time.
+//! Nearly always nothing else is due before a first bit can reach the farthest node; then all are served at
+//! once, in order of nodes: what one does then cannot reach another in between. Otherwise the first bits of
+//! all transmissions concerned wait in one list, in order of time, which is left whenever something else
+//! comes first. So are last bits.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -28,8 +29,8 @@ struct Transmission {
     unreached: usize,
     /// Does routing listen to the frame, whomever it is for?
     tapped: bool,
-    /// Those that the frame is meant for and strong enough for, or all for whom it is strong enough if routing listens:
-    /// delay in nanoseconds and node, nearest first in the second phase.
+    /// Those that the frame is meant for and strong enough for, or all for whom it is strong enough if
+    /// routing listens: delay in nanoseconds and node, nearest first in the second phase.
     receivers: Vec<(u32, u32)>,
     /// How many of them the last bit has reached.
     next: usize,
@@ -40,23 +41,24 @@ enum Phase {
     /// Nobody has been reached.
     Start,
     /// Nodes are being reached one after the other.
-    FirstBits,
+    FrameStarts,
     /// All have been reached; those that the frame is for wait for its last bit.
-    LastBits,
+    FrameEnds,
 }
 
 /// All frames on their way.
 pub(super) struct Air {
-    /// One for each node, by node. More, should a node transmit while another frame of its is still on the way.
+    /// One for each node, by node. More, should a node transmit while another frame of its is still on the
+    /// way.
     transmissions: Vec<Transmission>,
     /// Those beyond one for each node that are free.
     free: Vec<u32>,
     /// Used again for arrivals that do not go the short way.
     remaining: Vec<Arrival>,
     /// First bits under way that something else may come before, the last one first.
-    first_bits: Vec<FirstBit>,
+    frame_starts: Vec<FrameStart>,
     /// When the next of them is due.
-    first_bits_slot: Slot,
+    frame_starts_slot: Slot,
     /// The longest delay of a first bit.
     longest: Span,
     /// First bits that reached receivers.
@@ -66,7 +68,7 @@ pub(super) struct Air {
 }
 
 /// A first bit under way.
-struct FirstBit {
+struct FrameStart {
     due: Time,
     arrival: Arrival,
     transmission: u32,
@@ -74,13 +76,13 @@ struct FirstBit {
 
 impl Air {
     /// The air over as many nodes as there are slots for transmissions; signals arrive within `longest`.
-    pub(super) fn new(slots: Vec<Slot>, first_bits_slot: Slot, longest: Span) -> Air {
+    pub(super) fn new(slots: Vec<Slot>, frame_starts_slot: Slot, longest: Span) -> Air {
         Air {
             transmissions: slots.into_iter().map(Transmission::new).collect(),
             free: Vec::new(),
             remaining: Vec::new(),
-            first_bits: Vec::new(),
-            first_bits_slot,
+            frame_starts: Vec::new(),
+            frame_starts_slot,
             longest,
             arrivals: 0,
             meant: 0,
@@ -109,8 +111,8 @@ impl Network {
         self.agenda.set(transmission.slot, self.now);
     }
 
-    /// The node's own transmission, or another one if that is still on the way: when a frame follows sooner than
-    /// signals travel.
+    /// The node's own transmission, or another one if that is still on the way: when a frame follows sooner
+    /// than signals travel.
     fn free_transmission(&mut self, node: u32) -> u32 {
         if self.air.transmissions[node as usize].frame.is_none() {
             return node;
@@ -126,15 +128,17 @@ impl Network {
     /// A transmission begins, or its next last bits arrive.
     pub(super) fn continue_transmission(&mut self, at: u32) {
         match self.air.transmissions[at as usize].phase {
-            Phase::Start => self.begin_first_bits(at),
-            Phase::FirstBits => {}
-            Phase::LastBits => self.walk_last_bits(at),
+            Phase::Start => self.begin_frame_starts(at),
+            Phase::FrameStarts => {}
+            Phase::FrameEnds => self.deliver_frame_ends(at),
         }
     }
 
-    fn begin_first_bits(&mut self, at: u32) {
+    fn begin_frame_starts(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        let Some(template) = transmission.template(at, self.short_way) else { return };
+        let Some(template) = transmission.template(at, self.short_way) else {
+            return self.break_off(NodeId(at), "a transmission begins without a frame");
+        };
         self.index.compute(template.from.0, self.now);
         if template.tapped {
             let receivable = self.index.arrivals(template.from.0).filter(|arrival| arrival.receivable);
@@ -142,11 +146,11 @@ impl Network {
         }
         if self.now + self.air.longest < self.agenda.peek_time().min(self.end) {
             self.serve_all(template);
-            self.begin_last_bits(at);
+            self.begin_frame_ends(at);
         } else {
-            transmission.phase = Phase::FirstBits;
-            self.await_first_bits(at, &template);
-            self.walk_first_bits();
+            transmission.phase = Phase::FrameStarts;
+            self.queue_frame_starts(at, &template);
+            self.deliver_frame_starts();
         }
     }
 
@@ -167,8 +171,8 @@ impl Network {
         self.air.remaining = remaining;
     }
 
-    /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and collects the
-    /// others.
+    /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and
+    /// collects the others.
     fn take_short_way<const TO_ALL: bool, const EIFS: bool>(
         &mut self,
         template: Template,
@@ -194,36 +198,38 @@ impl Network {
     }
 
     /// Puts the first bits of a transmission among those that are under way.
-    fn await_first_bits(&mut self, at: u32, template: &Template) {
-        let before = self.air.first_bits.len();
-        self.air.first_bits.extend(self.index.arrivals(template.from.0).map(|arrival| FirstBit {
+    fn queue_frame_starts(&mut self, at: u32, template: &Template) {
+        let before = self.air.frame_starts.len();
+        self.air.frame_starts.extend(self.index.arrivals(template.from.0).map(|arrival| FrameStart {
             due: template.start + Span(arrival.delay_ns.into()),
             arrival,
             transmission: at,
         }));
-        self.air.transmissions[at as usize].unreached = self.air.first_bits.len() - before;
-        if self.air.first_bits.len() == before {
-            self.begin_last_bits(at);
+        self.air.transmissions[at as usize].unreached = self.air.frame_starts.len() - before;
+        if self.air.frame_starts.len() == before {
+            self.begin_frame_ends(at);
         }
         // No two are the same: a transmission reaches a node once.
         self.air
-            .first_bits
+            .frame_starts
             .sort_unstable_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
     }
 
     /// Brings those first bits to their receivers that are due now or before anything else.
-    pub(super) fn walk_first_bits(&mut self) {
-        self.agenda.set(self.air.first_bits_slot, Time::NEVER);
-        while let Some(bit) = self.air.first_bits.pop() {
+    pub(super) fn deliver_frame_starts(&mut self) {
+        self.agenda.set(self.air.frame_starts_slot, Time::NEVER);
+        while let Some(bit) = self.air.frame_starts.pop() {
             if bit.due > self.now && bit.due >= self.agenda.peek_time().min(self.end) {
-                self.agenda.set(self.air.first_bits_slot, bit.due);
-                self.air.first_bits.push(bit);
+                self.agenda.set(self.air.frame_starts_slot, bit.due);
+                self.air.frame_starts.push(bit);
                 return;
             }
             assert!(bit.due >= self.now, "a first bit arrives in the past");
             self.now = bit.due;
             let transmission = &mut self.air.transmissions[bit.transmission as usize];
-            let Some(template) = transmission.template(bit.transmission, self.short_way) else { continue };
+            let Some(template) = transmission.template(bit.transmission, self.short_way) else {
+                return self.break_off(NodeId(bit.arrival.node), "a frame arrives that nobody sends");
+            };
             transmission.unreached -= 1;
             let last = transmission.unreached == 0;
             self.air.arrivals += 1;
@@ -231,7 +237,7 @@ impl Network {
                 self.arrive(&bit.arrival, &template);
             }
             if last {
-                self.begin_last_bits(bit.transmission);
+                self.begin_frame_ends(bit.transmission);
             }
         }
     }
@@ -250,19 +256,19 @@ impl Network {
     }
 
     /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
-    fn begin_last_bits(&mut self, at: u32) {
+    fn begin_frame_ends(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        transmission.phase = Phase::LastBits;
+        transmission.phase = Phase::FrameEnds;
         transmission.next = 0;
         transmission.receivers.sort_unstable();
-        match transmission.last_bit() {
+        match transmission.next_end() {
             // A frame can be shorter than signals travel.
             Some(due) => self.agenda.set(transmission.slot, due.max(self.now)),
             None => self.end_transmission(at),
         }
     }
 
-    fn walk_last_bits(&mut self, at: u32) {
+    fn deliver_frame_ends(&mut self, at: u32) {
         loop {
             let transmission = &mut self.air.transmissions[at as usize];
             let (_, node) = transmission.receivers[transmission.next];
@@ -272,7 +278,7 @@ impl Network {
             } else if self.taps {
                 self.tap(node, at);
             }
-            let Some(due) = self.air.transmissions[at as usize].last_bit() else {
+            let Some(due) = self.air.transmissions[at as usize].next_end() else {
                 self.end_transmission(at);
                 return;
             };
@@ -342,7 +348,9 @@ impl Network {
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, at: u32) {
-        let Some(frame) = &self.air.transmissions[at as usize].frame else { return };
+        let Some(frame) = &self.air.transmissions[at as usize].frame else {
+            return self.break_off(NodeId(node), "a frame is received that nobody sends");
+        };
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         self.stations[node as usize].mac.handle_received(self.now, frame, &self.timing, &mut actions);
         self.finish_mac(node, actions);
@@ -371,7 +379,7 @@ impl Transmission {
     }
 
     /// When the last bit reaches the next receiver; none after the last.
-    fn last_bit(&self) -> Option<Time> {
+    fn next_end(&self) -> Option<Time> {
         let &(delay_ns, _) = self.receivers.get(self.next)?;
         Some(self.start + Span(delay_ns.into()) + self.frame.as_ref()?.airtime)
     }

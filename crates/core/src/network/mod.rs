@@ -10,33 +10,32 @@
 
 mod air;
 mod build;
-mod bus;
+mod delays;
 mod flows;
-mod messages;
 mod results;
-mod rtp;
-mod sampling;
-mod web;
+mod stage;
+#[cfg(test)]
+mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
+use crate::flow::{self, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Series, Unbalanced};
+use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Sampler, Series, Unbalanced};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{RoutingKind, RoutingMaker, Scenario, ScenarioError};
+use crate::scenario::{About, RoutingKind, RoutingMaker, Scenario, ScenarioError};
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
 use air::Air;
-use bus::BusNode;
-use flows::Flow;
-use sampling::Sampling;
+use delays::{Delayed, Delays};
+use flows::NetworkFlow;
+use stage::StageNode;
 
 /// Why a run ended without a result.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -47,8 +46,18 @@ pub enum RunError {
     /// The packet audit failed: a defect of the simulator.
     #[error("the packet audit does not balance: {0}")]
     Unbalanced(#[from] Unbalanced),
-    /// A layer asked to be woken at an instant that has passed: a defect of the simulator, or of a protocol that the
-    /// caller brought along.
+    /// An invariant does not hold: a defect of the simulator.
+    #[error("at {at_s} s, node {node}: {what}")]
+    Broken {
+        /// What is the case and must not be.
+        what: &'static str,
+        /// The node; of a flow, its source.
+        node: u32,
+        /// The time of the run, s.
+        at_s: f64,
+    },
+    /// A layer asked to be woken at an instant that has passed: a defect of the simulator, or of a protocol
+    /// that the caller brought along.
     #[error("time would run backwards: at {now_s} s, {owner} has a deadline at {deadline_s} s")]
     Backwards {
         /// Whose deadline it is.
@@ -91,8 +100,8 @@ pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
     run_while(scenario, Options { record, ..Options::default() }, &mut || true)
 }
 
-/// Like [`run`] with more [`Options`], for as long as `go_on`, which is asked every [`EVENTS_BETWEEN_QUESTIONS`]
-/// events, says so. Asking changes no result.
+/// Like [`run`] with more [`Options`], for as long as `go_on`, which is asked every
+/// [`EVENTS_BETWEEN_QUESTIONS`] events, says so. Asking changes no result.
 ///
 /// # Errors
 /// Those of [`run`], and [`RunError::Stopped`].
@@ -104,8 +113,8 @@ pub fn run_while(
     run_with(scenario, options, None, go_on)
 }
 
-/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is [`RoutingKind::Custom`]:
-/// `make` is asked for every node's, in order of their numbers.
+/// Like [`run_while`], with the protocol that the caller brings along if the scenario's is
+/// [`RoutingKind::Custom`]: `make` is asked for every node's, in order of their numbers.
 ///
 /// # Errors
 /// Those of [`run_while`].
@@ -119,7 +128,13 @@ pub fn run_with(
     if make.is_some() != (scenario.routing == RoutingKind::Custom) {
         let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
         let found = format!("{:?}", scenario.routing).to_lowercase();
-        return Err(ScenarioError::Unusable { field: "routing".to_owned(), found, wanted }.into());
+        return Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: "routing".to_owned(),
+            found,
+            wanted,
+        }
+        .into());
     }
     let mut network = Network::new(scenario, options, make);
     network.run_to_end(go_on)?;
@@ -134,38 +149,17 @@ pub const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 17;
 enum Target {
     Mac(u32),
     Routing(u32),
-    /// The application of a flow, or its TCP sender's timer.
-    Source(u32),
-    Sender(u32),
-    Receiver(u32),
-    /// The reports of an RTP flow.
-    Reports(u32),
+    Flow(u32, Timer),
     Air(u32),
-    /// First bits under way.
-    FirstBits,
-    Delayed,
-    Conveyor(u32),
+    /// Starts of frames under way.
+    FrameStarts,
+    /// What has a delay of its own.
+    Held,
+    DelayLine(u32),
     /// The warm-up ends.
     Warmup,
-    /// What a node keeps for TCP-BuS.
-    Bus(u32),
-}
-
-/// Something that a layer's delay holds back.
-enum Delayed {
-    /// From routing to ARP (jitter).
-    Down { node: u32, packet: Packet, next_hop: NodeId },
-    /// From the link layer to the interface queue.
-    Enqueue { node: u32, outgoing: Outgoing },
-    /// An IP packet from the MAC to routing.
-    Up { node: u32, body: Rc<Body>, from: NodeId },
-}
-
-/// A constant delay: what goes in first comes out first, so one entry of the event queue is enough.
-struct Conveyor {
-    delay: Span,
-    slot: Slot,
-    waiting: VecDeque<(Time, Delayed)>,
+    /// A node's stage between routing and the link layer.
+    Stage(u32),
 }
 
 /// One node.
@@ -192,27 +186,23 @@ struct Network {
     short_way: ShortWay,
     link_layer_delay: Span,
     arp_delay: Span,
-    udp_overhead_bytes: u32,
     data_ttl: u8,
     index: Index,
     air: Air,
     /// Does routing listen to packets that are addressed to others?
     taps: bool,
     stations: Vec<Station>,
-    flows: Vec<Flow>,
-    /// What waits for a layer's constant delay, by delay, in order of time.
-    conveyors: Vec<Conveyor>,
-    /// What waits for a delay of its own (jitter), by time; equal times in the order in which they were delayed.
-    delayed: BTreeMap<(Time, u64), Delayed>,
-    delayed_slot: Slot,
-    /// How many things had a delay of their own so far.
-    delays: u64,
+    flows: Vec<NetworkFlow>,
+    delays: Delays,
     audit: Audit,
     meter: Meter,
     recording: Option<Recording>,
-    sampling: Sampling,
-    /// Every node's part in TCP-BuS; none if the senders are others.
-    bus: Vec<BusNode>,
+    sampler: Sampler,
+    /// Every node's stage between routing and the link layer; empty if the scenario needs none.
+    stages: Vec<StageNode>,
+    /// The first invariant that did not hold: the run ends.
+    broken: Option<RunError>,
+    flow_actions: Pool<flow::Action>,
     routing_actions: Pool<Action>,
     mac_actions: Pool<MacAction>,
     arp_actions: Pool<ArpAction>,
@@ -222,7 +212,7 @@ impl Network {
     /// A function of its own, so that its instructions can be counted.
     ///
     /// # Errors
-    /// When `go_on` said no, or time would run backwards.
+    /// When `go_on` said no, an invariant does not hold, or time would run backwards.
     #[inline(never)]
     fn run_to_end(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<(), RunError> {
         for node in 0..self.stations.len() as u32 {
@@ -235,12 +225,15 @@ impl Network {
             if time < self.now {
                 return Err(self.backwards(time, self.targets[slot.0 as usize]));
             }
-            if time >= self.sampling.due() {
+            if time >= self.sampler.due() {
                 self.sample_until(time);
             }
             self.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
+            if let Some(broken) = self.broken.take() {
+                return Err(broken);
+            }
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
                 return Err(RunError::Stopped(self.now.as_secs()));
             }
@@ -250,20 +243,36 @@ impl Network {
         Ok(())
     }
 
+    /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
+    /// then.
+    fn sample_until(&mut self, time: Time) {
+        while self.sampler.due() <= time {
+            let mut counts = self.meter.running();
+            let flows = || self.flows.iter().map(|of| &of.flow);
+            flows().for_each(|flow| flow.add_running(&mut counts));
+            let of_tcp = flows().filter_map(|flow| flow.tcp_sample());
+            self.sampler.close_step(counts, of_tcp, flows().filter_map(|flow| flow.message_sample()));
+        }
+    }
+
+    /// An invariant does not hold at `node`: the run ends after this event.
+    #[cold]
+    fn break_off(&mut self, node: NodeId, what: &'static str) {
+        let at_s = self.now.as_secs();
+        self.broken.get_or_insert(RunError::Broken { what, node: node.0, at_s });
+    }
+
     #[cold]
     fn backwards(&self, deadline: Time, owner: Target) -> RunError {
         let owner = match owner {
             Target::Mac(node) => format!("the MAC of node {node}"),
             Target::Routing(node) => format!("routing at node {node}"),
-            Target::Source(flow) => format!("the source of flow {flow}"),
-            Target::Sender(flow) => format!("the sender of flow {flow}"),
-            Target::Receiver(flow) => format!("the receiver of flow {flow}"),
-            Target::Reports(flow) => format!("the reports of flow {flow}"),
+            Target::Flow(flow, timer) => format!("the {} of flow {flow}", timer.name()),
             Target::Air(transmission) => format!("transmission {transmission}"),
-            Target::FirstBits => "the first bits under way".to_owned(),
-            Target::Delayed | Target::Conveyor(_) => "a layer's delay".to_owned(),
+            Target::FrameStarts => "the starts of frames under way".to_owned(),
+            Target::Held | Target::DelayLine(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
-            Target::Bus(node) => format!("TCP-BuS at node {node}"),
+            Target::Stage(node) => format!("the stage of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -277,16 +286,13 @@ impl Network {
             Target::Routing(node) => {
                 self.with_routing(node, |routing, now, actions| routing.handle_timeout(now, actions));
             }
-            Target::Source(flow) => self.wake_source(flow),
-            Target::Sender(flow) => self.wake_sender(flow),
-            Target::Receiver(flow) => self.wake_receiver(flow),
-            Target::Reports(flow) => self.wake_reports(flow),
+            Target::Flow(flow, timer) => self.wake_flow(flow, timer),
             Target::Air(transmission) => self.continue_transmission(transmission),
-            Target::FirstBits => self.walk_first_bits(),
-            Target::Delayed => self.release(),
-            Target::Conveyor(at) => self.unload(at),
+            Target::FrameStarts => self.deliver_frame_starts(),
+            Target::Held => self.release_held(),
+            Target::DelayLine(at) => self.advance_line(at),
             Target::Warmup => self.mark_warmup(),
-            Target::Bus(node) => self.wake_bus(node),
+            Target::Stage(node) => self.with_stage(node, |stage, now, out| stage.handle_timeout(now, out)),
         }
     }
 
@@ -301,92 +307,33 @@ impl Network {
         }
     }
 
-    // Delays.
-
-    /// Deals with `what` after one of the layers' constant delays.
-    fn convey(&mut self, delay: Span, what: Delayed) {
-        let Some(at) = self.conveyors.iter().position(|conveyor| conveyor.delay == delay) else {
-            self.delay(delay, what);
-            return;
-        };
-        let conveyor = &mut self.conveyors[at];
-        let due = self.now + delay;
-        if conveyor.waiting.is_empty() {
-            self.agenda.set(conveyor.slot, due);
-        }
-        conveyor.waiting.push_back((due, what));
-    }
-
-    fn unload(&mut self, at: u32) {
-        while let Some((_, what)) = self.conveyors[at as usize].waiting.pop_front() {
-            self.deal_with(what);
-            let conveyor = &self.conveyors[at as usize];
-            let Some(&(due, _)) = conveyor.waiting.front() else { return };
-            if due >= self.agenda.peek_time() || due >= self.end {
-                self.agenda.set(conveyor.slot, due);
-                return;
-            }
-            assert!(due >= self.now, "a layer's delay ended in the past");
-            self.now = due;
-        }
-    }
-
-    /// Deals with `what` after a delay of its own.
-    fn delay(&mut self, delay: Span, what: Delayed) {
-        if delay == Span::ZERO {
-            self.deal_with(what);
-            return;
-        }
-        self.delayed.insert((self.now + delay, self.delays), what);
-        self.delays += 1;
-        self.await_delayed();
-    }
-
-    fn release(&mut self) {
-        if let Some((_, what)) = self.delayed.pop_first() {
-            self.await_delayed();
-            self.deal_with(what);
-        }
-    }
-
-    fn await_delayed(&mut self) {
-        let next = self.delayed.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due);
-        self.agenda.set(self.delayed_slot, next);
-    }
-
-    fn deal_with(&mut self, what: Delayed) {
-        match what {
-            Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
-            Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
-            Delayed::Up { node, body, from } => self.hand_to_routing(node, body, from),
-        }
-    }
-
     /// A packet from the MAC reaches routing.
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         if let Body::Ip(packet) = &*body
             && packet.dst.is_broadcast()
-            && self.bus.is_empty()
-            && self.absorb(node, packet, from)
+            && self.stages.is_empty()
+            && self.suppress_duplicate(node, packet, from)
         {
             self.audit.consume(packet);
             return;
         }
-        let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else { return };
+        let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else {
+            return self.break_off(NodeId(node), "something else than an IP packet goes up to routing");
+        };
         packet.hops = packet.hops.saturating_add(1);
-        self.show_to_bus(node, &mut packet);
+        self.with_stage(node, |stage, now, out| stage.handle_incoming(now, &mut packet, out));
         self.with_routing(node, |routing, now, actions| {
             routing.handle_incoming(now, packet, from, actions);
         });
     }
 
-    /// Shows a broadcast to routing; true if nothing is left of it.
-    fn absorb(&mut self, node: u32, packet: &Packet, from: NodeId) -> bool {
-        let mut absorbed = false;
+    /// Shows a broadcast to routing; true if it is a duplicate, of which nothing is left.
+    fn suppress_duplicate(&mut self, node: u32, packet: &Packet, from: NodeId) -> bool {
+        let mut is_suppressed = false;
         self.with_routing(node, |routing, now, actions| {
-            absorbed = routing.absorb(now, packet, from, actions);
+            is_suppressed = routing.suppress_duplicate(now, packet, from, actions);
         });
-        absorbed
+        is_suppressed
     }
 
     // Routing.
@@ -408,11 +355,11 @@ impl Network {
             Action::Send { packet, next_hop, delay } => {
                 let Some(mut packet) = self.send_or_keep(node, packet) else { return };
                 self.number(&mut packet);
-                self.delay(delay, Delayed::Down { node, packet, next_hop });
+                self.hold(delay, Delayed::Down { node, packet, next_hop });
             }
             Action::Broadcast { mut packet, delay } => {
                 self.number(&mut packet);
-                self.delay(delay, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
+                self.hold(delay, Delayed::Down { node, packet, next_hop: NodeId::BROADCAST });
             }
             Action::Deliver(packet) => self.deliver(node, &packet),
             Action::Drop(packet, reason) => {
@@ -425,8 +372,8 @@ impl Network {
             Action::Notify(notice) => {
                 self.meter.outages.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
-                self.tell_senders(NodeId(node), notice);
-                self.tell_bus_of_notice(node, notice);
+                self.notify_flows(NodeId(node), notice);
+                self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
             }
         }
     }
@@ -439,7 +386,7 @@ impl Network {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
-        self.tell_bus_of_drop(node, packet);
+        self.with_stage(node, |stage, now, out| stage.handle_dropped(now, packet, out));
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || RecordKind::Dropped(packet.into(), reason));
@@ -463,13 +410,13 @@ impl Network {
     fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
         if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
-        } else if let Some(header) = &packet.dsr {
-            self.meter.source_route_sent(self.now, header.bytes());
+        } else if let Some(header) = &packet.routing_header {
+            self.meter.routing_header_sent(self.now, header.bytes());
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
-            self.convey(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
+            self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
         } else {
             self.with_arp(node, self.link_layer_delay, |arp, actions| {
                 arp.handle_outgoing(packet, next_hop, actions);
@@ -490,7 +437,7 @@ impl Network {
             match action {
                 ArpAction::Send { to, body } => {
                     let delay = if matches!(body, Body::Arp(_)) { self.arp_delay } else { resolved_delay };
-                    self.convey(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
+                    self.put_in_line(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
                 }
                 ArpAction::Replaced(packet) => self.drop_packet(node, &packet, DropReason::ArpHoldReplaced),
                 ArpAction::Unresolved { next_hop, packet } => {
@@ -501,7 +448,8 @@ impl Network {
         self.arp_actions.push(actions);
     }
 
-    /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants to.
+    /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
+    /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
@@ -573,7 +521,7 @@ impl Network {
     fn carry_out_mac(&mut self, node: u32, action: MacAction) {
         match action {
             MacAction::Transmit(frame) => self.transmit(node, frame),
-            MacAction::Deliver { body, from } => self.take_up(node, body, from),
+            MacAction::Deliver { body, from } => self.hand_up(node, body, from),
             MacAction::Duplicate(body) => match &*body {
                 Body::Ip(packet) => {
                     self.audit.receive(packet);
@@ -584,7 +532,7 @@ impl Network {
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
                     self.audit.hand_over(packet);
-                    self.tell_bus_of_hop(node, packet);
+                    self.with_stage(node, |stage, now, out| stage.handle_taken(now, packet, out));
                 }
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
@@ -607,11 +555,11 @@ impl Network {
     }
 
     /// The MAC hands up what it received.
-    fn take_up(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
+    fn hand_up(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         match &*body {
             Body::Ip(packet) => {
                 self.audit.receive(packet);
-                self.convey(self.link_layer_delay, Delayed::Up { node, body, from });
+                self.put_in_line(self.link_layer_delay, Delayed::Up { node, body, from });
             }
             &Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.

@@ -207,7 +207,7 @@ mod tests {
             created: Time::ZERO,
             payload: Payload::Udp(FlowId(0), 0),
             ecn: Ecn::NotEct,
-            dsr: None,
+            routing_header: None,
         }
     }
 

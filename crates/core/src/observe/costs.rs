@@ -1,12 +1,11 @@
 //! What flows cost at the MAC: packets and bytes that MACs took to send for them, at every hop.
 //!
-//! Definitions stand in docs/metrics.md. They stand beside the measures and are not part of the result hash.
+//! Definitions stand in docs/metrics.md.
 
 use serde::Serialize;
 
 use crate::wire::{Packet, Payload, adp, tcp};
 
-use super::FlowResult;
 use super::statistics::ratio;
 
 /// Packets that MACs took to send, each hop counted, retries not.
@@ -37,25 +36,6 @@ pub struct FlowCost {
     pub mac_packets_per_delivered: Option<f64>,
     /// The bytes of both over the payload bytes that arrived; none if none did.
     pub mac_bytes_per_delivered_byte: Option<f64>,
-}
-
-/// A flow's measures and what it cost.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct FlowReport {
-    /// The measures, which the result hash covers.
-    #[serde(flatten)]
-    pub flow: FlowResult,
-    /// The costs.
-    #[serde(flatten)]
-    pub cost: FlowCost,
-}
-
-impl std::ops::Deref for FlowReport {
-    type Target = FlowResult;
-
-    fn deref(&self) -> &FlowResult {
-        &self.flow
-    }
 }
 
 /// The costs of all flows together.

@@ -1,7 +1,7 @@
 //! What becomes of messages: a frame, a packet of an on/off source, a write.
 //!
-//! A message is delivered when all its bytes are, dropped when the sender's buffer drops it, and otherwise waiting at
-//! the sender or lost. Definitions stand in docs/metrics.md.
+//! A message is delivered when all its bytes are, dropped when the sender's buffer drops it, and otherwise
+//! waiting at the sender or lost. Definitions stand in docs/metrics.md.
 
 use serde::Serialize;
 
@@ -42,7 +42,8 @@ pub struct MessageMeasures {
     pub messages_delivered: u64,
     /// Those dropped in the sender's buffer.
     pub messages_dropped: u64,
-    /// Those of which not all is delivered and no more will be sent: lost in the network, or under way at the end.
+    /// Those of which not all is delivered and no more will be sent: lost in the network, or under way at the
+    /// end.
     pub messages_lost: u64,
     /// Those that wait at the sender when the run ends.
     pub messages_waiting: u64,
@@ -162,7 +163,8 @@ impl MessageLog {
         (entry.message, entry.made)
     }
 
-    /// Of the messages made from `warmup` on, those delivered before the `deadline`, which counts if it is not zero.
+    /// Of the messages made from `warmup` on, those delivered before the `deadline`, which counts if it is
+    /// not zero.
     pub fn in_time_fraction(&self, warmup: Time, deadline: Span) -> Option<f64> {
         let made = || self.entries.iter().filter(|entry| entry.made >= warmup);
         ratio(made().filter(|entry| entry.in_time(deadline)).count() as u64, made().count() as u64)
@@ -179,7 +181,8 @@ impl MessageLog {
         (0..).zip(&self.entries).filter(open).map(|(number, _)| number).collect()
     }
 
-    /// The measures from `warmup` on. `waiting` are the messages at the sender; `packets` what is known of packets.
+    /// The measures from `warmup` on. `waiting` are the messages at the sender; `packets` what is known of
+    /// packets.
     pub fn measures(
         &self,
         warmup: Time,
@@ -220,7 +223,8 @@ impl MessageLog {
         }
     }
 
-    /// The measures of the messages as frames; a frame later than `deadline`, if it is not zero, cannot be played.
+    /// The measures of the messages as frames; a frame later than `deadline`, if it is not zero, cannot be
+    /// played.
     pub fn video(&self, warmup: Time, deadline: Span, messages: MessageMeasures) -> VideoMeasures {
         let decodable = self.decodable(deadline);
         let first = self.entries.partition_point(|entry| entry.made < warmup);
@@ -246,9 +250,9 @@ impl MessageLog {
         }
     }
 
-    /// Which frames can be decoded. A P frame refers to the I or P frame before it, a B frame to those before and after
-    /// it (ISO/IEC 13818-2 §6.1.1.11); before the first I frame of a flow nothing can be, and after the last frame made
-    /// a B frame has only the one before.
+    /// Which frames can be decoded. A P frame refers to the I or P frame before it, a B frame to those before
+    /// and after it (ISO/IEC 13818-2 §6.1.1.11); before the first I frame of a flow nothing can be, and after
+    /// the last frame made a B frame has only the one before.
     fn decodable(&self, deadline: Span) -> Vec<bool> {
         let mut decodable = vec![false; self.entries.len()];
         let mut reference = false;

@@ -9,7 +9,8 @@ use crate::wire::{FlowId, Packet, Payload, adp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
-    CbrMeasures, DropCount, FlowMeasures, MacCount, Outage, Outages, RunningCounts, TcpMeasures, Totals,
+    CbrMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount, Outage, Outages, RunningCounts,
+    TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -48,8 +49,8 @@ pub struct Meter {
     air_all: AirCounts,
     air_routing: AirCounts,
     drops: Vec<[u64; PACKET_KINDS.len()]>,
-    /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP are kept by
-    /// its endpoints.
+    /// What the time series need: counts since the start of the run, if they are wanted. The counts of TCP
+    /// are kept by its endpoints.
     running: Option<Box<RunningCounts>>,
     /// The outages of the TCP flows.
     pub outages: Outages,
@@ -102,8 +103,22 @@ impl Meter {
         time >= self.warmup
     }
 
+    /// Counts what happened in a flow.
+    pub fn count(&mut self, now: Time, flow: FlowId, event: FlowEvent) {
+        match event {
+            FlowEvent::CbrSent => self.cbr_sent(now, flow),
+            FlowEvent::CbrDelivered(delivery) => self.cbr_delivered(now, flow, delivery),
+            FlowEvent::PacketSent => self.packet_sent(now, flow),
+            FlowEvent::PacketDelivered(delivery) => self.packet_delivered(now, flow, delivery),
+            FlowEvent::SegmentDelivered(delivery) => self.segment_delivered(now, flow, delivery),
+            FlowEvent::Progressed => self.outages.progressed(now, flow),
+            FlowEvent::TimedOut => self.outages.timed_out(flow),
+            FlowEvent::Acknowledged => self.outages.acknowledged(flow),
+        }
+    }
+
     /// A CBR source made a packet.
-    pub fn cbr_sent(&mut self, now: Time, flow: FlowId) {
+    fn cbr_sent(&mut self, now: Time, flow: FlowId) {
         if let Some(running) = &mut self.running {
             running.cbr_sent += 1;
         }
@@ -111,67 +126,53 @@ impl Meter {
     }
 
     /// A source or its transport made a data packet.
-    pub fn packet_sent(&mut self, now: Time, flow: FlowId) {
+    fn packet_sent(&mut self, now: Time, flow: FlowId) {
         if self.in_window(now) {
             self.flows[flow.index()].sent += 1;
         }
     }
 
-    /// A CBR packet with `payload_bytes` reached its destination, for the first time or again.
-    pub fn cbr_delivered(
-        &mut self,
-        now: Time,
-        flow: FlowId,
-        packet: &Packet,
-        payload_bytes: u32,
-        first: bool,
-    ) {
-        if self.late_after != Span::ZERO && now.since(packet.created) > self.late_after {
+    /// A CBR packet reached its destination, for the first time or again.
+    fn cbr_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+        if self.late_after != Span::ZERO && now.since(delivery.created) > self.late_after {
             return;
         }
         if let Some(running) = &mut self.running
-            && first
+            && delivery.is_first
         {
             running.cbr_received += 1;
-            running.cbr_delivered_bytes += u64::from(payload_bytes);
+            running.cbr_delivered_bytes += u64::from(delivery.payload_bytes);
         }
-        self.packet_delivered(now, flow, packet, payload_bytes, first);
+        self.packet_delivered(now, flow, delivery);
     }
 
-    /// A data packet with `payload_bytes` reached its destination, for the first time or again.
-    pub fn packet_delivered(
-        &mut self,
-        now: Time,
-        flow: FlowId,
-        packet: &Packet,
-        payload_bytes: u32,
-        first: bool,
-    ) {
-        let made_in_window = self.in_window(packet.created);
+    /// A data packet reached its destination, for the first time or again.
+    fn packet_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
+        let made_in_window = self.in_window(delivery.created);
         let arrived_in_window = self.in_window(now);
         let counts = &mut self.flows[flow.index()];
-        if first && arrived_in_window {
-            counts.delivered_in_window += u64::from(payload_bytes);
+        if delivery.is_first && arrived_in_window {
+            counts.delivered_in_window += u64::from(delivery.payload_bytes);
         }
         if !made_in_window {
             return;
         }
-        if first {
+        if delivery.is_first {
             counts.received += 1;
-            counts.hops += u64::from(packet.hops);
-            counts.latencies_s.push(now.since(packet.created).as_secs());
+            counts.hops += u64::from(delivery.hops);
+            counts.latencies_s.push(now.since(delivery.created).as_secs());
         } else {
             counts.duplicates += 1;
         }
     }
 
     /// A TCP data segment reached its destination.
-    pub fn tcp_delivered(&mut self, now: Time, flow: FlowId, packet: &Packet) {
+    fn segment_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
         if self.in_window(now) {
             let counts = &mut self.flows[flow.index()];
             counts.received += 1;
-            counts.hops += u64::from(packet.hops);
-            counts.latency_sum_s += now.since(packet.created).as_secs();
+            counts.hops += u64::from(delivery.hops);
+            counts.latency_sum_s += now.since(delivery.created).as_secs();
         }
     }
 
@@ -187,8 +188,8 @@ impl Meter {
         }
     }
 
-    /// IP handed a packet down that carries `bytes` of a source route for the routing protocol.
-    pub fn source_route_sent(&mut self, now: Time, bytes: u32) {
+    /// IP handed a data packet down that carries a routing header of `bytes`.
+    pub fn routing_header_sent(&mut self, now: Time, bytes: u32) {
         if self.in_window(now) {
             self.routing_bytes += u64::from(bytes);
         }
@@ -218,8 +219,8 @@ impl Meter {
         }
     }
 
-    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte stream has
-    /// it.
+    /// What a flow cost at the MACs, the data packets of it that arrived, and their payload, unless a byte
+    /// stream has it.
     pub fn mac_count(&self, flow: FlowId) -> (MacCount, u64, u64) {
         let counts = &self.flows[flow.index()];
         (counts.mac, counts.received, counts.delivered_in_window)
@@ -324,8 +325,8 @@ impl Meter {
     }
 
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions destroyed, over
-    /// the whole run.
+    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions
+    /// destroyed, over the whole run.
     pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()

@@ -5,6 +5,7 @@
 
 mod audit;
 mod costs;
+mod flow_events;
 mod hash;
 mod messages;
 mod meter;
@@ -16,23 +17,22 @@ mod statistics;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
-pub use costs::{CostTotals, FlowCost, FlowReport, MacCount};
-pub use hash::ResultHash;
+pub use costs::{CostTotals, FlowCost, MacCount};
+pub use flow_events::{Delivery, FlowEvent};
+pub use hash::Measures;
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
-pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Series};
+pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
-
-use std::fmt;
 
 use serde::Serialize;
 
 use crate::drops::{DropReason, Layer};
 
 /// The measures of one flow.
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FlowResult {
     /// The flow's number in the scenario.
     pub id: u32,
@@ -48,23 +48,9 @@ pub struct FlowResult {
     /// What RTP measures; left out where the flow has none.
     #[serde(flatten)]
     pub rtp: Option<RtpMeasures>,
-}
-
-/// As derived, but for RTP where there is none: the result hash is made from this text, and is the same for such runs
-/// as it always was.
-impl fmt::Debug for FlowResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = f.debug_struct("FlowResult");
-        text.field("id", &self.id)
-            .field("src", &self.src)
-            .field("dst", &self.dst)
-            .field("start_s", &self.start_s)
-            .field("measures", &self.measures);
-        if let Some(rtp) = &self.rtp {
-            text.field("rtp", rtp);
-        }
-        text.finish()
-    }
+    /// What it cost at the MACs.
+    #[serde(flatten)]
+    pub cost: FlowCost,
 }
 
 /// What the ends of an RTP flow know, of the whole run unless said otherwise.
@@ -225,13 +211,12 @@ pub struct Totals {
     pub mac_bytes_per_s: f64,
     /// Mean number of links that delivered data packets crossed (TCP data segments and CBR).
     pub hops_mean: Option<f64>,
-    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that collisions
-    /// destroyed, over the whole run.
+    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that
+    /// collisions destroyed, over the whole run.
     pub collision_fraction: Option<f64>,
 }
 
-/// The totals of a run. The result hash covers `common` only, so that it is the same for runs without messages and Web
-/// sessions as it always was: the totals of those follow from the flows, and the costs from what the MACs did.
+/// The totals of a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RunTotals {
     /// What every run has.
@@ -263,7 +248,8 @@ pub struct DropCount {
     pub layer: Layer,
     /// The reason.
     pub reason: DropReason,
-    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or `rtcp`.
+    /// `tcp` (data segments), `ack`, `cbr`, `routing`, `arp`, `udp` (other datagrams), `adp`, `adp-ack` or
+    /// `rtcp`.
     pub packets: &'static str,
     /// How many.
     pub count: u64,
@@ -273,7 +259,7 @@ pub struct DropCount {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunResult {
     /// Each flow, in the scenario's order.
-    pub flows: Vec<FlowReport>,
+    pub flows: Vec<FlowResult>,
     /// All together.
     pub totals: RunTotals,
     /// Where packets died, most frequent first.
@@ -284,6 +270,7 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over everything above but the costs at the MAC and the two counters of work, 32 hexadecimal digits.
+    /// Hash over all measures, which the two counters of work are not: 32 hexadecimal digits, see
+    /// [`Measures`].
     pub result_hash: String,
 }

@@ -1,5 +1,5 @@
-//! What a TCP flow goes through when its route breaks: how long routing takes to have one again, how long nothing
-//! new arrives, how often the timer expires in a row. Definitions stand in docs/metrics.md.
+//! What a TCP flow goes through when its route breaks: how long routing takes to have one again, how long
+//! nothing new arrives, how often the timer expires in a row. Definitions stand in docs/metrics.md.
 //!
 //! All cover the whole run: an outage that the end of the warm-up cuts in two would be two shorter ones.
 

@@ -1,8 +1,8 @@
 //! The recording: what happened, in order, when it is asked for.
 //!
-//! Text, one JSON object a line. The first line is `{"format":"manetlab-recording","version":1,…}`; each other
-//! line has `t` (s), `node`, `event` and the fields of that event (docs/recording.md). Recording changes no
-//! result.
+//! Text, one JSON object a line. The first line is `{"format":"manetlab-recording","version":1,…}`; each
+//! other line has `t` (s), `node`, `event` and the fields of that event (docs/recording.md). Recording
+//! changes no result.
 
 use std::fmt::Write;
 
@@ -159,9 +159,9 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
         RecordKind::Frame { kind, to, bytes, class } => write!(
             text,
             "\"event\":\"frame\",\"kind\":\"{}\",\"to\":{},\"bytes\":{bytes},\"for\":\"{}\"",
-            format!("{kind:?}").to_lowercase(),
+            kind.name(),
             address(*to),
-            format!("{class:?}").to_lowercase()
+            class.name()
         )?,
         RecordKind::Notice(Notice::RouteFailed { dst, told }) => {
             write!(text, "\"event\":\"route-failed\",\"dst\":{},\"told\":{told}", dst.0)?;

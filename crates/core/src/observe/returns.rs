@@ -1,9 +1,9 @@
 //! Packets that come back to a node where they have been: the loops that packets really go through.
 //!
-//! Every step of a packet is one node handing it to the next. The time to live tells the steps of one copy from those of
-//! another, because every hop takes one from it: the node that sends with time to live *k* got the copy that was sent to
-//! it with *k* + 1. So copies that part (a MAC that missed an acknowledgement, a packet that is sent another way) are
-//! not taken for a loop.
+//! Every step of a packet is one node handing it to the next. The time to live tells the steps of one copy
+//! from those of another, because every hop takes one from it: the node that sends with time to live *k* got
+//! the copy that was sent to it with *k* + 1. So copies that part (a MAC that missed an acknowledgement, a
+//! packet that is sent another way) are not taken for a loop.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn two_copies_that_cross_are_no_loop() {
-        // 0 reaches 1, but does not learn it, and sends again over 2; one copy goes 0, 1, 2, the other 0, 2, 1.
+        // 0 reaches 1, but does not learn it, and sends again over 2; one copy goes 0, 1, 2, the other 0, 2,
+        // 1.
         let steps = [step(1.0, 0, 1, 9), step(1.1, 1, 2, 8), step(1.2, 0, 2, 9), step(1.3, 2, 1, 8)];
         assert_eq!(returns(&steps), []);
     }

@@ -1,11 +1,11 @@
 //! Time series: what happened in each step of simulated time, when it is asked for.
 //!
-//! They cover the whole run, warm-up included, in whole steps; a step that the end of the run cuts short is left out.
-//! Columns are defined in docs/metrics.md. Taking them changes no result.
+//! They cover the whole run, warm-up included, in whole steps; a step that the end of the run cuts short is
+//! left out. Columns are defined in docs/metrics.md. Taking them changes no result.
 
 use serde::Serialize;
 
-use crate::kernel::Time;
+use crate::kernel::{Span, Time};
 
 /// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,6 +77,55 @@ pub struct RepairSample {
     pub lasted_s: f64,
 }
 
+/// The series of a run while it goes on, if they are wanted, and when the running step ends.
+///
+/// The network looks for the end of a step between two events of the queue and only reads, so that a run with
+/// series is the run without, event for event. What one event carries out ahead of its time counts in the
+/// step in which that event began, which is some microseconds off at most.
+pub struct Sampler {
+    due: Time,
+    step: Span,
+    series: Option<Series>,
+}
+
+impl Sampler {
+    /// Steps of `step`, which is not zero, the first of which begins with the run; or none.
+    pub fn new(step: Option<Span>) -> Sampler {
+        assert!(step != Some(Span::ZERO), "time series need a step");
+        Sampler {
+            due: step.map_or(Time::NEVER, |step| Time::ZERO + step),
+            step: step.unwrap_or_default(),
+            series: step.map(|_| Series::default()),
+        }
+    }
+
+    /// When the running step ends; never without series.
+    pub fn due(&self) -> Time {
+        self.due
+    }
+
+    /// The running step ends, with these counts and the flows' states.
+    pub fn close_step(
+        &mut self,
+        counts: RunningCounts,
+        flows: impl Iterator<Item = FlowSample>,
+        messages: impl Iterator<Item = MessageSample>,
+    ) {
+        if let Some(series) = &mut self.series {
+            series.close_step(self.due, counts, flows);
+            series.close_messages(self.due, messages);
+        }
+        self.due += self.step;
+    }
+
+    /// The series, with the repairs of the whole run.
+    pub fn into_series(self, repairs: impl Iterator<Item = RepairSample>) -> Option<Series> {
+        let mut series = self.series?;
+        series.add_repairs(repairs);
+        Some(series)
+    }
+}
+
 /// The series of a run, column by column.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Series {
@@ -145,8 +194,8 @@ impl Series {
         self.totals.time_s.len()
     }
 
-    /// Closes the step that ends at `now`. The counts are those since the start of the run, the flows the same, in the
-    /// same order, at every call.
+    /// Closes the step that ends at `now`. The counts are those since the start of the run, the flows the
+    /// same, in the same order, at every call.
     pub fn close_step(&mut self, now: Time, counts: RunningCounts, flows: impl Iterator<Item = FlowSample>) {
         self.totals.push(now, &counts, &self.before);
         self.before = counts;

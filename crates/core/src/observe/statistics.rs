@@ -1,5 +1,5 @@
-//! Small statistics of which measures are made: ratios, sums, means and percentiles, all of which say what they are of
-//! nothing.
+//! Small statistics of which measures are made: ratios, sums, means and percentiles, all of which say what
+//! they are of nothing.
 
 /// `part / whole`, none if the whole is zero.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {

@@ -1,5 +1,5 @@
-//! What becomes of Web sessions. Definitions stand in docs/metrics.md; those of service time, response time and
-//! throughput are those of Dyer's dissertation (2002), §6.2.1.
+//! What becomes of Web sessions. Definitions stand in docs/metrics.md; those of service time, response time
+//! and throughput are those of Dyer's dissertation (2002), §6.2.1.
 
 use serde::Serialize;
 
@@ -51,7 +51,8 @@ pub struct WebMeasures {
     pub cycles_completed: u64,
     /// When the last replies had arrived, s, whole run; none if the session is unfinished.
     pub completed_s: Option<f64>,
-    /// Time spent in cycles, from the request to the last reply, those included that the end of the run cuts off, s.
+    /// Time spent in cycles, from the request to the last reply, those included that the end of the run cuts
+    /// off, s.
     pub service_time_s: f64,
     /// Time from the session's start to its completion, or to the end of the run, thinking included, s.
     pub session_time_s: f64,
@@ -126,8 +127,8 @@ impl WebLog {
         }
     }
 
-    /// The measures that follow from the cycles; those of the connections are left at zero. `window` is its beginning
-    /// and the end of the run, `cycles` how many the session has, `start` when it began.
+    /// The measures that follow from the cycles; those of the connections are left at zero. `window` is its
+    /// beginning and the end of the run, `cycles` how many the session has, `start` when it began.
     pub fn measures(&self, window: (Time, Time), start: Time, cycles: u64) -> WebMeasures {
         let in_window = |time: Time| time >= window.0;
         let done = self.cycles.iter().filter(|cycle| cycle.ended.is_some()).count() as u64;
@@ -259,8 +260,8 @@ mod tests {
         Span::from_secs(seconds).as_secs()
     }
 
-    /// §6.2.1: a finished session's service time is what it took less the think time, an unfinished one's is what was
-    /// simulated less the think time.
+    /// §6.2.1: a finished session's service time is what it took less the think time, an unfinished one's is
+    /// what was simulated less the think time.
     #[test]
     fn thinking_is_no_service() {
         let window = (at(100.0), at(300.0));

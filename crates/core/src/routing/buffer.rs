@@ -4,7 +4,8 @@
 //! its own time to wait: ADV lets TCP's wait longer than others. RFC 3561 §6.3 asks for buffering and gives
 //! no size, RFC 4728 §4.2 leaves the strategy open; 64 packets and 30 s are ns-2's.
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
@@ -16,13 +17,13 @@ pub(super) struct PacketBuffer {
     /// In order of arrival; the time is when the packet becomes too old.
     packets: VecDeque<(Time, Packet)>,
     limit: usize,
-    /// The earliest of these times.
-    first_deadline: Time,
+    /// How many packets have each of these times, so that a large buffer finds the earliest without a search.
+    deadlines: BTreeMap<Time, u32>,
 }
 
 impl PacketBuffer {
     pub(super) fn new(limit: u32) -> PacketBuffer {
-        PacketBuffer { packets: VecDeque::new(), limit: limit as usize, first_deadline: Time::NEVER }
+        PacketBuffer { packets: VecDeque::new(), limit: limit as usize, deadlines: BTreeMap::new() }
     }
 
     /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first,
@@ -36,7 +37,7 @@ impl PacketBuffer {
         }
         let deadline = now + timeout;
         self.packets.push_back((deadline, packet));
-        self.first_deadline = self.first_deadline.min(deadline);
+        *self.deadlines.entry(deadline).or_default() += 1;
     }
 
     /// Takes the oldest packet for `dst`. Packets that have become too old go first.
@@ -46,31 +47,63 @@ impl PacketBuffer {
         self.take(at)
     }
 
-    fn take(&mut self, at: usize) -> Option<Packet> {
-        let (deadline, packet) = self.packets.remove(at)?;
-        if deadline == self.first_deadline {
-            self.first_deadline = self.packets.iter().map(|waiting| waiting.0).min().unwrap_or(Time::NEVER);
-        }
-        Some(packet)
+    /// Takes all packets for `dst`, oldest first. Packets that have become too old go first.
+    pub(super) fn pop_all(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) -> Vec<Packet> {
+        self.expire(now, actions);
+        self.take_all(|_, packet| packet.dst == dst)
     }
 
     /// Drops all packets for `dst`.
     pub(super) fn drop_all(&mut self, now: Time, dst: NodeId, reason: DropReason, actions: &mut Vec<Action>) {
-        while let Some(packet) = self.pop(now, dst, actions) {
-            actions.push(Action::Drop(packet, reason));
-        }
+        let dropped = self.pop_all(now, dst, actions);
+        actions.extend(dropped.into_iter().map(|packet| Action::Drop(packet, reason)));
     }
 
     /// Drops packets that have waited longer than they may, oldest first.
     pub(super) fn expire(&mut self, now: Time, actions: &mut Vec<Action>) {
-        let mut at = 0;
-        while self.first_deadline < now {
-            if self.packets[at].0 >= now {
-                at += 1;
-            } else if let Some(packet) = self.take(at) {
-                actions.push(Action::Drop(packet, DropReason::BufferTimeout));
+        if self.first_deadline() < now {
+            let dropped = self.take_all(|deadline, _| deadline < now);
+            let reason = DropReason::BufferTimeout;
+            actions.extend(dropped.into_iter().map(|packet| Action::Drop(packet, reason)));
+        }
+    }
+
+    fn take(&mut self, at: usize) -> Option<Packet> {
+        let (deadline, packet) = self.packets.remove(at)?;
+        self.forget(deadline);
+        Some(packet)
+    }
+
+    /// Takes those packets that `is_wanted` names, oldest first, in one pass.
+    fn take_all(&mut self, is_wanted: impl Fn(Time, &Packet) -> bool) -> Vec<Packet> {
+        let Some(first) = self.packets.iter().position(|(deadline, packet)| is_wanted(*deadline, packet))
+        else {
+            return Vec::new();
+        };
+        let mut taken = Vec::new();
+        for (deadline, packet) in self.packets.split_off(first) {
+            if is_wanted(deadline, &packet) {
+                self.forget(deadline);
+                taken.push(packet);
+            } else {
+                self.packets.push_back((deadline, packet));
             }
         }
+        taken
+    }
+
+    /// One packet less has this deadline.
+    fn forget(&mut self, deadline: Time) {
+        if let Entry::Occupied(mut count) = self.deadlines.entry(deadline) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+
+    fn first_deadline(&self) -> Time {
+        self.deadlines.first_key_value().map_or(Time::NEVER, |(&deadline, _)| deadline)
     }
 
     /// Is there a packet for `dst`, however old?
@@ -90,7 +123,7 @@ impl PacketBuffer {
 
     /// The first instant at which [`PacketBuffer::expire`] drops a packet.
     pub(super) fn next_expiry(&self) -> Time {
-        self.first_deadline + Span(1)
+        self.first_deadline() + Span(1)
     }
 
     /// All packets, oldest first.
@@ -162,18 +195,18 @@ mod tests {
         #[test]
         fn it_holds_what_a_plain_list_would(
             limit in 1usize..6,
-            steps in prop::collection::vec((any::<bool>(), 0u32..3, 0u64..9_000, 0u64..30_000), 1..100),
+            steps in prop::collection::vec((0u8..5, 0u32..3, 0u64..9_000, 0u64..30_000), 1..100),
         ) {
             let (mut buffer, mut actions) = (PacketBuffer::new(limit as u32), Vec::new());
             let mut plain: Vec<(Time, u64, u32)> = Vec::new();
             let mut gone: Vec<(u64, DropReason)> = Vec::new();
             let (mut now, mut uid) = (Time::ZERO, 0);
-            for (push, dst, pause_ms, wait_ms) in steps {
+            for (what, dst, pause_ms, wait_ms) in steps {
                 now += Span::from_millis(pause_ms);
                 let late = plain.iter().filter(|(deadline, ..)| *deadline < now);
                 gone.extend(late.map(|(_, uid, _)| (*uid, DropReason::BufferTimeout)));
                 plain.retain(|(deadline, ..)| *deadline >= now);
-                if push {
+                if what < 2 {
                     uid += 1;
                     if plain.len() == limit {
                         gone.push((plain.remove(0).1, DropReason::BufferFull));
@@ -181,6 +214,12 @@ mod tests {
                     let wait = Span::from_millis(wait_ms);
                     plain.push((now + wait, uid, dst));
                     buffer.push(now, data(uid, 0, dst, 0), wait, &mut actions);
+                } else if what == 2 {
+                    let wanted: Vec<u64> =
+                        plain.iter().filter(|(_, _, of)| *of == dst).map(|(_, uid, _)| *uid).collect();
+                    plain.retain(|(_, _, of)| *of != dst);
+                    let popped = buffer.pop_all(now, NodeId(dst), &mut actions);
+                    prop_assert_eq!(popped.iter().map(|packet| packet.uid).collect::<Vec<_>>(), wanted);
                 } else {
                     let place = plain.iter().position(|(_, _, of)| *of == dst);
                     let wanted = place.map(|place| plain.remove(place).1);

@@ -109,14 +109,9 @@ pub trait Routing: Send {
     /// A flow of this node begins or is over. Most protocols do not care.
     fn handle_connection(&mut self, _now: Time, _event: ConnectionEvent, _actions: &mut Vec<Action>) {}
 
-    /// A packet from this node's own transport.
+    /// A packet that is to go out from here: from this node's own transport, or from another node's and kept
+    /// here by a [stage](crate::stage). A way is sought for both alike.
     fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>);
-
-    /// A packet on its way that this protocol gave up or was about to send on, and that a transport kept here
-    /// (TCP-BuS): it is to go on from here, and a way to be sought for it as for one of this node's own.
-    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
-        self.handle_outgoing(now, packet, actions);
-    }
 
     /// A packet from the link layer: traffic to deliver or forward, or a control message. `packet.hops`
     /// already counts the link just crossed; `packet.ttl` does not.
@@ -126,7 +121,13 @@ pub trait Routing: Send {
     /// `packet.hops` does not count the link just crossed. True if it repeats what this node knows, and the
     /// node has learned all there is to learn from it: then it counts as consumed. False if nothing is done.
     /// Most of what a flood brings is repetition, which this spares the copy of the packet.
-    fn absorb(&mut self, _now: Time, _packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _from: NodeId,
+        _actions: &mut Vec<Action>,
+    ) -> bool {
         false
     }
 

@@ -47,7 +47,7 @@ impl Probe {
 
     /// A packet that was kept here is to go on.
     pub(super) fn go_on(&mut self, now: Time, packet: Packet) -> Vec<Action> {
-        self.actions(|machine, actions| machine.handle_kept(now, packet, actions))
+        self.actions(|machine, actions| machine.handle_outgoing(now, packet, actions))
     }
 
     /// A packet arrives over `from`.
@@ -55,10 +55,10 @@ impl Probe {
         self.actions(|machine, actions| machine.handle_incoming(now, packet, NodeId(from), actions))
     }
 
-    /// A broadcast arrives over `from`, and may be absorbed.
-    pub(super) fn absorbing(&mut self, now: Time, packet: Packet, from: u32) -> Vec<Action> {
+    /// A broadcast arrives over `from`, and may be suppressed as a duplicate.
+    pub(super) fn suppressing(&mut self, now: Time, packet: Packet, from: u32) -> Vec<Action> {
         self.actions(|machine, actions| {
-            if machine.absorb(now, &packet, NodeId(from), actions) {
+            if machine.suppress_duplicate(now, &packet, NodeId(from), actions) {
                 actions.push(Action::Consume(packet));
             } else {
                 machine.handle_incoming(now, packet, NodeId(from), actions);

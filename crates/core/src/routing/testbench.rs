@@ -42,7 +42,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         created: Time::ZERO,
         payload: Payload::Udp(FlowId(0), uid),
         ecn: Ecn::NotEct,
-        dsr: None,
+        routing_header: None,
     }
 }
 
@@ -416,7 +416,7 @@ impl Bench {
             self.call(to, Some(packet), |machine, now, packet, actions| {
                 let packet = packet.expect("given");
                 // As the network does it.
-                if !unicast && machine.absorb(now, &packet, from, actions) {
+                if !unicast && machine.suppress_duplicate(now, &packet, from, actions) {
                     actions.push(Action::Consume(packet));
                 } else {
                     machine.handle_incoming(now, packet, from, actions);

@@ -26,7 +26,7 @@ const VISITS: u64 = 100_000_000;
 
 /// What to look at.
 #[derive(Clone, Debug)]
-pub struct Question<'a> {
+pub struct Query<'a> {
     /// Where the nodes go.
     pub movement: &'a [Trajectory],
     /// The distance up to which frames can be received, in m.
@@ -74,40 +74,40 @@ pub struct Topology {
     pub corner_high_m: (f64, f64),
 }
 
-/// Looks at the topology for as long as `go_on`, which is asked at every instant, says so; none if it says
-/// no.
+/// Analyses the topology for as long as `keep_going`, which is asked at every instant, says so; none if it
+/// says no.
 ///
 /// # Panics
 /// If the step is zero, or a pair's node does not exist.
-pub fn look(question: &Question, go_on: &mut dyn FnMut() -> bool) -> Option<Topology> {
-    let nodes = question.movement.len();
-    let (start, end) = question.window;
+pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<Topology> {
+    let nodes = query.movement.len();
+    let (start, end) = query.window;
     let mut sums = Sums::default();
-    let instants = end.since(start).0.div_ceil(question.step.0).max(1);
+    let instants = end.since(start).0.div_ceil(query.step.0).max(1);
     let sources = (VISITS / (instants * nodes as u64).max(1)).clamp(1, nodes as u64);
-    let mut links = Links::new(question.movement, question.range_m, start);
-    let mut followed = vec![Followed::default(); question.pairs.len()];
+    let mut links = Links::new(query.movement, query.range_m, start);
+    let mut followed = vec![Followed::default(); query.pairs.len()];
     let mut now = start;
     let mut first_source = 0;
     while now < end {
-        if !go_on() {
+        if !keep_going() {
             return None;
         }
         let graph = links.graph();
-        sums.look_at(&graph);
+        sums.add(&graph);
         for _ in 0..sources {
             sums.count_hops(&graph, first_source);
             first_source = (first_source + 1) % nodes as u32;
         }
-        sums.look_at_pairs(&graph, question.pairs, &mut followed);
-        let next = (now + question.step).min(end);
+        sums.add_pairs(&graph, query.pairs, &mut followed);
+        let next = (now + query.step).min(end);
         let broken = links.advance(next);
         for path in &mut followed {
             path.advance(now, next, broken, &mut sums);
         }
         now = next;
     }
-    let (low, high) = corners(question.movement);
+    let (low, high) = corners(query.movement);
     let totals = links.totals();
     let seconds = end.since(start).as_secs();
     Some(Topology {
@@ -128,25 +128,25 @@ pub fn look(question: &Question, go_on: &mut dyn FnMut() -> bool) -> Option<Topo
 }
 
 /// The hops of the shortest path of each pair in each instant that begins a step; none where there is no
-/// path. Like [`look`], for as long as `go_on` says so.
+/// path. Like [`analyse`], for as long as `keep_going` says so.
 ///
 /// # Panics
 /// If the step is zero, or a pair's node does not exist.
-pub fn hops_over_time(question: &Question, go_on: &mut dyn FnMut() -> bool) -> Option<Vec<Vec<Option<u32>>>> {
-    let (start, end) = question.window;
-    let paths: Vec<Path> = question.movement.iter().map(Path::new).collect();
-    let mut hops = vec![Vec::new(); question.pairs.len()];
+pub fn hops_over_time(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<Vec<Vec<Option<u32>>>> {
+    let (start, end) = query.window;
+    let paths: Vec<Path> = query.movement.iter().map(Path::new).collect();
+    let mut hops = vec![Vec::new(); query.pairs.len()];
     let mut now = start;
     while now < end {
-        if !go_on() {
+        if !keep_going() {
             return None;
         }
         let positions: Vec<_> = paths.iter().map(|path| path.position(now)).collect();
-        let graph = Graph::at(&positions, question.range_m);
-        for (of_pair, found) in hops.iter_mut().zip(graph.search_pairs(question.pairs)) {
+        let graph = Graph::at(&positions, query.range_m);
+        for (of_pair, found) in hops.iter_mut().zip(graph.search_pairs(query.pairs)) {
             of_pair.push(found.map(|path| path.len() as u32 - 1));
         }
-        now += question.step;
+        now += query.step;
     }
     Some(hops)
 }
@@ -168,7 +168,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn look_at(&mut self, graph: &Graph) {
+    fn add(&mut self, graph: &Graph) {
         let nodes = graph.nodes() as u64;
         let together: u64 = graph.components().iter().map(|&size| pairs_of(u64::from(size))).sum();
         let apart = pairs_of(nodes) - together;
@@ -184,7 +184,7 @@ impl Sums {
         self.hops += hops;
     }
 
-    fn look_at_pairs(&mut self, graph: &Graph, pairs: &[(u32, u32)], followed: &mut [Followed]) {
+    fn add_pairs(&mut self, graph: &Graph, pairs: &[(u32, u32)], followed: &mut [Followed]) {
         for (of_pair, found) in followed.iter_mut().zip(graph.search_pairs(pairs)) {
             self.asked += 1;
             if let Some(path) = found {

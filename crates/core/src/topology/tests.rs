@@ -1,3 +1,5 @@
+//! Links, hops and partitions of movements that can be worked out by hand, and against plain searches.
+
 use super::*;
 use crate::kernel::Streams;
 use crate::mobility::waypoint::{self, Boundary, Start, WaypointParams};
@@ -7,15 +9,15 @@ fn secs(seconds: f64) -> Time {
     Time::from_secs(seconds)
 }
 
-fn look_at(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)]) -> Topology {
-    let question = Question {
+fn analyse_pairs_of(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)]) -> Topology {
+    let query = Query {
         movement,
         range_m: 250.0,
         window: (Time::ZERO, secs(until_s)),
         step: Span::from_secs(1.0),
         pairs,
     };
-    look(&question, &mut || true).expect("nobody stops it")
+    analyse(&query, &mut || true).expect("nobody stops it")
 }
 
 fn goes(x: f64, y: f64, at_s: f64, to: (f64, f64), speed: f64) -> Trajectory {
@@ -31,7 +33,7 @@ fn close(found: Option<f64>, wanted: f64) -> bool {
 fn a_chain_has_the_hops_of_its_distances() {
     // Of n nodes in a line the mean distance between two is (n + 1) / 3.
     let chain: Vec<_> = (0..8).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect();
-    let found = look_at(&chain, 10.0, &[(0, 7), (7, 5)]);
+    let found = analyse_pairs_of(&chain, 10.0, &[(0, 7), (7, 5)]);
     assert!(close(found.hops_mean, 3.0));
     assert!(close(found.pair_hops_mean, 4.5));
     assert!(close(found.partitioned_pairs, 0.0));
@@ -44,7 +46,7 @@ fn a_chain_has_the_hops_of_its_distances() {
 fn a_link_is_up_exactly_while_the_nodes_are_in_range() {
     // Passes a node that stands 150 m beside its way: 200 m before and behind it are in range.
     let movement = [Trajectory::fixed(500.0, 150.0), goes(-5.0, 0.0, 0.0, (1000.0, 0.0), 10.0)];
-    let found = look_at(&movement, 100.0, &[(0, 1)]);
+    let found = analyse_pairs_of(&movement, 100.0, &[(0, 1)]);
     assert!(close(found.link_lifetime_s, 40.0));
     assert!(close(Some(found.link_changes_per_s), 0.02));
     // In range from 30.5 s to 70.5 s; the path is taken at the first instant within, 31 s.
@@ -56,7 +58,7 @@ fn a_link_is_up_exactly_while_the_nodes_are_in_range() {
 #[test]
 fn a_link_shorter_than_a_step_is_seen() {
     let movement = [Trajectory::fixed(500.0, 249.0), goes(0.3, 0.0, 0.0, (1000.0, 0.0), 100.0)];
-    let found = look_at(&movement, 10.0, &[]);
+    let found = analyse_pairs_of(&movement, 10.0, &[]);
     let half_chord_m = (250.0f64 * 250.0 - 249.0 * 249.0).sqrt();
     assert!(close(found.link_lifetime_s, 2.0 * half_chord_m / 100.0));
 }
@@ -66,14 +68,14 @@ fn a_jump_breaks_links_and_makes_them() {
     let jump = Command::Jump { at: secs(3.5), to: Point { x: 1000.0, y: 0.0 } };
     let jumper = Trajectory { start: Point { x: 0.0, y: 0.0 }, commands: vec![jump] };
     let movement = [Trajectory::fixed(10.0, 0.0), Trajectory::fixed(990.0, 0.0), jumper.clone()];
-    let found = look_at(&movement, 10.0, &[(0, 2)]);
+    let found = analyse_pairs_of(&movement, 10.0, &[(0, 2)]);
     assert!(close(Some(found.link_changes_per_s), 0.2));
     assert!(close(found.link_lifetime_s, 10.0));
     assert!(close(found.path_lifetime_s, 3.5));
     // The same jump in the instant that begins a step.
     let jump = Command::Jump { at: secs(4.0), to: Point { x: 1000.0, y: 0.0 } };
     let movement = [movement[0].clone(), movement[1].clone(), Trajectory { commands: vec![jump], ..jumper }];
-    let found = look_at(&movement, 10.0, &[(0, 2)]);
+    let found = analyse_pairs_of(&movement, 10.0, &[(0, 2)]);
     assert!(close(Some(found.link_changes_per_s), 0.2));
     assert!(close(found.path_lifetime_s, 4.0));
     assert!(close(found.pair_partitioned, 0.6));
@@ -87,12 +89,12 @@ fn a_path_breaks_with_the_first_of_its_links() {
         goes(150.0, 0.0, 2.0, (150.0, 1000.0), 100.0),
         Trajectory::fixed(300.0, 0.0),
     ];
-    let found = look_at(&movement, 10.0, &[(0, 2)]);
+    let found = analyse_pairs_of(&movement, 10.0, &[(0, 2)]);
     assert!(close(found.path_lifetime_s, 4.0));
     assert!(close(found.link_lifetime_s, 4.0));
     assert!(close(found.pair_hops_mean, 2.0));
     let hops = hops_over_time(
-        &Question {
+        &Query {
             movement: &movement,
             range_m: 250.0,
             window: (Time::ZERO, secs(10.0)),
@@ -156,8 +158,7 @@ fn followed_links_are_those_that_positions_show() {
 fn it_stops_when_it_is_told_to() {
     let movement = [Trajectory::fixed(0.0, 0.0)];
     let window = (Time::ZERO, secs(10.0));
-    let question =
-        Question { movement: &movement, range_m: 1.0, window, step: Span::from_secs(1.0), pairs: &[] };
-    assert_eq!(look(&question, &mut || false), None);
-    assert_eq!(hops_over_time(&question, &mut || false), None);
+    let query = Query { movement: &movement, range_m: 1.0, window, step: Span::from_secs(1.0), pairs: &[] };
+    assert_eq!(analyse(&query, &mut || false), None);
+    assert_eq!(hops_over_time(&query, &mut || false), None);
 }

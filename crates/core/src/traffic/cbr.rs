@@ -1,4 +1,4 @@
-//! Constant bit rate.
+//! The source of a CBR flow: when its next packet is due.
 
 use crate::kernel::{Span, Stream, Time};
 

@@ -101,7 +101,8 @@ pub struct Hello {
     pub seqno: u32,
     /// How long its neighbours may count on it.
     pub lifetime: Span,
-    /// The nodes whose hellos it hears, if its hellos say so. No field of the standard; AODV-UU has it as an extension.
+    /// The nodes whose hellos it hears, if its hellos say so. No field of the standard; AODV-UU has it as an
+    /// extension.
     pub heard: Option<Arc<[NodeId]>>,
 }
 

@@ -62,8 +62,8 @@ const ERROR_BYTES: u32 = 16;
 const ADDRESS_BYTES: u32 = 4;
 
 impl Header {
-    /// Its length in bytes: the fixed part and each option (RFC 4728 §6.1–6.7), padded to a multiple of four. The
-    /// ends of a source route stand in the IP header; its option has four bytes of its own.
+    /// Its length in bytes: the fixed part and each option (RFC 4728 §6.1–6.7), padded to a multiple of four.
+    /// The ends of a source route stand in the IP header; its option has four bytes of its own.
     pub fn bytes(&self) -> u32 {
         let addresses = |nodes: usize| ADDRESS_BYTES * (nodes as u32).saturating_sub(1);
         let mut bytes = FIXED_BYTES + addresses(self.route.len());

@@ -30,8 +30,8 @@ impl FlowId {
     }
 }
 
-/// One TCP connection of a flow. A transfer has one, number 0; a Web session has one for each request and one for the
-/// replies to it.
+/// One TCP connection of a flow. A transfer has one, number 0; a Web session has one for each request and one
+/// for the replies to it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId {
     /// The flow.

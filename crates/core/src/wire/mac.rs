@@ -71,6 +71,29 @@ pub enum FrameKind {
     Ack,
 }
 
+impl Class {
+    /// What recordings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Data => "data",
+            Class::Routing => "routing",
+            Class::Arp => "arp",
+        }
+    }
+}
+
+impl FrameKind {
+    /// What recordings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrameKind::Rts => "rts",
+            FrameKind::Cts => "cts",
+            FrameKind::Data => "data",
+            FrameKind::Ack => "ack",
+        }
+    }
+}
+
 /// A frame on the air.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frame {

@@ -1,11 +1,13 @@
 //! What goes over the air: the types of all headers and messages, one file a protocol.
 //!
-//! The layers stand on these types, and these types on none of the layers: they import the kernel's time and each other.
-//! What a protocol does with a message, and lengths that depend on its parameters, are the protocol's.
+//! The layers stand on these types, and these types on none of the layers: they import the kernel's time and
+//! each other. What a protocol does with a message, and lengths that depend on its parameters, are the
+//! protocol's.
 //!
-//! No header is serialised in a run: its fields are typed values, and its length in bytes is carried beside them. Each
-//! file has, in this order, the lengths that a standard fixes, the types, their lengths and their names in recordings.
-//! Whatever turns a type into bytes, and bytes into it, belongs below them in the same file.
+//! No header is serialised in a run: its fields are typed values, and its length in bytes is carried beside
+//! them. Each file has, in this order, the lengths that a standard fixes, the types, their lengths and their
+//! names in recordings. Whatever turns a type into bytes, and bytes into it, belongs below them in the same
+//! file.
 
 pub mod adp;
 pub mod adv;
@@ -21,7 +23,7 @@ pub mod rtp;
 pub mod tcp;
 mod udp;
 
-pub use custom::CustomMessage;
+pub use custom::{CustomHeader, CustomMessage};
 pub use ids::{ConnectionId, FlowId, NodeId};
-pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload};
+pub use packet::{Ecn, IP_HEADER_BYTES, Packet, Payload, RoutingHeader};
 pub use udp::{Datagram, UDP_HEADER_BYTES};

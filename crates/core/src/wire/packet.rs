@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::custom::CustomMessage;
+use super::custom::{CustomHeader, CustomMessage};
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
 use super::{adp, adv, aodv, dsdv, dsr, rtp, tcp};
@@ -45,8 +45,52 @@ pub struct Packet {
     pub payload: Payload,
     /// What the IP header says of congestion.
     pub ecn: Ecn,
-    /// The DSR options header between IP and the payload, if there is one; `bytes` counts it.
-    pub dsr: Option<Arc<dsr::Header>>,
+    /// What the routing protocol has put between IP and the payload; `bytes` counts it. Shared by copies,
+    /// which are many where a header is large.
+    pub routing_header: Option<Arc<RoutingHeader>>,
+}
+
+/// A header of a routing protocol between IP and the payload, on data packets or on its own messages.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RoutingHeader {
+    /// The DSR options header.
+    Dsr(dsr::Header),
+    /// A header that only its protocol understands.
+    Custom(CustomHeader),
+}
+
+impl RoutingHeader {
+    /// Its length in bytes.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            RoutingHeader::Dsr(header) => header.bytes(),
+            RoutingHeader::Custom(header) => header.bytes(),
+        }
+    }
+
+    /// What recordings call a packet with nothing but this header.
+    pub fn name(&self) -> &'static str {
+        match self {
+            RoutingHeader::Dsr(header) => header.name(),
+            RoutingHeader::Custom(header) => header.name,
+        }
+    }
+
+    /// The header, if it is DSR's.
+    pub fn as_dsr(&self) -> Option<&dsr::Header> {
+        match self {
+            RoutingHeader::Dsr(header) => Some(header),
+            RoutingHeader::Custom(_) => None,
+        }
+    }
+
+    /// The header, if it is one that only its protocol understands.
+    pub fn as_custom(&self) -> Option<&CustomHeader> {
+        match self {
+            RoutingHeader::Custom(header) => Some(header),
+            RoutingHeader::Dsr(_) => None,
+        }
+    }
 }
 
 /// What an IP packet carries.
@@ -66,8 +110,8 @@ pub enum Payload {
     Aodv(aodv::Message),
     /// A DSDV update.
     Dsdv(dsdv::Update),
-    /// Nothing but the DSR options header.
-    Dsr,
+    /// Nothing: the packet ends with its routing header.
+    Nothing,
     /// An ADV message.
     Adv(adv::Message),
     /// A message that only its protocol understands.
@@ -90,8 +134,27 @@ impl Packet {
             created: now,
             payload,
             ecn: Ecn::NotEct,
-            dsr: None,
+            routing_header: None,
         }
+    }
+
+    /// Puts a routing header on it, in place of the one that it may have; `bytes` changes by their lengths.
+    pub fn put_header(&mut self, header: RoutingHeader) {
+        self.take_header();
+        self.bytes += header.bytes();
+        self.routing_header = Some(Arc::new(header));
+    }
+
+    /// Takes its routing header off, and the header's length off `bytes`.
+    pub fn take_header(&mut self) -> Option<Arc<RoutingHeader>> {
+        let header = self.routing_header.take()?;
+        self.bytes -= header.bytes();
+        Some(header)
+    }
+
+    /// Its DSR options header, if it has one.
+    pub fn dsr(&self) -> Option<&dsr::Header> {
+        self.routing_header.as_deref().and_then(RoutingHeader::as_dsr)
     }
 
     /// Shall `node` take it, because it is for this node or for all?
@@ -126,9 +189,58 @@ impl Packet {
             Payload::Rtcp(..) => "rtcp",
             Payload::Aodv(message) => message.name(),
             Payload::Dsdv(_) => "update",
-            Payload::Dsr => self.dsr.as_ref().map_or("dsr", |header| header.name()),
+            Payload::Nothing => self.routing_header.as_ref().map_or("empty", |header| header.name()),
             Payload::Adv(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn custom(bytes: u32, content: Vec<u32>) -> RoutingHeader {
+        RoutingHeader::Custom(CustomHeader::new("perimeter", bytes, content))
+    }
+
+    fn data() -> Packet {
+        let payload = Payload::Udp(FlowId(3), 7);
+        Packet::control(Time::ZERO, NodeId(1), NodeId(2), 64, 540, payload)
+    }
+
+    #[test]
+    fn a_header_has_its_bytes_on_the_packet_and_takes_them_away() {
+        let mut packet = data();
+        packet.put_header(custom(12, vec![4, 5]));
+        assert_eq!((packet.bytes, packet.name(), packet.is_data()), (552, "cbr", true));
+        packet.put_header(custom(30, vec![]));
+        assert_eq!(packet.bytes, 570, "a new header replaces the old one");
+        assert_eq!(packet.take_header().map(|header| header.bytes()), Some(30));
+        assert_eq!((packet.bytes, packet.take_header()), (540, None));
+        assert_eq!(packet, data());
+    }
+
+    #[test]
+    fn copies_share_a_header_that_only_its_protocol_understands() {
+        let mut packet = data();
+        packet.put_header(custom(12, vec![4, 5]));
+        let copy = packet.clone();
+        assert_eq!(copy, packet);
+        let header = copy.routing_header.as_deref().and_then(RoutingHeader::as_custom).expect("a header");
+        assert_eq!(header.content::<Vec<u32>>(), Some(&vec![4, 5]));
+        assert_eq!((header.content::<String>(), copy.dsr()), (None, None));
+        packet.put_header(custom(12, vec![4, 5]));
+        assert_ne!(copy, packet, "another header, though it says the same");
+    }
+
+    #[test]
+    fn a_packet_with_nothing_but_a_header_is_named_by_it() {
+        let mut packet = Packet { payload: Payload::Nothing, bytes: IP_HEADER_BYTES, ..data() };
+        packet.put_header(custom(8, vec![]));
+        assert_eq!((packet.name(), packet.is_data(), packet.flow()), ("perimeter", false, None));
+        let request = Some(dsr::Request { id: 1, target: NodeId(9), forwarders: 0 });
+        packet.put_header(RoutingHeader::Dsr(dsr::Header { request, ..dsr::Header::default() }));
+        assert_eq!((packet.name(), packet.bytes), ("rreq", IP_HEADER_BYTES + 12));
     }
 }

@@ -27,8 +27,8 @@ pub struct Report {
     pub highest: u32,
     /// The interarrival jitter in ticks.
     pub jitter: u32,
-    /// LSR and DLSR: the sender's time in the last report that came from it, and how long ago that came, in 65536ths of a
-    /// second.
+    /// LSR and DLSR: the sender's time in the last report that came from it, and how long ago that came, in
+    /// 65536ths of a second.
     pub last_sender_report: Option<(u32, u32)>,
 }
 

@@ -1,4 +1,5 @@
-//! TCP segments (RFC 9293, 2018, 3168, 7323), numbered by segments and not by bytes, and the messages of TCP-BuS.
+//! TCP segments (RFC 9293, 2018, 3168, 7323), numbered by segments and not by bytes, and the messages of
+//! TCP-BuS.
 
 use smallvec::SmallVec;
 
@@ -11,7 +12,8 @@ pub type SackBlocks = SmallVec<[(u32, u32); 3]>;
 /// Half-open ranges of segment numbers in ascending order, which do not touch each other.
 pub type SegmentRanges = SmallVec<[(u32, u32); 3]>;
 
-/// What an ACK carries beside numbers; each part is used by the senders that ask for it, and has no meaning for others.
+/// What an ACK carries beside numbers; each part is used by the senders that ask for it, and has no meaning
+/// for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckSigns {
     /// The time stamp that comes back (RFC 7323 §4.3), [`Time::NEVER`] if there is none.

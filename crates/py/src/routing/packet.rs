@@ -1,6 +1,8 @@
 //! A packet as a protocol in Python sees it, and what has become of it.
 
-use manetlab_core::wire::{CustomMessage, NodeId, Packet as CorePacket, Payload};
+use manetlab_core::wire::{
+    CustomHeader, CustomMessage, IP_HEADER_BYTES, NodeId, Packet as CorePacket, Payload, RoutingHeader,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyAnyMethods;
 
@@ -28,9 +30,12 @@ pub(crate) struct Packet {
     pub(super) holder: NodeId,
     /// The content of a control message, once somebody asked for it: this node's own copy.
     content: Option<Py<PyAny>>,
+    /// The value of the routing header, likewise.
+    header: Option<Py<PyAny>>,
 }
 
-/// What a control message of a protocol in Python carries. Shared by all copies, and never handed out itself.
+/// What a control message or a header of a protocol in Python carries. Shared by all copies, and never handed
+/// out itself.
 struct Content(Py<PyAny>);
 
 /// A copy that has nothing in common with the original, as if it had gone over the air.
@@ -45,7 +50,7 @@ pub(super) fn message(value: &Bound<'_, PyAny>) -> PyResult<Payload> {
 
 impl Packet {
     pub(super) fn new(inner: CorePacket, state: State, holder: NodeId) -> Packet {
-        Packet { inner, state, holder, content: None }
+        Packet { inner, state, holder, content: None, header: None }
     }
 
     fn name(&self) -> String {
@@ -128,7 +133,15 @@ impl Packet {
     #[setter]
     fn set_bytes(&mut self, bytes: i64) -> PyResult<()> {
         self.check_owned(self.holder)?;
-        self.inner.bytes = super::length(bytes, self.holder)?;
+        let wanted = super::length(bytes, self.holder)?;
+        let headers = IP_HEADER_BYTES + self.header_bytes();
+        if wanted < headers {
+            let hint = "remove_header takes the header off, and its bytes";
+            let least = format!("{headers} bytes or more");
+            let what = "a packet cannot be shorter than its headers";
+            return Err(misuse(what, self.holder, &wanted.to_string(), &least, hint));
+        }
+        self.inner.bytes = wanted;
         Ok(())
     }
 
@@ -176,6 +189,49 @@ impl Packet {
         }
         self.inner.payload = message(value)?;
         self.content = None;
+        Ok(())
+    }
+
+    /// The value of its routing header, as this node's own copy; None if it has no header.
+    #[getter]
+    fn header(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if let Some(value) = &self.header {
+            return Ok(value.clone_ref(py));
+        }
+        let carried = self.inner.routing_header.as_deref().and_then(RoutingHeader::as_custom);
+        let Some(Content(value)) = carried.and_then(|header| header.content()) else { return Ok(py.None()) };
+        let copy = deep_copy(value.bind(py))?;
+        self.header = Some(copy.clone_ref(py));
+        Ok(copy)
+    }
+
+    /// The length of its routing header, which `bytes` counts; 0 if it has none.
+    #[getter]
+    fn header_bytes(&self) -> u32 {
+        self.inner.routing_header.as_ref().map_or(0, |header| header.bytes())
+    }
+
+    /// Puts a copy of `value` on it as its routing header, in place of the one that it may have.
+    fn put_header(&mut self, value: &Bound<'_, PyAny>, header_bytes: i64) -> PyResult<()> {
+        self.check_owned(self.holder)?;
+        let Ok(header_bytes) = u16::try_from(header_bytes) else {
+            let hint = "nothing is serialised: say how long the header would be on the air";
+            let what = "a header cannot have this length";
+            return Err(misuse(what, self.holder, &header_bytes.to_string(), "0 to 65515 bytes", hint));
+        };
+        let without = self.inner.bytes - self.header_bytes();
+        super::length(i64::from(without) + i64::from(header_bytes), self.holder)?;
+        let header = CustomHeader::new("header", header_bytes.into(), Content(deep_copy(value)?));
+        self.inner.put_header(RoutingHeader::Custom(header));
+        self.header = None;
+        Ok(())
+    }
+
+    /// Takes its routing header off, and the header's bytes; does nothing if it has none.
+    fn remove_header(&mut self) -> PyResult<()> {
+        self.check_owned(self.holder)?;
+        self.inner.take_header();
+        self.header = None;
         Ok(())
     }
 

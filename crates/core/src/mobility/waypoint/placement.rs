@@ -1,4 +1,4 @@
-//! Nodes that stand still.
+//! Where nodes are placed that do not move.
 
 use crate::kernel::{Purpose, Streams};
 use crate::mobility::Trajectory;

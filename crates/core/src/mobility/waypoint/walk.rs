@@ -1,4 +1,4 @@
-//! One node's walk, command by command.
+//! One node's walk: the movement commands of its legs and pauses until the end of the run.
 
 use super::draw::{self, Underway};
 use super::{Boundary, Start, WaypointParams};

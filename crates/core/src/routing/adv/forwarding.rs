@@ -31,7 +31,7 @@ impl Adv {
         let spacing = Span::from_secs(self.params.release_spacing_ms * 1e-3);
         let Some(route) = self.table.get_mut(dst) else { return };
         let mut delay = Span::ZERO;
-        while let Some(packet) = self.buffer.pop(now, dst, actions) {
+        for packet in self.buffer.pop_all(now, dst, actions) {
             let next_hop = note_use(now, route);
             actions.push(Action::Send { packet, next_hop, delay });
             delay = delay + spacing;

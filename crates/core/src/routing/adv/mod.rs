@@ -263,15 +263,12 @@ impl Routing for Adv {
             let delay = self.jitter();
             actions.push(Action::Broadcast { packet, delay });
         } else {
-            self.open_for(now, &packet, actions);
+            if packet.src == self.node {
+                self.open_for(now, &packet, actions);
+            }
             self.forward(now, packet, actions);
             self.check_meter(now);
         }
-    }
-
-    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
-        self.forward(now, packet, actions);
-        self.check_meter(now);
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {

@@ -136,7 +136,13 @@ impl Routing for Ns2 {
         }
     }
 
-    fn absorb(&mut self, _now: Time, packet: &Packet, _from: NodeId, _actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        _now: Time,
+        packet: &Packet,
+        _from: NodeId,
+        _actions: &mut Vec<Action>,
+    ) -> bool {
         matches!(&packet.payload, Payload::Aodv(Message::Rreq(rreq)) if self.knows(rreq))
     }
 
@@ -252,7 +258,7 @@ impl Ns2 {
         actions: &mut Vec<Action>,
     ) -> Span {
         let dst = self.table.routes[at].dst;
-        while let Some(packet) = self.buffer.pop(now, dst, actions) {
+        for packet in self.buffer.pop_all(now, dst, actions) {
             self.forward(now, at, packet, delay, actions);
             delay = Span(delay.0 + spacing.0);
         }

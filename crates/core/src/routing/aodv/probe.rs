@@ -1,4 +1,4 @@
-//! AODV's messages in and out of one node under test.
+//! A test's view of one AODV node: it hands messages in and reads those that come out.
 
 use std::sync::Arc;
 

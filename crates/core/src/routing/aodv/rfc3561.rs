@@ -177,7 +177,13 @@ impl Routing for Rfc3561 {
         }
     }
 
-    fn absorb(&mut self, now: Time, packet: &Packet, from: NodeId, actions: &mut Vec<Action>) -> bool {
+    fn suppress_duplicate(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        from: NodeId,
+        actions: &mut Vec<Action>,
+    ) -> bool {
         let Payload::Aodv(Message::Rreq(rreq)) = &packet.payload else { return false };
         let known = self.knows(now, rreq);
         if known {
@@ -321,7 +327,7 @@ impl Rfc3561 {
     /// §6.3: packets that waited for this route leave in order of their arrival.
     fn release(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) {
         let mut delay = Span::ZERO;
-        while let Some(packet) = self.buffer.pop(now, dst, actions) {
+        for packet in self.buffer.pop_all(now, dst, actions) {
             self.send_data(now, packet, None, delay, actions);
             delay = Span(delay.0 + self.params.release_spacing().0);
         }

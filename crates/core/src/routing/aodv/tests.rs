@@ -98,25 +98,25 @@ fn but_consumed(mut actions: Vec<Action>) -> Vec<Action> {
 }
 
 proptest! {
-    /// A node that absorbs broadcasts does what one does that gets all of them by value.
+    /// A node that is shown broadcasts first does what one does that gets all of them by value.
     #[test]
-    fn what_is_absorbed_makes_no_difference(
+    fn what_is_suppressed_makes_no_difference(
         set in prop::sample::select(AodvParams::SETS.to_vec()),
         steps in prop::collection::vec((1u32..4, message(), 0u64..1500, any::<bool>()), 1..80),
     ) {
         let params = AodvParams { blacklist: true, ..AodvParams::set(set).expect("a set") };
-        let (mut absorbing, mut plain) = (start(&params), start(&params));
+        let (mut suppressing, mut plain) = (start(&params), start(&params));
         let mut now = Time::ZERO;
         for (from, message, pause_ms, sends) in steps {
             now += Span::from_millis(pause_ms);
-            prop_assert_eq!(absorbing.run_until(now), plain.run_until(now));
+            prop_assert_eq!(suppressing.run_until(now), plain.run_until(now));
             if sends {
-                prop_assert_eq!(absorbing.send(now, 3 + from), plain.send(now, 3 + from));
+                prop_assert_eq!(suppressing.send(now, 3 + from), plain.send(now, 3 + from));
             }
-            let (one, other) = (absorbing.uid(), plain.uid());
+            let (one, other) = (suppressing.uid(), plain.uid());
             prop_assert_eq!(one, other);
             let packet = Packet { uid: one, ..control(now, NodeId(from), NodeId::BROADCAST, 9, 48, message) };
-            let outcome = absorbing.absorbing(now, packet.clone(), from);
+            let outcome = suppressing.suppressing(now, packet.clone(), from);
             prop_assert_eq!(but_consumed(outcome), but_consumed(plain.incoming(now, packet, from)));
         }
     }

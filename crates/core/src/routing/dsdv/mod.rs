@@ -171,13 +171,11 @@ impl Routing for Dsdv {
             let delay = self.stream.span_below(self.params.broadcast_jitter());
             actions.push(Action::Broadcast { packet, delay });
         } else {
-            packet.ttl = self.params.data_ttl.min(255) as u8;
+            if packet.src == self.node {
+                packet.ttl = self.params.data_ttl.min(255) as u8;
+            }
             self.forward(now, packet, actions);
         }
-    }
-
-    fn handle_kept(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
-        self.forward(now, packet, actions);
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {

@@ -1,4 +1,4 @@
-//! An entry of DSDV's routing table.
+//! An entry of DSDV's routing table: its fields, and the settling time that it measures.
 
 use std::collections::VecDeque;
 

@@ -1,17 +1,15 @@
 //! Route discovery: requests and replies (RFC 4728 §3.1, §3.3, §8.2).
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::Action;
-use crate::wire::{NodeId, Packet};
-
-use super::node::{Dsr, put_header, take_header};
-use super::requests::Step;
 use crate::wire::dsr::{Header, LinkError, Request, Route};
+use crate::wire::{NodeId, Packet, RoutingHeader};
+
+use super::node::Dsr;
+use super::requests::Step;
 
 impl Dsr {
     /// A packet waits for a route to `target`; asks for one if it is time to.
@@ -116,10 +114,9 @@ impl Dsr {
             return;
         }
         packet.ttl -= 1;
-        take_header(&mut packet);
         let mut longer = header.clone();
         longer.route.push(self.node);
-        put_header(&mut packet, longer);
+        packet.put_header(RoutingHeader::Dsr(longer));
         let delay = self.stream.span_below(self.params.request_jitter());
         actions.push(Action::Broadcast { packet, delay });
     }
@@ -177,7 +174,7 @@ impl Dsr {
         &mut self,
         now: Time,
         mut packet: Packet,
-        header: &Arc<Header>,
+        header: &Header,
         actions: &mut Vec<Action>,
     ) {
         self.learn_way_back(now, &header.route, actions);
@@ -189,7 +186,7 @@ impl Dsr {
             self.remember_error(now, header);
         }
         if packet.is_data() {
-            take_header(&mut packet);
+            packet.take_header();
             actions.push(Action::Deliver(packet));
         } else if header.errors.len() > 1 {
             self.unwrap_error(now, packet, header, actions);

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
-
 use crate::wire::dsr::Route;
 
 /// See the module's head.

@@ -1,27 +1,19 @@
 //! Route maintenance: broken links, errors, salvaging (RFC 4728 §3.2, §3.4, §8.3).
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::{Action, Notice, relay};
-use crate::wire::{NodeId, Packet};
+use crate::wire::dsr::{Header, LinkError, Route};
+use crate::wire::{NodeId, Packet, RoutingHeader};
 
 use super::memory::{Break, HeldError};
-use super::node::{Dsr, put_header, take_header};
-use crate::wire::dsr::{Header, LinkError, Route};
+use super::node::Dsr;
 
 impl Dsr {
     /// §8.1.5: a node on the way sends a packet on along its source route.
-    pub(super) fn forward(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        header: &Arc<Header>,
-        actions: &mut Vec<Action>,
-    ) {
+    pub(super) fn forward(&mut self, now: Time, packet: Packet, header: &Header, actions: &mut Vec<Action>) {
         if !header.errors.is_empty() {
             self.learn_errors(header, actions);
         }
@@ -45,15 +37,16 @@ impl Dsr {
         actions: &mut Vec<Action>,
     ) {
         self.lose_link(self.node, next_hop, false, actions);
-        let Some(header) = packet.dsr.clone() else {
+        let header = packet.routing_header.clone();
+        let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr) else {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         };
         self.last_break = Some(Break { next_hop, told: SmallVec::new() });
-        self.rescue(now, packet, &header, next_hop, actions);
+        self.rescue(now, packet, header, next_hop, actions);
         // §3.4.2: what else waits for this neighbour has no better prospects.
         actions.push(Action::FlushQueue(next_hop));
-        self.report(now, &header, next_hop, actions);
+        self.report(now, header, next_hop, actions);
     }
 
     /// A packet that waited for a link that has failed.
@@ -64,13 +57,14 @@ impl Dsr {
         next_hop: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        let Some(header) = packet.dsr.clone() else {
+        let header = packet.routing_header.clone();
+        let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr) else {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         };
-        self.rescue(now, packet, &header, next_hop, actions);
+        self.rescue(now, packet, header, next_hop, actions);
         if self.params.error_per_source {
-            self.report(now, &header, next_hop, actions);
+            self.report(now, header, next_hop, actions);
         }
     }
 
@@ -119,8 +113,8 @@ impl Dsr {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         }
-        take_header(&mut packet);
-        put_header(&mut packet, Header { salvaged: header.salvaged.saturating_add(1), ..header.clone() });
+        let header = Header { salvaged: header.salvaged.saturating_add(1), ..header.clone() };
+        packet.put_header(RoutingHeader::Dsr(header));
         self.send_along(packet, route, Span::ZERO, actions);
     }
 
@@ -183,11 +177,11 @@ impl Dsr {
             actions.push(Action::Consume(packet));
             return;
         };
-        take_header(&mut packet);
         packet.src = self.node;
         packet.dst = inner.tell;
         packet.ttl = u8::MAX;
-        put_header(&mut packet, Header { errors, salvaged: header.salvaged, ..self.header() });
+        let header = Header { errors, salvaged: header.salvaged, ..self.header() };
+        packet.put_header(RoutingHeader::Dsr(header));
         self.send_or_seek(now, packet, actions);
     }
 

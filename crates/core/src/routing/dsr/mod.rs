@@ -26,8 +26,8 @@ mod maintenance;
 mod memory;
 mod node;
 mod path_cache;
+mod path_index;
 mod requests;
-mod shelf;
 mod snoop;
 
 #[cfg(test)]

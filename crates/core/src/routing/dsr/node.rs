@@ -1,7 +1,6 @@
 //! One node's DSR: its state, its inputs, and how packets get and lose their headers.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -9,13 +8,13 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
-use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::wire::dsr::{Header, Route};
+use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader};
 
 use super::DsrParams;
 use super::cache::Cache;
 use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
-use crate::wire::dsr::{Header, Route};
 
 /// See the module's head.
 pub(super) struct Dsr {
@@ -65,8 +64,8 @@ impl Dsr {
 
     /// A new packet with nothing but a header.
     pub(super) fn control(&self, now: Time, dst: NodeId, ttl: u8, header: Header) -> Packet {
-        let mut packet = Packet::control(now, self.node, dst, ttl, IP_HEADER_BYTES, Payload::Dsr);
-        put_header(&mut packet, header);
+        let mut packet = Packet::control(now, self.node, dst, ttl, IP_HEADER_BYTES, Payload::Nothing);
+        packet.put_header(RoutingHeader::Dsr(header));
         packet
     }
 
@@ -85,9 +84,9 @@ impl Dsr {
         if packet.src == self.node && packet.is_data() {
             self.note_use(packet.dst, route, actions);
         }
-        let mut header = take_header(&mut packet).map_or_else(|| self.header(), |header| (*header).clone());
+        let mut header = packet.dsr().cloned().unwrap_or_else(|| self.header());
         header.route = Route::from_slice(route);
-        put_header(&mut packet, header);
+        packet.put_header(RoutingHeader::Dsr(header));
         actions.push(Action::Send { packet, next_hop, delay });
     }
 
@@ -120,10 +119,11 @@ impl Dsr {
 
     /// Puts a packet into the send buffer.
     pub(super) fn hold(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
-        if let Some(header) = take_header(&mut packet)
+        let header = packet.take_header();
+        if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
             && (packet.src != self.node || !packet.is_data())
         {
-            put_header(&mut packet, Header { route: Route::new(), ..(*header).clone() });
+            packet.put_header(RoutingHeader::Dsr(Header { route: Route::new(), ..header.clone() }));
         }
         self.buffer.push(now, packet, Span::from_secs(self.params.buffer_timeout_s), actions);
         if self.checks_at_intervals() && self.check_at == Time::NEVER {
@@ -147,7 +147,7 @@ impl Dsr {
         let mut delay = Span::ZERO;
         for dst in self.awaited() {
             let Some(route) = self.route_to(now, dst, true) else { continue };
-            while let Some(packet) = self.buffer.pop(now, dst, actions) {
+            for packet in self.buffer.pop_all(now, dst, actions) {
                 self.send_along(packet, &route, delay, actions);
                 delay = delay + self.params.release_spacing();
             }
@@ -168,7 +168,7 @@ impl Dsr {
     /// Does the node seek a route for the packet as its source does? Those of others without a header were
     /// kept here.
     fn is_own(&self, packet: &Packet) -> bool {
-        packet.src == self.node || packet.dsr.is_none()
+        packet.src == self.node || packet.dsr().is_none()
     }
 
     /// Does a packet of this node's own wait for a route to `dst`?
@@ -184,49 +184,34 @@ impl Dsr {
     }
 }
 
-/// Takes the header off a packet, and its bytes.
-pub(super) fn take_header(packet: &mut Packet) -> Option<Arc<Header>> {
-    let header = packet.dsr.take()?;
-    packet.bytes -= header.bytes();
-    Some(header)
-}
-
-/// Puts a header on a packet that has none.
-pub(super) fn put_header(packet: &mut Packet, header: Header) {
-    packet.bytes += header.bytes();
-    packet.dsr = Some(Arc::new(header));
-}
-
 impl Routing for Dsr {
     fn handle_start(&mut self, _now: Time, _actions: &mut Vec<Action>) {}
 
-    fn handle_outgoing(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+    fn handle_outgoing(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
         if packet.dst == self.node {
             actions.push(Action::Deliver(packet));
         } else if packet.dst.is_broadcast() {
             actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         } else {
+            // One that was kept here still has the route that failed.
+            packet.take_header();
             self.send_or_seek(now, packet, actions);
         }
     }
 
-    fn handle_kept(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
-        take_header(&mut packet);
-        self.send_or_seek(now, packet, actions);
-    }
-
     fn handle_incoming(&mut self, now: Time, packet: Packet, _from: NodeId, actions: &mut Vec<Action>) {
-        let Some(header) = packet.dsr.clone() else {
+        let header = packet.routing_header.clone();
+        let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr) else {
             // Broadcast by another node's transport.
             actions.push(Action::Deliver(packet));
             return;
         };
         if let Some(request) = header.request {
-            self.receive_request(now, packet, &header, request, actions);
+            self.receive_request(now, packet, header, request, actions);
         } else if packet.dst == self.node {
-            self.receive(now, packet, &header, actions);
+            self.receive(now, packet, header, actions);
         } else {
-            self.forward(now, packet, &header, actions);
+            self.forward(now, packet, header, actions);
         }
     }
 

@@ -7,14 +7,14 @@
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
-
-use super::shelf::{Cached, PLACES, Shelf};
 use crate::wire::dsr::Route;
 
-/// One of the two parts. Places are numbered through its shelves.
+use super::path_index::{Cached, PLACES, PathIndex};
+
+/// One of the two parts. Places are numbered across its indexes.
 #[derive(Debug)]
 struct Part {
-    shelves: Vec<Shelf>,
+    indexes: Vec<PathIndex>,
     limit: usize,
     victim: usize,
 }
@@ -81,7 +81,7 @@ impl PathCache {
     #[cfg(test)]
     pub(super) fn paths(&self) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
         let plain = |part: &Part| {
-            let all = (0..part.limit.min(part.shelves.len() * PLACES)).map(|place| &part.get(place).path);
+            let all = (0..part.limit.min(part.indexes.len() * PLACES)).map(|place| &part.get(place).path);
             let used = all.filter(|path| !path.is_empty());
             used.map(|path| path.iter().map(|node| node.0).collect()).collect()
         };
@@ -91,15 +91,15 @@ impl PathCache {
 
 impl Part {
     fn new(limit: u32) -> Part {
-        Part { shelves: Vec::new(), limit: limit as usize, victim: 0 }
+        Part { indexes: Vec::new(), limit: limit as usize, victim: 0 }
     }
 
     fn get(&self, place: usize) -> &Cached {
-        self.shelves[place / PLACES].get(place % PLACES)
+        self.indexes[place / PLACES].get(place % PLACES)
     }
 
     fn put(&mut self, place: usize, path: Route, learned: Time) -> Cached {
-        self.shelves[place / PLACES].put(place % PLACES, path, learned)
+        self.indexes[place / PLACES].put(place % PLACES, path, learned)
     }
 
     fn take(&mut self, place: usize) -> Cached {
@@ -109,15 +109,15 @@ impl Part {
     /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the
     /// beginning of a cached one only renews it.
     fn add(&mut self, now: Time, path: &[NodeId]) -> usize {
-        for (number, shelf) in self.shelves.iter_mut().enumerate() {
-            for place in shelf.akin_to(path) {
-                let cached = shelf.get(place);
+        for (number, index) in self.indexes.iter_mut().enumerate() {
+            for place in index.prefixes_and_extensions_of(path) {
+                let cached = index.get(place);
                 let shared = cached.path.len().min(path.len());
                 if cached.path[..shared] == path[..shared] {
                     if shared < path.len() {
-                        shelf.put(place, Route::from_slice(path), cached.learned);
+                        index.put(place, Route::from_slice(path), cached.learned);
                     }
-                    shelf.renew(place, now);
+                    index.renew(place, now);
                     return number * PLACES + place;
                 }
             }
@@ -129,13 +129,13 @@ impl Part {
 
     /// The first free place; if there is none the next one in turn.
     fn free_place(&mut self) -> usize {
-        let free_on = |(number, shelf): (usize, &Shelf)| Some(number * PLACES + shelf.first_free()?);
-        if let Some(free) = self.shelves.iter().enumerate().find_map(free_on) {
+        let free_on = |(number, index): (usize, &PathIndex)| Some(number * PLACES + index.first_free()?);
+        if let Some(free) = self.indexes.iter().enumerate().find_map(free_on) {
             return free;
         }
-        let places = self.shelves.len() * PLACES;
+        let places = self.indexes.len() * PLACES;
         if places < self.limit {
-            self.shelves.push(Shelf::new(PLACES.min(self.limit - places)));
+            self.indexes.push(PathIndex::new(PLACES.min(self.limit - places)));
             return places;
         }
         let place = self.victim;
@@ -146,9 +146,9 @@ impl Part {
     /// The place of the shortest path to `dst`, and how many hops it has; of equally short ones the first.
     fn shortest(&self, now: Time, dst: NodeId, timeout: Option<Span>) -> Option<(usize, usize)> {
         let fresh = |cached: &Cached| timeout.is_none_or(|timeout| now <= cached.learned + timeout);
-        let known = self.shelves.iter().enumerate().flat_map(|(number, shelf)| {
-            shelf.over(dst).filter_map(move |place| {
-                let cached = shelf.get(place);
+        let known = self.indexes.iter().enumerate().flat_map(|(number, index)| {
+            index.over(dst).filter_map(move |place| {
+                let cached = index.get(place);
                 let hops = cached.path.iter().position(|node| *node == dst)?;
                 fresh(cached).then_some((number * PLACES + place, hops))
             })
@@ -157,13 +157,13 @@ impl Part {
     }
 
     fn remove_link(&mut self, from: NodeId, to: NodeId) {
-        for shelf in &mut self.shelves {
-            for place in shelf.over_both(from, to) {
-                let Cached { path, learned } = shelf.get(place);
+        for index in &mut self.indexes {
+            for place in index.over_both(from, to) {
+                let Cached { path, learned } = index.get(place);
                 if let Some(at) = path.windows(2).position(|link| link[0] == from && link[1] == to) {
                     // What is left of a path that fails at its first link is this node alone.
                     let kept = if at == 0 { 0 } else { at + 1 };
-                    shelf.put(place, Route::from_slice(&path[..kept]), *learned);
+                    index.put(place, Route::from_slice(&path[..kept]), *learned);
                 }
             }
         }
@@ -359,7 +359,7 @@ mod tests {
 
     proptest! {
         /// Place for place, in caches that overflow, with nodes that share a set of the index, and with more
-        /// than one shelf.
+        /// than one index.
         #[test]
         fn it_holds_what_plain_lists_would(
             limit in prop_oneof![1u32..6, 60u32..70],

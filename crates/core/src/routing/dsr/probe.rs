@@ -1,4 +1,4 @@
-//! DSR's headers in and out of one node under test.
+//! A test's view of one DSR node: it hands packets with headers in and reads those that come out.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::kernel::{Span, Time};
 use crate::routing::testbench::data;
 use crate::routing::{Action, probe};
 use crate::wire::dsr::{Header, LinkError, Request, Route};
-use crate::wire::{NodeId, Packet, Payload};
+use crate::wire::{NodeId, Packet, Payload, RoutingHeader};
 
 /// A packet that the node sent.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Sent {
 
 impl Sent {
     pub(super) fn header(&self) -> &Header {
-        self.packet.dsr.as_deref().expect("every packet has a header")
+        self.packet.dsr().expect("every packet has a header")
     }
 
     pub(super) fn route(&self) -> Vec<u32> {
@@ -81,16 +81,15 @@ impl Probe {
     pub(super) fn on_route(&mut self, nodes: &[u32]) -> Packet {
         let header = Header { route: route(nodes), ..self.header() };
         let mut packet = data(self.uid(), nodes[0], *nodes.last().expect("a route"), 1);
-        packet.bytes += header.bytes();
-        packet.dsr = Some(Arc::new(header));
+        packet.put_header(RoutingHeader::Dsr(header));
         packet
     }
 
     fn control(&mut self, src: u32, dst: u32, header: Header) -> Packet {
         Packet {
-            payload: Payload::Dsr,
+            payload: Payload::Nothing,
             bytes: 20 + header.bytes(),
-            dsr: Some(Arc::new(header)),
+            routing_header: Some(Arc::new(RoutingHeader::Dsr(header))),
             ..data(self.uid(), src, dst, 1)
         }
     }

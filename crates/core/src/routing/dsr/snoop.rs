@@ -2,10 +2,10 @@
 
 use crate::kernel::{Span, Time};
 use crate::routing::Action;
+use crate::wire::dsr::{Header, Route};
 use crate::wire::{NodeId, Packet};
 
 use super::node::Dsr;
-use crate::wire::dsr::{Header, Route};
 
 impl Dsr {
     /// A packet to another node was received here too.
@@ -17,7 +17,7 @@ impl Dsr {
         to: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        let Some(header) = &packet.dsr else { return };
+        let Some(header) = packet.dsr() else { return };
         if packet.src == self.node || !self.overheard.is_new(packet.uid, self.params.overheard_packets) {
             return;
         }

@@ -8,8 +8,8 @@ use crate::drops::DropReason;
 use crate::kernel::{Purpose, Streams, Time};
 use crate::routing::testbench::{Bench, a_restarted_node_forwards_again, at, data, random_network, suite};
 use crate::routing::{Action, Notice};
-use crate::wire::Packet;
 use crate::wire::dsr::{Header, LinkError, Request};
+use crate::wire::{Packet, RoutingHeader};
 
 fn rfc() -> DsrParams {
     DsrParams::default()
@@ -72,7 +72,7 @@ mod in_networks {
                 let bench = random_network(maker(params.clone()), run, false);
                 let mut walks: BTreeMap<u64, Vec<(NodeId, &Header)>> = BTreeMap::new();
                 for (from, to, packet) in bench.crossings() {
-                    let header = packet.dsr.as_deref().expect("a source route");
+                    let header = packet.dsr().expect("a source route");
                     let on_route = header.route.windows(2).any(|link| link == [*from, *to]);
                     assert!(on_route, "{from:?} to {to:?} is no link of {header:?}");
                     walks.entry(packet.uid).or_default().push((*from, header));
@@ -123,7 +123,7 @@ mod in_networks {
             let replies = (0..6).flat_map(|node| bench.control_by(node).map(|(_, packet)| packet.clone()));
             let offers = |packet: &Packet| {
                 packet.created > at(5.0)
-                    && packet.dsr.as_ref().and_then(|header| header.reply.as_ref()).is_some_and(|route| {
+                    && packet.dsr().and_then(|header| header.reply.as_ref()).is_some_and(|route| {
                         LinkError { tell: NodeId(0), from: NodeId(3), to: NodeId(4) }.breaks(route)
                     })
             };
@@ -290,7 +290,10 @@ mod maintenance {
         let mut probe = Probe::new(&rfc());
         let packet = probe.on_route(&[5, 3, ME, 2, 9]);
         let on = only(&probe.receive(at(1.0), packet.clone()));
-        assert_eq!((on.to, on.packet.ttl, &on.packet.dsr), (Some(2), packet.ttl - 1, &packet.dsr));
+        assert_eq!(
+            (on.to, on.packet.ttl, &on.packet.routing_header),
+            (Some(2), packet.ttl - 1, &packet.routing_header)
+        );
         let dying = Packet { ttl: 1, ..packet };
         assert_eq!(dropped(&probe.receive(at(1.0), dying)), [DropReason::TtlExpired]);
         let astray = probe.on_route(&[5, 3, 2, 9]);
@@ -303,7 +306,7 @@ mod maintenance {
         let packet = probe.on_route(&[5, 3, ME]);
         let actions = probe.receive(at(1.0), packet);
         let [Action::Deliver(packet)] = &actions[..] else { panic!("{actions:?}") };
-        assert_eq!((packet.bytes, &packet.dsr), (532, &None));
+        assert_eq!((packet.bytes, &packet.routing_header), (532, &None));
     }
 
     /// §8.3.4, §8.3.6: the packet goes on by another route, the queue is cleaned, the source is told.
@@ -367,7 +370,7 @@ mod maintenance {
         assert_eq!(probe.buffered(), 0, "no second request for a packet of others");
     }
 
-    /// TCP-BuS: the node seeks a route for it as for one of its own, and it goes on with that route and no
+    /// A stage's: the node seeks a route for it as for one of its own, and it goes on with that route and no
     /// other.
     #[test]
     fn a_packet_that_was_kept_here_is_sought_for_as_an_own_one() {
@@ -445,12 +448,16 @@ mod maintenance {
                 _ => {
                     let header = Header {
                         request: Some(Request { id: 1, target: NodeId(8), forwarders: 64 }),
-                        errors: packet.dsr.as_ref().expect("a header").errors.clone(),
+                        errors: packet.dsr().expect("a header").errors.clone(),
                         route: probe::route(&[5]),
                         ..Header::default()
                     };
                     let dst = NodeId::BROADCAST;
-                    let request = Packet { dst, dsr: Some(std::sync::Arc::new(header)), ..packet };
+                    let request = Packet {
+                        dst,
+                        routing_header: Some(std::sync::Arc::new(RoutingHeader::Dsr(header))),
+                        ..packet
+                    };
                     probe.receive(at(1.0), request);
                 }
             }

@@ -10,23 +10,29 @@ mod draw;
 
 pub use draw::{Distributions, Truncation, WebError, WebParams, WebPlan, draw_sessions};
 
-use serde::{Deserialize, Serialize};
+use crate::kernel::{MAX_TIME_S, Span, Time};
+use crate::params::{FieldInfo, ParamValue, table};
 
-use crate::kernel::{Span, Time};
+/// The longest request or reply, in bytes.
+const MAX_LENGTH: f64 = 1e12;
 
-/// One turn of a session: thinking, a request, its replies.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WebCycle {
-    /// How long the client thinks before it asks, in s.
-    pub think_s: f64,
-    /// Length of the request, at least one byte.
-    pub request_bytes: u64,
-    /// How long the server takes to answer, in s.
-    #[serde(default)]
-    pub server_delay_s: f64,
-    /// Lengths of the replies, at least one, of at least one byte each.
-    pub replies_bytes: Vec<u64>,
+table! {
+    /// One turn of a session: thinking, a request, its replies.
+    pub struct WebCycle {
+        /// How long the client thinks before it asks.
+        think_s: f64, "s", [0.0, MAX_TIME_S];
+        /// Length of the request.
+        request_bytes: u64, "byte", [1.0, MAX_LENGTH];
+        /// How long the server takes to answer.
+        server_delay_s: f64 = "f64::default", "s", [0.0, MAX_TIME_S];
+        /// Lengths of the replies, at least one.
+        replies_bytes: Vec<u64>, "byte", [1.0, MAX_LENGTH];
+    }
+}
+
+impl ParamValue for Vec<WebCycle> {
+    const KIND: &'static str = "tables";
+    const ITEMS: &'static [FieldInfo] = WebCycle::SCHEMA;
 }
 
 /// What is to be sent now.

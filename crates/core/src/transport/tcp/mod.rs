@@ -6,12 +6,12 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `params.rs` | every parameter, the senders' names, the profiles |
-//! | `sender.rs` | what is sent when: the window, acknowledgements, the timers |
-//! | `recovery.rs` | what duplicate and partial ACKs send again |
+//! | `sender/` | what is sent when: the window, acknowledgements, the timers |
+//! | `sender/recovery.rs` | what duplicate and partial ACKs send again |
+//! | `sender/ecn.rs` | what marks of congestion do to the window |
+//! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
-//! | `route_failure.rs` | senders that know of route failures: standby, probes, out-of-order detection |
-//! | `bus.rs` | TCP-BuS at the nodes of a path: segments kept while the way on is gone |
-//! | `ecn.rs` | what marks of congestion do to the window |
+//! | `route_failure/` | what a sender knows of routes: a contract, and ELFN, TCP-F, TCP-BuS, ATCP and others behind it |
 //! | `rto.rs` | round-trip estimate, retransmission timeout, back-off policy |
 //! | `scoreboard.rs` | what SACK blocks have told, and what RFC 6675 concludes from it |
 //! | `backlog.rs` | what the application has handed over, cut into segments |
@@ -20,12 +20,9 @@
 //! What is implemented and what is not, and each deviation with its clause, stands in docs/models/tcp.md.
 
 mod backlog;
-mod bus;
 mod congestion;
-mod ecn;
 mod params;
 mod receiver;
-mod recovery;
 mod route_failure;
 mod rto;
 mod scoreboard;
@@ -33,15 +30,16 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use bus::{Bus, BusAction};
-pub use params::{RouteFailureScheme, RtoPolicy, SENDER_NAMES, TcpParams, TcpVariant, WindowReduction};
+pub use params::{
+    NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant, WindowReduction,
+};
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};
 
 use crate::wire::Ecn;
 use crate::wire::tcp::Segment;
 
-/// What a sender or a receiver asks the network to do.
+/// What a sender or a receiver asks of its flow, and tells it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Output {
     /// Send this segment to the other end.
@@ -53,6 +51,12 @@ pub enum Output {
         /// The ECN field of its IP header.
         ecn: Ecn,
     },
+    /// New data was acknowledged.
+    Acknowledged,
+    /// The retransmission timer expired.
+    TimedOut,
     /// All that the application has handed over is acknowledged.
     Finished,
+    /// New data can be read in order at the receiver: the bytes so far.
+    InOrder(u64),
 }

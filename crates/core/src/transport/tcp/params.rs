@@ -112,15 +112,19 @@ params! {
         elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
         /// ELFN: does the RTO come back as it was, rather than as its initial value?
         elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
-        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment; then a node that an ERDN passed seeks a way itself.
+        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment;
+        /// then a node that an ERDN passed seeks a way itself.
         route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
-        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices stop the sender.
+        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices
+        /// stop the sender.
         bus_buffer_packets: u32 = 50, "packet", "Kim, Toh and Choi 2000 (no value known)", [0.0, 100_000.0];
         /// TCP-BuS: how long a node keeps a segment.
         bus_buffer_timeout_s: f64 = 30.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on sending is told again no sooner.
+        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on
+        /// sending is told again no sooner.
         bus_query_interval_s: f64 = 1.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to an ERSN.
+        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to
+        /// an ERSN.
         bus_message_bytes: u32 = 40, "byte", "Kim, Toh and Choi 2000 (no value known)", [1.0, 1000.0];
         /// ATCP: the longest interval between probes, which begin at the RTO and double.
         atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
@@ -147,7 +151,8 @@ params! {
         one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
         /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
         inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
-        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes before it.
+        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes
+        /// before it.
         partial_ack_recovery: bool = false, "", "RFC 6582 §3.2";
         /// Does the ACK that ends NewReno's recovery set the window to min(ssthresh, flight + 1)?
         full_ack_deflation: bool = true, "", "RFC 6582 §3.2, step 3; ns-2 exit_recovery_fix_ (no)";
@@ -175,7 +180,8 @@ params! {
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
 
-        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of dropping?
+        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of
+        /// dropping?
         ecn: bool = false, "", "RFC 3168";
 
         /// Does the receiver delay the ACKs of segments that arrive in order?
@@ -193,26 +199,72 @@ params! {
     }
 }
 
-/// The senders that users can name; see [`TcpParams::apply_sender`].
-pub const SENDER_NAMES: &[&str] = &[
-    "reno",
-    "tahoe",
-    "newreno",
-    "sack",
-    "vegas",
-    "cubic",
-    "fixed-rto",
-    "reno-f",
-    "fixed-first",
-    "growth",
-    "hold-down",
-    "elfn",
-    "tcp-f",
-    "tcp-bus",
-    "atcp",
-    "tcp-door",
-    "bansal-barua",
-];
+/// A sender that users can name: the parameters that it sets. All others stay as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSender {
+    /// Its name.
+    pub name: &'static str,
+    /// What it sets beside, or instead of, what every sender sets.
+    own: &'static [&'static str],
+    apply: fn(TcpParams) -> TcpParams,
+}
+
+impl NamedSender {
+    /// The names of the parameters that it sets, one of them maybe twice.
+    pub fn sets(&self) -> impl Iterator<Item = &'static str> {
+        SET_BY_EVERY_SENDER.iter().chain(self.own).copied()
+    }
+}
+
+/// The table of senders: what every sender sets, then each one's name and what it sets beside or instead.
+macro_rules! senders {
+    (every { $($field:ident: $value:expr,)+ } $($name:literal { $($own:ident: $own_value:expr),* })+) => {
+        const SET_BY_EVERY_SENDER: &[&str] = &[$(stringify!($field)),+];
+
+        fn plain(params: TcpParams) -> TcpParams {
+            TcpParams { $($field: $value,)+ ..params }
+        }
+
+        /// The names of the senders.
+        pub const SENDER_NAMES: &[&str] = &[$($name),+];
+
+        /// The senders, in the order of their names.
+        pub const SENDERS: &[NamedSender] = &[$(NamedSender {
+            name: $name,
+            own: &[$(stringify!($own)),*],
+            apply: |params| TcpParams { $($own: $own_value,)* ..plain(params) },
+        }),+];
+    };
+}
+
+senders! {
+    every {
+        variant: TcpVariant::Reno,
+        sack: false,
+        partial_ack_recovery: false,
+        rto_policy: RtoPolicy::Exponential,
+        hold_down: false,
+        route_failure: RouteFailureScheme::None,
+    }
+    "reno" {}
+    "tahoe" { variant: TcpVariant::Tahoe }
+    "newreno" { partial_ack_recovery: true }
+    "sack" { sack: true }
+    "vegas" { variant: TcpVariant::Vegas }
+    "cubic" { variant: TcpVariant::Cubic, sack: true }
+    "fixed-rto" { rto_policy: RtoPolicy::Fixed }
+    // Dyer 2002 §4.2.3.
+    "reno-f" { sack: true, rto_policy: RtoPolicy::Fixed, delayed_ack: true }
+    "fixed-first" { rto_policy: RtoPolicy::FixedFirst }
+    "growth" { rto_policy: RtoPolicy::Growth }
+    "hold-down" { hold_down: true }
+    "elfn" { route_failure: RouteFailureScheme::Elfn }
+    "tcp-f" { route_failure: RouteFailureScheme::TcpF }
+    "tcp-bus" { route_failure: RouteFailureScheme::TcpBus }
+    "atcp" { route_failure: RouteFailureScheme::Atcp, ecn: true }
+    "tcp-door" { route_failure: RouteFailureScheme::TcpDoor }
+    "bansal-barua" { route_failure: RouteFailureScheme::BansalBarua }
+}
 
 impl TcpParams {
     /// The current standards: the defaults.
@@ -273,39 +325,11 @@ impl TcpParams {
         }
     }
 
-    /// Makes this the sender that users call `name`: congestion control, loss recovery and RTO policy, and for
-    /// `reno-f` (Dyer 2002 §4.2.3) delayed ACKs. All else stays. Returns false, and changes nothing, if there is no
-    /// such sender.
+    /// Makes this the sender that users call `name` ([`SENDERS`]). Returns false, and changes nothing, if
+    /// there is no such sender.
     pub fn apply_sender(&mut self, name: &str) -> bool {
-        let plain = TcpParams {
-            variant: TcpVariant::Reno,
-            sack: false,
-            partial_ack_recovery: false,
-            rto_policy: RtoPolicy::Exponential,
-            hold_down: false,
-            route_failure: RouteFailureScheme::None,
-            ..self.clone()
-        };
-        *self = match name {
-            "reno" => plain,
-            "tahoe" => TcpParams { variant: TcpVariant::Tahoe, ..plain },
-            "newreno" => TcpParams { partial_ack_recovery: true, ..plain },
-            "sack" => TcpParams { sack: true, ..plain },
-            "vegas" => TcpParams { variant: TcpVariant::Vegas, ..plain },
-            "cubic" => TcpParams { variant: TcpVariant::Cubic, sack: true, ..plain },
-            "fixed-rto" => TcpParams { rto_policy: RtoPolicy::Fixed, ..plain },
-            "reno-f" => TcpParams { sack: true, rto_policy: RtoPolicy::Fixed, delayed_ack: true, ..plain },
-            "fixed-first" => TcpParams { rto_policy: RtoPolicy::FixedFirst, ..plain },
-            "growth" => TcpParams { rto_policy: RtoPolicy::Growth, ..plain },
-            "hold-down" => TcpParams { hold_down: true, ..plain },
-            "elfn" => TcpParams { route_failure: RouteFailureScheme::Elfn, ..plain },
-            "tcp-f" => TcpParams { route_failure: RouteFailureScheme::TcpF, ..plain },
-            "tcp-bus" => TcpParams { route_failure: RouteFailureScheme::TcpBus, ..plain },
-            "atcp" => TcpParams { route_failure: RouteFailureScheme::Atcp, ecn: true, ..plain },
-            "tcp-door" => TcpParams { route_failure: RouteFailureScheme::TcpDoor, ..plain },
-            "bansal-barua" => TcpParams { route_failure: RouteFailureScheme::BansalBarua, ..plain },
-            _ => return false,
-        };
+        let Some(sender) = SENDERS.iter().find(|sender| sender.name == name) else { return false };
+        *self = (sender.apply)(self.clone());
         true
     }
 }

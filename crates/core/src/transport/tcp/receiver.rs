@@ -39,7 +39,8 @@ pub struct Receiver {
     unacknowledged: u32,
     /// When the delayed ACK goes out at the latest.
     deadline: Time,
-    /// The time stamp to send back, and the number of the last ACK's segment (RFC 7323 §4.3, `Last.ACK.sent`).
+    /// The time stamp to send back, and the number of the last ACK's segment (RFC 7323 §4.3,
+    /// `Last.ACK.sent`).
     echo: Time,
     last_ack: u32,
     /// ACKs sent.
@@ -73,20 +74,25 @@ impl Receiver {
         }
     }
 
-    /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and forgotten
-    /// (RFC 9293 §3.10.7.4).
+    /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and
+    /// forgotten (RFC 9293 §3.10.7.4).
     pub fn handle_data(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut Vec<Output>) {
         let &Segment::Data { number, payload, sent, cwr, .. } = segment else {
             return;
         };
-        // RFC 3168 §6.1.3: a mark is echoed until the sender says that it knows; a mark on that very segment is a new one.
+        // RFC 3168 §6.1.3: a mark is echoed until the sender says that it knows; a mark on that very segment
+        // is a new one.
         self.echoes_mark = (self.echoes_mark && !cwr) || (self.params.ecn && ecn == Ecn::Ce);
         self.counters.segments_received += 1;
         self.note_times(number, sent);
         if payload > 0 && self.counters.first_data.is_none() {
             self.counters.first_data = Some((sent, now));
         }
+        let before = self.counters.bytes_in_order;
         let fresh = self.store(number, payload);
+        if self.counters.bytes_in_order > before {
+            out.push(Output::InOrder(self.counters.bytes_in_order));
+        }
         if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
             self.unacknowledged += 1;
             if self.unacknowledged < self.params.delayed_ack_segments {
@@ -114,8 +120,8 @@ impl Receiver {
         &self.counters
     }
 
-    /// RFC 7323 §4.3, rule 2: of segments whose ACK is delayed the first one's stamp comes back, so that the delay is
-    /// part of the round trip.
+    /// RFC 7323 §4.3, rule 2: of segments whose ACK is delayed the first one's stamp comes back, so that the
+    /// delay is part of the round trip.
     fn note_times(&mut self, number: u32, sent: Time) {
         if number <= self.last_ack && sent >= self.echo {
             self.echo = sent;

@@ -31,6 +31,7 @@ pub(super) struct Rto {
     tick: Span,
     /// How far the tick counter is ahead at time zero.
     tick_phase: Span,
+    initial: Span,
     min: Span,
     max: Span,
     floor: Span,
@@ -45,9 +46,11 @@ pub(super) struct Rto {
 impl Rto {
     pub(super) fn new(params: &TcpParams, tick_phase: Span) -> Rto {
         let tick = Span::from_secs(params.tick_ms * 1e-3);
+        let initial = Span::from_secs(params.rto_initial_s);
         Rto {
             estimate: None,
-            base: Span::from_secs(params.rto_initial_s),
+            base: initial,
+            initial,
             back_off: 1,
             growth: 1.0,
             timeouts: 0,
@@ -88,7 +91,8 @@ impl Rto {
         })
     }
 
-    /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after 5.7).
+    /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after
+    /// 5.7).
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
         self.end_back_off();
         if self.tick == Span::ZERO {
@@ -147,7 +151,8 @@ impl Rto {
         }
     }
 
-    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes nothing.
+    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes
+    /// nothing.
     pub(super) fn handle_progress(&mut self) {
         if self.policy != RtoPolicy::Exponential {
             self.end_back_off();
@@ -155,9 +160,9 @@ impl Rto {
     }
 
     /// The initial timeout, without estimate or back-off.
-    pub(super) fn restart(&mut self, params: &TcpParams) {
+    pub(super) fn restart(&mut self) {
         self.estimate = None;
-        self.base = Span::from_secs(params.rto_initial_s);
+        self.base = self.initial;
         self.end_back_off();
     }
 
@@ -271,7 +276,8 @@ mod tests {
         assert_eq!(backed_off(&fixed, 4), [1000, 2000, 2000, 2000, 2000]);
     }
 
-    /// Dyer 2002 §7.5: the first timeout doubles in any case; none held is exponential back-off, all held is fixed.
+    /// Dyer 2002 §7.5: the first timeout doubles in any case; none held is exponential back-off, all held is
+    /// fixed.
     #[test]
     fn the_timeout_may_stay_for_a_while_and_then_double() {
         let held = |count| TcpParams {

@@ -55,8 +55,8 @@ impl Scoreboard {
         !self.holds(number) && self.held_above(number) >= threshold
     }
 
-    /// Segments in the network (RFC 6675 §4, `SetPipe`): of `una..sent_end`, each that is not held counts once
-    /// unless it is lost, and once more if it lies below `rexmit_end` and so has been sent again.
+    /// Segments in the network (RFC 6675 §4, `SetPipe`): of `una..sent_end`, each that is not held counts
+    /// once unless it is lost, and once more if it lies below `rexmit_end` and so has been sent again.
     pub(super) fn pipe(&self, una: u32, sent_end: u32, rexmit_end: u32, threshold: u32) -> u32 {
         let in_network =
             |number| u32::from(!self.is_lost(number, threshold)) + u32::from(number < rexmit_end);

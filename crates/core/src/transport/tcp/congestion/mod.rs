@@ -1,8 +1,8 @@
 //! The congestion window and the slow-start threshold, and the contract of what opens and closes them.
 //!
-//! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs or an
-//! ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's matter,
-//! how long the timer runs is the RTO policy's.
+//! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs or
+//! an ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's
+//! matter, how long the timer runs is the RTO policy's.
 
 mod cubic;
 mod reno;
@@ -107,7 +107,8 @@ impl Window {
         self.lower_ssthresh(half);
         self.cwnd = match self.reduction {
             WindowReduction::FlightSize => self.ssthresh,
-            // As in ns-2, half of a window of one is less than a segment; inflation makes up for it until recovery ends.
+            // As in ns-2, half of a window of one is less than a segment; inflation makes up for it until
+            // recovery ends.
             WindowReduction::Window | WindowReduction::WindowWhole => half,
         };
     }

@@ -1,8 +1,9 @@
 //! Vegas (Brakmo and Peterson 1995): keeps between α and β segments of its own waiting in queues.
 //!
-//! Once per round trip the window is compared with what the least round trip ever seen would need: the difference
-//! cwnd × (1 − base ÷ rtt) is what waits. A segment older than an exact timeout is lost at the first duplicate ACK.
-//! The loss itself halves the window as in Reno; the paper's reduction by a quarter is not implemented.
+//! Once per round trip the window is compared with what the least round trip ever seen would need: the
+//! difference cwnd × (1 − base ÷ rtt) is what waits. A segment older than an exact timeout is lost at the
+//! first duplicate ACK. The loss itself halves the window as in Reno; the paper's reduction by a quarter is
+//! not implemented.
 
 use super::{CongestionControl, Load, Progress, Window};
 use crate::kernel::Span;

@@ -1,5 +1,5 @@
-//! CUBIC beside the formulas of RFC 9438, Vegas beside the rules of Brakmo and Peterson 1995. Nothing here is taken from
-//! the code under test but the contract of a congestion control.
+//! CUBIC beside the formulas of RFC 9438, Vegas beside the rules of Brakmo and Peterson 1995. Nothing here is
+//! taken from the code under test but the contract of a congestion control.
 
 use super::super::congestion::{self, CongestionControl, Load, Progress, Window};
 use super::*;
@@ -89,9 +89,10 @@ fn cubic_follows_its_standard_through_losses_and_changes_of_the_round_trip() {
     assert!(faster > 3 && in_reno > 1000 && in_cubic > 1000, "{faster} {in_reno} {in_cubic}");
 }
 
-/// §4.4 and §4.5: an ACK lets the window come nearer to what the function will be a round trip later by 1/cwnd of the way,
-/// which makes it a moving average of the function over past round trips. With x round trips since the plateau it is near
-/// W_max + C rtt³ (x³ + 3x − 2): below the target, at (x + 1)³, and above (x − 2)³, for any x.
+/// §4.4 and §4.5: an ACK lets the window come nearer to what the function will be a round trip later by
+/// 1/cwnd of the way, which makes it a moving average of the function over past round trips. With x round
+/// trips since the plateau it is near W_max + C rtt³ (x³ + 3x − 2): below the target, at (x + 1)³, and above
+/// (x − 2)³, for any x.
 #[test]
 fn the_window_stays_between_two_points_of_the_cubic_function() {
     for rtt in [0.05, 0.2] {
@@ -116,8 +117,8 @@ fn the_window_stays_between_two_points_of_the_cubic_function() {
     }
 }
 
-/// §4.3 in closed form: over a short round trip the window is a straight line with slope α per round trip from the
-/// reduction on, and with slope 1 from the old window on.
+/// §4.3 in closed form: over a short round trip the window is a straight line with slope α per round trip
+/// from the reduction on, and with slope 1 from the old window on.
 #[test]
 fn in_the_reno_friendly_region_the_window_is_a_straight_line() {
     let rtt = 0.004;
@@ -136,8 +137,8 @@ fn in_the_reno_friendly_region_the_window_is_a_straight_line() {
     }
 }
 
-/// §3.2 and §3.3 of Brakmo and Peterson, in their words: Expected = window/base, Actual = window/rtt, Diff the difference,
-/// in segments by way of the base. One round trip is one measurement here.
+/// §3.2 and §3.3 of Brakmo and Peterson, in their words: Expected = window/base, Actual = window/rtt, Diff
+/// the difference, in segments by way of the base. One round trip is one measurement here.
 #[test]
 fn vegas_follows_its_rules_over_scripted_round_trips() {
     let mut params = TcpParams { window: 1000, ..TcpParams::rfc() };

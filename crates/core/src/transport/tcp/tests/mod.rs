@@ -1,7 +1,6 @@
-//! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses, or
-//! a sender alone that is told what comes back.
+//! Stories on a virtual clock: a sender and a receiver at the ends of a pipe with delay and scripted losses,
+//! or a sender alone that is told what comes back.
 
-mod bus;
 mod ecn;
 mod formulas;
 mod ns2;
@@ -165,9 +164,13 @@ impl Pipe {
 
     fn carry(&mut self, out: Vec<Output>) {
         for output in out {
-            let Output::Send { segment, mut ecn, .. } = output else {
-                self.finished.push(self.now);
-                continue;
+            let (segment, mut ecn) = match output {
+                Output::Send { segment, ecn, .. } => (segment, ecn),
+                Output::Finished => {
+                    self.finished.push(self.now);
+                    continue;
+                }
+                Output::Acknowledged | Output::TimedOut | Output::InOrder(_) => continue,
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
@@ -243,8 +246,9 @@ fn the_syn_goes_first_and_its_ack_opens_the_initial_window() {
     assert_eq!(out, [Output::Send { segment: syn, bytes: 40, ecn: Ecn::NotEct }]);
     out.clear();
     sender.handle_ack(ms(100), &ack(1), &mut out);
+    assert_eq!(out[0], Output::Acknowledged);
     assert!(matches!(
-        out[0],
+        out[1],
         Output::Send { segment: Segment::Data { number: 1, payload: 1000, .. }, bytes: 1040, .. }
     ));
     assert_eq!(sent(&mut out), [1, 2]);
@@ -523,7 +527,7 @@ fn after_a_close_only_what_was_sent_is_brought_to_its_end() {
     let mut out = Vec::new();
     alone.sender.handle_ack(alone.now, &ack(9), &mut out);
     alone.sender.handle_write(alone.now, Some(1), &mut out);
-    assert_eq!(out, [Output::Finished]);
+    assert_eq!(out, [Output::Acknowledged, Output::Finished]);
 }
 
 #[test]
@@ -689,7 +693,7 @@ impl Chaos {
     fn carry(&mut self, now: Time, out: &mut Vec<Output>) -> Result<(), TestCaseError> {
         for output in out.drain(..) {
             let Output::Send { segment, ecn, .. } = output else {
-                self.finished += 1;
+                self.finished += u32::from(output == Output::Finished);
                 continue;
             };
             match segment {
@@ -738,7 +742,7 @@ impl Chaos {
         }
         // Routing tells of failures and routes at random, too.
         match self.stream.unit() {
-            unit if unit < 0.01 => self.sender.handle_route_failed(now),
+            unit if unit < 0.01 => self.sender.handle_route_failed(now, out),
             unit if unit > 0.99 => self.sender.handle_route_found(now, out),
             unit if unit > 0.98 => {
                 let from = (self.stream.unit() * 2.0 * f64::from(self.unsent)) as u32;
@@ -809,8 +813,8 @@ fn any_params() -> impl Strategy<Value = TcpParams> {
 }
 
 proptest! {
-    /// Whatever is lost, reordered and doubled, as long as something gets through: all bytes arrive, each once
-    /// and in order, no window is exceeded, and no number goes back.
+    /// Whatever is lost, reordered and doubled, as long as something gets through: all bytes arrive, each
+    /// once and in order, no window is exceeded, and no number goes back.
     #[test]
     fn a_transfer_ends_with_all_its_bytes(
         params in any_params(), bytes in 1u64..120_000, loss in 0.0f64..0.4, seed in any::<u64>(),

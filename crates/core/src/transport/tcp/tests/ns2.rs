@@ -34,7 +34,8 @@ fn ours(sender: &str, lost: &[usize]) -> Vec<(u64, u32, f64)> {
     let mut params = TcpParams { window: 16, ..TcpParams::ns_2_35() };
     params.apply_sender(sender);
     let mut pipe = Pipe::with(&params, &[]);
-    // ns-2 drew it between 4 and 6 ms, as the timeouts over links of other delays show; at multiples of 2 ms all these are alike.
+    // ns-2 drew it between 4 and 6 ms, as the timeouts over links of other delays show; at multiples of 2 ms
+    // all these are alike.
     pipe.sender = Sender::new(&params, Span::from_millis(5));
     pipe.lost = lost.to_vec();
     pipe.delay = Span::from_millis(44);
@@ -46,8 +47,8 @@ fn differs(a: &(u64, u32, f64), b: &(u64, u32, f64)) -> bool {
     (a.0, a.1) != (b.0, b.1) || (a.2 - b.2).abs() > 6e-4
 }
 
-/// `Sack1` sends one hole for each duplicate ACK that leaves its pipe below the window; RFC 6675 §4 takes segments that
-/// are lost out of the pipe at once, so three holes are filled together.
+/// `Sack1` sends one hole for each duplicate ACK that leaves its pipe below the window; RFC 6675 §4 takes
+/// segments that are lost out of the pipe at once, so three holes are filled together.
 const OTHERWISE: [(&str, &[usize]); 2] = [("sack", &[20, 22, 24]), ("sack", &[20, 21, 22, 23])];
 
 #[test]

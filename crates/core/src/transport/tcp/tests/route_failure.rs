@@ -1,12 +1,11 @@
 //! Senders that know of route failures, by their states.
 
-use super::super::route_failure::AtcpState;
 use super::*;
 
 impl Alone {
     fn fail_route(&mut self, after_ms: u64) {
         self.now += Span::from_millis(after_ms);
-        self.sender.handle_route_failed(self.now);
+        self.sender.handle_route_failed(self.now, &mut Vec::new());
     }
 
     fn be_notified(&mut self, after_ms: u64, segment: &Segment) -> Vec<u32> {
@@ -37,13 +36,13 @@ fn elfn_freezes_probes_and_restores() {
     let mut alone = five("elfn");
     let (rto, cwnd) = (alone.sender.rto(), alone.sender.cwnd());
     alone.fail_route(50);
-    assert!(alone.sender.is_in_standby());
+    assert!(alone.sender.is_frozen());
     assert_eq!((0..3).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(2000, vec![4]); 3]);
     alone.fail_route(0);
-    assert_eq!(alone.sender.counters().standbys, 1, "a second notice changes nothing");
+    assert_eq!(alone.sender.counters().freezes, 1, "a second notice changes nothing");
     assert_eq!((alone.sender.rto(), alone.sender.counters().timeouts), (rto, 0));
     assert_eq!(alone.hear(100, &ack(5)), [9, 10], "the window as it was, and slow start goes on");
-    assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > cwnd);
+    assert!(!alone.sender.is_frozen() && alone.sender.cwnd() > cwnd);
     assert_eq!((alone.sender.counters().probes, alone.sender.counters().timeouts), (3, 0));
 }
 
@@ -53,7 +52,7 @@ fn a_duplicate_ends_elfns_standby_and_the_timer_goes_on_where_it_stood() {
     alone.fail_route(50);
     alone.time_out();
     assert_eq!(alone.hear(1000, &ack(4)), [9], "limited transmit");
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
     // 50 of 220 ms had gone.
     assert_eq!(alone.time_out(), (170, vec![4]));
 }
@@ -78,7 +77,7 @@ fn nothing_outstanding_means_no_standby() {
     alone.sender.handle_close();
     alone.hear(10, &ack(9));
     alone.fail_route(10);
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
     assert_eq!(alone.sender.next_timeout(), Time::NEVER);
 }
 
@@ -88,9 +87,9 @@ fn tcp_f_waits_for_the_route_and_sends_its_window_again() {
     let mut alone = five("tcp-f");
     alone.fail_route(50);
     assert_eq!(alone.hear(10, &ack(5)), NOTHING, "an ACK from before the failure ends no snooze");
-    assert!(alone.sender.is_in_standby());
+    assert!(alone.sender.is_frozen());
     assert_eq!(alone.find_route(1000), [5, 6, 7, 8, 9, 10]);
-    assert!(!alone.sender.is_in_standby() && alone.sender.cwnd() > 5.0);
+    assert!(!alone.sender.is_frozen() && alone.sender.cwnd() > 5.0);
     assert_eq!(alone.sender.counters().timeouts, 0);
     assert_eq!(alone.find_route(10), NOTHING, "a route without a failure");
 }
@@ -100,7 +99,7 @@ fn the_guard_timer_ends_tcp_fs_snooze() {
     let mut alone = five("tcp-f");
     alone.fail_route(50);
     assert_eq!(alone.time_out(), (5000, vec![4, 5, 6, 7, 8]));
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
 }
 
 fn erdn() -> Segment {
@@ -125,13 +124,13 @@ fn tcp_bus_leaves_the_outstanding_segments_to_the_path() {
 fn tcp_bus_sends_again_what_was_lost_on_the_path() {
     let mut alone = five("tcp-bus");
     assert_eq!(alone.be_notified(50, &erdn()), NOTHING);
-    assert!(alone.sender.is_in_standby());
+    assert!(alone.sender.is_frozen());
     assert_eq!(alone.hear(10, &ack(5)), NOTHING, "an ACK from before the failure");
-    assert!(alone.sender.is_in_standby());
+    assert!(alone.sender.is_frozen());
     let cwnd = alone.sender.cwnd();
     // Segment 5 had passed the break, 7 was lost, 8 was kept; the window has one more.
     assert_eq!(alone.be_notified(1000, &ersn(&[(6, 7), (8, 9)])), [5, 7, 9, 10]);
-    assert!(!alone.sender.is_in_standby() && same(alone.sender.cwnd(), cwnd));
+    assert!(!alone.sender.is_frozen() && same(alone.sender.cwnd(), cwnd));
     // 6 and 8 arrive before 5: duplicates that ask for nothing that is not on its way.
     assert_eq!((0..4).map(|_| alone.hear(1, &ack(5)).len()).sum::<usize>(), 2, "limited transmit only");
     assert_eq!((alone.sender.counters().fast_retransmits, alone.sender.counters().timeouts), (0, 0));
@@ -147,7 +146,7 @@ fn tcp_bus_sends_nothing_twice_that_may_be_on_its_way_to_the_others() {
     let mut alone = five("tcp-bus");
     alone.be_notified(50, &erdn());
     assert_eq!(alone.be_notified(219, &ersn(&[(8, 9)])), NOTHING, "the ACKs of 4 to 7 may be on their way");
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
 }
 
 /// Kim, Toh and Choi 2000: a source that hears nothing asks, and goes on with the answer.
@@ -156,10 +155,10 @@ fn tcp_bus_asks_and_an_ack_ends_its_silence() {
     let mut alone = five("tcp-bus");
     alone.be_notified(50, &erdn());
     assert_eq!((0..2).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(5000, vec![4]); 2]);
-    assert!(alone.sender.is_in_standby());
+    assert!(alone.sender.is_frozen());
     assert_eq!(alone.be_notified(10, &erdn()), NOTHING, "nodes on the way keep the probe, and say so");
     assert_eq!(alone.hear(10, &ack(9)), [9, 10, 11, 12, 13, 14]);
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
     assert_eq!((alone.sender.counters().probes, alone.sender.counters().timeouts), (2, 0));
 }
 
@@ -170,15 +169,16 @@ fn other_senders_do_not_know_notifications() {
         assert!(params.apply_sender(name));
         let mut alone = Alone::with(&params);
         assert_eq!(alone.be_notified(10, &erdn()), NOTHING);
-        assert!(!alone.sender.is_in_standby(), "{name}");
+        assert!(!alone.sender.is_frozen(), "{name}");
         alone.fail_route(1);
-        let standby = alone.sender.is_in_standby();
+        let standby = alone.sender.is_frozen();
         assert_eq!(alone.be_notified(10, &ersn(&[(8, 9)])), NOTHING);
-        assert_eq!(alone.sender.is_in_standby(), standby, "{name}");
+        assert_eq!(alone.sender.is_frozen(), standby, "{name}");
     }
 }
 
-/// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold kept.
+/// Liu and Singh 2001: persist mode, probes ever rarer up to 60 s, then a window of one with the threshold
+/// kept.
 #[test]
 fn atcp_probes_ever_more_rarely_and_starts_slowly() {
     let mut alone = five("atcp");
@@ -207,44 +207,45 @@ fn atcp_keeps_its_window_at_a_loss() {
 /// Liu and Singh 2001, Fig. 3: every change of state, and what TCP may do in each.
 #[test]
 fn atcp_goes_through_its_four_states() {
-    use AtcpState::{Congested, Disconnected, Loss, Normal};
     let mut params = TcpParams { limited_transmit: false, ..TcpParams::ns_2_35() };
     params.apply_sender("atcp");
     let mut alone = Alone::five_outstanding(&params);
-    let state = |alone: &Alone| (alone.sender.atcp, alone.sender.cwnd());
-    assert_eq!(state(&alone), (Normal, 5.0));
-    // Three duplicates: ATCP sends 4 again, TCP persists; further duplicates and its timer change nothing else.
+    let state = |alone: &Alone| (alone.sender.scheme_state(), alone.sender.cwnd());
+    assert_eq!(state(&alone), ("normal", 5.0));
+    // Three duplicates: ATCP sends 4 again, TCP persists; further duplicates and its timer change nothing
+    // else.
     assert_eq!((0..3).map(|_| alone.hear(1, &ack(4))).collect::<Vec<_>>(), [vec![], vec![], vec![4]]);
-    assert_eq!(state(&alone), (Loss, 5.0));
+    assert_eq!(state(&alone), ("loss", 5.0));
     assert_eq!(alone.hear(1, &ack(4)), NOTHING);
     assert_eq!(alone.time_out(), (219, vec![4]));
-    assert_eq!(state(&alone), (Loss, 5.0));
+    assert_eq!(state(&alone), ("loss", 5.0));
     // New data acknowledged: TCP goes on with its window.
     assert_eq!(alone.hear(1, &ack(6)), [9, 10, 11]);
-    assert_eq!(state(&alone), (Normal, 6.0));
+    assert_eq!(state(&alone), ("normal", 6.0));
     // A mark: TCP halves its window and sends nothing new yet; a loss is now TCP's own affair.
     assert_eq!(alone.hear(1, &echo(7)), NOTHING);
-    assert_eq!(state(&alone), (Congested, 3.0));
+    assert_eq!(state(&alone), ("congested", 3.0));
     let timeouts = alone.sender.counters().timeouts;
     alone.time_out();
     assert_eq!(alone.sender.counters().timeouts, timeouts + 1);
-    assert_eq!(state(&alone), (Congested, 1.0));
+    assert_eq!(state(&alone), ("congested", 1.0));
     // New data goes out, and ATCP looks after losses again.
     assert_eq!(alone.hear(1, &ack(12)), [12, 13]);
-    assert_eq!(alone.sender.atcp, Normal);
-    // A loss, then a mark: congested. A route failure goes before all, and any ACK ends it with a window of one.
+    assert_eq!(alone.sender.scheme_state(), "normal");
+    // A loss, then a mark: congested. A route failure goes before all, and any ACK ends it with a window of
+    // one.
     alone.time_out();
-    assert_eq!(alone.sender.atcp, Loss);
+    assert_eq!(alone.sender.scheme_state(), "loss");
     assert_eq!(alone.hear(1, &echo(12)), NOTHING);
-    assert_eq!(alone.sender.atcp, Congested);
+    assert_eq!(alone.sender.scheme_state(), "congested");
     for _ in 0..2 {
         alone.fail_route(1);
-        assert_eq!(alone.sender.atcp, Disconnected);
+        assert_eq!(alone.sender.scheme_state(), "disconnected");
         assert_eq!(alone.time_out().1, [12], "a probe");
         alone.hear(1, &ack(12));
-        assert_eq!(state(&alone), (Normal, 1.0));
+        assert_eq!(state(&alone), ("normal", 1.0));
         alone.time_out();
-        assert_eq!(alone.sender.atcp, Loss, "and again from there");
+        assert_eq!(alone.sender.scheme_state(), "loss", "and again from there");
     }
 }
 
@@ -256,10 +257,10 @@ fn two_silent_timeouts_are_a_route_failure() {
     let (rto, ssthresh) = (alone.sender.rto(), alone.sender.ssthresh());
     // 440 ms is below α.
     assert_eq!((0..3).map(|_| alone.time_out()).collect::<Vec<_>>(), vec![(500, vec![4]); 3]);
-    assert!(alone.sender.is_in_standby());
-    assert_eq!((alone.sender.rto(), alone.sender.counters().standbys), (rto, 1), "no further back-off");
+    assert!(alone.sender.is_frozen());
+    assert_eq!((alone.sender.rto(), alone.sender.counters().freezes), (rto, 1), "no further back-off");
     assert_eq!(alone.hear(100, &ack(9)), [9, 10]);
-    assert!(!alone.sender.is_in_standby() && same(alone.sender.ssthresh(), ssthresh));
+    assert!(!alone.sender.is_frozen() && same(alone.sender.ssthresh(), ssthresh));
 }
 
 #[test]
@@ -268,7 +269,7 @@ fn a_duplicate_between_two_timeouts_is_a_sign_of_life() {
     alone.time_out();
     alone.hear(100, &ack(4));
     alone.time_out();
-    assert!(!alone.sender.is_in_standby());
+    assert!(!alone.sender.is_frozen());
     assert_eq!(alone.sender.counters().timeouts, 2);
 }
 
@@ -288,7 +289,8 @@ fn tcp_door_undoes_a_recent_reduction() {
         assert!(same(alone.sender.cwnd(), 1.0));
         alone.hear(100, &sign);
         assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
-        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at 220 ms.
+        // T1: for a second no loss closes the window. The timer was set at 440 ms when the sign came, then at
+        // 220 ms.
         for wait in [340, 220, 220] {
             assert_eq!(alone.time_out(), (wait, vec![4]));
             assert!(same(alone.sender.cwnd(), cwnd) && alone.sender.rto() == rto);
@@ -339,6 +341,6 @@ fn only_senders_with_notices_heed_them() {
         let mut alone = Alone::with(&params);
         alone.fail_route(50);
         let heeds = ["elfn", "tcp-f", "tcp-bus", "atcp"].contains(name);
-        assert_eq!((alone.sender.heeds_notices(), alone.sender.is_in_standby()), (heeds, heeds), "{name}");
+        assert_eq!((alone.sender.heeds_notices(), alone.sender.is_frozen()), (heeds, heeds), "{name}");
     }
 }

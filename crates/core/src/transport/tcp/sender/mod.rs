@@ -1,21 +1,26 @@
 //! The sending end: what is sent when.
 //!
-//! An ACK that arrives is first recorded (round-trip sample, timer, window), then whatever the window allows is
-//! sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at the
-//! same times.
+//! An ACK that arrives is first recorded (round-trip sample, timer, window), then whatever the window allows
+//! is sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at
+//! the same times.
 
-use std::collections::VecDeque;
+mod ecn;
+mod frozen;
+mod recovery;
+mod timing;
 
 use super::backlog::Backlog;
 use super::congestion::{self, CongestionControl, Load, Progress, Window};
-use super::ecn::{Cause, Reduction};
-use super::recovery::Recovery;
-use super::route_failure::{AtcpState, Door, Standby};
+use super::route_failure::{self, Frozen, LossSign, RouteFailure};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::{Output, TcpParams, TcpVariant};
 use crate::kernel::{Span, Time};
 use crate::wire::tcp::Segment;
+
+use ecn::{Cause, Reduction};
+use recovery::{Phase, Recovery};
+use timing::Timing;
 
 /// What a sender has done. Segments include the SYN.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -37,63 +42,35 @@ pub struct SenderCounters {
     /// Bytes of payload acknowledged, each once.
     pub bytes_acked: u64,
     /// How often it was frozen for a route failure.
-    pub standbys: u64,
+    pub freezes: u64,
     /// Probes sent while frozen; they count as retransmissions, too.
     pub probes: u64,
 }
 
 /// The sending end of a flow. Calls come in order of time.
 pub struct Sender {
-    pub(super) params: TcpParams,
-    pub(super) backlog: Backlog,
-    pub(super) window: Window,
-    pub(super) congestion: Box<dyn CongestionControl>,
-    pub(super) rto: Rto,
-    pub(super) scoreboard: Scoreboard,
+    params: TcpParams,
+    backlog: Backlog,
+    window: Window,
+    congestion: Box<dyn CongestionControl>,
+    rto: Rto,
+    scoreboard: Scoreboard,
 
-    /// The least number that is not acknowledged.
-    pub(super) una: u32,
+    /// The first number that is not acknowledged.
+    una: u32,
     /// The number to send next; after a timeout it goes back to `una`. `una <= next <= sent_end`.
-    pub(super) next: u32,
+    next: u32,
     /// One past the greatest number sent.
-    pub(super) sent_end: u32,
+    sent_end: u32,
 
-    pub(super) recovery: Recovery,
-    /// `sent_end` at the last loss: no fast retransmit of what was outstanding then (RFC 6582 `recover` + 1).
-    pub(super) recover_end: u32,
-    pub(super) dupacks: u32,
-    /// Segments that have left the network during fast recovery, as duplicate ACKs tell.
-    pub(super) inflation: u32,
-    /// Segments sent by limited transmit since the last new ACK.
-    pub(super) limited: u32,
-    /// Partial ACKs since recovery began (RFC 6582 §3.2).
-    pub(super) partial_acks: u32,
-    /// ACKs for new data since the last fast retransmit, as far as Vegas looks at them.
-    pub(super) acks_since_repair: u32,
-    /// The segment that timed out last.
-    pub(super) timed_out: Option<u32>,
-    /// When the hold-down timer ends, [`Time::NEVER`] if it does not run.
-    pub(super) hold_until: Time,
-    /// Frozen for a route failure?
-    pub(super) standby: Option<Standby>,
-    pub(super) door: Door,
-    /// `Normal` under every other scheme.
-    pub(super) atcp: AtcpState,
+    recovery: Recovery,
+    timing: Timing,
     /// The last reduction of the window, for marks of congestion.
-    pub(super) reduction: Reduction,
-    /// Has no ACK arrived since the last timeout?
-    pub(super) is_silent: bool,
-
-    /// When each of `una..sent_end` was sent last, and was that a retransmission? Empty unless the congestion control
-    /// asks for round trips of each.
-    pub(super) times: VecDeque<(Time, bool)>,
-    /// The one segment whose round trip is measured, and when it was sent.
-    pub(super) timed: Option<(u32, Time)>,
-    /// When the retransmission timer fires; it runs while anything is outstanding.
-    pub(super) deadline: Time,
-    /// When the last outstanding segment was acknowledged.
-    pub(super) idle_since: Time,
-    pub(super) counters: SenderCounters,
+    reduction: Reduction,
+    /// What it knows of route failures, and does about them.
+    scheme: Box<dyn RouteFailure>,
+    frozen: Option<Frozen>,
+    counters: SenderCounters,
 }
 
 impl Sender {
@@ -110,24 +87,11 @@ impl Sender {
             una: 0,
             next: 0,
             sent_end: 0,
-            recovery: Recovery::Open,
-            recover_end: 1,
-            dupacks: 0,
-            inflation: 0,
-            limited: 0,
-            partial_acks: 0,
-            acks_since_repair: u32::MAX,
-            timed_out: None,
-            hold_until: Time::NEVER,
-            standby: None,
-            door: Door::default(),
-            atcp: AtcpState::default(),
+            recovery: Recovery::new(),
+            timing: Timing::new(),
             reduction: Reduction::default(),
-            is_silent: false,
-            times: VecDeque::new(),
-            timed: None,
-            deadline: Time::NEVER,
-            idle_since: Time::ZERO,
+            scheme: route_failure::new(params),
+            frozen: None,
             counters: SenderCounters::default(),
         }
     }
@@ -149,7 +113,7 @@ impl Sender {
         let Segment::Ack { next, sack, signs } = segment else {
             return;
         };
-        self.notice_ack(now, signs);
+        self.show_ack(now, signs, out);
         let outstanding = self.una < self.sent_end;
         if *next < self.una || *next > self.sent_end || !outstanding {
             return;
@@ -157,73 +121,61 @@ impl Sender {
         let news = self.params.sack && self.scoreboard.update(*next, self.sent_end, sack);
         let marked = self.params.ecn && signs.ece && self.handle_echo(now, *next);
         if *next > self.una {
-            self.leave_atcp_state(AtcpState::Loss);
+            out.push(Output::Acknowledged);
+            self.scheme.handle_progress();
             self.handle_new_ack(now, *next, (signs.echo, marked), out);
         } else {
             self.handle_duplicate_ack(now, news, out);
         }
     }
 
-    /// The retransmission timer, the hold-down timer or that of a standby. An early call does nothing.
+    /// The retransmission timer, the hold-down timer or that of a frozen sender. An early call does nothing.
     pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
-        if now >= self.hold_until {
-            self.hold_until = Time::NEVER;
+        if now >= self.timing.hold_until {
+            self.timing.hold_until = Time::NEVER;
             self.transmit(now, out);
         }
-        if self.standby.is_some_and(|standby| now >= standby.wake()) {
-            self.wake_from_standby(now, out);
-        }
-        if now >= self.deadline {
+        self.wake_scheme(now, out);
+        if now >= self.timing.deadline {
             self.time_out(now, out);
         }
     }
 
     fn time_out(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.timeouts += 1;
-        if self.suspects_route(now, out) {
-            return;
-        }
-        if !self.loss_is_congestion(now) {
-            self.timed = None;
-            self.send(now, self.una, out);
+        out.push(Output::TimedOut);
+        if !self.is_congestion(now, LossSign::Timeout, out) {
+            self.timing.stop_measuring();
             self.restart_timer(now);
             return;
         }
-        self.recovery = Recovery::Timeout;
-        self.recover_end = self.sent_end;
+        self.recovery.begin_after_timeout(self.sent_end, self.params.variant == TcpVariant::Tahoe);
         self.scoreboard.clear();
-        // ns-2's Tahoe counts on, so that what was sent before the timeout starts no limited transmit.
-        let dupacks = self.dupacks;
-        self.forget_duplicates();
-        if self.params.variant == TcpVariant::Tahoe {
-            self.dupacks = dupacks;
-        }
         if self.una == 0 && self.params.first_loss_rules {
             self.params.initial_window = 1;
         }
-        let again = self.timed_out == Some(self.una) || self.mark_has_reduced();
+        let again = self.recovery.has_timed_out(self.una) || self.mark_has_reduced();
         let load = self.load();
         self.congestion.handle_timeout(&mut self.window, load, again);
         self.note_reduction(Cause::Timeout);
-        self.timed_out = Some(self.una);
+        self.recovery.note_timeout(self.una);
         self.rto.back_off();
         self.restart_timer(now);
-        self.timed = None;
+        self.timing.stop_measuring();
         self.next = self.una;
-        self.hold_until = Time::NEVER;
+        self.timing.hold_until = Time::NEVER;
         self.transmit(now, out);
         if self.params.hold_down {
             // Dyer 2002 §4.1.3: the first half of the new timeout, which is the RTO before it doubled.
-            self.hold_until = now + Span(self.rto.value().0 / 2);
+            self.timing.hold_until = now + Span(self.rto.value().0 / 2);
         }
-        self.begin_silence(now);
+        self.timing.deadline = now + self.scheme.timer_after_timeout(self.rto.value());
     }
 
-    /// When the retransmission timer, the hold-down timer or a standby's timer fires, [`Time::NEVER`] if nothing is
-    /// outstanding.
+    /// When the retransmission timer, the hold-down timer or a frozen sender's timer fires, [`Time::NEVER`]
+    /// if nothing is outstanding.
     pub fn next_timeout(&self) -> Time {
-        let standby = self.standby.map_or(Time::NEVER, |standby| standby.wake());
-        self.deadline.min(self.hold_until).min(standby)
+        self.timing.deadline.min(self.timing.hold_until).min(self.wake_time())
     }
 
     /// What it has done so far.
@@ -256,7 +208,7 @@ impl Sender {
     fn restart_after_idle(&mut self, now: Time) {
         let idle = self.sent_end > 0 && self.una == self.sent_end;
         let restart = f64::from(self.params.restart_window);
-        if idle && restart > 0.0 && now.since(self.idle_since) >= self.rto.value() {
+        if idle && restart > 0.0 && now.since(self.timing.idle_since) >= self.rto.value() {
             self.window.cwnd = self.window.cwnd.min(restart);
         }
     }
@@ -266,8 +218,8 @@ impl Sender {
             self.handle_partial_ack(now, next, out);
             return;
         }
-        self.forget_duplicates();
-        let (acked, rtt) = (next - self.una, self.round_trip(now, next));
+        self.recovery.forget_duplicates();
+        let (acked, rtt) = (next - self.una, self.timing.round_trip(now, next - self.una));
         self.advance(next);
         self.rto.handle_progress();
         if self.params.timer_after_sample {
@@ -279,10 +231,10 @@ impl Sender {
         }
         self.open_window(now, acked, rtt, marked);
         if self.una == self.sent_end {
-            self.idle_since = now;
+            self.timing.idle_since = now;
         }
-        if self.una >= self.recover_end && !marked {
-            self.hold_until = Time::NEVER;
+        if self.una >= self.recovery.recover_end && !marked {
+            self.timing.hold_until = Time::NEVER;
         }
         if self.una == self.backlog.end() {
             out.push(Output::Finished);
@@ -291,61 +243,48 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    pub(super) fn forget_duplicates(&mut self) {
-        self.dupacks = 0;
-        self.inflation = 0;
-        self.limited = 0;
-    }
-
-    pub(super) fn advance(&mut self, next: u32) {
+    fn advance(&mut self, next: u32) {
         let acked = next - self.una;
-        self.counters.segments_acked += u64::from(next - self.una);
+        self.counters.segments_acked += u64::from(acked);
         self.counters.bytes_acked +=
             (self.una..next).map(|number| u64::from(self.backlog.payload(number))).sum::<u64>();
         self.una = next;
         self.next = self.next.max(next);
         self.backlog.acknowledge(next);
-        let acked = (acked as usize).min(self.times.len());
-        self.times.drain(..acked);
+        self.timing.forget(acked);
     }
 
-    // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the measurement.
-    // With them (RFC 7323 §4.3) each ACK of new data says what it answers.
+    // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the
+    // measurement. With them (RFC 7323 §4.3) each ACK of new data says what it answers.
     fn take_sample(&mut self, now: Time, echo: Time) {
         if echo != Time::NEVER {
-            self.timed = None;
+            self.timing.stop_measuring();
             self.rto.sample(echo, now);
-        } else if let Some((_, sent)) = self.timed.take_if(|(number, _)| *number < self.una) {
+        } else if let Some(sent) = self.timing.measured(self.una) {
             self.rto.sample(sent, now);
         }
     }
 
     // RFC 6298 §5.2 and §5.3.
-    pub(super) fn restart_timer(&mut self, now: Time) {
-        if self.una == self.sent_end {
-            self.standby = None;
-        }
+    fn restart_timer(&mut self, now: Time) {
         self.restart_frozen_timer();
-        let stands = self.una == self.sent_end || self.standby.is_some();
-        self.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
+        let stands = self.una == self.sent_end || self.is_frozen();
+        self.timing.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
     fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>, marked: bool) {
-        match self.recovery {
-            Recovery::Sack { .. } if self.una < self.recover_end => {}
+        match self.recovery.phase {
+            Phase::Sack { .. } if self.una < self.recovery.recover_end => {}
             // The end of recovery leaves the halved window, and what follows may be fast retransmitted.
-            Recovery::Sack { .. } => {
-                self.recovery = Recovery::Open;
-                self.recover_end = 1;
-            }
+            Phase::Sack { .. } => self.recovery.end(),
             // RFC 6582 §3.2, step 3: full acknowledgement, option 1.
-            Recovery::Fast if self.params.partial_ack_recovery && self.params.full_ack_deflation => {
-                self.recovery = Recovery::Open;
+            Phase::Fast if self.params.partial_ack_recovery && self.params.full_ack_deflation => {
+                self.recovery.phase = Phase::Open;
                 let flight = f64::from(self.sent_end - self.una).max(1.0);
                 self.window.cwnd = self.window.ssthresh.min(flight + 1.0);
             }
-            Recovery::Open | Recovery::Fast | Recovery::Timeout => {
-                self.recovery = Recovery::Open;
+            Phase::Open | Phase::Fast | Phase::Timeout => {
+                self.recovery.phase = Phase::Open;
                 let progress = Progress {
                     now,
                     acked,
@@ -366,59 +305,63 @@ impl Sender {
         }
     }
 
-    pub(super) fn load(&self) -> Load {
-        let window = self.window.cwnd + f64::from(self.inflation);
+    fn load(&self) -> Load {
+        let window = self.window.cwnd + f64::from(self.recovery.inflation);
         Load {
             window: window.min(f64::from(self.params.window)),
-            flight: (self.next - self.una).saturating_sub(self.limited),
+            flight: (self.next - self.una).saturating_sub(self.recovery.limited),
         }
     }
 
     /// Sends what the window allows.
-    pub(super) fn transmit(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn transmit(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.is_held() {
             return;
         }
-        if let Recovery::Sack { rexmit_end } = self.recovery {
+        if let Phase::Sack { rexmit_end } = self.recovery.phase {
             self.transmit_into_pipe(now, rexmit_end, out);
             return;
         }
         // The cast cuts the fraction of the window off.
-        let window = (self.window.cwnd as u32).saturating_add(self.inflation).min(self.params.window);
+        let window =
+            (self.window.cwnd as u32).saturating_add(self.recovery.inflation).min(self.params.window);
         let limit = self.send_limit(window);
         while self.next < limit {
             self.send_next(now, out);
         }
     }
 
-    /// Dyer 2002 §4.1.3: while the hold-down timer runs, ACKs send nothing. Nor do they in standby, nor while ATCP repairs a loss.
-    pub(super) fn is_held(&self) -> bool {
-        self.hold_until != Time::NEVER || self.standby.is_some() || self.atcp == AtcpState::Loss
+    /// Dyer 2002 §4.1.3: ACKs send nothing while the hold-down timer runs. Nor do they while the sender is
+    /// frozen, or its scheme has a loss repaired first.
+    fn is_held(&self) -> bool {
+        self.timing.hold_until != Time::NEVER || self.is_frozen() || self.scheme.holds_back()
     }
 
     /// One past the last number that a window of `window` segments and the data at hand allow.
-    pub(super) fn send_limit(&self, window: u32) -> u32 {
+    fn send_limit(&self, window: u32) -> u32 {
         self.una.saturating_add(window).min(self.backlog.end())
     }
 
-    pub(super) fn send_next(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn send_next(&mut self, now: Time, out: &mut Vec<Output>) {
         self.next += 1;
         self.send(now, self.next - 1, out);
     }
 
-    pub(super) fn send(&mut self, now: Time, number: u32, out: &mut Vec<Output>) {
+    fn send(&mut self, now: Time, number: u32, out: &mut Vec<Output>) {
         let retransmission = number < self.sent_end;
         let payload = self.backlog.payload(number);
-        if self.una == self.sent_end || self.deadline == Time::NEVER {
+        if self.una == self.sent_end || self.timing.deadline == Time::NEVER {
             // RFC 6298 §5.1.
-            self.deadline = now + self.rto.value();
+            self.timing.deadline = now + self.rto.value();
         }
         if !retransmission {
             self.sent_end = number + 1;
-            self.timed = self.timed.or(Some((number, now)));
-            self.leave_atcp_state(AtcpState::Congested);
+            self.timing.measure(number, now);
+            self.scheme.handle_new_data();
         }
-        self.note_time(now, number, retransmission);
+        if self.congestion.times_each_segment() {
+            self.timing.note(number - self.una, now, retransmission);
+        }
         let (cwr, ecn) = self.mark_fields(payload, retransmission);
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload);
@@ -432,21 +375,5 @@ impl Sender {
 
     fn stamp_bytes(&self) -> u32 {
         if self.params.timestamps { self.params.timestamp_bytes } else { 0 }
-    }
-
-    fn note_time(&mut self, now: Time, number: u32, retransmission: bool) {
-        if !self.congestion.times_each_segment() {
-            return;
-        }
-        match self.times.get_mut((number - self.una) as usize) {
-            Some(time) => *time = (now, retransmission),
-            None => self.times.push_back((now, retransmission)),
-        }
-    }
-
-    // The round trip of the last segment that `next` acknowledges, if it was sent once.
-    fn round_trip(&self, now: Time, next: u32) -> Option<Span> {
-        let at = (next - self.una).checked_sub(1)? as usize;
-        self.times.get(at).filter(|(_, again)| !again).map(|(sent, _)| now.since(*sent))
     }
 }

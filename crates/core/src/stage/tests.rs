@@ -1,12 +1,29 @@
 //! TCP-BuS at a node of a path: node 1 of a connection from node 0 to node 9.
 
-use super::*;
+use proptest::prelude::*;
+
+use super::tcp_bus::TcpBus;
+use super::{Stage, StageAction};
 use crate::drops::DropReason::{self, BufferTimeout, LinkFailure, NoRoute, QueueFull};
+use crate::kernel::{Span, Time};
+use crate::routing::Notice;
+use crate::transport::tcp::{SENDER_NAMES, TcpParams};
+use crate::wire::tcp::{AckSigns, SackBlocks, Segment, SegmentRanges};
 use crate::wire::{ConnectionId, FlowId, NodeId, Packet, Payload};
+
+const MS: u64 = 1_000_000;
 
 const CONNECTION: ConnectionId = ConnectionId { flow: FlowId(7), number: 0 };
 const SOURCE: NodeId = NodeId(0);
 const DST: NodeId = NodeId(9);
+
+fn ms(millis: u64) -> Time {
+    Time(millis * MS)
+}
+
+fn data(number: u32) -> Segment {
+    Segment::Data { number, payload: 1000, sent: Time::ZERO, retransmission: false, cwr: false }
+}
 
 /// Segment `number`; its number as a packet is one hundred more.
 fn packet(number: u32) -> Packet {
@@ -34,13 +51,13 @@ enum Said {
 
 /// A node and its clock.
 struct OnTheWay {
-    bus: Bus,
+    stage: TcpBus,
     now: Time,
 }
 
 impl OnTheWay {
     fn with(params: &TcpParams) -> OnTheWay {
-        OnTheWay { bus: Bus::new(NodeId(1), params), now: Time::ZERO }
+        OnTheWay { stage: TcpBus::new(NodeId(1), params), now: Time::ZERO }
     }
 
     fn new() -> OnTheWay {
@@ -57,55 +74,62 @@ impl OnTheWay {
         node
     }
 
-    fn tell(&mut self, call: impl FnOnce(&mut Bus, Time, &mut Vec<BusAction>)) -> Vec<Said> {
+    fn tell(&mut self, call: impl FnOnce(&mut dyn Stage, Time, &mut Vec<StageAction>)) -> Vec<Said> {
         let mut out = Vec::new();
-        call(&mut self.bus, self.now, &mut out);
+        call(&mut self.stage, self.now, &mut out);
         out.into_iter().map(said).collect()
     }
 
     /// Is the segment kept, and what is asked for?
     fn give_up(&mut self, number: u32, reason: DropReason) -> (bool, Vec<Said>) {
         let mut kept = false;
-        let said =
-            self.tell(|bus, now, out| kept = bus.handle_given_up(now, packet(number), reason, out).is_none());
+        let said = self
+            .tell(|stage, now, out| kept = stage.handle_given_up(now, packet(number), reason, out).is_none());
         (kept, said)
     }
 
     fn forward(&mut self, number: u32) -> (bool, Vec<Said>) {
         let mut kept = false;
-        let said = self.tell(|bus, now, out| kept = bus.handle_forward(now, packet(number), out).is_none());
+        let said =
+            self.tell(|stage, now, out| kept = stage.handle_outgoing(now, packet(number), out).is_none());
         (kept, said)
     }
 
     fn take(&mut self, number: u32) -> Vec<Said> {
-        self.tell(|bus, _, out| bus.handle_taken(&packet(number), out))
+        self.tell(|stage, now, out| stage.handle_taken(now, &packet(number), out))
     }
 
     /// A notification passes; what of it goes on, and its length.
     fn pass(&mut self, segment: Segment) -> (Vec<Said>, Packet) {
         let mut passing = notification(segment);
-        (self.tell(|bus, now, out| bus.handle_passing(now, &mut passing, out)), passing)
+        (self.tell(|stage, now, out| stage.handle_incoming(now, &mut passing, out)), passing)
     }
 
     /// The next deadline comes: after how many milliseconds, and what then?
     fn wait(&mut self) -> (u64, Vec<Said>) {
         let before = self.now;
-        self.now = self.bus.next_timeout();
-        let said = self.tell(|bus, now, out| bus.handle_timeout(now, out));
+        self.now = self.stage.next_timeout();
+        let said = self.tell(|stage, now, out| stage.handle_timeout(now, out));
         (self.now.since(before).0 / MS, said)
     }
 
+    fn find_route(&mut self, dst: NodeId) -> Vec<Said> {
+        self.tell(|stage, now, out| stage.handle_notice(now, Notice::RouteFound { dst }, out))
+    }
+
     fn kept(&self) -> Vec<u64> {
-        self.bus.kept().map(|packet| packet.uid - 100).collect()
+        let mut kept = Vec::new();
+        self.stage.kept(&mut |packet| kept.push(packet.uid - 100));
+        kept
     }
 }
 
-fn said(action: BusAction) -> Said {
+fn said(action: StageAction) -> Said {
     let number = |packet: &Packet| packet.uid as u32 - 100;
     match action {
-        BusAction::Route(packet) => Said::Route(number(&packet)),
-        BusAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
-        BusAction::Tell { connection, source, segment, bytes } => {
+        StageAction::Route(packet) => Said::Route(number(&packet)),
+        StageAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
+        StageAction::Tell { connection, source, segment, bytes } => {
             assert_eq!((connection, source), (CONNECTION, SOURCE));
             match segment {
                 Segment::Erdn { dst: DST } => Said::Erdn,
@@ -116,7 +140,8 @@ fn said(action: BusAction) -> Said {
     }
 }
 
-/// Kim, Toh and Choi 2000: the pivoting node tells the source, seeks a way, keeps what follows, and tells it again.
+/// Kim, Toh and Choi 2000: the pivoting node tells the source, seeks a way, keeps what follows, and tells it
+/// again.
 #[test]
 fn the_pivoting_node_keeps_seeks_and_tells() {
     let mut node = OnTheWay::keeping(3);
@@ -126,7 +151,7 @@ fn the_pivoting_node_keeps_seeks_and_tells() {
     let all = vec![(1, 4), (5, 6)];
     let told = [Said::Ersn(all, 40 + 2 * 8), Said::Route(2), Said::Route(3), Said::Route(5)];
     assert_eq!(node.take(1), told);
-    assert!(node.bus.is_idle() && node.bus.next_timeout() == Time::NEVER);
+    assert!(node.stage.is_idle() && node.stage.next_timeout() == Time::NEVER);
     assert_eq!(node.forward(6), (false, vec![]));
 }
 
@@ -137,15 +162,15 @@ fn a_search_in_vain_is_repeated_after_a_rest_or_when_routing_has_a_route() {
     assert_eq!(node.kept(), [1, 2], "it is the first again");
     assert_eq!(node.wait(), (1000, vec![Said::Route(1)]));
     node.give_up(1, LinkFailure);
-    assert_eq!(node.tell(|bus, _, out| bus.handle_route_found(NodeId(8), out)), []);
-    assert_eq!(node.tell(|bus, _, out| bus.handle_route_found(DST, out)), [Said::Route(1)]);
-    assert_eq!(node.tell(|bus, _, out| bus.handle_route_found(DST, out)), [], "one at a time");
+    assert_eq!(node.find_route(NodeId(8)), []);
+    assert_eq!(node.find_route(DST), [Said::Route(1)]);
+    assert_eq!(node.find_route(DST), [], "one at a time");
     // The one that was asked for is lost elsewhere: the next one's turn.
-    node.tell(|bus, now, _| bus.handle_dropped(now, &packet(1)));
+    node.tell(|stage, now, out| stage.handle_dropped(now, &packet(1), out));
     assert_eq!(node.wait(), (1000, vec![Said::Route(2)]));
     assert_eq!(node.give_up(2, QueueFull), (false, vec![]), "no sign of a lost way");
     assert_eq!(node.wait(), (1000, vec![]));
-    assert!(node.bus.is_idle(), "nothing is left to ask with");
+    assert!(node.stage.is_idle(), "nothing is left to ask with");
 }
 
 #[test]
@@ -170,7 +195,7 @@ fn a_node_that_an_erdn_passes_waits_for_the_ersn() {
     assert_eq!(passed, Packet { bytes: 40 + 8, ..notification(ersn(&[(2, 4), (5, 7), (8, 9)])) });
     assert_eq!(node.forward(9), (true, vec![]), "they stay in order, and the source need not stop again");
     assert_eq!(node.take(6), [Said::Route(8), Said::Route(9)], "its source knows already");
-    assert!(node.bus.is_idle());
+    assert!(node.stage.is_idle());
 }
 
 #[test]
@@ -183,12 +208,12 @@ fn an_ersn_that_does_not_come_is_not_waited_for() {
             node.forward(6);
         }
         assert_eq!(node.wait(), (5000, asked));
-        assert_eq!(node.bus.is_idle(), !with_segment);
+        assert_eq!(node.stage.is_idle(), !with_segment);
     }
     let mut node = OnTheWay::new();
     node.pass(Segment::Erdn { dst: DST });
     node.pass(ersn(&[(2, 4)]));
-    assert!(node.bus.is_idle(), "nothing waits here");
+    assert!(node.stage.is_idle(), "nothing waits here");
 }
 
 #[test]
@@ -210,10 +235,10 @@ fn a_segment_is_kept_for_its_time_and_no_more_than_there_is_room() {
 /// The source has its data anyway, and routing there seeks a way for whatever is sent.
 #[test]
 fn a_source_keeps_what_failed_at_its_own_link_only() {
-    let mut bus = Bus::new(SOURCE, &TcpParams::rfc());
+    let mut stage = TcpBus::new(SOURCE, &TcpParams::rfc());
     let mut out = Vec::new();
-    assert!(bus.handle_given_up(ms(0), packet(1), NoRoute, &mut out).is_some() && out.is_empty());
-    assert!(bus.handle_given_up(ms(0), packet(1), LinkFailure, &mut out).is_none());
+    assert!(stage.handle_given_up(ms(0), packet(1), NoRoute, &mut out).is_some() && out.is_empty());
+    assert!(stage.handle_given_up(ms(0), packet(1), LinkFailure, &mut out).is_none());
     let told: Vec<Said> = out.into_iter().map(said).collect();
     assert_eq!(told, [Said::Erdn, Said::Route(1)]);
 }
@@ -221,17 +246,38 @@ fn a_source_keeps_what_failed_at_its_own_link_only() {
 #[test]
 fn only_data_segments_are_kept() {
     let mut node = OnTheWay::keeping(1);
-    let answer = Packet { payload: Payload::Tcp(CONNECTION, ack(1)), ..packet(2) };
+    let acknowledgement = Segment::Ack { next: 1, sack: SackBlocks::new(), signs: AckSigns::default() };
+    let answer = Packet { payload: Payload::Tcp(CONNECTION, acknowledgement), ..packet(2) };
     let datagram = Packet { payload: Payload::Udp(FlowId(7), 1), ..packet(2) };
     for other in [answer, datagram] {
         let mut out = Vec::new();
         assert_eq!(
-            node.bus.handle_given_up(node.now, other.clone(), LinkFailure, &mut out),
+            node.stage.handle_given_up(node.now, other.clone(), LinkFailure, &mut out),
             Some(other.clone())
         );
-        assert_eq!(node.bus.handle_forward(node.now, other.clone(), &mut out), Some(other));
+        assert_eq!(node.stage.handle_outgoing(node.now, other.clone(), &mut out), Some(other));
         assert_eq!(out, []);
     }
+}
+
+#[test]
+fn only_networks_of_tcp_bus_with_buffers_have_a_stage() {
+    for name in SENDER_NAMES {
+        let mut params = TcpParams::rfc();
+        assert!(params.apply_sender(name));
+        assert_eq!(super::new(NodeId(1), &params).is_some(), *name == "tcp-bus", "{name}");
+        params.bus_buffer_packets = 0;
+        assert!(super::new(NodeId(1), &params).is_none());
+    }
+}
+
+/// Notifications that end here are the transport's.
+#[test]
+fn a_notification_for_this_node_is_not_on_its_way() {
+    let mut stage = TcpBus::new(SOURCE, &TcpParams::rfc());
+    let mut out = Vec::new();
+    stage.handle_incoming(ms(0), &mut notification(Segment::Erdn { dst: DST }), &mut out);
+    assert!(out.is_empty() && stage.next_timeout() == Time::NEVER);
 }
 
 proptest! {
@@ -243,9 +289,9 @@ proptest! {
         for (kind, which, pause_ms) in steps {
             let due = node.now + Span::from_millis(pause_ms);
             let mut said = Vec::new();
-            while node.bus.next_timeout() <= due {
+            while node.stage.next_timeout() <= due {
                 said.extend(node.wait().1);
-                prop_assert!(node.bus.next_timeout() > node.now, "a deadline that does not go away");
+                prop_assert!(node.stage.next_timeout() > node.now, "a deadline that does not go away");
             }
             node.now = due;
             let old = |with_routing: &mut Vec<u32>| {
@@ -255,7 +301,7 @@ proptest! {
             match kind {
                 0 | 1 => {
                     made += 1;
-                    let keeps = kind == 0 || !node.bus.is_idle();
+                    let keeps = kind == 0 || !node.stage.is_idle();
                     let (kept, also) =
                         if kind == 0 { node.give_up(made, LinkFailure) } else { node.forward(made) };
                     prop_assert_eq!(kept, keeps && kept_before < 5);
@@ -273,7 +319,7 @@ proptest! {
                 },
                 4 => said.extend(node.pass(Segment::Erdn { dst: DST }).0),
                 5 => said.extend(node.pass(ersn(&[])).0),
-                _ => said.extend(node.tell(|bus, _, out| bus.handle_route_found(DST, out))),
+                _ => said.extend(node.find_route(DST)),
             }
             for said in said {
                 match said {

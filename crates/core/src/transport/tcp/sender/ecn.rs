@@ -1,9 +1,9 @@
-//! Explicit congestion notification at the sender (RFC 3168 §6.1.2): a mark closes the window as a loss does, once for
-//! each window of data, and nothing is sent again.
+//! Explicit congestion notification at the sender (RFC 3168 §6.1.2): a mark closes the window as a loss does,
+//! once for each window of data, and nothing is sent again.
 
-use super::TcpVariant;
-use super::sender::Sender;
+use super::Sender;
 use crate::kernel::Time;
+use crate::transport::tcp::TcpVariant;
 use crate::wire::Ecn;
 
 /// Why the window was reduced.
@@ -29,8 +29,9 @@ pub(super) struct Reduction {
 const CWND_CLOCKED: f64 = 2.0;
 
 impl Sender {
-    /// An ACK of everything below `next` carries ECN-Echo. Closes the window unless that has been done for this window of
-    /// data. Returns false if the ACK says nothing that a timeout has not answered; otherwise it opens no window.
+    /// An ACK of everything below `next` carries ECN-Echo. Closes the window unless that has been done for
+    /// this window of data. Returns false if the ACK says nothing that a timeout has not answered; otherwise
+    /// it opens no window.
     pub(super) fn handle_echo(&mut self, now: Time, next: u32) -> bool {
         let is_answered = next <= self.reduction.answered_end;
         // A receiver echoes until new data says CWR, and after a timeout old data goes first.
@@ -51,7 +52,7 @@ impl Sender {
         self.window.cwnd = self.window.cwnd.min(before);
         if before < CWND_CLOCKED {
             // A window of one cannot be halved: the next segment waits for the timer instead.
-            self.hold_until = now + self.rto.value();
+            self.timing.hold_until = now + self.rto.value();
         }
         self.counters.mark_reductions += 1;
         self.note_reduction(Cause::Mark);
@@ -62,8 +63,8 @@ impl Sender {
         self.reduction.cause == Cause::Mark && self.una < self.reduction.answered_end
     }
 
-    /// Duplicate ACKs tell of a loss. In a window that a mark has reduced it takes no more; Tahoe's slow start begins in
-    /// any case.
+    /// Duplicate ACKs tell of a loss. In a window that a mark has reduced it takes no more; Tahoe's slow
+    /// start begins in any case.
     pub(super) fn reduce_for_loss(&mut self) {
         if !self.mark_has_reduced() {
             let load = self.load();
@@ -78,8 +79,8 @@ impl Sender {
         self.reduction = Reduction { cause, answered_end: self.sent_end, cwr_due: self.params.ecn };
     }
 
-    /// CWR and the ECN field of a data segment. Neither the SYN nor a retransmission can be marked (RFC 3168 §6.1.1,
-    /// §6.1.5), and CWR goes with new data.
+    /// CWR and the ECN field of a data segment. Neither the SYN nor a retransmission can be marked (RFC 3168
+    /// §6.1.1, §6.1.5), and CWR goes with new data.
     pub(super) fn mark_fields(&mut self, payload: u32, retransmission: bool) -> (bool, Ecn) {
         if !self.params.ecn || payload == 0 || retransmission {
             return (false, Ecn::NotEct);

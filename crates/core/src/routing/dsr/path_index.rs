@@ -8,10 +8,9 @@
 
 use crate::kernel::Time;
 use crate::wire::NodeId;
-
 use crate::wire::dsr::Route;
 
-/// Places on a shelf: as many as a word has bits.
+/// Places in an index: as many as a word has bits.
 pub(super) const PLACES: usize = u64::BITS as usize;
 
 /// Sets that the nodes share.
@@ -41,7 +40,7 @@ pub(super) struct Cached {
 
 /// The places with paths over a node.
 #[derive(Clone, Copy, Default, Debug)]
-struct Having {
+struct PathsOver {
     /// Anywhere on the path.
     somewhere: u64,
     /// At its end.
@@ -50,20 +49,20 @@ struct Having {
 
 /// See the module's head.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct PathIndex {
     places: Vec<Cached>,
     free: u64,
-    having: [Having; SETS],
+    paths_over: [PathsOver; SETS],
 }
 
-impl Shelf {
-    /// An empty shelf of at most [`PLACES`] places.
-    pub(super) fn new(places: usize) -> Shelf {
+impl PathIndex {
+    /// An empty index of at most [`PLACES`] places.
+    pub(super) fn new(places: usize) -> PathIndex {
         let free = if places < PLACES { (1 << places) - 1 } else { u64::MAX };
-        Shelf { places: vec![Cached::default(); places], free, having: [Having::default(); SETS] }
+        PathIndex { places: vec![Cached::default(); places], free, paths_over: [PathsOver::default(); SETS] }
     }
 
-    /// What lies at a place.
+    /// The path at a place.
     pub(super) fn get(&self, place: usize) -> &Cached {
         &self.places[place]
     }
@@ -75,21 +74,21 @@ impl Shelf {
 
     /// Where there may be paths over the node.
     pub(super) fn over(&self, node: NodeId) -> Places {
-        Places(self.having[set_of(node)].somewhere)
+        Places(self.paths_over[set_of(node)].somewhere)
     }
 
     /// Where there may be paths over both nodes.
     pub(super) fn over_both(&self, one: NodeId, other: NodeId) -> Places {
-        Places(self.having[set_of(one)].somewhere & self.having[set_of(other)].somewhere)
+        Places(self.paths_over[set_of(one)].somewhere & self.paths_over[set_of(other)].somewhere)
     }
 
     /// Where there may be paths that continue this one, or that it continues.
-    pub(super) fn akin_to(&self, path: &[NodeId]) -> Places {
+    pub(super) fn prefixes_and_extensions_of(&self, path: &[NodeId]) -> Places {
         let (mut over_all_so_far, mut beginnings) = (u64::MAX, 0);
         for node in path {
-            let having = self.having[set_of(*node)];
-            over_all_so_far &= having.somewhere;
-            beginnings |= over_all_so_far & having.at_end;
+            let over = self.paths_over[set_of(*node)];
+            over_all_so_far &= over.somewhere;
+            beginnings |= over_all_so_far & over.at_end;
         }
         Places(beginnings | over_all_so_far)
     }
@@ -100,21 +99,21 @@ impl Shelf {
         *learned = now.max(*learned);
     }
 
-    /// Changes the path at a place; an empty one frees it. Returns what lay there.
+    /// Changes the path at a place; an empty one frees it. Returns the path that was there.
     pub(super) fn put(&mut self, place: usize, path: Route, learned: Time) -> Cached {
         let bit = 1 << place;
         let before = std::mem::replace(&mut self.places[place], Cached { path, learned });
         for node in &before.path {
-            let having = &mut self.having[set_of(*node)];
-            having.somewhere &= !bit;
-            having.at_end &= !bit;
+            let over = &mut self.paths_over[set_of(*node)];
+            over.somewhere &= !bit;
+            over.at_end &= !bit;
         }
         self.free |= bit;
         for node in &self.places[place].path {
-            self.having[set_of(*node)].somewhere |= bit;
+            self.paths_over[set_of(*node)].somewhere |= bit;
         }
         if let Some(last) = self.places[place].path.last() {
-            self.having[set_of(*last)].at_end |= bit;
+            self.paths_over[set_of(*last)].at_end |= bit;
             self.free &= !bit;
         }
         before

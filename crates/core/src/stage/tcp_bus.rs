@@ -1,45 +1,28 @@
-//! TCP-BuS at the nodes of a path (Kim, Toh and Choi 2000): segments that routing gives up are kept where they are.
+//! TCP-BuS at the nodes of a path (Kim, Toh and Choi 2000): segments that routing gives up are kept where
+//! they are.
 //!
-//! A node at which routing gives up a segment because the way on is gone is the pivoting node. It keeps the segment and
-//! those that follow, tells their sources (ERDN), and has routing seek another way for the first of them. When a next hop
-//! has taken that one, the others follow and the sources are told (ERSN). A node that an ERDN passes keeps what comes for
-//! that destination, and sends it on when the ERSN passes.
+//! A node at which routing gives up a segment because the way on is gone is the pivoting node. It keeps the
+//! segment and those that follow, tells their sources (ERDN), and has routing seek another way for the first
+//! of them. When a next hop has taken that one, the others follow and the sources are told (ERSN). A node
+//! that an ERDN passes keeps what comes for that destination, and sends it on when the ERSN passes.
 //!
-//! One [`Bus`] is one node's part in this, a state machine without I/O and clock. What the sender does about it stands in
-//! `route_failure.rs`, what the paper leaves open in docs/models/tcp.md.
+//! One [`TcpBus`] is one node's part in this. The source's is `transport/tcp/route_failure/tcp_bus.rs`; what
+//! the paper leaves open is in docs/models/tcp.md.
 
 use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::TcpParams;
+use super::{Stage, StageAction};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
+use crate::routing::Notice;
+use crate::transport::tcp::TcpParams;
 use crate::wire::tcp::{Segment, SegmentRanges};
 use crate::wire::{ConnectionId, NodeId, Packet, Payload};
 
 /// Bytes of one range of segment numbers in an ERSN, those of a SACK block (RFC 2018 §3).
 const RANGE_BYTES: u32 = 8;
-
-/// What a node's part in TCP-BuS asks the network to do.
-#[derive(Clone, PartialEq, Debug)]
-pub enum BusAction {
-    /// Routing shall find a way for this packet from here.
-    Route(Packet),
-    /// Tell the source of a connection, which may be this node.
-    Tell {
-        /// The connection.
-        connection: ConnectionId,
-        /// Its source.
-        source: NodeId,
-        /// An ERDN or ERSN.
-        segment: Segment,
-        /// Its length at the IP layer.
-        bytes: u32,
-    },
-    /// The packet is kept no longer, for this reason.
-    Drop(Packet, DropReason),
-}
 
 /// What a node does about a destination that it cannot reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +62,7 @@ struct Outage {
 }
 
 /// One node's part in TCP-BuS. See the module's head. Calls come in order of time.
-pub struct Bus {
+pub(super) struct TcpBus {
     node: NodeId,
     limit: usize,
     patience: Span,
@@ -90,10 +73,10 @@ pub struct Bus {
     outages: Vec<Outage>,
 }
 
-impl Bus {
+impl TcpBus {
     /// The part of `node`, which keeps nothing yet.
-    pub fn new(node: NodeId, params: &TcpParams) -> Bus {
-        Bus {
+    pub(super) fn new(node: NodeId, params: &TcpParams) -> TcpBus {
+        TcpBus {
             node,
             limit: params.bus_buffer_packets as usize,
             patience: Span::from_secs(params.bus_buffer_timeout_s),
@@ -103,20 +86,16 @@ impl Bus {
             outages: Vec::new(),
         }
     }
+}
 
-    /// Does it neither keep nor await anything, so that only [`Bus::handle_given_up`] and [`Bus::handle_passing`] change
-    /// that?
-    pub fn is_idle(&self) -> bool {
-        self.outages.is_empty()
-    }
-
+impl Stage for TcpBus {
     /// Routing gives up a packet. Returns it if it is not kept.
-    pub fn handle_given_up(
+    fn handle_given_up(
         &mut self,
         now: Time,
         packet: Packet,
         reason: DropReason,
-        out: &mut Vec<BusAction>,
+        out: &mut Vec<StageAction>,
     ) -> Option<Packet> {
         let Some((connection, _)) = connection_of(&packet) else { return Some(packet) };
         let outage = self.outages.iter_mut().find(|outage| outage.dst == packet.dst);
@@ -145,9 +124,9 @@ impl Bus {
         None
     }
 
-    /// Routing sends a packet on. Returns it if it shall go: at a node that keeps segments for a destination, others stay
-    /// behind them.
-    pub fn handle_forward(&mut self, now: Time, packet: Packet, out: &mut Vec<BusAction>) -> Option<Packet> {
+    /// Routing sends a packet on. Returns it if it shall go: at a node that keeps segments for a destination,
+    /// others stay behind them.
+    fn handle_outgoing(&mut self, now: Time, packet: Packet, out: &mut Vec<StageAction>) -> Option<Packet> {
         let Some(at) = self.outages.iter().position(|outage| outage.dst == packet.dst) else {
             return Some(packet);
         };
@@ -161,7 +140,7 @@ impl Bus {
     }
 
     /// A next hop has taken a packet: if it is the one that was asked for, the way is there again.
-    pub fn handle_taken(&mut self, packet: &Packet, out: &mut Vec<BusAction>) {
+    fn handle_taken(&mut self, _: Time, packet: &Packet, out: &mut Vec<StageAction>) {
         let Some(at) = self.asked_for(packet) else { return };
         let outage = self.outages.remove(at);
         for told in outage.told.iter().filter(|told| told.here) {
@@ -173,28 +152,32 @@ impl Bus {
             }
             let bytes = self.message_bytes + RANGE_BYTES * kept.len() as u32;
             let segment = Segment::Ersn { dst: outage.dst, kept };
-            out.push(BusAction::Tell { connection: told.connection, source: told.source, segment, bytes });
+            out.push(StageAction::Tell { connection: told.connection, source: told.source, segment, bytes });
         }
-        out.extend(outage.kept.into_iter().map(|(_, packet)| BusAction::Route(packet)));
+        out.extend(outage.kept.into_iter().map(|(_, packet)| StageAction::Route(packet)));
     }
 
     /// A packet was dropped below or beside routing: the next one is asked for.
-    pub fn handle_dropped(&mut self, now: Time, packet: &Packet) {
+    fn handle_dropped(&mut self, now: Time, packet: &Packet, _: &mut Vec<StageAction>) {
         if let Some(at) = self.asked_for(packet) {
             self.outages[at].search = Search::Rests { until: now + self.interval };
         }
     }
 
-    /// Routing has a route to `dst` again.
-    pub fn handle_route_found(&mut self, dst: NodeId, out: &mut Vec<BusAction>) {
+    /// Routing has a route again: it is asked for the first segment.
+    fn handle_notice(&mut self, _: Time, notice: Notice, out: &mut Vec<StageAction>) {
+        let Notice::RouteFound { dst } = notice else { return };
         if let Some(at) = self.outages.iter().position(|outage| outage.dst == dst) {
             self.ask_if_resting(at, out);
         }
     }
 
     /// An ERDN or ERSN of another node passes on its way to the source. An ERSN learns what is kept here.
-    pub fn handle_passing(&mut self, now: Time, packet: &mut Packet, out: &mut Vec<BusAction>) {
+    fn handle_incoming(&mut self, now: Time, packet: &mut Packet, out: &mut Vec<StageAction>) {
         let source = packet.dst;
+        if source == self.node {
+            return;
+        }
         match &mut packet.payload {
             &mut Payload::Tcp(connection, Segment::Erdn { dst }) => {
                 let at = self.outage(now, dst);
@@ -225,13 +208,13 @@ impl Bus {
     }
 
     /// Segments that have become too old go, and it may be time to ask. An early call does nothing.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<BusAction>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
         let mut at = 0;
         while at < self.outages.len() {
             let kept = &mut self.outages[at].kept;
             while kept.front().is_some_and(|(expires, _)| *expires <= now) {
                 let oldest = kept.pop_front().map(|(_, packet)| packet);
-                out.extend(oldest.map(|packet| BusAction::Drop(packet, DropReason::BufferTimeout)));
+                out.extend(oldest.map(|packet| StageAction::Drop(packet, DropReason::BufferTimeout)));
             }
             let is_due = matches!(self.outages[at].search, Search::Rests { until } if until <= now);
             if !is_due || self.ask(at, out) {
@@ -240,8 +223,7 @@ impl Bus {
         }
     }
 
-    /// When [`Bus::handle_timeout`] next has something to do.
-    pub fn next_timeout(&self) -> Time {
+    fn next_timeout(&self) -> Time {
         let deadlines = self.outages.iter().flat_map(|outage| {
             let rest = match outage.search {
                 Search::Rests { until } => until,
@@ -252,8 +234,20 @@ impl Bus {
         deadlines.min().unwrap_or(Time::NEVER)
     }
 
-    /// The packets kept here, in order of the outages and of their own.
-    pub fn kept(&self) -> impl Iterator<Item = &Packet> {
+    /// In order of the outages and of their own.
+    fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.kept_packets().for_each(visit);
+    }
+}
+
+impl TcpBus {
+    /// Does it neither keep nor await anything?
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.outages.is_empty()
+    }
+
+    fn kept_packets(&self) -> impl Iterator<Item = &Packet> {
         self.outages.iter().flat_map(|outage| &outage.kept).map(|(_, packet)| packet)
     }
 
@@ -267,18 +261,18 @@ impl Bus {
     }
 
     fn is_full(&self) -> bool {
-        self.kept().count() >= self.limit
+        self.kept_packets().count() >= self.limit
     }
 
-    /// Keeps a packet and tells its source. One whose segments come although it was told has not heard: it is told again,
-    /// but not too often.
+    /// Keeps a packet and tells its source. One whose segments come although it was told has not heard: it is
+    /// told again, but not too often.
     fn keep(
         &mut self,
         now: Time,
         at: usize,
         connection: ConnectionId,
         packet: Packet,
-        out: &mut Vec<BusAction>,
+        out: &mut Vec<StageAction>,
     ) {
         let outage = &mut self.outages[at];
         let source = packet.src;
@@ -289,24 +283,25 @@ impl Bus {
             None => outage.told.push(Told { connection, source, at: now, here: true }),
         }
         let segment = Segment::Erdn { dst: outage.dst };
-        out.push(BusAction::Tell { connection, source, segment, bytes: self.message_bytes });
+        out.push(StageAction::Tell { connection, source, segment, bytes: self.message_bytes });
     }
 
-    fn ask_if_resting(&mut self, at: usize, out: &mut Vec<BusAction>) {
+    fn ask_if_resting(&mut self, at: usize, out: &mut Vec<StageAction>) {
         if matches!(self.outages[at].search, Search::Rests { .. }) {
             self.ask(at, out);
         }
     }
 
-    /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is returned.
-    fn ask(&mut self, at: usize, out: &mut Vec<BusAction>) -> bool {
+    /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is
+    /// returned.
+    fn ask(&mut self, at: usize, out: &mut Vec<StageAction>) -> bool {
         let outage = &mut self.outages[at];
         let Some((expires, packet)) = outage.kept.pop_front() else {
             self.outages.remove(at);
             return false;
         };
         outage.search = Search::Asked { uid: packet.uid, expires };
-        out.push(BusAction::Route(packet));
+        out.push(StageAction::Route(packet));
         true
     }
 

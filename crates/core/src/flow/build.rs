@@ -1,0 +1,169 @@
+//! From a flow of the scenario to its state machine.
+
+use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::scenario::{Carrier, FlowKind, MAX_DATAGRAM_BYTES, Scenario};
+use crate::traffic::{
+    CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
+};
+use crate::transport::tcp::{Receiver, Sender, TcpParams};
+use crate::transport::{adp, rtp};
+use crate::wire;
+use crate::wire::{FlowId, IP_HEADER_BYTES};
+
+use super::cbr::CbrFlow;
+use super::connection::Connection;
+use super::messages::{MessageKind, Messages};
+use super::over_adp::{Data, OverAdp};
+use super::over_tcp::OverTcp;
+use super::over_udp::OverUdp;
+use super::rtp::RtpEnds;
+use super::transfer::Transfer;
+use super::web::WebFlow;
+use super::{End, Flow};
+
+/// Most bytes of an IP packet (RFC 791 §3.1).
+const MAX_IP_BYTES: u32 = 65_535;
+
+/// The state machine of a flow of a scenario that has been checked.
+pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
+    let spec = &scenario.flows[id.index()];
+    let flow = Builder {
+        scenario,
+        id,
+        start: Time::from_secs(spec.start_s),
+        stop: spec.stop_s.map_or(Time::NEVER, Time::from_secs),
+        streams: Streams::new(scenario.seed, scenario.replication),
+    };
+    match &spec.kind {
+        &FlowKind::Tcp { bytes, window, segment_bytes } => {
+            let mut params = scenario.params.tcp.clone();
+            params.window = window.unwrap_or(params.window);
+            params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
+            Box::new(Transfer::new(flow.start, flow.stop, bytes, flow.connection(&params)))
+        }
+        &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
+            let interval = Span::from_secs(interval_s);
+            let source = CbrSource::new(flow.start, flow.stop, interval, random, max_packets, flow.traffic());
+            Box::new(CbrFlow::new(id, source, bytes, flow.overhead_bytes()))
+        }
+        FlowKind::Web { cycles } => flow.web(WebSession::new(flow.start, flow.stop, cycles.clone())),
+        FlowKind::Adp {} => {
+            let data = Data::Endless { start: flow.start, stop: flow.stop };
+            flow.over_adp(data, MessageKind::Adp, false)
+        }
+        &FlowKind::OnOff { transport, bytes, interval_s, on_s, off_s, durations, shape } => {
+            let interval = Span::from_secs(interval_s);
+            let params = OnOffParams { bytes, interval, on_s, off_s, durations, shape };
+            let source = OnOffSource::new(flow.start, flow.stop, params, flow.traffic());
+            flow.of_messages(Box::new(source), MessageKind::OnOff, transport)
+        }
+        &FlowKind::Poisson { transport, bytes, interval_s, max_packets } => {
+            let source =
+                PoissonSource::new(flow.start, flow.stop, bytes, interval_s, max_packets, flow.traffic());
+            flow.of_messages(Box::new(source), MessageKind::Poisson, transport)
+        }
+        FlowKind::Trace { transport, packets } => {
+            let source = TraceSource::new(flow.start, flow.stop, packets);
+            flow.of_messages(Box::new(source), MessageKind::Trace, *transport)
+        }
+        &FlowKind::Video { transport } => {
+            let source = VideoSource::new(flow.start, flow.stop, &scenario.params.video, flow.traffic());
+            flow.of_messages(Box::new(source), MessageKind::Video, transport)
+        }
+    }
+}
+
+/// What all parts of a flow are made from.
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    id: FlowId,
+    start: Time,
+    stop: Time,
+    streams: Streams,
+}
+
+impl Builder<'_> {
+    /// The stream of the flow's source.
+    fn traffic(&self) -> Stream {
+        self.streams.stream(self.id.0, Purpose::Traffic)
+    }
+
+    /// Bytes that UDP and IP add to a payload.
+    fn overhead_bytes(&self) -> u32 {
+        IP_HEADER_BYTES + self.scenario.params.network.udp_header_bytes
+    }
+
+    fn of_messages(&self, source: Box<dyn Source>, kind: MessageKind, carrier: Carrier) -> Box<dyn Flow> {
+        match carrier {
+            Carrier::Udp | Carrier::RtpUdp => {
+                let is_rtp = carrier == Carrier::RtpUdp;
+                let rtp = is_rtp.then(|| self.rtp());
+                let most = self.packet_bytes(kind, MAX_DATAGRAM_BYTES, is_rtp);
+                let messages = self.messages(kind);
+                Box::new(OverUdp::new(source, messages, rtp, most, self.overhead_bytes()))
+            }
+            Carrier::Tcp => {
+                let connection = self.connection(&self.scenario.params.tcp);
+                Box::new(OverTcp::new(source, self.messages(kind), connection, self.start))
+            }
+            Carrier::Adp | Carrier::RtpAdp => {
+                self.over_adp(Data::Messages(source), kind, carrier == Carrier::RtpAdp)
+            }
+        }
+    }
+
+    fn over_adp(&self, data: Data, kind: MessageKind, is_rtp: bool) -> Box<dyn Flow> {
+        let params = &self.scenario.params.adp;
+        let fits = MAX_IP_BYTES - IP_HEADER_BYTES - wire::adp::HEADER_BYTES;
+        let is_endless = matches!(data, Data::Endless { .. });
+        let sender = adp::Sender::new(params, self.packet_bytes(kind, fits, is_rtp), is_endless);
+        let rtp = is_rtp.then(|| self.rtp());
+        Box::new(OverAdp::new(data, self.messages(kind), rtp, (sender, adp::Receiver::new(params))))
+    }
+
+    /// Most payload of a packet, in bytes: what fits an IP packet, if nothing smaller is asked for.
+    fn packet_bytes(&self, kind: MessageKind, fits: u32, is_rtp: bool) -> u32 {
+        let wanted = match kind {
+            MessageKind::Video => self.scenario.params.video.packet_bytes,
+            MessageKind::Adp => self.scenario.params.adp.packet_bytes,
+            MessageKind::OnOff | MessageKind::Poisson | MessageKind::Trace => 0,
+        };
+        let fits = fits - if is_rtp { wire::rtp::HEADER_BYTES } else { 0 };
+        if wanted == 0 { fits } else { wanted.min(fits) }
+    }
+
+    fn messages(&self, kind: MessageKind) -> Messages {
+        let warmup = Time::from_secs(self.scenario.warmup_s);
+        let deadline = Span::from_secs(self.scenario.params.video.playout_deadline_s);
+        Messages::new(self.id, kind, warmup, deadline)
+    }
+
+    /// Both ends of the flow's only TCP connection.
+    fn connection(&self, params: &TcpParams) -> Connection {
+        let tick = Span::from_micros(params.tick_ms * 1e3);
+        let tick_phase = self.streams.stream(self.id.0, Purpose::Transport).span_below(tick);
+        let sender = Sender::new(params, tick_phase);
+        Connection::new(self.id.into(), End::Source, sender, Receiver::new(params))
+    }
+
+    /// A Web session, whose connections come and go.
+    fn web(&self, session: WebSession) -> Box<dyn Flow> {
+        let params = self.scenario.params.tcp.clone();
+        let tick = Span::from_micros(params.tick_ms * 1e3);
+        let mut stream = self.streams.stream(self.id.0, Purpose::Transport);
+        let tick_phases = [stream.span_below(tick), stream.span_below(tick)];
+        let window = (Time::from_secs(self.scenario.warmup_s), Time::from_secs(self.scenario.duration_s));
+        Box::new(WebFlow::new(self.id, session, self.start, (params, tick_phases), window))
+    }
+
+    /// Both ends of RTP.
+    fn rtp(&self) -> RtpEnds {
+        let params = &self.scenario.params.rtp;
+        let mut stream = self.streams.stream(self.id.0, Purpose::Transport);
+        let reports = self.streams.stream(self.id.0, Purpose::Reports);
+        let overhead = self.overhead_bytes();
+        let sender = rtp::Sender::new(params, overhead, &mut stream, reports);
+        let receiver = rtp::Receiver::new(params, overhead, stream);
+        RtpEnds::new(self.id, (sender, receiver), params, overhead)
+    }
+}

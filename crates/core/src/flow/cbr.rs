@@ -1,0 +1,71 @@
+//! Constant bit rate over UDP: the source counts its packets, the destination has no state.
+
+use super::{Action, End, Flow, Timer};
+use crate::kernel::Time;
+use crate::observe::{Delivery, FlowEvent, FlowMeasures, Meter};
+use crate::traffic::CbrSource;
+use crate::wire::{Ecn, FlowId, Packet, Payload};
+
+/// See the module's head.
+pub(super) struct CbrFlow {
+    id: FlowId,
+    source: CbrSource,
+    payload_bytes: u32,
+    /// Bytes of UDP and IP headers.
+    overhead_bytes: u32,
+    /// Packets made so far.
+    made: u64,
+}
+
+impl CbrFlow {
+    /// A flow that has sent nothing.
+    pub(super) fn new(id: FlowId, source: CbrSource, payload_bytes: u32, overhead_bytes: u32) -> CbrFlow {
+        CbrFlow { id, source, payload_bytes, overhead_bytes, made: 0 }
+    }
+}
+
+impl Flow for CbrFlow {
+    fn timers(&self) -> &'static [Timer] {
+        &[Timer::Source]
+    }
+
+    fn next_timeout(&self, _timer: Timer) -> Time {
+        self.source.next_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Time, _timer: Timer, actions: &mut Vec<Action>) {
+        if now < self.source.next_timeout() {
+            return;
+        }
+        self.source.handle_timeout();
+        let (at, two_way) = (End::Source, false);
+        actions.push(Action::Count(FlowEvent::CbrSent));
+        if self.made == 0 {
+            actions.push(Action::Opened { at, two_way });
+        }
+        actions.push(Action::Send {
+            from: at,
+            bytes: self.payload_bytes + self.overhead_bytes,
+            payload: Payload::Udp(self.id, self.made),
+            ecn: Ecn::NotEct,
+        });
+        self.made += 1;
+        if self.source.next_timeout() == Time::NEVER {
+            actions.push(Action::Closed { at, two_way });
+        }
+    }
+
+    fn handle_packet(&mut self, _now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<Action>) {
+        actions.push(match packet.payload {
+            Payload::Udp(..) => {
+                let delivery = Delivery::of(packet, self.payload_bytes, is_first);
+                Action::Count(FlowEvent::CbrDelivered(delivery))
+            }
+            _ => Action::Broken("a CBR flow gets a packet that is not its own"),
+        });
+    }
+
+    fn measures(&self, meter: &Meter) -> FlowMeasures {
+        FlowMeasures::Cbr(meter.cbr_measures(self.id))
+    }
+}

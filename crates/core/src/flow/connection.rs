@@ -1,0 +1,229 @@
+//! Both ends of one TCP connection, and what every flow makes of what they ask for.
+
+use super::{Action, End};
+use crate::kernel::Time;
+use crate::observe::{Delivery, FlowEvent, FlowSample, Meter, TcpMeasures};
+use crate::routing::Notice;
+use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Sender, SenderCounters};
+use crate::wire::tcp::Segment;
+use crate::wire::{ConnectionId, Packet, Payload};
+
+/// A TCP connection between the two ends of a flow.
+pub(super) struct Connection {
+    id: ConnectionId,
+    /// Where its data come from; ACKs go the other way.
+    from: End,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    /// Has the application written anything? Before that, nothing happens.
+    is_open: bool,
+    /// Has it written all, so that the connection is over when everything is acknowledged?
+    has_all: bool,
+    completed: Option<Time>,
+    /// The counters when the warm-up ended.
+    at_warmup: (SenderCounters, ReceiverCounters),
+    /// Used again for each call of an endpoint.
+    outputs: Vec<Output>,
+}
+
+impl Connection {
+    /// A connection that nothing is written to.
+    pub(super) fn new(id: ConnectionId, from: End, sender: Sender, receiver: Receiver) -> Connection {
+        Connection {
+            id,
+            from,
+            sender,
+            receiver,
+            is_open: false,
+            has_all: false,
+            completed: None,
+            at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// The number of the connection within its flow.
+    pub(super) fn number(&self) -> u32 {
+        self.id.number
+    }
+
+    /// When all data was acknowledged.
+    pub(super) fn completed(&self) -> Option<Time> {
+        self.completed
+    }
+
+    /// The application begins to use the connection: routing is told.
+    pub(super) fn open(&mut self, actions: &mut Vec<Action>) {
+        self.is_open = true;
+        actions.push(Action::Opened { at: self.from, two_way: true });
+    }
+
+    /// The application writes `bytes`, or data without end, all at once; if `is_last`, it writes no more.
+    pub(super) fn write(
+        &mut self,
+        now: Time,
+        bytes: &[Option<u64>],
+        is_last: bool,
+        actions: &mut Vec<Action>,
+    ) {
+        self.has_all = is_last;
+        self.with_sender(now, actions, |sender, out| {
+            for &bytes in bytes {
+                sender.handle_write(now, bytes, out);
+            }
+        });
+    }
+
+    /// The timers of the sender may be due.
+    pub(super) fn wake_sender(&mut self, now: Time, actions: &mut Vec<Action>) {
+        self.with_sender(now, actions, |sender, out| sender.handle_timeout(now, out));
+    }
+
+    /// A delayed ACK may be due.
+    pub(super) fn wake_receiver(&mut self, now: Time, actions: &mut Vec<Action>) {
+        self.with_receiver(actions, |receiver, out| receiver.handle_timeout(now, out));
+    }
+
+    /// A segment reached the end that it is for. Returns the bytes that the receiver has delivered in order
+    /// so far, if the segment brought new ones.
+    pub(super) fn handle_segment(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        segment: &Segment,
+        actions: &mut Vec<Action>,
+    ) -> Option<u64> {
+        match segment {
+            Segment::Data { payload, .. } => {
+                let delivery = Delivery::of(packet, *payload, true);
+                actions.push(Action::Count(FlowEvent::SegmentDelivered(delivery)));
+                let ecn = packet.ecn;
+                return self
+                    .with_receiver(actions, |receiver, out| receiver.handle_data(now, segment, ecn, out));
+            }
+            Segment::Ack { .. } => {
+                self.with_sender(now, actions, |sender, out| sender.handle_ack(now, segment, out));
+            }
+            Segment::Erdn { .. } | Segment::Ersn { .. } => self.handle_notification(now, segment, actions),
+        }
+        None
+    }
+
+    /// The sender gets a notification from a node on the way, or its own (TCP-BuS).
+    pub(super) fn handle_notification(&mut self, now: Time, segment: &Segment, actions: &mut Vec<Action>) {
+        self.with_sender(now, actions, |sender, out| sender.handle_notification(now, segment, out));
+    }
+
+    /// Routing at one end tells about the other end. The sender there is told if it has begun and reacts to
+    /// notices.
+    pub(super) fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+        if at != self.from || !self.is_open || !self.sender.heeds_notices() {
+            return;
+        }
+        self.with_sender(now, actions, |sender, out| match notice {
+            Notice::RouteFailed { .. } => sender.handle_route_failed(now, out),
+            Notice::RouteFound { .. } => sender.handle_route_found(now, out),
+        });
+    }
+
+    /// The warm-up ends.
+    pub(super) fn mark_warmup(&mut self) {
+        self.at_warmup = (self.sender.counters().clone(), self.receiver.counters().clone());
+    }
+
+    /// The measures of a flow whose only connection this is.
+    pub(super) fn measures(&self, meter: &Meter, start: Time) -> TcpMeasures {
+        meter.tcp_measures(
+            self.id.flow,
+            start,
+            (self.sender.counters(), &self.at_warmup.0),
+            (self.receiver.counters(), &self.at_warmup.1),
+            self.completed,
+        )
+    }
+
+    /// Payload that arrived in order since the end of the warm-up.
+    pub(super) fn delivered_bytes(&self) -> u64 {
+        self.receiver.counters().bytes_in_order - self.at_warmup.1.bytes_in_order
+    }
+
+    /// Payload sent since the end of the warm-up, retransmissions included.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.sender.counters().bytes_sent - self.at_warmup.0.bytes_sent
+    }
+
+    /// The connection at this instant, for the time series.
+    pub(super) fn sample(&self) -> FlowSample {
+        FlowSample {
+            flow: self.id.flow.0,
+            cwnd_segments: self.sender.cwnd(),
+            ssthresh_segments: self.sender.ssthresh(),
+            rto_s: self.sender.rto().as_secs(),
+            delivered_bytes: self.receiver.counters().bytes_in_order,
+        }
+    }
+
+    /// Calls the sender and passes on what it asks for.
+    fn with_sender(
+        &mut self,
+        now: Time,
+        actions: &mut Vec<Action>,
+        call: impl FnOnce(&mut Sender, &mut Vec<Output>),
+    ) {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        call(&mut self.sender, &mut outputs);
+        actions.push(Action::Window {
+            at: self.from,
+            cwnd: self.sender.cwnd(),
+            ssthresh: self.sender.ssthresh(),
+            rto: self.sender.rto(),
+        });
+        let mut finishes = false;
+        for output in outputs.drain(..) {
+            match output {
+                Output::Send { segment, bytes, ecn } => {
+                    let payload = Payload::Tcp(self.id, segment);
+                    actions.push(Action::Send { from: self.from, bytes, payload, ecn });
+                }
+                Output::TimedOut => actions.push(Action::Count(FlowEvent::TimedOut)),
+                Output::Acknowledged => actions.push(Action::Count(FlowEvent::Acknowledged)),
+                Output::Finished => finishes = self.has_all && self.completed.is_none(),
+                Output::InOrder(_) => actions.push(Action::Broken("a TCP sender delivers data")),
+            }
+        }
+        self.outputs = outputs;
+        if finishes {
+            self.completed = Some(now);
+            actions.push(Action::Closed { at: self.from, two_way: true });
+        }
+    }
+
+    /// Calls the receiver and passes on what it asks for. Returns the bytes delivered so far if they became
+    /// more.
+    fn with_receiver(
+        &mut self,
+        actions: &mut Vec<Action>,
+        call: impl FnOnce(&mut Receiver, &mut Vec<Output>),
+    ) -> Option<u64> {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        call(&mut self.receiver, &mut outputs);
+        let mut in_order = None;
+        for output in outputs.drain(..) {
+            match output {
+                Output::Send { segment, bytes, ecn } => {
+                    let payload = Payload::Tcp(self.id, segment);
+                    actions.push(Action::Send { from: self.from.other(), bytes, payload, ecn });
+                }
+                Output::InOrder(bytes) => {
+                    actions.push(Action::Count(FlowEvent::Progressed));
+                    in_order = Some(bytes);
+                }
+                Output::TimedOut | Output::Acknowledged | Output::Finished => {
+                    actions.push(Action::Broken("a TCP receiver acts as a sender"));
+                }
+            }
+        }
+        self.outputs = outputs;
+        in_order
+    }
+}

@@ -1,0 +1,99 @@
+//! What all flows of messages have in common, whatever carries them: the account of every message.
+
+use crate::kernel::{Span, Time};
+use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter};
+use crate::traffic::{Message, Source};
+use crate::wire::FlowId;
+
+/// What kind of source makes the messages; the measures are named after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum MessageKind {
+    OnOff,
+    Poisson,
+    Trace,
+    /// The messages are frames, with measures of their own.
+    Video,
+    /// Endless data over ADP.
+    Adp,
+}
+
+/// The messages of a flow.
+pub(super) struct Messages {
+    pub(super) id: FlowId,
+    kind: MessageKind,
+    /// Measures count messages made from here on.
+    warmup: Time,
+    /// After this a message comes too late; zero: never.
+    playout_deadline: Span,
+    pub(super) log: MessageLog,
+}
+
+/// A message that was just made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Made {
+    pub(super) number: u32,
+    pub(super) bytes: u32,
+    /// Is it the flow's first?
+    pub(super) is_first: bool,
+    /// Will the source make no more?
+    pub(super) is_last: bool,
+}
+
+impl Messages {
+    /// No messages yet.
+    pub(super) fn new(id: FlowId, kind: MessageKind, warmup: Time, playout_deadline: Span) -> Messages {
+        Messages { id, kind, warmup, playout_deadline, log: MessageLog::default() }
+    }
+
+    /// Takes the message that is due from its source.
+    pub(super) fn make(&mut self, now: Time, source: &mut dyn Source) -> Made {
+        let message = source.handle_timeout();
+        let number = self.log.make(now, message);
+        let is_last = source.next_timeout() == Time::NEVER;
+        Made { number, bytes: message.bytes, is_first: number == 0, is_last }
+    }
+
+    /// An endless source makes a message of `bytes`, which its transport sends at once.
+    pub(super) fn make_endless(&mut self, now: Time, bytes: u32) {
+        self.log.make(now, Message { bytes, frame: None });
+    }
+
+    /// Of the messages made in the window those delivered in time.
+    pub(super) fn in_time_fraction(&self) -> Option<f64> {
+        self.log.in_time_fraction(self.warmup, self.playout_deadline)
+    }
+
+    /// The measures that all transports have; `waiting` are the messages at the sender.
+    pub(super) fn common_measures(
+        &self,
+        meter: &Meter,
+        transport: &'static str,
+        waiting: &[u32],
+    ) -> MessageMeasures {
+        self.log.measures(self.warmup, transport, waiting, &meter.cbr_measures(self.id))
+    }
+
+    /// The measures under the name of the flow's kind.
+    pub(super) fn named(&self, measures: MessageMeasures) -> FlowMeasures {
+        match self.kind {
+            MessageKind::OnOff => FlowMeasures::OnOff(measures),
+            MessageKind::Poisson => FlowMeasures::Poisson(measures),
+            MessageKind::Trace => FlowMeasures::Trace(measures),
+            MessageKind::Video => {
+                FlowMeasures::Video(self.log.video(self.warmup, self.playout_deadline, measures))
+            }
+            MessageKind::Adp => FlowMeasures::Adp(measures),
+        }
+    }
+
+    /// The messages at this instant, `waiting` of them at the sender if it knows.
+    pub(super) fn sample(&self, waiting: Option<u64>) -> MessageSample {
+        MessageSample {
+            flow: self.id.0,
+            delivered_messages: self.log.delivered(),
+            waiting_messages: waiting,
+            adp_window_packets: None,
+            adp_tto_s: None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Messages over TCP: each is one write to the flow's connection, and is delivered when the byte stream
+//! reaches its end.
+
+use super::connection::Connection;
+use super::messages::Messages;
+use super::{Action, End, Flow, Timer};
+use crate::kernel::Time;
+use crate::observe::{FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter};
+use crate::routing::Notice;
+use crate::traffic::Source;
+use crate::wire::tcp;
+use crate::wire::{Packet, Payload};
+
+/// See the module's head.
+pub(super) struct OverTcp {
+    source: Box<dyn Source>,
+    messages: Messages,
+    connection: Connection,
+    start: Time,
+}
+
+impl OverTcp {
+    /// A flow that has sent nothing and begins at `start`.
+    pub(super) fn new(
+        source: Box<dyn Source>,
+        messages: Messages,
+        connection: Connection,
+        start: Time,
+    ) -> OverTcp {
+        OverTcp { source, messages, connection, start }
+    }
+
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if now < self.source.next_timeout() {
+            return;
+        }
+        let made = self.messages.make(now, self.source.as_mut());
+        if made.is_first {
+            self.connection.open(actions);
+        }
+        self.connection.write(now, &[Some(made.bytes.into())], made.is_last, actions);
+    }
+}
+
+impl Flow for OverTcp {
+    fn timers(&self) -> &'static [Timer] {
+        &[Timer::Source, Timer::Sender, Timer::Receiver]
+    }
+
+    fn next_timeout(&self, timer: Timer) -> Time {
+        match timer {
+            Timer::Source => self.source.next_timeout(),
+            Timer::Sender => self.connection.sender.next_timeout(),
+            Timer::Receiver => self.connection.receiver.next_timeout(),
+            Timer::Reports => Time::NEVER,
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+        match timer {
+            Timer::Source => self.wake_source(now, actions),
+            Timer::Sender => self.connection.wake_sender(now, actions),
+            Timer::Receiver => self.connection.wake_receiver(now, actions),
+            Timer::Reports => actions.push(Action::Broken("a flow over TCP has reports")),
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
+        let Payload::Tcp(_, segment) = &packet.payload else {
+            return actions.push(Action::Broken("a flow over TCP gets a packet that is no segment"));
+        };
+        if let Some(in_order) = self.connection.handle_segment(now, packet, segment, actions) {
+            self.messages.log.progress(now, in_order);
+        }
+    }
+
+    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+        self.connection.handle_notice(now, at, notice, actions);
+    }
+
+    fn handle_notification(
+        &mut self,
+        now: Time,
+        _connection: u32,
+        segment: &tcp::Segment,
+        actions: &mut Vec<Action>,
+    ) {
+        self.connection.handle_notification(now, segment, actions);
+    }
+
+    fn handle_warmup_end(&mut self) {
+        self.connection.mark_warmup();
+    }
+
+    fn has_outages(&self) -> bool {
+        true
+    }
+
+    fn measures(&self, meter: &Meter) -> FlowMeasures {
+        // TCP loses nothing: what is not delivered waits.
+        let waiting = self.messages.log.undelivered();
+        self.messages.named(MessageMeasures {
+            throughput_bps: self.connection.measures(meter, self.start).throughput_bps,
+            timeouts: Some(self.connection.sender.counters().timeouts),
+            ..self.messages.common_measures(meter, "tcp", &waiting)
+        })
+    }
+
+    fn stream_bytes(&self) -> Option<u64> {
+        Some(self.connection.delivered_bytes())
+    }
+
+    fn tcp_sample(&self) -> Option<FlowSample> {
+        Some(self.connection.sample())
+    }
+
+    fn message_sample(&self) -> Option<MessageSample> {
+        // TCP does not know where messages end.
+        Some(self.messages.sample(None))
+    }
+}

@@ -1,0 +1,220 @@
+//! Transfers and messages over TCP, with every sender.
+
+use super::{fates, messages, of_messages, of_tcp, sender, transfer};
+use crate::flow::testbench::{Fault, Pair, ms};
+use crate::flow::{Action, End};
+use crate::routing::Notice;
+use crate::scenario::Carrier;
+use crate::transport::tcp::SENDER_NAMES;
+use crate::wire::NodeId;
+use crate::wire::tcp::Segment;
+
+const FAILED: Notice = Notice::RouteFailed { dst: NodeId(1), told: true };
+const FOUND: Notice = Notice::RouteFound { dst: NodeId(1) };
+
+fn with_sender(name: &str, bytes: Option<u64>) -> Pair {
+    Pair::with(transfer(bytes), None, sender(name))
+}
+
+/// SYN, then an initial window of three, of which the delayed ACK answers two; the rest, and its delayed ACK.
+#[test]
+fn a_transfer_opens_sends_all_and_closes_with_the_last_ack() {
+    let mut pair = Pair::new(transfer(Some(7000)));
+    pair.run(5000);
+    assert_eq!(
+        pair.story,
+        [
+            "1000 source opens two-way",
+            "1000 source sends tcp 40",
+            "1050 destination sends ack 40",
+            "1100 source sends tcp 1500",
+            "1100 source sends tcp 1500",
+            "1100 source sends tcp 1500",
+            "1150 destination sends ack 40",
+            "1200 source sends tcp 1500",
+            "1200 source sends tcp 1200",
+            "1250 destination sends ack 40",
+            "1350 destination sends ack 40",
+            "1400 source closes two-way",
+        ]
+    );
+    let tcp = of_tcp(pair.measures());
+    assert_eq!(
+        (tcp.delivered_bytes, tcp.completed_s, tcp.retransmissions),
+        (7000, Some(ms(1400).as_secs()), 0)
+    );
+    assert_eq!(tcp.connect_time_s, Some(ms(150).as_secs()));
+}
+
+/// Limited transmit sends two more, whose duplicate ACKs make the third: fast retransmit without a timeout.
+#[test]
+fn a_lost_segment_is_sent_again_and_all_bytes_arrive_once() {
+    let mut pair =
+        Pair::new(transfer(Some(7000))).fault("tcp", 1, Fault::Lose).fault("tcp", 2, Fault::Copy(1));
+    pair.run(5000);
+    let tcp = of_tcp(pair.measures());
+    assert_eq!((tcp.delivered_bytes, tcp.retransmissions, tcp.fast_retransmits), (7000, 1, 1));
+    assert_eq!((tcp.timeouts, tcp.timeouts_in_row), (0, 0));
+    assert_eq!(pair.lines(&["closes"]).len(), 1);
+}
+
+/// The RTO is a second at first and doubles: 1 s, 2 s and 4 s after the first SYN.
+#[test]
+fn timeouts_in_a_row_are_counted_until_an_ack() {
+    let mut pair = Pair::new(transfer(Some(1000))).faults("tcp", 0..3, Fault::Lose);
+    pair.run(20_000);
+    let times: Vec<u64> = pair.sent("tcp").iter().map(|sent| sent.0).take(4).collect();
+    assert_eq!(times, [1000, 2000, 4000, 8000]);
+    let tcp = of_tcp(pair.measures());
+    assert_eq!((tcp.timeouts, tcp.timeouts_in_row, tcp.delivered_bytes), (3, 3, 1000));
+    assert!((tcp.longest_gap_s - 7.15).abs() < 1e-9, "{}", tcp.longest_gap_s);
+}
+
+/// Losses of data and of ACKs, copies and overtaking.
+#[test]
+fn every_sender_brings_a_transfer_to_its_end() {
+    for name in SENDER_NAMES {
+        let mut pair = with_sender(name, Some(120_000))
+            .faults("tcp", 5..7, Fault::Lose)
+            .faults("tcp", 20..24, Fault::Delay(120))
+            .fault("tcp", 30, Fault::Copy(7))
+            .faults("tcp", 40..44, Fault::Lose)
+            .faults("ack", 12..15, Fault::Lose);
+        pair.run(99_000);
+        let tcp = of_tcp(pair.measures());
+        assert_eq!(tcp.delivered_bytes, 120_000, "{name}");
+        assert!(tcp.completed_s.is_some() && tcp.retransmissions >= 6, "{name}: {tcp:?}");
+        let ends = pair.lines(&["opens", "closes"]);
+        assert_eq!(ends.len(), 2, "{name}: {ends:?}");
+        assert!(ends[1].ends_with("source closes two-way"), "{name}: {ends:?}");
+        assert_eq!(pair.broken, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_transfer_that_stops_brings_what_it_sent_to_its_end() {
+    let mut pair = Pair::with(transfer(None), Some(1.45), |_| {});
+    pair.run(5000);
+    assert!(pair.sent("tcp").iter().all(|&(time, _)| time < 1450));
+    assert_eq!(pair.lines(&["opens", "closes"]).len(), 2);
+    let tcp = of_tcp(pair.measures());
+    assert_eq!(tcp.delivered_bytes, 1460 * (pair.sent("tcp").len() as u64 - 1));
+}
+
+/// TCP-F freezes when routing at its own node says that the route failed, and goes on when there is one
+/// again; others time out.
+#[test]
+fn notices_reach_the_sender_at_their_end_once_it_has_begun() {
+    let sent_after = |notices: &[(End, Notice)], name: &str| {
+        let mut pair = with_sender(name, None);
+        pair.run(1420).cut();
+        let before = pair.sent("tcp").len();
+        for &(at, notice) in notices {
+            pair.notify(at, notice);
+        }
+        pair.run(4000);
+        pair.sent("tcp").len() - before
+    };
+    let undisturbed = sent_after(&[], "tcp-f");
+    assert!(undisturbed > 0, "it times out");
+    assert_eq!(sent_after(&[(End::Source, FAILED)], "tcp-f"), 0);
+    assert_eq!(sent_after(&[(End::Destination, FAILED)], "tcp-f"), undisturbed);
+    assert!(sent_after(&[(End::Source, FAILED), (End::Source, FOUND)], "tcp-f") > 0);
+    assert_eq!(sent_after(&[(End::Source, FAILED)], "reno"), sent_after(&[], "reno"));
+    let mut early = with_sender("tcp-f", Some(1000));
+    early.notify(End::Source, FAILED).run(5000);
+    assert_eq!(early.story.first().map(String::as_str), Some("1000 source opens two-way"));
+    assert_eq!(of_tcp(early.measures()).delivered_bytes, 1000);
+}
+
+/// What the sender's own node found out freezes it as what comes from another node does.
+#[test]
+fn a_notification_freezes_tcp_bus() {
+    let mut pair = with_sender("tcp-bus", None);
+    pair.run(1420).cut();
+    let before = pair.sent("tcp").len();
+    let mut actions = Vec::new();
+    pair.flow.handle_notification(ms(1420), 0, &Segment::Erdn { dst: NodeId(1) }, &mut actions);
+    assert!(matches!(actions[..], [Action::Window { at: End::Source, .. }]), "{actions:?}");
+    pair.run(4000);
+    assert_eq!(pair.sent("tcp").len(), before);
+}
+
+#[test]
+fn a_mark_shrinks_the_window_without_a_loss() {
+    let window_at = |marks: std::ops::Range<usize>, millis: u64| {
+        let with_ecn = |scenario: &mut crate::scenario::Scenario| scenario.params.tcp.ecn = true;
+        let mut pair = Pair::with(transfer(None), None, with_ecn).faults("tcp", marks, Fault::Mark);
+        pair.run(millis);
+        assert_eq!(of_tcp(pair.measures()).retransmissions, 0);
+        pair.flow.tcp_sample().expect("a TCP flow").cwnd_segments
+    };
+    assert!(window_at(6..7, 1700) < window_at(0..0, 1700));
+}
+
+/// 7000 bytes, of which all but the first window arrive after the warm-up.
+#[test]
+fn the_window_counts_what_arrives_in_it() {
+    let mut pair = Pair::with(transfer(Some(7000)), None, |scenario| scenario.warmup_s = 1.2);
+    pair.run(5000);
+    let tcp = of_tcp(pair.measures());
+    assert_eq!((tcp.delivered_bytes, pair.flow.stream_bytes()), (7000 - 3 * 1460, Some(7000 - 3 * 1460)));
+    assert_eq!((tcp.segments_sent, pair.flow.transfer_sent_bytes()), (2, 7000 - 3 * 1460));
+    assert_eq!(tcp.completed_s, Some(ms(1400).as_secs()));
+}
+
+#[test]
+fn a_message_over_tcp_is_delivered_with_its_last_byte() {
+    let mut pair = Pair::new(messages(Carrier::Tcp, &[(0.0, 100), (0.5, 2000)]));
+    pair.run(5000);
+    assert_eq!(
+        pair.story,
+        [
+            "1000 source opens two-way",
+            "1000 source sends tcp 40",
+            "1050 destination sends ack 40",
+            "1100 source sends tcp 140",
+            "1250 destination sends ack 40",
+            "1500 source sends tcp 1500",
+            "1500 source sends tcp 580",
+            "1550 destination sends ack 40",
+            "1600 source closes two-way",
+        ]
+    );
+    let measures = of_messages(pair.measures());
+    assert_eq!((measures.message_latency_mean_s, measures.packets_sent), (Some(0.1), None));
+}
+
+/// Each message is one write; what is lost delays all that comes after it, and none is lost.
+#[test]
+fn messages_over_tcp_wait_for_a_loss_and_are_all_delivered() {
+    for name in SENDER_NAMES {
+        let list: Vec<(f64, u32)> = (0..40).map(|number| (f64::from(number) * 0.2, 700)).collect();
+        let kind = messages(Carrier::Tcp, &list);
+        let mut pair = Pair::with(kind, None, sender(name)).fault("tcp", 3, Fault::Lose).faults(
+            "tcp",
+            10..12,
+            Fault::Lose,
+        );
+        pair.run(3000);
+        let [made, delivered, dropped, lost, waiting] = fates(pair.measures());
+        assert_eq!((made, dropped, lost), (11, 0, 0), "{name}");
+        assert_eq!(delivered + waiting, 11, "{name}");
+        assert!(waiting > 0, "{name}");
+        assert_eq!(pair.lines(&["closes"]), [""; 0], "{name}");
+        pair.run(99_000);
+        assert_eq!(fates(pair.measures()), [40, 40, 0, 0, 0], "{name}");
+        assert_eq!(pair.lines(&["closes"]).len(), 1, "{name}");
+        assert_eq!(pair.flow.stream_bytes(), Some(40 * 700), "{name}");
+    }
+}
+
+/// Both samples of the time series come from the same flow.
+#[test]
+fn a_flow_of_messages_over_tcp_is_sampled_as_both() {
+    let mut pair = Pair::new(messages(Carrier::Tcp, &[(0.0, 100), (0.5, 2000)]));
+    pair.run(1160);
+    let (tcp, of) = (pair.flow.tcp_sample(), pair.flow.message_sample());
+    assert_eq!(tcp.map(|tcp| tcp.delivered_bytes), Some(100));
+    assert_eq!(of.map(|of| (of.delivered_messages, of.waiting_messages)), Some((1, None)));
+}

@@ -1,0 +1,134 @@
+//! A file transfer over TCP: one connection, and one write of all its data.
+
+use super::connection::Connection;
+use super::{Action, End, Flow, Timer};
+use crate::kernel::Time;
+use crate::observe::{FlowMeasures, FlowSample, Meter, RunningCounts};
+use crate::routing::Notice;
+use crate::wire::tcp;
+use crate::wire::{Packet, Payload};
+
+/// See the module's head.
+pub(super) struct Transfer {
+    state: State,
+    start: Time,
+    stop: Time,
+    /// None: data without end.
+    bytes: Option<u64>,
+    connection: Connection,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    NotStarted,
+    Running,
+    /// Nothing new is sent.
+    Stopped,
+}
+
+impl Transfer {
+    /// A transfer of `bytes`, or without end, that begins at `start` and sends nothing new from `stop` on.
+    pub(super) fn new(start: Time, stop: Time, bytes: Option<u64>, connection: Connection) -> Transfer {
+        Transfer { state: State::NotStarted, start, stop, bytes, connection }
+    }
+
+    fn source_deadline(&self) -> Time {
+        match self.state {
+            State::NotStarted => self.start,
+            State::Running => self.stop,
+            State::Stopped => Time::NEVER,
+        }
+    }
+
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+        if now < self.source_deadline() {
+            return;
+        }
+        if self.state == State::NotStarted {
+            self.state = State::Running;
+            self.connection.open(actions);
+            self.connection.write(now, &[self.bytes], true, actions);
+        } else {
+            self.state = State::Stopped;
+            self.connection.sender.handle_close();
+        }
+    }
+}
+
+impl Flow for Transfer {
+    fn timers(&self) -> &'static [Timer] {
+        &[Timer::Source, Timer::Sender, Timer::Receiver]
+    }
+
+    fn next_timeout(&self, timer: Timer) -> Time {
+        match timer {
+            Timer::Source => self.source_deadline(),
+            Timer::Sender => self.connection.sender.next_timeout(),
+            Timer::Receiver => self.connection.receiver.next_timeout(),
+            Timer::Reports => Time::NEVER,
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+        match timer {
+            Timer::Source => self.wake_source(now, actions),
+            Timer::Sender => self.connection.wake_sender(now, actions),
+            Timer::Receiver => self.connection.wake_receiver(now, actions),
+            Timer::Reports => actions.push(Action::Broken("a TCP transfer has reports")),
+        }
+    }
+
+    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
+        match &packet.payload {
+            Payload::Tcp(_, segment) => {
+                self.connection.handle_segment(now, packet, segment, actions);
+            }
+            _ => actions.push(Action::Broken("a TCP transfer gets a packet that is no segment")),
+        }
+    }
+
+    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+        self.connection.handle_notice(now, at, notice, actions);
+    }
+
+    fn handle_notification(
+        &mut self,
+        now: Time,
+        _connection: u32,
+        segment: &tcp::Segment,
+        actions: &mut Vec<Action>,
+    ) {
+        self.connection.handle_notification(now, segment, actions);
+    }
+
+    fn handle_warmup_end(&mut self) {
+        self.connection.mark_warmup();
+    }
+
+    fn has_outages(&self) -> bool {
+        true
+    }
+
+    fn measures(&self, meter: &Meter) -> FlowMeasures {
+        FlowMeasures::Tcp(self.connection.measures(meter, self.start))
+    }
+
+    fn stream_bytes(&self) -> Option<u64> {
+        Some(self.connection.delivered_bytes())
+    }
+
+    fn transfer_sent_bytes(&self) -> u64 {
+        self.connection.sent_bytes()
+    }
+
+    fn add_running(&self, counts: &mut RunningCounts) {
+        let (sender, receiver) = (self.connection.sender.counters(), self.connection.receiver.counters());
+        counts.tcp_delivered_bytes += receiver.bytes_in_order;
+        counts.tcp_retransmissions += sender.retransmissions;
+        counts.tcp_timeouts += sender.timeouts;
+    }
+
+    fn tcp_sample(&self) -> Option<FlowSample> {
+        Some(self.connection.sample())
+    }
+}

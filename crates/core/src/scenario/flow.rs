@@ -1,0 +1,275 @@
+//! One flow of a scenario: what its source sends to whom, from when on.
+//!
+//! `flow_kinds!` is the one home of what each kind of flow may be given: name, type, default, unit, range and
+//! meaning of every field. The declaration gives serialisation, the range check, and the schema by which
+//! Python checks what a user wrote.
+
+use serde::{Deserialize, Serialize};
+
+use super::{About, MAX_NODES};
+use crate::kernel::MAX_TIME_S;
+use crate::params::{FieldInfo, Outside, ParamValue, choices, field_info, outside, range_of};
+use crate::traffic::{Durations, WebCycle};
+
+/// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
+pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
+/// Largest receiver window, in segments.
+pub const MAX_WINDOW: u32 = 65_536;
+/// Longest transfer, in bytes or packets: whole numbers up to here are read from every format.
+const MAX_COUNT: f64 = 9e18;
+/// Highest number of a node.
+const MAX_NODE: f64 = (MAX_NODES - 1) as f64;
+/// Shortest and longest time between events, in s.
+const INTERVALS: (f64, f64) = (1e-6, 1e6);
+
+choices! {
+    /// What carries the messages of a source.
+    pub enum Carrier {
+        /// One or more datagrams for each message.
+        Udp = "udp",
+        /// The Adaptive Datagram Protocol.
+        Adp = "adp",
+        /// One write for each message.
+        Tcp = "tcp",
+        /// RTP over UDP.
+        RtpUdp = "rtp-udp",
+        /// RTP over ADP.
+        RtpAdp = "rtp-adp",
+    }
+}
+
+/// One flow of traffic. Its kind refuses unknown fields; serde cannot refuse them beside a flattened field.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Flow {
+    /// The source node.
+    pub src: u32,
+    /// The destination node.
+    pub dst: u32,
+    /// When the source begins, in s.
+    pub start_s: f64,
+    /// When the source stops making new data, in s; none: with the run.
+    #[serde(default)]
+    pub stop_s: Option<f64>,
+    /// What it sends.
+    #[serde(flatten)]
+    pub kind: FlowKind,
+}
+
+/// What there is to know of a kind of flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindInfo {
+    /// Its name.
+    pub kind: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Its fields beside those of every flow ([`Flow::SCHEMA`]).
+    pub fields: &'static [FieldInfo],
+}
+
+/// Declares the kinds of flows. A kind: `Kind = "name" { … }`, each field
+/// `name: Type [= "default's function"], "unit" [, [low, high]];`, both with their meaning as the doc
+/// comment.
+macro_rules! flow_kinds {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal {
+        $($(#[doc = $meaning:literal])+
+          $field:ident : $type:ty $(= $default:literal)?, $unit:literal $(, [$low:expr, $high:expr])?;)*
+    })+) => {
+        /// What a flow sends.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[serde(tag = "kind", deny_unknown_fields)]
+        pub enum FlowKind {
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $kind {
+                $($(#[doc = $meaning])+ $(#[serde(default = $default)])? $field: $type,)*
+            },)+
+        }
+
+        impl FlowKind {
+            /// What there is to know of each kind.
+            pub const SCHEMA: &'static [KindInfo] = &[$(KindInfo {
+                kind: $name,
+                meaning: concat!($($doc),+).trim_ascii(),
+                fields: &[$(field_info!(
+                    $field: $type $(= $default)?, $unit, concat!($($meaning),+) $(, [$low, $high])?
+                ),)*],
+            },)+];
+
+            /// The first field with a value outside its range.
+            fn outside(&self) -> Option<Outside> {
+                match self {
+                    $(FlowKind::$kind { $($field),* } => None$(.or_else(|| {
+                        outside(stringify!($field), $field, range_of!($($low, $high)?), $unit)
+                    }))*,)+
+                }
+            }
+        }
+    };
+}
+
+flow_kinds! {
+    /// A file transfer over TCP.
+    Tcp = "tcp" {
+        /// Bytes to transfer; endless if not given.
+        bytes: Option<u64>, "byte", [1.0, MAX_COUNT];
+        /// The receiver's window; `tcp.window` if not given.
+        window: Option<u32>, "segment", [1.0, MAX_WINDOW as f64];
+        /// Payload of a segment; `tcp.segment_bytes` if not given.
+        segment_bytes: Option<u32>, "byte", [1.0, 65_495.0];
+    }
+    /// Constant bit rate over UDP.
+    Cbr = "cbr" {
+        /// Payload of a packet.
+        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        /// Time between packets.
+        interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
+        /// Is each interval varied uniformly by up to half of it either way (ns-2's `random_`)?
+        random: bool = "bool::default", "";
+        /// Packets until the source stops; endless if not given.
+        max_packets: Option<u64>, "packet", [1.0, MAX_COUNT];
+    }
+    /// Packets at an even pace in bursts of random length, with silences between them.
+    OnOff = "on-off" {
+        /// What carries the packets.
+        transport: Carrier = "udp", "";
+        /// Payload of a packet.
+        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        /// Time between packets of a burst.
+        interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
+        /// Mean length of a burst.
+        on_s: f64, "s", [INTERVALS.0, INTERVALS.1];
+        /// Mean length of a silence.
+        off_s: f64, "s", [0.0, MAX_TIME_S];
+        /// The distribution of both lengths.
+        durations: Durations = "exponential", "";
+        /// The shape of a Pareto distribution; below 2 its variance is infinite, at 1 or less it has no mean.
+        shape: f64 = "pareto_shape", "", [1.01, 100.0];
+    }
+    /// Packets at the events of a Poisson process.
+    Poisson = "poisson" {
+        /// What carries the packets.
+        transport: Carrier = "udp", "";
+        /// Payload of a packet.
+        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        /// Mean time between packets.
+        interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
+        /// Packets until the source stops; endless if not given.
+        max_packets: Option<u64>, "packet", [1.0, MAX_COUNT];
+    }
+    /// Packets at the times that a list gives.
+    Trace = "trace" {
+        /// What carries the packets.
+        transport: Carrier = "udp", "";
+        /// The packets: time since the flow's start in s, never falling, and bytes of payload of each.
+        packets: Vec<(f64, u32)>, "";
+    }
+    /// Video of variable bit rate; see the section `video`.
+    Video = "video" {
+        /// What carries the frames.
+        transport: Carrier = "udp", "";
+    }
+    /// Endless data over ADP; see the section `adp`.
+    Adp = "adp" {}
+    /// A Web session: the source is the client, the destination the server.
+    Web = "web" {
+        /// What the session consists of, turn by turn.
+        cycles: Vec<WebCycle>, "";
+    }
+}
+
+impl ParamValue for Vec<(f64, u32)> {
+    const KIND: &'static str = "rows";
+    const ITEMS: &'static [FieldInfo] = &[
+        field_info!(time_s: f64, "s", "When the packet is made.", [0.0, MAX_TIME_S]),
+        field_info!(bytes: u32, "byte", "Payload of the packet.", [1.0, MAX_DATAGRAM_BYTES as f64]),
+    ];
+}
+
+fn udp() -> Carrier {
+    Carrier::Udp
+}
+
+fn exponential() -> Durations {
+    Durations::Exponential
+}
+
+/// ns-2's `Traffic/Pareto`: infinite variance.
+fn pareto_shape() -> f64 {
+    1.5
+}
+
+/// What a value is about, its field, the value, and what would be right.
+type Unusable = (About, String, String, String);
+
+impl Flow {
+    /// What there is to know of the fields of every flow. The number of nodes and the length of the run bound
+    /// them.
+    pub const SCHEMA: &'static [FieldInfo] = &[
+        field_info!(src: u32, "", "The source node; of a Web session the client.", [0.0, MAX_NODE]),
+        field_info!(dst: u32, "", "The destination node; of a Web session the server.", [0.0, MAX_NODE]),
+        field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
+        field_info!(stop_s: Option<f64>, "s", "When the source stops making new data; with the run if not given."),
+    ];
+
+    /// Checks everything that can be wrong with a flow in a network of `nodes` for `duration_s`.
+    pub(super) fn check(&self, nodes: usize, duration_s: f64) -> Result<(), Unusable> {
+        for (field, node) in [("src", self.src), ("dst", self.dst)] {
+            if node as usize >= nodes {
+                let wanted = format!("a node from 0 to {}", nodes - 1);
+                return Err((About::Node, field.to_owned(), node.to_string(), wanted));
+            }
+        }
+        if self.src == self.dst {
+            let wanted = "another node than the source".to_owned();
+            return Err((About::Ends, "dst".to_owned(), self.dst.to_string(), wanted));
+        }
+        if !(self.start_s >= 0.0 && self.start_s < duration_s) {
+            let wanted = format!("from 0 to less than the duration, {duration_s} s");
+            return Err((About::Times, "start_s".to_owned(), self.start_s.to_string(), wanted));
+        }
+        if let Some(stop_s) = self.stop_s
+            && !(stop_s.is_finite() && stop_s > self.start_s)
+        {
+            let wanted = format!("a time after the flow's start, {} s", self.start_s);
+            return Err((About::Times, "stop_s".to_owned(), stop_s.to_string(), wanted));
+        }
+        let wrong = self.kind.outside().or_else(|| match &self.kind {
+            FlowKind::Trace { packets, .. } => unusable_packet(packets),
+            FlowKind::Web { cycles } => unusable_cycle(cycles),
+            _ => None,
+        });
+        wrong.map_or(Ok(()), |wrong| Err((About::Value, wrong.field, wrong.found, wrong.wanted)))
+    }
+}
+
+/// The first part of a Web session that cannot be.
+fn unusable_cycle(cycles: &[WebCycle]) -> Option<Outside> {
+    let none = |field: &str, wanted: &str| Outside {
+        field: field.to_owned(),
+        found: "none".to_owned(),
+        wanted: wanted.to_owned(),
+    };
+    if cycles.is_empty() {
+        return Some(none("cycles", "at least one cycle"));
+    }
+    cycles.iter().enumerate().find_map(|(place, cycle)| {
+        let has_none = || cycle.replies_bytes.is_empty().then(|| none("replies_bytes", "at least one reply"));
+        let wrong = cycle.outside().or_else(has_none)?;
+        Some(Outside { field: format!("cycles[{place}].{}", wrong.field), ..wrong })
+    })
+}
+
+/// The first packet of a list that cannot be sent.
+fn unusable_packet(packets: &[(f64, u32)]) -> Option<Outside> {
+    let mut latest_s = 0.0;
+    packets.iter().enumerate().find_map(|(place, &(time_s, bytes))| {
+        let (found, wanted) = if !(latest_s..=MAX_TIME_S).contains(&time_s) {
+            let wanted = format!("a time not before the packet before it, up to {MAX_TIME_S} s");
+            (format!("{time_s} s"), wanted)
+        } else if !(1..=MAX_DATAGRAM_BYTES).contains(&bytes) {
+            (format!("{bytes} bytes"), format!("from 1 to {MAX_DATAGRAM_BYTES} bytes"))
+        } else {
+            latest_s = time_s;
+            return None;
+        };
+        Some(Outside { field: format!("packets[{place}]"), found, wanted })
+    })
+}

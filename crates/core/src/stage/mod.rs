@@ -1,0 +1,90 @@
+//! Stages between routing and the link layer: the contract, and what stands behind it.
+//!
+//! A stage is one node's state machine that sees what routing sends on or gives up, what comes up for
+//! routing, and what next hops take, and that may keep packets back. Most networks have none, and then a
+//! packet's way is a branch longer and no more. Routing protocols do not know of stages: a packet that a
+//! stage lets go comes to [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other
+//! does.
+//!
+//! **Contract.** The network calls one `handle_*` at a time, carries out the actions in their order, and
+//! afterwards asks [`Stage::next_timeout`]. Time never runs backwards; an early call of
+//! [`Stage::handle_timeout`] does nothing. A packet that goes in by value comes back from the call, or is
+//! kept and shown by [`Stage::kept`] until it goes out in exactly one action. The packet audit checks this in
+//! every run.
+
+mod tcp_bus;
+#[cfg(test)]
+mod tests;
+
+use crate::drops::DropReason;
+use crate::kernel::Time;
+use crate::routing::Notice;
+use crate::transport::tcp::{RouteFailureScheme, TcpParams};
+use crate::wire::tcp::Segment;
+use crate::wire::{ConnectionId, NodeId, Packet};
+
+/// What a stage asks of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StageAction {
+    /// Routing shall find a way for this packet from here.
+    Route(Packet),
+    /// Tell the sender of a connection, which may be at this node.
+    Tell {
+        /// The connection.
+        connection: ConnectionId,
+        /// Its source.
+        source: NodeId,
+        /// What it is told.
+        segment: Segment,
+        /// Its length at the IP layer.
+        bytes: u32,
+    },
+    /// The packet is kept no longer, for this reason.
+    Drop(Packet, DropReason),
+}
+
+/// One node's stage. See the module's head. The defaults let everything pass.
+pub trait Stage: Send {
+    /// Routing sends a packet on to a neighbour. Returns it if it shall go.
+    fn handle_outgoing(&mut self, _now: Time, packet: Packet, _out: &mut Vec<StageAction>) -> Option<Packet> {
+        Some(packet)
+    }
+
+    /// Routing gives up a packet. Returns it if it is not kept.
+    fn handle_given_up(
+        &mut self,
+        _now: Time,
+        packet: Packet,
+        _reason: DropReason,
+        _out: &mut Vec<StageAction>,
+    ) -> Option<Packet> {
+        Some(packet)
+    }
+
+    /// A packet comes up for routing, which may change on the way.
+    fn handle_incoming(&mut self, _now: Time, _packet: &mut Packet, _out: &mut Vec<StageAction>) {}
+
+    /// A next hop has acknowledged a packet.
+    fn handle_taken(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<StageAction>) {}
+
+    /// A packet was dropped at this node, for whatever reason and at whatever layer.
+    fn handle_dropped(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<StageAction>) {}
+
+    /// Routing tells the other layers something.
+    fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<StageAction>) {}
+
+    /// The deadline of [`Stage::next_timeout`] has come.
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>);
+
+    /// When the stage next wants to be woken; [`Time::NEVER`] if it does not.
+    fn next_timeout(&self) -> Time;
+
+    /// Calls `visit` for every packet that is kept, in a fixed order.
+    fn kept(&self, visit: &mut dyn FnMut(&Packet));
+}
+
+/// The stage of `node`, if its senders have nodes do their part.
+pub fn new(node: NodeId, params: &TcpParams) -> Option<Box<dyn Stage>> {
+    let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;
+    has_part.then(|| Box::new(tcp_bus::TcpBus::new(node, params)) as Box<dyn Stage>)
+}

@@ -1,0 +1,149 @@
+"""Where a scenario's movement and traffic come from: the tables that a user writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from manetlab import _core, flows
+from manetlab.records import (
+    Field,
+    Place,
+    Record,
+    choice,
+    integer,
+    list_of,
+    number,
+    refuse,
+    row,
+    section,
+    table,
+    text,
+)
+
+MAX_NODES = flows.MAX_NODES
+LATEST_S = _core.MAX_TIME_S
+"""Latest time of a scenario, in s."""
+FARTHEST_M = 1e7
+"""Largest distance and coordinate, in m."""
+
+
+class Chain(Record):
+    """Nodes in a line."""
+
+    nodes: int = integer("Number of nodes.", 1, MAX_NODES)
+    spacing_m: float = number("Distance between neighbours, in m.", 0, FARTHEST_M, "m", 200.0, above=True)
+
+
+class Grid(Record):
+    """Nodes in a grid, numbered along the rows."""
+
+    columns: int = integer("Nodes to the east.", 1, MAX_NODES)
+    rows: int = integer("Nodes to the north.", 1, MAX_NODES)
+    spacing_m: float = number("Distance between neighbours, in m.", 0, FARTHEST_M, "m", 200.0, above=True)
+
+    def _check(self, place: Place) -> None:
+        if (nodes := self.columns * self.rows) > MAX_NODES:
+            hint = "the number of nodes is columns × rows"
+            refuse(place, nodes, f"at most {MAX_NODES} nodes", hint)
+
+
+def _coordinate(meaning: str) -> Field:
+    coordinate: Field = number(meaning, -FARTHEST_M, FARTHEST_M, "m")
+    return coordinate
+
+
+PLACE = row(
+    "Where a node is, in m.",
+    (_coordinate("Metres to the east."), _coordinate("Metres to the north.")),
+    "a place [x, y] in m",
+)
+
+
+class MovementSource(Record):
+    """Where the nodes are and where they go: exactly one of these."""
+
+    file: str | None = text("A movement file of ns-2 (setdest).", None)
+    waypoint: dict[str, Any] | None = section(
+        "Random waypoint movement made from the seed; its parameters are those of the section waypoint "
+        "(`manetlab scenario generate --help` lists them).",
+        None,
+    )
+    positions: list[tuple[float, float]] | None = list_of(
+        "Nodes that do not move: a list of [x, y] in m.", PLACE, least=1, default=None
+    )
+    chain: Chain | None = table("Nodes in a line.", Chain, None)
+    grid: Grid | None = table("Nodes in a grid.", Grid, None)
+
+    def _check(self, place: Place) -> None:
+        given = [name for name in self.fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            wanted = f"exactly one of {', '.join(self.fields)}"
+            refuse(place, ", ".join(given) or "none of them", wanted, "where the nodes are and go")
+
+
+class RandomTraffic(Record):
+    """Flows between random nodes, drawn from the seed's traffic stream.
+
+    TCP, ADP and video flows have all different end points; as many flows of one of these kinds alone have
+    those that the others would have. Those of the CBR flows are as ``cbr_ends`` says.
+    """
+
+    tcp: int = integer("Number of endless TCP flows.", 0, MAX_NODES // 2, 0)
+    adp: int = integer("Number of endless ADP flows.", 0, MAX_NODES // 2, 0)
+    video: int = integer("Number of video flows.", 0, MAX_NODES // 2, 0)
+    video_transport: str = choice(
+        "What carries the video: udp, adp or tcp.", "udp", "adp", "tcp", default="udp"
+    )
+    cbr: int = integer("Number of CBR flows.", 0, MAX_NODES, 0)
+    tcp_start_s: float | None = number(
+        "When the TCP, ADP and video flows begin, in s; with the measurement if not given.",
+        0, LATEST_S, "s", None,
+    )  # fmt: skip
+    cbr_bytes: int = flows.like("Payload of a CBR packet.", "cbr", "bytes", 512)
+    cbr_interval_s: float = flows.like(
+        "Time between the packets of a CBR flow, in s.", "cbr", "interval_s", 0.25
+    )
+    cbr_start_within_s: float | None = number(
+        "CBR flows begin at uniformly drawn times from 0 to this, in s; if not given, 20 s, or the run's "
+        "duration where that is shorter.",
+        0, LATEST_S, "s", None,
+    )  # fmt: skip
+    cbr_within_hops: int | None = integer(
+        "CBR flows go to a node that is at most this many hops away when the run begins, by a shortest path "
+        "over links that the radio can receive over; if not given, to any node.",
+        1, 255, None,
+    )  # fmt: skip
+    cbr_ends: str = choice(
+        "any: a CBR flow goes from any node to any other. distinct-pairs: and no two of them have the same "
+        "source and destination. apart: all flows, of whatever kind, have all different end points; if all "
+        "are CBR, they have those that as many TCP flows would have.",
+        "any", "distinct-pairs", "apart", default="any",
+    )  # fmt: skip
+
+    def _check(self, place: Place) -> None:
+        if self.cbr_within_hops is not None and self.cbr_ends != "any":
+            wanted, hint = 'cbr_within_hops with cbr_ends = "any" only', "leave out one of the two"
+            refuse(place.at("cbr_ends"), self.cbr_ends, wanted, hint)
+
+
+class TrafficSource(Record):
+    """Who talks to whom: exactly one of file, flows and random, or Web sessions, or both."""
+
+    file: str | None = text("A traffic file of ns-2 (cbrgen.tcl).", None)
+    flows: list[flows.Flow] | None = list_of(
+        "The flows one by one.",
+        Field("A flow.", lambda written, place, _: flows.checked(written, place)),
+        default=None,
+    )
+    random: RandomTraffic | None = table("Flows between random nodes.", RandomTraffic, None)
+    web: dict[str, Any] | None = section(
+        "Web sessions: sessions names the file that holds them, or they are drawn from the seed; their "
+        "parameters are those of the section web (docs/parameters.md).",
+        None,
+    )
+
+    def _check(self, place: Place) -> None:
+        given = [name for name in ("file", "flows", "random") if getattr(self, name) is not None]
+        if len(given) > 1 or (not given and self.web is None):
+            wanted = "exactly one of file, flows, random; web may stand beside it or alone"
+            refuse(place, ", ".join(given) or "none of them", wanted, "who talks to whom")
