@@ -59,6 +59,9 @@ def claims(measured: Mapping[int, Sequence[float]]) -> Table:
     table = Table("Claims on Table 1.1", ("claim", "statement", "found", "verdict"), text_columns=4)
     for judged in judge_all(ledger.load().experiments[ID], _evaluator(measured)):
         table.add(
-            judged.claim.id, judged.claim.statement, judged.ours, verdict(judged.outcome is Outcome.REPRODUCED)
+            judged.claim.id,
+            judged.claim.statement,
+            judged.ours,
+            verdict(judged.outcome is Outcome.REPRODUCED),
         )
     return table

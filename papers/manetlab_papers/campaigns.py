@@ -1,10 +1,10 @@
 """From an experiment's data to campaigns that can be run.
 
-A campaign's scenario is made of parts that are laid over each other: what is assumed of the experiment that it
-names (`of`), shared fragments (`use`), its own `fields`, and its times. Its factors are lists of labels, whose
-fields are shared arms (`[arms.…]`), a table of their own, values of one field, or made by a function of
-`special.layouts`. `cells` make several campaigns of one, which differ in the labels that they give. `quick` says
-what is run with ``--quick`` in place of the paper's size.
+A campaign's scenario is made of parts that are laid over each other: what is assumed of the experiment that
+it names (`of`), shared fragments (`use`), its own `fields`, and its times. Its factors are lists of labels,
+whose fields are shared arms (`[arms.…]`), a table of their own, values of one field, or made by a function
+of `special.layouts`. `cells` make several campaigns of one, which differ in the labels that they give.
+`quick` says what is run with ``--quick`` in place of the paper's size.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def needed(ledger: Ledger, experiment: Experiment, scale: Scale) -> Iterator[Par
     """The campaigns that an experiment needs, in the order in which it names them."""
     for run in experiment.runs or ():
         chosen: Data = {"campaign": run} if isinstance(run, str) else run
-        yield from parts(ledger, chosen["campaign"], scale, {k: v for k, v in chosen.items() if k != "campaign"})
+        yield from parts(
+            ledger, chosen["campaign"], scale, {k: v for k, v in chosen.items() if k != "campaign"}
+        )
 
 
 def parts(ledger: Ledger, name: str, scale: Scale, chosen: Data | None = None) -> Iterator[Part]:
@@ -91,9 +93,7 @@ def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _campaign(
-    ledger: Ledger, data: Data, cell: Data, labels: Data, quick: Data, scale: Scale
-) -> Campaign:
+def _campaign(ledger: Ledger, data: Data, cell: Data, labels: Data, quick: Data, scale: Scale) -> Campaign:
     from manetlab.campaign import Campaign
 
     shorter: Data = {} if scale.full else quick

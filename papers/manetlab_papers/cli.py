@@ -36,9 +36,9 @@ def app() -> None:
 @click.option("--runnable", is_flag=True, help="Only those that can be run.")
 def list_all(paper: str | None, runnable: bool) -> None:
     """List the papers' experiments."""
-    from manetlab_papers import ledger
     from manetlab.parameters import unknown
     from manetlab.tables import Table, stdout_console
+    from manetlab_papers import ledger
 
     loaded = ledger.load()
     if paper is not None and paper not in loaded.papers:
@@ -56,8 +56,8 @@ def list_all(paper: str | None, runnable: bool) -> None:
 @click.argument("name", metavar="ID", help="An experiment or a claim.")
 def show(name: str) -> None:
     """Show an experiment with its set-up, assumptions and claims, or one claim."""
-    from manetlab_papers import ledger
     from manetlab.tables import stdout_console
+    from manetlab_papers import ledger
 
     loaded, console = ledger.load(), stdout_console()
     if name in loaded.claims:
@@ -95,12 +95,12 @@ def reproduce(
 ) -> None:
     """Run experiments, print what came out beside the paper, and judge the claims."""
     from manetlab.files import write_text
+    from manetlab.tables import stdout_console
     from manetlab_papers import ledger, record
     from manetlab_papers import page as pages
     from manetlab_papers.campaigns import Scale
     from manetlab_papers.reproduce import Reproduction, chosen
     from manetlab_papers.tables import tables_of
-    from manetlab.tables import stdout_console
 
     _check_page(markdown, out)
     _check_page(page, out)
@@ -145,8 +145,8 @@ def _check_page(markdown: Path | None, out: Path) -> None:
 def _report(out: Path, markdown: Path | None) -> None:
     """Prints the status of all claims and writes the page of all verdicts."""
     from manetlab.files import write_text
-    from manetlab_papers import ledger, record
     from manetlab.tables import stdout_console
+    from manetlab_papers import ledger, record
 
     loaded, kept = ledger.load(), record.load(out)
     record.status(loaded, kept).print(stdout_console())
@@ -178,8 +178,8 @@ class _Bar:
 
 
 def _claim_table(claim: Claim) -> Any:
-    from manetlab_papers.record import accepted
     from manetlab.tables import Table
+    from manetlab_papers.record import accepted
 
     table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
     rows = {
@@ -205,8 +205,8 @@ def _claim_table(claim: Claim) -> Any:
 
 
 def _experiment_tables(loaded: Ledger, experiment: Experiment) -> list[Any]:
-    from manetlab_papers.record import accepted
     from manetlab.tables import Table
+    from manetlab_papers.record import accepted
 
     setup = Table(f"{experiment.id}: {experiment.title}", ("", ""), text_columns=2)
     setup.add("where", experiment.where)
@@ -227,7 +227,9 @@ def _assumptions(loaded: Ledger, experiment: Experiment) -> Any:
     from manetlab.tables import Table
 
     head = "why" if experiment.runs is None else "how"
-    table = Table(f"{experiment.id}: what the paper does not say", ("parameter", "taken", head), text_columns=3)
+    table = Table(
+        f"{experiment.id}: what the paper does not say", ("parameter", "taken", head), text_columns=3
+    )
     for name in experiment.unstated:
         each = loaded.assumptions[name]
         table.add(each.parameter, each.text, getattr(each, head))

@@ -1,8 +1,9 @@
 """The ledger: what five papers did, what they say came out, and by which rule we judge it.
 
-It is data. `data/ledger.toml` has what holds for all papers, `data/fragments.toml` the parts that set-ups share,
-and every other file one part of a paper: its experiments and claims as the paper and the ledger word them, the
-campaigns that are run for them, and the rule of each claim. Words are quoted and shown, never read for numbers.
+It is data. `data/ledger.toml` has what holds for all papers, `data/fragments.toml` the parts that set-ups
+share, and every other file one part of a paper: its experiments and claims as the paper and the ledger word
+them, the campaigns that are run for them, and the rule of each claim. Words are quoted and shown, never
+read for numbers.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Experiment:
         unstated: Names of the assumptions that its set-up needs.
         setup: The set-up as quoted.
         quoted: All that the ledger quotes, by its keys.
-        runs: The campaigns that it needs, by name or with the cells that are chosen; none if it cannot be run.
+        runs: The campaigns that it needs, by name or with the cells that are chosen; none if it cannot be
+            run.
         quick: What ``--quick`` leaves out, in words.
     """
 
@@ -250,16 +252,16 @@ def read(folder: Path) -> Ledger:
         InputError: A file cannot be read, a key is missing, or two entries do not agree.
     """
     shared, fragments = _table(folder / SHARED), _table(folder / FRAGMENTS)
-    parts = [
-        _table(path) for path in sorted(folder.glob("*.toml")) if path.name not in (SHARED, FRAGMENTS)
-    ]
+    parts = [_table(path) for path in sorted(folder.glob("*.toml")) if path.name not in (SHARED, FRAGMENTS)]
 
     def all_of(key: str) -> Iterator[Any]:
         return (entry for part in parts for entry in part.get(key, []))
 
     quantities: dict[str, Data] = {}
     for part in (fragments, *parts):
-        _require(not quantities.keys() & part.get("quantity", {}).keys(), "quantity", "twice", "names of their own")
+        _require(
+            not quantities.keys() & part.get("quantity", {}).keys(), "quantity", "twice", "names of their own"
+        )
         quantities |= part.get("quantity", {})
     ledger = Ledger(
         policy=shared["policy"],
@@ -316,7 +318,11 @@ def _check_claims(ledger: Ledger) -> None:
 def _require(holds: bool, place: str, found: object, wanted: str) -> None:
     if not holds:
         raise InputError(
-            "the ledger does not hold together", f"ledger: {place}", shown(found), wanted, "correct the ledger"
+            "the ledger does not hold together",
+            f"ledger: {place}",
+            shown(found),
+            wanted,
+            "correct the ledger",
         )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from manetlab.tables import Table
 from manetlab_papers import record
 from manetlab_papers.ledger import Experiment, Ledger
-from manetlab.tables import Table
 
 if TYPE_CHECKING:
     from manetlab.campaign import Results

@@ -1,8 +1,8 @@
 """Quantities: one value of every scenario, or an interval, from the runs, as data describes them.
 
-A quantity is a table. Its words are those of `WORDS`; every other key is a factor with the label that is chosen.
-What a quantity is made of (`ratio`, `difference`, `sum`, `relative`, or the arguments of a `function`) takes from
-it the campaign, the measure and the levels that it does not give itself.
+A quantity is a table. Its words are those of `WORDS`; every other key is a factor with the label that is
+chosen. What a quantity is made of (`ratio`, `difference`, `sum`, `relative`, or the arguments of a
+`function`) takes from it the campaign, the measure and the levels that it does not give itself.
 
 | word | what |
 |---|---|
@@ -82,7 +82,9 @@ class Evaluator:
     def lists(self, data: Data) -> list[Values]:
         """A function's values of every scenario at each place of an axis."""
         made = self.table(data)
-        found: Any = FUNCTIONS[made["function"]](self, {key: value for key, value in made.items() if key not in OWN}, made.get("with", {}))
+        found: Any = FUNCTIONS[made["function"]](
+            self, {key: value for key, value in made.items() if key not in OWN}, made.get("with", {})
+        )
         return list(found)
 
     def values(self, data: Data) -> Values:
@@ -115,7 +117,9 @@ class Evaluator:
     def _of(self, made: Data, inherited: Data) -> Computed:
         for word in ("over", "join"):
             if word in made:
-                rest = {key: value for key, value in made.items() if key not in (word, "times", "plus", "per")}
+                rest = {
+                    key: value for key, value in made.items() if key not in (word, "times", "plus", "per")
+                }
                 lists = [self.values(rest | chosen) for chosen in self.loop(made[word], rest)]
                 return pool(lists) if word == "over" else [value for each in lists for value in each]
         for word, operation in _OPERATIONS.items():
@@ -166,7 +170,7 @@ class Evaluator:
         return found
 
     def labels(self, name: str, wanted: Any, quantities: Sequence[Data]) -> Sequence[Any]:
-        """The labels of a factor that a loop goes over: those that it lists, or of a span those that were run."""
+        """The labels that a loop goes over: those that it lists, or of a span those that were run."""
         if isinstance(wanted, list):
             return wanted
         if "common" in wanted:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from manetlab.errors import InputError
 from manetlab.files import read_bytes, write_text
+from manetlab.tables import Table
 from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.rules import Verdict
-from manetlab.tables import Table
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _FIGURE = re.compile(rf": (?:last minus first )?({_NUMBER})")

@@ -1,7 +1,7 @@
 """Judges claims: each by its rule, which is data.
 
-A rule has a `kind`. Most kinds compare `of`, and `against` where there are two, for one case or several; what both
-have in common is `at`. README.md lists kinds and words.
+A rule has a `kind`. Most kinds compare `of`, and `against` where there are two, for one case or several;
+what both have in common is `at`. README.md lists kinds and words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from manetlab.stats import Interval
@@ -187,7 +187,13 @@ class Rule:
             sides = {side: self.side(side, given) for side in named}
             for place, looped in product(self.data.get("places", [{}]), every(self._loops(sides))):
                 chosen = {**place, **looped}
-                case = Case(self._name(given, chosen), _laid(sides, chosen), given.get("band"), given.get("along"), given.get("as"))
+                case = Case(
+                    self._name(given, chosen),
+                    _laid(sides, chosen),
+                    given.get("band"),
+                    given.get("along"),
+                    given.get("as"),
+                )
                 if self.evaluator.full or self._is_run(case):
                     made += 1
                     yield case
@@ -217,7 +223,11 @@ class Rule:
     def side(self, side: str, given: Data) -> dict[str, Any]:
         """A quantity that is compared, with what is common to all laid under it."""
         table = self.evaluator.table
-        return {**table(self.data.get("at", {})), **table(self.data.get(side, {})), **table(given.get(side, {}))}
+        return {
+            **table(self.data.get("at", {})),
+            **table(self.data.get(side, {})),
+            **table(given.get(side, {})),
+        }
 
     def _loops(self, sides: Mapping[str, Data]) -> dict[str, list[Any]]:
         loops = {}
@@ -409,7 +419,7 @@ def _order(rule: Rule) -> Finding:
     listed = [(case.name, rule.values(case)["of"]) for case in rule.cases()]
     found = [
         (f"{first} > {second}", outcomes.pair(of_first, of_second, rule.tie_percent))
-        for (first, of_first), (second, of_second) in zip(listed, listed[1:], strict=False)
+        for (first, of_first), (second, of_second) in pairwise(listed)
     ]
     ours = outcomes.joined((name, rule.shown(mean(values))) for name, values in listed)
     return replace(outcomes.together(found), ours=ours)
@@ -451,7 +461,9 @@ def _single(rule: Rule) -> Finding:
         of = values["of"]
         if "against" in values:
             overall = rule.interval(case)
-            changes = [100 * (a / b - 1) if b else math.inf for a, b in zip(of, values["against"], strict=True)]
+            changes = [
+                100 * (a / b - 1) if b else math.inf for a, b in zip(of, values["against"], strict=True)
+            ]
             outcome = outcomes.single_change(changes[chosen], overall, *rule.band(case))
             ours = f"{changes[chosen]:.4g} (all: {rule.shown(overall)})"
         else:
@@ -498,8 +510,11 @@ def _count(rule: Rule) -> Finding:
 
 @kind("share")
 def _share(rule: Rule) -> Finding:
-    """The condition `one` holds in at least a share of the cases (`at_least`: so many `cases` `of` so many)."""
-    loops = {name: rule.evaluator.labels(name, wanted, [rule.side("of", {})]) for name, wanted in rule.data["each"].items()}
+    """The condition `one` holds in a share of the cases (`at_least`: so many `cases` `of` so many)."""
+    loops = {
+        name: rule.evaluator.labels(name, wanted, [rule.side("of", {})])
+        for name, wanted in rule.data["each"].items()
+    }
     found = []
     for chosen in every(loops):
         one = rule.data["one"]
@@ -516,7 +531,7 @@ def _share(rule: Rule) -> Finding:
 
 @kind("agreed")
 def _agreed(rule: Rule) -> Finding:
-    """The condition `one` in several set-ups, any of which may be the paper's: only what all agree on is said."""
+    """The condition `one` in set-ups any of which may be the paper's: only what all agree on is said."""
     found = []
     for chosen in every(dict(rule.data["each"])):
         data = rule.data["one"]
@@ -524,10 +539,16 @@ def _agreed(rule: Rule) -> Finding:
         found.append((rule._name({}, chosen), one))
     agreed = {each.outcome for _, each in found}
     outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
-    said = outcomes.stated(Finding(outcome, "", outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found)))
+    said = outcomes.stated(
+        Finding(outcome, "", outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found))
+    )
     if outcome is not Outcome.INCONCLUSIVE or not agreed:
         return said
-    by = {each: [name for name, one in found if one.outcome is each] for _, one in found for each in [one.outcome]}
+    by = {
+        each: [name for name, one in found if one.outcome is each]
+        for _, one in found
+        for each in [one.outcome]
+    }
     differing = "; ".join(f"{each} with {', '.join(names)}" for each, names in by.items())
     return replace(said, reason=f"{said.reason}. {differing}")
 
@@ -569,7 +590,7 @@ def _smaller(rule: Rule) -> Finding:
 
 @kind("limit")
 def _limit(rule: Rule) -> Finding:
-    """No scenario of any case is above the claim's band; with `floods` one that is does not break the rule."""
+    """No scenario is above the claim's band; with `floods` one that is does not break the rule."""
     most = max(max(rule.values(case)["of"]) for case in rule.cases())
     outcome = Outcome.REPRODUCED
     if most > rule.claim.band()[1]:

@@ -1,7 +1,7 @@
 """What campaigns measured, as rules ask for it: one value a scenario, in order of replications.
 
-Two lists of the same campaign are in pairs: equal places are the same scenario. A scenario that has no value has
-NaN, and statistics leave it out.
+Two lists of the same campaign are in pairs: equal places are the same scenario. A scenario that has no
+value has NaN, and statistics leave it out.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Runs:
         self._found: dict[tuple[Any, ...], list[Row]] = {}
 
     def add(self, family: str, tables: Tables, ignored: Collection[str] = ()) -> None:
-        """Adds the runs of a campaign, which is the same at all levels of the factors that are ``ignored``."""
+        """Adds the runs of a campaign, which is the same at all levels of ``ignored`` factors."""
         self._tables.setdefault(family, []).append(tables)
         self._ignored[family] = ignored
         self._found.clear()

@@ -1,8 +1,8 @@
 """Tables beside the papers' tables and figures, from the same quantities as rules.
 
-A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns` quantities, or
-one quantity `across` a loop; of several `panels` each makes a table. A column `printed` shows the numbers of a claim,
-or of one claim a row.
+A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns`
+quantities, or one quantity `across` a loop; of several `panels` each makes a table. A column `printed`
+shows the numbers of a claim, or of one claim a row.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
 def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
     words = ("for", "title", "head", "rows", "columns", "across", "panels", "at", "notes", "text_columns")
     common = evaluator.table({**data.get("at", {}), **{k: v for k, v in data.items() if k not in words}})
-    rows = [({"label": each.get("label", "")}, each) for each in data["rows"]] if isinstance(
-        data["rows"], list
-    ) else [(chosen, chosen) for chosen in _loop(evaluator, data["rows"], common)]
+    rows = (
+        [({"label": each.get("label", "")}, each) for each in data["rows"]]
+        if isinstance(data["rows"], list)
+        else [(chosen, chosen) for chosen in _loop(evaluator, data["rows"], common)]
+    )
     columns = data.get("columns") or [
         {"head": _text(chosen), **chosen} for chosen in _loop(evaluator, data["across"], common)
     ]
@@ -54,7 +56,9 @@ def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
 
 
 def _loop(evaluator: Evaluator, loops: Data, common: Data) -> list[dict[str, Any]]:
-    return list(every({name: list(evaluator.labels(name, wanted, [common])) for name, wanted in loops.items()}))
+    return list(
+        every({name: list(evaluator.labels(name, wanted, [common])) for name, wanted in loops.items()})
+    )
 
 
 def _text(chosen: Data) -> str:
@@ -67,8 +71,15 @@ def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> str:
         printed = column["printed"]
         claim = evaluator.ledger.claims[printed if isinstance(printed, str) else printed[name]]
         place = column.get("element", name)
-        return f"{claim.value[claim.at.index(place) if claim.at else 0]:g}" if place in (claim.at or place) else "–"
-    quantity = {**row, **{key: value for key, value in column.items() if key not in ("head", "against", "as")}}
+        return (
+            f"{claim.value[claim.at.index(place) if claim.at else 0]:g}"
+            if place in (claim.at or place)
+            else "–"
+        )
+    quantity = {
+        **row,
+        **{key: value for key, value in column.items() if key not in ("head", "against", "as")},
+    }
     sides = [quantity, *([{**quantity, **column["against"]}] if "against" in column else [])]
     try:
         if "as" in column:

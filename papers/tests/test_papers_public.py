@@ -10,7 +10,13 @@ import manetlab_papers
 
 PUBLIC = {
     *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.errors", "manetlab.files"),
-    *("manetlab.parameters", "manetlab.provenance", "manetlab.running", "manetlab.scenario", "manetlab.stats"),
+    *(
+        "manetlab.parameters",
+        "manetlab.provenance",
+        "manetlab.running",
+        "manetlab.scenario",
+        "manetlab.stats",
+    ),
     *("manetlab.tables", "manetlab.topology", "manetlab.traffic"),
     # What a command is made with.
     *("manetlab.cli.groups", "manetlab.cli.options", "manetlab.campaign.execution"),

@@ -267,7 +267,12 @@ def test_so_many_cases_must_lie_in_their_bands() -> None:
 
 def test_a_share_of_the_cases_must_hold() -> None:
     one = {"kind": "sign", "as": "mean", "sign": +1}
-    rule = {"kind": "share", "at_least": {"of": 3, "cases": 2}, "each": {"system": ["a", "b", "c"]}, "one": one}
+    rule = {
+        "kind": "share",
+        "at_least": {"of": 3, "cases": 2},
+        "each": {"system": ["a", "b", "c"]},
+        "one": one,
+    }
     up, down = [1.0, 1.1], [-1.0, -1.1]
     assert outcome(rule, {"a": up, "b": up, "c": down}) is REPRODUCED
     assert outcome(rule, {"a": up, "b": down, "c": down}) is CONTRADICTED

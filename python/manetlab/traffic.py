@@ -162,7 +162,7 @@ def _distinct(units: list[float], count: int) -> list[int]:
 def video_frames(
     video: Mapping[str, Any], count: int, streams: tuple[int, int] = (1, 0), flow: int = 0
 ) -> tuple[list[float], str, list[int]]:
-    """The first frames of a video source: their times in s, a letter each for their types, their sizes in bytes.
+    """The first frames of a video source: their times in s, a letter each for their types, their sizes in B.
 
     Args:
         video: The parameters of the section ``video``, all of them.

@@ -1,4 +1,4 @@
-"""What data cannot say: layouts, quantities, rules and tables that are computed, by the name that data gives them."""
+"""What data cannot say: layouts, quantities, rules and tables that are computed, known by names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """CBR connections that come in batches, read interval by interval.
 
-Each connection is a series of flows between the same nodes, one for each interval, so that the measures of a flow are
-those of the packets made in an interval. Routing overhead is read from time series of the interval's length.
+Each connection is a series of flows between the same nodes, one for each interval, so that the measures of
+a flow are those of the packets made in an interval. Routing overhead is read from time series of the
+interval's length.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def _sums(evaluator: Evaluator, data: Data, measure: str) -> list[Values]:
 def _latency(evaluator: Evaluator, data: Data) -> list[Values]:
     places = _interval_of_flow(data["runs"])
     counts, means = (
-        evaluator.runs.of_flows(data["runs"], each, levels_of(data)) for each in ("received", "latency_mean_s")
+        evaluator.runs.of_flows(data["runs"], each, levels_of(data))
+        for each in ("received", "latency_mean_s")
     )
     return [
         [_weighted(*rows, places, place) for rows in zip(counts, means, strict=True)]

@@ -58,7 +58,7 @@ def _banded(rule: Rule, means: Sequence[Interval]) -> list[tuple[Interval, tuple
 
 @kind("capacity of a chain")
 def of_chain(rule: Rule) -> Finding:
-    """Along a chain made by hand the capacity is the printed value of its hops, the last beyond, 0 without a path."""
+    """Along a chain the capacity is the printed value of its hops, the last beyond, 0 without a path."""
     nodes, spacing_m = rule.data["nodes"], rule.data["spacing_m"]
     places = [[spacing_m * place, 0.0] for place in range(nodes)]
     alone = [2 * spacing_m * nodes, 0.0]

@@ -27,7 +27,7 @@ def last_share(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
 
 @quantity("spread of means")
 def spread(evaluator: Evaluator, data: Data, arguments: Data) -> Interval:
-    """(max − min) / max of the means at several levels, in percent, with the interval of that paired difference."""
+    """(max − min) / max of the means at several levels, in percent, with its paired interval."""
     lists = [evaluator.values({**data, **chosen}) for chosen in evaluator.loop(arguments, data)]
     found = ratio(min(lists, key=average), max(lists, key=average))
     return Interval(100 * (1 - found.mean), 100 * found.half_width, found.n)
@@ -48,7 +48,7 @@ def hardly_rises(rule: Rule) -> Finding:
 
 @kind("proportional")
 def proportional(rule: Rule) -> Finding:
-    """R² of a line through the origin is `above` a bound, over the means at the labels of one factor (`to`)."""
+    """R² of a line through the origin is `above` a bound, over the means along one factor (`to`)."""
     [(factor, labels)] = rule.data["to"].items()
     of = rule.side("of", {})
     means = {x: average(rule.evaluator.values({**of, factor: x})) for x in labels}

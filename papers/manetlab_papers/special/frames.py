@@ -14,7 +14,7 @@ from manetlab_papers.quantities import Evaluator, quantity
 
 @cache
 def frames(count: int) -> tuple[list[float], dict[str, list[int]]]:
-    """The first frames of a source with the profile's parameters: their times in s, their sizes in bytes by type."""
+    """The first frames of the profile's source: their times in s, their sizes in bytes by type."""
     flow = {"kind": "video", "src": 0, "dst": 1, "start_s": 0.0}
     fields = {"movement": {"chain": {"nodes": 2}}, "duration_s": 1.0, "traffic": {"flows": [flow]}}
     times_s, kinds, sizes = video_frames(Scenario.build(fields).resolve().params["video"], count)
@@ -26,7 +26,7 @@ def frames(count: int) -> tuple[list[float], dict[str, list[int]]]:
 
 @quantity("frames")
 def of_frames(_evaluator: Evaluator, _data: Data, arguments: Data) -> float:
-    """The rate of frames in 1/s, or the mean or deviation of the sizes of a type, over a sample (`frames`)."""
+    """The rate of frames in 1/s, or mean or deviation of a type's sizes, over a sample (`frames`)."""
     times_s, sizes = frames(arguments["frames"])
     if arguments["statistic"] == "rate":
         # The interval of two frames is a whole number of nanoseconds.

@@ -61,8 +61,8 @@ def _chain(hops: int, flows: list[Fields], data: Data) -> Fields:
 def star(label: Any, data: Data) -> Fields:
     """Flows across one node, as many as the label says, between nodes on a circle around it.
 
-    The shared node is number 0. Flow k goes from node 2k + 1 to node 2k + 2, which are opposite each other: out of
-    each other's range, and with no other node in range of both, if the range is below √2 radii.
+    The shared node is number 0. Flow k goes from node 2k + 1 to node 2k + 2, which are opposite each other:
+    out of each other's range, and with no other node in range of both, if the range is below √2 radii.
     """
     count, radius_m = int(label), data["spacing_m"]
     places = [[radius_m, radius_m]]

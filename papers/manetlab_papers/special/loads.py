@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
 from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, pool, quantity
@@ -18,14 +19,16 @@ def _loads(evaluator: Evaluator, data: Data, common: Data | None = None) -> list
 
 @quantity("at peak")
 def at_peak(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
-    """A total of every scenario at the load, of those that campaigns have in `common`, at which its mean is greatest."""
-    lists = [evaluator.values({**data, "load": load}) for load in _loads(evaluator, data, arguments.get("common"))]
+    """A total of every scenario at the load, of those in `common`, at which its mean is greatest."""
+    lists = [
+        evaluator.values({**data, "load": load}) for load in _loads(evaluator, data, arguments.get("common"))
+    ]
     return max(lists, key=average)
 
 
 @quantity("range of means")
 def range_of_means(evaluator: Evaluator, data: Data, arguments: Data) -> float:
-    """How far apart the means at several levels are: the greatest less the least, or as a `ratio` of the two."""
+    """How far apart the means at several levels are: greatest less least, or the `ratio` of the two."""
     loops = {name: wanted for name, wanted in arguments.items() if name != "as"}
     means = [average(evaluator.values({**data, **chosen})) for chosen in evaluator.loop(loops, data)]
     return max(means) / min(means) if arguments["as"] == "ratio" else max(means) - min(means)
@@ -70,7 +73,10 @@ def saturations_kbps(evaluator: Evaluator, data: Data, arguments: Data) -> Value
     delivery = [evaluator.values({**data, "measure": DELIVERY, "load": load}) for load in beyond]
     points = arguments["points_below_peak"]
     return [
-        next((load for load, share in zip(beyond, of, strict=True) if 100 * (of[0] - share) >= points), following)
+        next(
+            (load for load, share in zip(beyond, of, strict=True) if 100 * (of[0] - share) >= points),
+            following,
+        )
         for of in zip(*delivery, strict=True)
     ]
 
@@ -106,7 +112,8 @@ def later(rule: Rule) -> Finding:
     factor, texts, held, broken = 1 + rule.data["by_percent"] / 100, [], [], []
     for case in rule.cases():
         here, there = (
-            saturation_kbps(rule.evaluator, side, rule.data["points_below_peak"]) for side in case.sides.values()
+            saturation_kbps(rule.evaluator, side, rule.data["points_below_peak"])
+            for side in case.sides.values()
         )
         ends = [max(_loads(rule.evaluator, side)) for side in case.sides.values()]
         texts.append(f"{case.name}: {_bounded(here, ends[0])}, in the square {_bounded(there, ends[1])}")

@@ -1,4 +1,4 @@
-"""Web sessions one by one, runs that are the same, and how often a sender retransmits where nothing arrives."""
+"""Web sessions one by one, identical runs, and how often a sender retransmits where nothing arrives."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def by_session(evaluator: Evaluator, data: Data) -> list[Values]:
 
 @kind("sessions")
 def of_sessions(rule: Rule) -> Finding:
-    """In `at_least` so many sessions the mean of `of` is below that of `against`, by all of the cases of a group.
+    """In `at_least` so many sessions the mean of `of` is below that of `against`.
 
-    Cases of one name are a group, as several rivals are. A session may yet be among them unless it is not, with
-    significance. With `gap` ours is followed by how far apart the means are on average, which must fall from the first
-    group to the last.
+    Cases of one name are a group, as several rivals are. A session may yet be among them unless it is not,
+    with significance. With `gap` ours is followed by how far apart the means are on average, which must
+    fall from the first group to the last.
     """
     counts: dict[str, list[tuple[bool, bool]]] = {}
     gaps: dict[str, float] = {}
@@ -41,7 +41,9 @@ def of_sessions(rule: Rule) -> Finding:
         gaps[case.name] = sum(b - a for a, b in apart) / len(apart)
     held = min(sum(is_so for is_so, _ in each) for each in counts.values())
     possible = min(sum(may for _, may in each) for each in counts.values())
-    text = joined((name, f"{sum(is_so for is_so, _ in each)} of {len(each)}") for name, each in counts.items())
+    text = joined(
+        (name, f"{sum(is_so for is_so, _ in each)} of {len(each)}") for name, each in counts.items()
+    )
     smaller = True
     if rule.data.get("gap"):
         *_, last = gaps.values()
@@ -106,7 +108,10 @@ FAR_M, LONG_S = 1e5, 1000.0
 def send_times_s(policy: Data) -> list[float]:
     """When a sender sends its first segment, again and again, to a node that nothing reaches."""
     flow = {"kind": "tcp", "src": 0, "dst": 1, "start_s": 0.0}
-    fields: dict[str, Any] = {"movement": {"positions": [[0.0, 0.0], [FAR_M, 0.0]]}, "traffic": {"flows": [flow]}}
+    fields: dict[str, Any] = {
+        "movement": {"positions": [[0.0, 0.0], [FAR_M, 0.0]]},
+        "traffic": {"flows": [flow]},
+    }
     fields |= {"routing": "static", "duration_s": LONG_S, "tcp": dict(policy)}
     result = run(Scenario.build(fields), record=True)
     assert result.recording is not None
@@ -116,7 +121,7 @@ def send_times_s(policy: Data) -> list[float]:
 
 @quantity("saved retransmissions")
 def saved_percent(_evaluator: Evaluator, _data: Data, arguments: Data) -> float:
-    """By how much an RTO that grows by a share (`growth`) lowers the rate of retransmissions over some `timeouts`."""
+    """By how much an RTO with `growth` lowers the rate of retransmissions over some `timeouts`."""
     fixed = send_times_s({"rto_policy": "fixed"})
     grown = send_times_s({"rto_policy": "growth", "rto_growth": arguments["growth"]})
     last = arguments["timeouts"] + 1

@@ -13,7 +13,9 @@ from manetlab_papers.tables import TABLES
 def multipliers(evaluator: Evaluator, data: Data) -> list[float]:
     """The timeout after each of the first timeouts, in parts of the first."""
     levels = levels_of(data)
-    of_flow, totals = (evaluator.runs.series(data["runs"], name, levels)[0] for name in ("tcp_flows", "totals"))
+    of_flow, totals = (
+        evaluator.runs.series(data["runs"], name, levels)[0] for name in ("tcp_flows", "totals")
+    )
     rto_s = [float(row["rto_s"]) for row in of_flow]
     timeouts = [int(row["tcp_timeouts"]) for row in totals]
     return [after / rto_s[0] for after, count in zip(rto_s, timeouts, strict=True) if count]

@@ -52,7 +52,7 @@ def waiting(evaluator: Evaluator, data: Data, _arguments: Data) -> list[Values]:
 
 @quantity("correlation with hops")
 def correlations(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
-    """The correlation of frames delivered in a second with hops, over flows and seconds, in every scenario."""
+    """How frames delivered in a second correlate with hops, over flows and seconds, by scenario."""
     series = evaluator.runs.series(data["runs"], "message_flows", levels_of(data))
     return [
         correlation(
@@ -66,10 +66,8 @@ def correlations(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
     ]
 
 
-def _by_path(
-    campaign: str, replication: int, rows: Sequence[Row]
-) -> list[tuple[int | None, float]]:
-    """The hops of a flow's shortest path and what it delivered, for every flow and second of the measured time."""
+def _by_path(campaign: str, replication: int, rows: Sequence[Row]) -> list[tuple[int | None, float]]:
+    """Hops of the shortest path and frames delivered, for every flow and measured second."""
     paths, from_s = _paths(campaign, replication)
     found = []
     for row in rows:

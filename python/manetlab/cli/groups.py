@@ -32,9 +32,9 @@ INSTALLED = "manetlab.commands"
 class Commands(UserDict[str, Any]):
     """Commands by name, each imported when it is looked up: a command waits for no other's imports.
 
-    It is made of the places where the commands are, written as ``module:attribute``. Commands of other installed
-    distributions are looked for only when a name is not among these, or all are listed: reading what is installed
-    takes longer than a short command.
+    It is made of the places where the commands are, written as ``module:attribute``. Commands of other
+    installed distributions are looked for only when a name is not among these, or all are listed: reading
+    what is installed takes longer than a short command.
     """
 
     def __getitem__(self, name: str) -> Any:

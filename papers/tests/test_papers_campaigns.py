@@ -1,0 +1,284 @@
+"""Set-ups: every point is a scenario, and what is run is the papers' and enough for every verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manetlab.campaign import Campaign
+from manetlab.metrics import TOTALS
+from manetlab.resolving import Resolved
+from manetlab.scenario import Scenario
+from manetlab.topology import shortest_hops_over_time
+from manetlab_papers import ledger
+from manetlab_papers.campaigns import Part, Scale, needed, parts
+from manetlab_papers.outcomes import Outcome
+from manetlab_papers.quantities import Evaluator
+from manetlab_papers.rules import judge_all
+from manetlab_papers.samples import Runs, Tables
+from manetlab_papers.special import layouts, load_all
+from manetlab_papers.tables import tables_of
+
+LEDGER = ledger.load()
+load_all()
+QUICK, FULL = Scale(), Scale(full=True)
+
+
+def part_of(name: str, scale: Scale = QUICK, **labels: object) -> Campaign:
+    [part] = parts(LEDGER, name, scale, labels)
+    return part.campaign
+
+
+def resolved(campaign: Campaign, replication: int = 4, **levels: object) -> Resolved:
+    """The scenario of the one point at these levels."""
+    [point] = [
+        each
+        for each in campaign.points
+        if all(str(each.levels[name]) == str(label) for name, label in levels.items())
+    ]
+    return point.scenario(replication).resolve()
+
+
+def flows_of(scenario: Resolved, kind: str) -> list[dict[str, Any]]:
+    return [flow for flow in scenario.flows if flow["kind"] == kind]
+
+
+def load_bps(flows: list[dict[str, Any]]) -> float:
+    return sum(8 * flow["bytes"] / flow["interval_s"] for flow in flows)
+
+
+@pytest.mark.parametrize("name", LEDGER.campaigns)
+def test_every_point_of_every_campaign_is_a_scenario(name: str) -> None:
+    for scale in (QUICK, FULL):
+        for part in parts(LEDGER, name, scale):
+            part.campaign.check()
+
+
+def test_every_campaign_is_needed_by_an_experiment() -> None:
+    used = {part.family for each in LEDGER.runnable.values() for part in needed(LEDGER, each, FULL)}
+    # The capacity of Fig. 1.2 is read off the movement.
+    assert used == set(LEDGER.campaigns) - {"fig-1.2"}
+
+
+def test_quick_takes_fewer_scenarios_of_the_same_and_full_the_papers() -> None:
+    quick, full = (part_of("outage-worst", scale, protocol="AODV") for scale in (QUICK, FULL))
+    assert (quick.replications, full.replications) == (20, 50)
+    assert quick.points[1].scenario(7) == full.points[1].scenario(7)
+
+
+def test_quick_may_run_less_of_the_measured_time_and_full_never_does() -> None:
+    cell = {"transfers": 1, "kbps": 50, "flows": 10}
+    quick, full = (part_of("ftp", scale, **cell).base for scale in (QUICK, FULL))
+    assert (quick["warmup_s"], quick["duration_s"]) == (100, 100 + 0.35 * 900)
+    assert (full["warmup_s"], full["duration_s"]) == (100, 1000)
+    shorter = part_of("ftp", Scale(full=True, duration_share=0.1), **cell).base
+    assert shorter["duration_s"] == 190
+
+
+# Some set-ups, value by value.
+
+
+def test_the_set_up_of_table_4_3_is_the_papers() -> None:
+    campaign = part_of("ftp", FULL, transfers=1, kbps=50, flows=40)
+    reno_f = resolved(campaign, protocol="AODV", technique="SACK + fixed RTO + delayed ACKs")
+    tcp = reno_f.params["tcp"]
+    assert (tcp["sack"], tcp["rto_policy"], tcp["delayed_ack"]) == (True, "fixed", True)
+    assert (tcp["window"], tcp["segment_bytes"], tcp["hold_down"]) == (8, 1460, False)
+    held = resolved(campaign, protocol="DSR", technique="SACK + fixed RTO + hold-down timer + delayed ACKs")
+    assert held.params["tcp"]["hold_down"]
+    assert reno_f.params["network"]["cbr_late_after_s"] == 5.0
+    cbr = flows_of(reno_f, "cbr")
+    assert (len(cbr), load_bps(cbr)) == (40, pytest.approx(50_000))
+    assert all(flow["bytes"] == 512 and flow["start_s"] < 10 for flow in cbr)
+    [transfer] = flows_of(reno_f, "tcp")
+    assert transfer["start_s"] == reno_f.core["warmup_s"] == 100
+    # Protocols and techniques see the same movement and traffic.
+    assert held.flows == reno_f.flows
+    assert held.movement.digest == reno_f.movement.digest
+
+
+def test_adv_keeps_packets_as_long_as_the_chapter_says() -> None:
+    def times(campaign: Campaign, **levels: object) -> tuple[float, float]:
+        adv = campaign.points[0].campaign and resolved(campaign, **levels).params["adv"]
+        return adv["tcp_buffer_timeout_s"], adv["other_buffer_timeout_s"]
+
+    assert times(part_of("cbr-25"), routing="ADV-1sec", load=10) == (1.0, 1.0)
+    assert times(part_of("cbr-25"), routing="ADV-5sec", load=10) == (5.0, 5.0)
+    table = part_of("ftp", transfers=1, kbps=50, flows=10)
+    assert times(table, protocol="ADV", technique="Reno") == (30.0, 30.0)
+    # The HTTP paper and chapters 5 and 6 let other packets wait shortly.
+    assert times(part_of("web"), protocol="ADV", tcp="Reno") == (30.0, 1.0)
+    assert times(part_of("article-web"), protocol="ADV", tcp="Reno") == (30.0, 30.0)
+    assert times(part_of("article-web"), protocol="ADV 30s/1s", tcp="Reno") == (30.0, 1.0)
+
+
+def test_connections_that_come_in_batches_are_without_a_break() -> None:
+    flows = part_of("batches-25").base["traffic"]["flows"]
+    by_pair: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for each in flows:
+        by_pair.setdefault((each["src"], each["dst"]), []).append(each)
+    begun = Counter(listed[0]["start_s"] // 60 for listed in by_pair.values())
+    assert begun == {0: 10, 1: 10, 2: 10, 3: 10, 4: 10}
+    for listed in by_pair.values():
+        gap_s = listed[0]["interval_s"]
+        assert listed[-1]["stop_s"] == 420
+        for before, after in pairwise(listed):
+            # Whole intervals lie between the packets on both sides of a boundary, and none is left out.
+            steps = (after["start_s"] - before["start_s"]) / gap_s
+            assert steps == pytest.approx(round(steps), abs=1e-4)
+            last_s = before["start_s"] + gap_s * ((before["stop_s"] - before["start_s"]) // gap_s)
+            assert before["stop_s"] <= after["start_s"] + 1e-6
+            assert after["start_s"] - last_s == pytest.approx(gap_s, abs=1e-4)
+    assert load_bps([listed[0] for listed in by_pair.values()]) == pytest.approx(25_000)
+
+
+def test_the_larger_field_has_two_widths_and_quick_runs_that_of_the_captions() -> None:
+    for scale, widths in ((QUICK, [2200]), (FULL, [2200, 2600])):
+        made = [part.campaign for part in parts(LEDGER, "cbr-busy", scale)]
+        assert [each.base["movement"]["waypoint"]["width_m"] for each in made] == widths
+        for campaign in made:
+            assert len(flows_of(campaign.points[-1].scenario(2).resolve(), "cbr")) == 100
+
+
+def test_senders_of_video_differ_in_nothing_else() -> None:
+    of = {
+        name: resolved(part_of("video"), protocol="ADV", sender=name, **{"traffic.random.video": 5})
+        for name in ("UDP", "ADP", "ADP, no limit")
+    }
+    ends = {str([(flow["src"], flow["dst"]) for flow in flows_of(each, "video")]) for each in of.values()}
+    assert len(ends) == 1
+    assert [of[name].params["adp"]["buffer_frames"] for name in ("ADP", "ADP, no limit")] == [75, 0]
+    assert of["ADP"].params["adp"]["tto_policy"] == "fixed"
+    # Transfers go where the video goes.
+    ftp = resolved(part_of("video-transfers"), protocol="ADV", **{"traffic.random.tcp": 5})
+    assert str([(flow["src"], flow["dst"]) for flow in flows_of(ftp, "tcp")]) in ends
+    assert flows_of(ftp, "cbr") == flows_of(of["ADP"], "cbr")
+
+
+def test_runs_with_series_serve_those_without() -> None:
+    whole = part_of("video")
+    for name in ("video-seconds", "video-backlog"):
+        for point in part_of(name).points:
+            assert resolved(whole, **point.levels).hash == point.scenario(4).resolve().hash
+
+
+def test_a_mix_has_what_its_name_says() -> None:
+    for mix, web, transport, frames in (
+        ("10 UDP", 0, "udp", 75),
+        ("10 ADP (5 s buffer)", 0, "adp", 75),
+        ("5 HTTP + 5 UDP", 5, "udp", 75),
+        ("5 HTTP + 5 ADP (5 s)", 5, "adp", 75),
+        ("5 HTTP + 5 ADP (unlimited)", 5, "adp", 0),
+    ):
+        scenario = resolved(part_of("mix-cbr", FULL), protocol="AODV", tcp="Reno", mix=mix)
+        of_video = flows_of(scenario, "video")
+        assert (len(flows_of(scenario, "web")), len(of_video)) == (web, 10 - web)
+        assert {flow["transport"] for flow in of_video} == {transport}
+        assert transport == "udp" or scenario.params["adp"]["buffer_frames"] == frames
+
+
+def test_web_sessions_are_the_same_under_all_systems() -> None:
+    scenarios = [point.scenario(3).resolve() for point in part_of("web-cbr").points]
+    sessions = [flows_of(each, "web") for each in scenarios]
+    assert all(each == sessions[0] for each in sessions)
+    assert (len(sessions[0]), len({flow["dst"] for flow in sessions[0]})) == (10, 3)
+    thinks = [cycle["think_s"] for flow in sessions[0] for cycle in flow["cycles"]]
+    assert max(thinks) == 15.0
+    assert {len(flow["cycles"]) for flow in sessions[0]} == {20}
+
+
+def test_tcp_and_udp_of_table_5_1_go_between_the_same_nodes() -> None:
+    scenarios = [point.scenario(4).resolve() for point in part_of("ten-connections").points]
+    ends = [[(flow["src"], flow["dst"]) for flow in each.flows] for each in scenarios]
+    assert len(ends[0]) == 10
+    assert ends == [ends[0]] * 3
+    assert load_bps(scenarios[-1].flows) == pytest.approx(1.07e6)
+
+
+def test_elfn_is_tried_as_its_authors_did() -> None:
+    campaign = part_of("feedback")
+    waypoint = campaign.base["movement"]["waypoint"]
+    assert (waypoint["nodes"], waypoint["width_m"], waypoint["height_m"]) == (30, 1500, 300)
+    for point in campaign.points:
+        scenario, label = point.scenario(3).resolve(), str(point.levels["system"])
+        assert [flow["kind"] for flow in scenario.flows] == ["tcp"]
+        assert scenario.params["dsr"]["reply_from_cache"] == ("no replies" not in label)
+        assert (scenario.params["tcp"]["route_failure"] == "elfn") == (label == "ELFN")
+
+
+@given(st.integers(1, 6))
+def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
+    def hops(places: list[list[float]], pairs: list[tuple[int, int]]) -> list[list[int | None]]:
+        fields = {"movement": {"positions": places}, "traffic": {"flows": []}, "duration_s": 1.0}
+        return shortest_hops_over_time(Scenario.build(fields), pairs, 1.0).hops
+
+    places = layouts.star(flows, {"spacing_m": 200.0})["movement"]["positions"]
+    pairs = [(2 * number + 1, 2 * number + 2) for number in range(flows)]
+    assert hops(places, pairs) == [[2]] * flows
+    # Without the middle node there is no path of two hops.
+    assert all(of != [2] for of in hops(places[1:], [(src - 1, dst - 1) for src, dst in pairs]))
+
+
+# Verdicts on anything.
+
+MEASURES = (
+    *("throughput_bps", "hops_mean", "latency_mean_s", "sent", "received", "packet_delivery_fraction"),
+    *("network_latency_mean_s", "route_repairs", "route_repair_mean_s", "route_repair_max_s", "longest_gap_s"),
+    *("timeouts_in_row", "service_time_s", "response_time_mean_s", "packets_received", "messages_made"),
+    *("mac_packets", "mac_bytes", "mac_ack_packets", "mac_ack_bytes"),
+)
+
+
+def made_up(part: Part, replications: int = 4) -> Tables:
+    """Tables with all that a campaign would measure, at random."""
+    campaign, draw = part.campaign, Random(part.campaign.name)
+    runs, flows, drops, series = [], [], [], []
+    listed = campaign.base.get("traffic", {}).get("flows", [None, None])
+    for point in campaign.points:
+        for replication in range(replications):
+            place = {**point.levels, "replication": replication}
+            runs.append({**place, **{metric.key: draw.uniform(0.5, 1.0) for metric in TOTALS}})
+            drops.append({**place, "packets": "cbr", "reason": "link-failure", "count": 1})
+            kinds = ["cbr"] * len(listed) if listed[0] else ["tcp", "web", "video"]
+            for number, kind in enumerate(kinds):
+                measures = {name: draw.uniform(0.5, 1.0) for name in MEASURES}
+                flows.append({**place, "flow": number, "kind": kind, **measures})
+            if campaign.series_s is not None:
+                series += [
+                    {
+                        **place,
+                        **{"flow": 0, "time_s": campaign.series_s * step, "routing_packets": draw.random()},
+                        **{"rto_s": 2.0**step, "tcp_timeouts": 1, "waiting_messages": draw.random()},
+                        "delivered_messages": draw.random(),
+                    }
+                    for step in range(1, 12 if campaign.series_s == 1.0 else 8)
+                ]
+    return Tables(part.labels, runs, flows, drops, lambda _: series)
+
+
+def run_of(scale: Scale) -> Iterator[tuple[Any, Evaluator]]:
+    for experiment in LEDGER.runnable.values():
+        runs = Runs()
+        for part in needed(LEDGER, experiment, scale):
+            ignored = LEDGER.campaigns[part.family].get("ignores", ())
+            runs.add(part.family, made_up(part), ignored)
+        yield experiment, Evaluator(LEDGER, runs, full=scale.full)
+
+
+@pytest.mark.parametrize("scale", [QUICK, FULL], ids=["quick", "full"])
+def test_what_is_run_is_enough_for_a_verdict_on_every_claim(scale: Scale) -> None:
+    for experiment, evaluator in run_of(scale):
+        verdicts = judge_all(experiment, evaluator)
+        assert [each.claim for each in verdicts] == LEDGER.claims_of(experiment)
+        untested = {each.claim.id for each in verdicts if each.outcome is Outcome.NOT_TESTED}
+        assert untested == {each.claim.id for each in verdicts if each.claim.rule["kind"] == "untested"}
+        for table in tables_of(experiment, evaluator):
+            assert table.rows
+            assert all(len(row) == len(table.columns) for row in table.rows)
