@@ -105,7 +105,7 @@ def _campaign(ledger: Ledger, data: Data, cell: Data, labels: Data, quick: Data,
     if "fields_from" in data:
         _lay(base, layout("", data["fields_from"]))
     flat = dict(_derived(_flat(base), {}))
-    scenario = nested({**flat, **_times(data | cell, shorter, scale)})
+    scenario = nested({**flat, **_times({**data, **cell}, shorter, scale)})
     factors = {
         name: _levels(ledger, data, name, shorter.get(name, levels), levels, flat, scale)
         for name, levels in data.get("factors", {}).items()
@@ -166,12 +166,13 @@ def _levels(
     """
     table: Data = levels if isinstance(levels, dict) else {"labels": levels}
     labels = table["labels"] if wanted is levels else wanted
+    fields: dict[Any, Data]
     if "field" in table:
         fields = {label: nested({table["field"]: label}) for label in labels}
     elif "layout" in table:
         fields = {label: layout(label, table) for label in labels}
     elif "fields" in table:
-        fields = {str(label): table["fields"][str(label)] for label in labels}
+        fields = {label: table["fields"][str(label)] for label in labels}
     elif "." in name:
         return list(labels)
     else:

@@ -349,9 +349,12 @@ _OURS = ("runs", "quick")
 
 def _experiment(entry: Mapping[str, Any]) -> Experiment:
     runs = entry.get("runs")
+    given: dict[str, Any] = {
+        name: entry[name] for name in ("id", "paper", "title", "where", "priority", "setup")
+    }
+    given |= {name: tuple(entry[name]) for name in ("systems", "metrics", "claims", "unstated")}
     return Experiment(
-        **{name: entry[name] for name in ("id", "paper", "title", "where", "priority", "setup")},
-        **{name: tuple(entry[name]) for name in ("systems", "metrics", "claims", "unstated")},
+        **given,
         quoted={key: value for key, value in entry.items() if key not in _OURS},
         runs=None if runs is None else tuple(runs),
         quick=entry.get("quick", ""),
@@ -360,10 +363,11 @@ def _experiment(entry: Mapping[str, Any]) -> Experiment:
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
     plain = ("id", "experiment", "paper", "where", "statement", "kind", "quantity", "tolerance", "strength")
+    given: dict[str, Any] = {name: entry[name] for name in plain}
+    given |= {name: tuple(entry.get(name, ())) for name in ("systems", "at", "order", "also")}
+    given |= {name: _numbers(entry.get(name)) for name in ("value", "lo", "hi")}
     return Claim(
-        **{name: entry[name] for name in plain},
-        **{name: tuple(entry.get(name, ())) for name in ("systems", "at", "order", "also")},
-        **{name: _numbers(entry.get(name)) for name in ("value", "lo", "hi")},
+        **given,
         expected=_text(entry["expected"]),
         priority=entry["priority"],
         note=entry.get("note", ""),

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from manetlab.stats import Interval
-from manetlab_papers.quantities import TooFew, Values, difference, mean, present, shown
+from manetlab_papers.quantities import TooFew, difference, mean, present, shown
+from manetlab_papers.samples import Values
 
 
 class Outcome(StrEnum):

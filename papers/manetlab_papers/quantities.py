@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from manetlab.stats import Interval, mean_interval, paired_interval, paired_ratio
 from manetlab_papers.campaigns import every
@@ -39,9 +39,9 @@ INHERITED = ("runs", "measure", "flow", "kind", "drops", "reasons")
 WORDS = (*OWN, *INHERITED, "quantity")
 
 Computed = Values | Interval | float
-Function = Callable[["Evaluator", Data, Data], Computed]
-"""What computes a quantity: of the evaluator, the levels and what else is inherited, and its arguments."""
-FUNCTIONS: dict[str, Function] = {}
+Function = TypeVar("Function", bound=Callable[..., Any])
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""What computes quantities, by name: of the evaluator, what is inherited, and arguments."""
 
 
 def quantity(name: str) -> Callable[[Function], Function]:
@@ -103,7 +103,7 @@ class Evaluator:
         made = self.table(data)
         inherited = {key: value for key, value in made.items() if key not in OWN}
         found = self._of(made, inherited)
-        factor, term = made.get("times", 1), made.get("plus", 0)
+        factor, term = float(made.get("times", 1)), float(made.get("plus", 0))
         if "per" in made:
             factor /= made[made["per"]]
         if factor == 1 and term == 0:
@@ -120,13 +120,14 @@ class Evaluator:
                 rest = {
                     key: value for key, value in made.items() if key not in (word, "times", "plus", "per")
                 }
-                lists = [self.values(rest | chosen) for chosen in self.loop(made[word], rest)]
+                lists = [self.values({**rest, **chosen}) for chosen in self.loop(made[word], rest)]
                 return pool(lists) if word == "over" else [value for each in lists for value in each]
         for word, operation in _OPERATIONS.items():
             if word in made:
-                return operation([self.values(inherited | self.table(each)) for each in made[word]])
+                return operation([self.values({**inherited, **self.table(each)}) for each in made[word]])
         if "function" in made:
-            return FUNCTIONS[made["function"]](self, inherited, made.get("with", {}))
+            found: Computed = FUNCTIONS[made["function"]](self, inherited, made.get("with", {}))
+            return found
         return self._measured(inherited)
 
     def _measured(self, data: Data) -> Values:
@@ -164,7 +165,7 @@ class Evaluator:
         listed = {name: self.labels(name, wanted, quantities) for name, wanted in levels.items()}
         found = list(every(listed))
         if not self.full:
-            found = [each for each in found if all(self.is_run(given | each) for given in quantities)]
+            found = [each for each in found if all(self.is_run({**given, **each}) for given in quantities)]
         if not found:
             raise NotRun(str(dict(levels)))
         return found
@@ -235,17 +236,20 @@ def present(*lists: Values) -> list[Values]:
 
 def mean(values: Values) -> Interval:
     """The mean with its interval."""
-    return mean_interval(*present(values))
+    [there] = present(values)
+    return mean_interval(there)
 
 
 def ratio(a: Values, b: Values) -> Interval:
     """The quotient of the means of paired values."""
-    return paired_ratio(*present(a, b))
+    first, second = present(a, b)
+    return paired_ratio(first, second)
 
 
 def difference(a: Values, b: Values) -> Interval:
     """The mean paired difference."""
-    return paired_interval(*present(a, b))
+    first, second = present(a, b)
+    return paired_interval(first, second)
 
 
 def percent(a: Values, b: Values) -> Interval:

@@ -21,7 +21,6 @@ from manetlab_papers.quantities import (
     COMPARISONS,
     Evaluator,
     TooFew,
-    Values,
     average,
     exact,
     levels_of,
@@ -29,7 +28,7 @@ from manetlab_papers.quantities import (
     pool,
     shown,
 )
-from manetlab_papers.samples import NotRun
+from manetlab_papers.samples import NotRun, Values
 
 SIDES = ("of", "against", "base")
 
@@ -297,9 +296,9 @@ class Rule:
         return self.evaluator.ledger.rules["tie_percent"]
 
 
-def _laid(sides: Mapping[str, Data], chosen: Data) -> dict[str, Data]:
+def _laid(sides: Mapping[str, Data], chosen: Data) -> dict[str, dict[str, Any]]:
     """Sides with the levels that a loop has chosen; ``against.routing`` is for one of them only."""
-    made = {side: dict(data) for side, data in sides.items()}
+    made: dict[str, dict[str, Any]] = {side: dict(data) for side, data in sides.items()}
     for name, label in chosen.items():
         side, _, factor = name.partition(".")
         if side in made:

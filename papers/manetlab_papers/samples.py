@@ -159,7 +159,7 @@ class Runs:
                 row
                 for each in self._tables.get(family, ())
                 if all(each.labels[name] == label for name, label in levels.items() if name in each.labels)
-                for row in map(each.labels.__or__, each.rows(table))
+                for row in ({**each.labels, **found} for found in each.rows(table))
                 if all(row[name] == label for name, label in levels.items())
             ]
         if not self._found[key] and not may_lack:

@@ -30,12 +30,23 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
                 continue
             for panel in data.get("panels", [{}]):
                 with suppress(NotRun):
-                    yield _table(evaluator, {**data, **panel}, data["title"], panel.get("title", ""))
+                    table = _table(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
+                # A quick reproduction may leave out all that a table shows.
+                if table.rows:
+                    yield table
+
+
+def _laid(under: Data, over: Data) -> dict[str, Any]:
+    """A quantity laid over another, whose function's arguments are kept."""
+    made = {**under, **over}
+    if "with" in under and "with" in over:
+        made["with"] = {**under["with"], **over["with"]}
+    return made
 
 
 def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
     words = ("for", "title", "head", "rows", "columns", "across", "panels", "at", "notes", "text_columns")
-    common = evaluator.table({**data.get("at", {}), **{k: v for k, v in data.items() if k not in words}})
+    common = evaluator.table(_laid(data.get("at", {}), {k: v for k, v in data.items() if k not in words}))
     rows = (
         [({"label": each.get("label", "")}, each) for each in data["rows"]]
         if isinstance(data["rows"], list)
@@ -47,7 +58,7 @@ def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
     heads = [data["head"], *(column["head"] for column in columns)]
     table = Table(f"{title}: {panel}" if panel else title, heads, text_columns=1)
     for names, row in rows:
-        quantity = {**common, **{key: value for key, value in row.items() if key != "label"}}
+        quantity = _laid(common, {key: value for key, value in row.items() if key != "label"})
         cells = [_cell(evaluator, quantity, column, _text(names)) for column in columns]
         if any(cell != "–" for cell in cells):
             table.add(_text(names), *cells)
@@ -76,10 +87,8 @@ def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> str:
             if place in (claim.at or place)
             else "–"
         )
-    quantity = {
-        **row,
-        **{key: value for key, value in column.items() if key not in ("head", "against", "as")},
-    }
+    own = {key: value for key, value in column.items() if key not in ("head", "against", "as")}
+    quantity = _laid(row, own)
     sides = [quantity, *([{**quantity, **column["against"]}] if "against" in column else [])]
     try:
         if "as" in column:

@@ -230,7 +230,13 @@ def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
 
 MEASURES = (
     *("throughput_bps", "hops_mean", "latency_mean_s", "sent", "received", "packet_delivery_fraction"),
-    *("network_latency_mean_s", "route_repairs", "route_repair_mean_s", "route_repair_max_s", "longest_gap_s"),
+    *(
+        "network_latency_mean_s",
+        "route_repairs",
+        "route_repair_mean_s",
+        "route_repair_max_s",
+        "longest_gap_s",
+    ),
     *("timeouts_in_row", "service_time_s", "response_time_mean_s", "packets_received", "messages_made"),
     *("mac_packets", "mac_bytes", "mac_ack_packets", "mac_ack_bytes"),
 )
@@ -254,8 +260,12 @@ def made_up(part: Part, replications: int = 4) -> Tables:
                 series += [
                     {
                         **place,
-                        **{"flow": 0, "time_s": campaign.series_s * step, "routing_packets": draw.random()},
-                        **{"rto_s": 2.0**step, "tcp_timeouts": 1, "waiting_messages": draw.random()},
+                        "flow": 0,
+                        "time_s": 100.0 + campaign.series_s * step,
+                        "routing_packets": draw.random(),
+                        "rto_s": 2.0**step,
+                        "tcp_timeouts": 1,
+                        "waiting_messages": draw.random(),
                         "delivered_messages": draw.random(),
                     }
                     for step in range(1, 12 if campaign.series_s == 1.0 else 8)

@@ -19,7 +19,7 @@ PUBLIC = {
     ),
     *("manetlab.tables", "manetlab.topology", "manetlab.traffic"),
     # What a command is made with.
-    *("manetlab.cli.groups", "manetlab.cli.options", "manetlab.campaign.execution"),
+    *("manetlab.cli", "manetlab.cli.groups", "manetlab.campaign.execution"),
 }
 """The modules of manetlab that are written for others; names with an underscore are nobody's but its own."""
 

@@ -14,8 +14,9 @@ from functools import cache
 
 from manetlab_papers.ledger import Data, load
 from manetlab_papers.outcomes import Finding, joined, level, stated, together
-from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, pool, quantity
+from manetlab_papers.quantities import Evaluator, average, difference, levels_of, pool, quantity
 from manetlab_papers.rules import Case, Rule, kind
+from manetlab_papers.samples import Values
 from manetlab_papers.special.layouts import batches
 
 
@@ -27,7 +28,7 @@ def _interval_of_flow(campaign: str) -> tuple[int, ...]:
 
 
 @quantity("intervals")
-def intervals(evaluator: Evaluator, data: Data, arguments: Data) -> list[Values]:  # type: ignore[misc]
+def intervals(evaluator: Evaluator, data: Data, arguments: Data) -> list[Values]:
     """Values of every scenario in each interval: `of` delivery (in %), received, latency (in s) or overhead.
 
     With `first` only those from this interval on, counted from 1; with `last` up to that one.

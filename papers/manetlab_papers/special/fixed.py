@@ -8,8 +8,9 @@ from itertools import pairwise
 from manetlab.stats import Interval, jain
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, level, stated, together
-from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, quantity, ratio
+from manetlab_papers.quantities import Evaluator, average, difference, levels_of, quantity, ratio
 from manetlab_papers.rules import Rule, kind
+from manetlab_papers.samples import Values
 
 
 @quantity("jain")

@@ -10,8 +10,9 @@ from manetlab.stats import Interval
 from manetlab.tables import Table
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, pair, stated, together
-from manetlab_papers.quantities import Evaluator, Values, average, difference, mean, present, quantity, shown
+from manetlab_papers.quantities import Evaluator, average, difference, mean, present, quantity, shown
 from manetlab_papers.rules import Case, Rule, judge, kind
+from manetlab_papers.samples import Values
 from manetlab_papers.tables import TABLES
 
 

@@ -30,7 +30,7 @@ def chain(label: Any, data: Data) -> Fields:
     """
     hops = _hops(label, data)
     flow = cbr(0, hops, data) if "kbps" in data else tcp(0, hops)
-    return _chain(hops, [flow], data) | data.get("fields_of", {}).get(label, {})
+    return {**_chain(hops, [flow], data), **data.get("fields_of", {}).get(label, {})}
 
 
 def _hops(label: Any, data: Data) -> int:

@@ -6,8 +6,9 @@ import math
 
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
-from manetlab_papers.quantities import Evaluator, Values, average, difference, levels_of, pool, quantity
+from manetlab_papers.quantities import Evaluator, average, difference, levels_of, pool, quantity
 from manetlab_papers.rules import Rule, kind
+from manetlab_papers.samples import Values
 
 DELIVERY = "cbr_delivery_fraction"
 

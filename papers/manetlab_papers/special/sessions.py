@@ -10,8 +10,9 @@ from manetlab.running import run
 from manetlab.scenario import Scenario
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, joined, stated
-from manetlab_papers.quantities import Evaluator, TooFew, Values, average, difference, levels_of, quantity
+from manetlab_papers.quantities import Evaluator, TooFew, average, difference, levels_of, quantity
 from manetlab_papers.rules import Rule, kind
+from manetlab_papers.samples import Values
 
 
 def by_session(evaluator: Evaluator, data: Data) -> list[Values]:
@@ -78,7 +79,7 @@ def _shorter(of: Values, against: Values) -> tuple[bool, bool]:
 @quantity("faster sessions")
 def faster(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """In how many sessions of each scenario the system `than` is slower."""
-    both = (by_session(evaluator, {**data, **more}) for more in ({}, arguments["than"]))
+    both = (by_session(evaluator, each) for each in (data, {**data, **arguments["than"]}))
     of, than = (list(zip(*each, strict=True)) for each in both)
     return [float(sum(a < b for a, b in zip(*row, strict=True))) for row in zip(of, than, strict=True)]
 
@@ -86,8 +87,8 @@ def faster(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
 @quantity("less in scenarios")
 def less(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """Of every scenario 1 if it has less than another quantity (`than`), 0 if not."""
-    both = zip(*(evaluator.values({**data, **more}) for more in ({}, arguments["than"])), strict=True)
-    return [float(of < than) for of, than in both]
+    both = (evaluator.values(each) for each in (data, {**data, **arguments["than"]}))
+    return [float(of < than) for of, than in zip(*both, strict=True)]
 
 
 @kind("identical")
@@ -124,6 +125,6 @@ def saved_percent(_evaluator: Evaluator, _data: Data, arguments: Data) -> float:
     """By how much an RTO with `growth` lowers the rate of retransmissions over some `timeouts`."""
     fixed = send_times_s({"rto_policy": "fixed"})
     grown = send_times_s({"rto_policy": "growth", "rto_growth": arguments["growth"]})
-    last = arguments["timeouts"] + 1
+    last = int(arguments["timeouts"]) + 1
     # The first timeout comes after the initial RTO, which both have.
     return 100 * (1 - (fixed[last] - fixed[1]) / (grown[last] - grown[1]))

@@ -10,8 +10,8 @@ from manetlab.tables import Table
 from manetlab.topology import shortest_hops_over_time
 from manetlab_papers.campaigns import scenario_of
 from manetlab_papers.ledger import Data, load
-from manetlab_papers.quantities import Evaluator, Values, levels_of, quantity
-from manetlab_papers.samples import Row
+from manetlab_papers.quantities import Evaluator, levels_of, quantity
+from manetlab_papers.samples import Row, Values
 from manetlab_papers.tables import TABLES
 
 STEP_S = 1.0
@@ -39,7 +39,7 @@ def hops(evaluator: Evaluator, data: Data, _arguments: Data) -> Values:
 
 
 @quantity("waiting over time")
-def waiting(evaluator: Evaluator, data: Data, _arguments: Data) -> list[Values]:  # type: ignore[misc]
+def waiting(evaluator: Evaluator, data: Data, _arguments: Data) -> list[Values]:
     """The frames that wait at all sources, at every step of the time series and in every scenario."""
     sums: dict[float, dict[int, float]] = {}
     series = evaluator.runs.series(data["runs"], "message_flows", levels_of(data))
