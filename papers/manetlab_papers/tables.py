@@ -29,11 +29,11 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
                 yield from TABLES[data["function"]](evaluator, data)
                 continue
             for panel in data.get("panels", [{}]):
+                # A quick reproduction may leave out all that a table shows.
                 with suppress(NotRun):
                     table = _table(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
-                # A quick reproduction may leave out all that a table shows.
-                if table.rows:
-                    yield table
+                    if table.rows:
+                        yield table
 
 
 def _laid(under: Data, over: Data) -> dict[str, Any]:

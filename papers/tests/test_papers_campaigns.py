@@ -246,11 +246,12 @@ def made_up(part: Part, replications: int = 4) -> Tables:
     """Tables with all that a campaign would measure, at random."""
     campaign, draw = part.campaign, Random(part.campaign.name)
     runs, flows, drops, series = [], [], [], []
+    totals = [*(metric.key for metric in TOTALS), "web_connection_time_s"]
     listed = campaign.base.get("traffic", {}).get("flows", [None, None])
     for point in campaign.points:
         for replication in range(replications):
             place = {**point.levels, "replication": replication}
-            runs.append({**place, **{metric.key: draw.uniform(0.5, 1.0) for metric in TOTALS}})
+            runs.append({**place, **{name: draw.uniform(0.5, 1.0) for name in totals}})
             drops.append({**place, "packets": "cbr", "reason": "link-failure", "count": 1})
             kinds = ["cbr"] * len(listed) if listed[0] else ["tcp", "web", "video"]
             for number, kind in enumerate(kinds):
