@@ -49,7 +49,7 @@ class Results:
         """The results of the campaign that was run last with this store.
 
         Raises:
-            InputError: There is no such store, or it has no campaign.
+            InputError: The store does not exist, or it has no campaign.
         """
         with Store.read(Path(path)) as store:
             return cls.of(store)
