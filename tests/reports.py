@@ -71,7 +71,7 @@ def results(
     ]
     raw: Any = SimpleNamespace(runs=runs, failures=list(failed), series=[], sessions=[])
     if series is not None:
-        raw.series = [("key", "totals", "file")]
+        raw.series = [("key", "totals", "file", "digest")]
     made = Results(campaign, campaign.replications, None, raw)
     if series is not None:
         made.series = lambda _: series  # type: ignore[method-assign]

@@ -176,10 +176,10 @@ BAD_TOML = {
     "number of 400 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 400), "duration_s"),
     "number of 5000 digits": (GOOD_TOML.replace("= 10", "= " + "1" * 5000), "5000 digits"),
     "unknown kind": (GOOD_TOML.replace('"tcp"', '"ftp"'), 'kind = "tcp" or "cbr" or'),
-    "to itself": (GOOD_TOML.replace("dst = 1", "dst = 0"), "a destination that is not the source"),
+    "to itself": (GOOD_TOML.replace("dst = 1", "dst = 0"), "a destination other than the source"),
     "place of three": (
         GOOD_TOML.replace("chain = { nodes = 2 }", "positions = [[1, 2, 3]]"),
-        "a place [x, y]",
+        "a position [x, y]",
     ),
     "table missing": (GOOD_TOML.replace("{ nodes = 2 }", "2"), "a table with nodes, spacing_m"),
     "not TOML": ("$node_(0) set X_ 1", "TOML"),

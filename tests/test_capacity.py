@@ -54,7 +54,7 @@ def test_means_leave_out_what_comes_before() -> None:
     for bps, mean, late in zip(found.bps, found.means_bps(), found.means_bps(15.0), strict=True):
         assert mean == pytest.approx(sum(bps) / 20)
         assert late == pytest.approx(sum(bps[15:]) / 5)
-    with pytest.raises(InputError, match="no instant left"):
+    with pytest.raises(InputError, match="no instant is left"):
         found.means_bps(20.0)
 
 

@@ -100,7 +100,7 @@ def test_a_written_trace_is_read_again(packets: list[tuple[float, int]]) -> None
     ("text", "wanted"),
     [
         ("time,bytes\n0,1\n", "the columns time_s and bytes"),
-        ("time_s,bytes\n", "a packet a line"),
+        ("time_s,bytes\n", "one packet per line"),
         ("time_s,bytes\n0\n", "the columns time_s and bytes"),
         ("time_s,bytes\nx,1\n", "a time in s"),
         ("time_s,bytes\nnan,1\n", "a time not before"),

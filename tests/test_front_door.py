@@ -159,4 +159,5 @@ def test_a_scenario_does_not_change() -> None:
 
 
 def test_a_scenario_describes_its_fields() -> None:
-    assert "warmup_s: When measurement begins, in s." in (Scenario.__doc__ or "")
+    for name, field in Scenario.fields.items():
+        assert f"    {name}: {field.meaning}" in (Scenario.__doc__ or "").splitlines()

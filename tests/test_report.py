@@ -60,8 +60,8 @@ def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> No
     first, last = conclusions.answer(Study(results()))
     assert first == (
         "TCP throughput is higher with reno-f than with reno in 1 of 2 settings: +50.1 kb/s (+50.0 to "
-        "+50.2) at greatest speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
-        "reno in 1 of 2 settings: +0.0 kb/s (−3.0 to +3.0) at greatest speed = 20 m/s."
+        "+50.2) at maximum speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
+        "reno in 1 of 2 settings: +0.0 kb/s (−3.0 to +3.0) at maximum speed = 20 m/s."
     )
     assert last.endswith("after Holm’s correction for all 2 comparisons.")
 
@@ -148,7 +148,7 @@ def test_protocols_are_compared_before_anything_else() -> None:
     }
     assert Study(results(lambda *_: {"tcp_throughput_bps": 1.0}, factors=factors)).compared.key == "tcp"  # type: ignore[union-attr]
     chosen = Study(results(), compare="movement.waypoint.speed_max", baseline="20")
-    assert (chosen.compared.heading, chosen.baseline) == ("greatest speed (m/s)", "20")  # type: ignore[union-attr]
+    assert (chosen.compared.heading, chosen.baseline) == ("maximum speed (m/s)", "20")  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -386,8 +386,8 @@ def test_the_methods_table_has_all_that_the_survey_asks_for() -> None:
 def test_what_a_factor_decides_is_told_by_its_levels() -> None:
     found = methods_of(results())
     assert found["speed and pause"].splitlines() == [
-        "greatest speed 5: 1 to 5 m/s, uniform; pause 0 s",
-        "greatest speed 20: 1 to 20 m/s, uniform; pause 0 s",
+        "maximum speed 5: 1 to 5 m/s, uniform; pause 0 s",
+        "maximum speed 20: 1 to 20 m/s, uniform; pause 0 s",
     ]
     assert found["parameters that differ from the profile"].splitlines() == [
         "TCP sender reno: none",
@@ -417,7 +417,7 @@ def test_a_numeric_factor_makes_lines_and_a_named_one_bars() -> None:
     assert [series.name for series in lines.series] == ["reno", "reno-f"]
     assert lines.series[0].x == (5.0, 20.0)
     assert lines.series[1].y[0] == pytest.approx(154.59)
-    assert (lines.x_title, lines.y_title) == ("greatest speed (m/s)", "TCP throughput (kb/s)")
+    assert (lines.x_title, lines.y_title) == ("maximum speed (m/s)", "TCP throughput (kb/s)")
     named = Study(results(fixed, factors={"tcp": ["reno", "tahoe"], "profile": ["rfc", "ns-2.35"]}))
     (bars,) = outcomes.metric_figures(named, named.wanted[0])
     assert isinstance(bars, Bars)

@@ -463,13 +463,13 @@ def test_classes_that_cannot_be_found_again_are_refused() -> None:
         pass
 
     bad: list[tuple[Any, str]] = [
-        (Local, "cannot be found again"),
-        (int, "no routing protocol"),
+        (Local, "cannot be imported by its name"),
+        (int, "not a routing protocol"),
         ("python:no_such_module.Flooding", "No module named"),
         ("python:manetlab.examples.flooding.Floodin", "has no attribute"),
-        ("python:Flooding", "no module is named"),
-        ("python:manetlab.running.Result", "no routing protocol"),
-        ("python", "no module is named"),
+        ("python:Flooding", "does not name a module"),
+        ("python:manetlab.running.Result", "not a routing protocol"),
+        ("python", "does not name a module"),
     ]
     for routing, said in bad:
         with pytest.raises(InputError, match=said):
@@ -488,7 +488,7 @@ def test_parameters_that_the_class_does_not_take_are_refused() -> None:
     with pytest.raises(InputError, match="jitters_s") as refused:
         run(chain(), routing=Flooding, python={"jitters_s": 1.0})
     assert "jitter_s: float = 0.01" in refused.value.wanted
-    with pytest.raises(InputError, match="cannot be written down"):
+    with pytest.raises(InputError, match="cannot be stored"):
         run(chain(), routing=Flooding, python={"jitter_s": math.inf})
     assert "python" not in run(chain(), python={"jitter_s": 1.0}).provenance["scenario"]
 

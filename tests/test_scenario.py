@@ -169,7 +169,7 @@ def test_random_starts_keep_within_a_short_run(duration_s: float) -> None:
 
 
 def test_starts_asked_for_after_the_end_are_refused() -> None:
-    with pytest.raises(InputError, match="might begin after the run"):
+    with pytest.raises(InputError, match="might start after the run"):
         mobile(traffic={"random": {"cbr": 1, "cbr_start_within_s": 20.5}}).resolve()
 
 

@@ -117,8 +117,8 @@ def test_a_movement_without_a_stationary_start_is_warned_of() -> None:
 
     assert "uniformly" not in texts()
     assert "uniformly" in texts(start="uniform")
-    assert "least speed is 0" not in texts(start="uniform")
-    assert "least speed is 0" in texts(start="uniform", speed_min=0.0)
+    assert "minimum speed is 0" not in texts(start="uniform")
+    assert "minimum speed is 0" in texts(start="uniform", speed_min=0.0)
 
 
 def test_a_single_pair_and_pairs_of_ones_own_choice() -> None:
@@ -134,7 +134,7 @@ def test_a_single_pair_and_pairs_of_ones_own_choice() -> None:
         (lambda: report(chain(), step_s=0.0), "step is not allowed"),
         (lambda: report(chain(), step_s=math.nan), "step is not allowed"),
         (lambda: report(chain(duration_s=1e5), step_s=0.001), "1000000 instants"),
-        (lambda: report({"nodes": 3}), "no scenario"),  # type: ignore[arg-type]
+        (lambda: report({"nodes": 3}), "not a scenario"),  # type: ignore[arg-type]
         (lambda: report("missing.toml"), "does not exist"),
         (lambda: shortest_hops_over_time(chain(), [(0, 3)]), "nodes from 0 to 2"),
         (lambda: shortest_hops_over_time(chain(), [(0, -1)]), "no such pair"),

@@ -217,5 +217,5 @@ def test_what_cannot_be_drawn_is_refused(source: dict[str, Any]) -> None:
 
 def test_traffic_needs_a_source() -> None:
     for source in ({}, {"random": {"tcp": 1}, "file": "x", "web": {}}):
-        with pytest.raises(InputError, match="web may stand beside it"):
+        with pytest.raises(InputError, match="web can be combined with it"):
             scenario({}, traffic=source)

@@ -73,7 +73,7 @@ class CapacityOverTime:
     def _first(self, from_s: float) -> int:
         if not from_s <= self.times_s[-1]:
             wanted = f"a time up to the last instant, {self.times_s[-1]:g} s"
-            raise InputError("there is no instant left", "capacity: from_s", f"{from_s:g} s", wanted)
+            raise InputError("no instant is left", "capacity: from_s", f"{from_s:g} s", wanted)
         return bisect_left(self.times_s, from_s)
 
 
@@ -99,8 +99,9 @@ def capacity_over_time(
 
     table = TABLE_1_1_BPS if table_bps is None else table_bps
     if not table or not all(isinstance(each, int | float) and each >= 0 for each in table):
-        wanted = "throughputs over 1, 2, … hops in bit/s"
-        raise InputError("the table is none", "capacity_over_time: table_bps", shown(table_bps), wanted)
+        wanted = "a list of throughputs over 1, 2, … hops, in bit/s"
+        place = "capacity_over_time: table_bps"
+        raise InputError("the table of throughputs is not valid", place, shown(table_bps), wanted)
     found = shortest_hops_over_time(scenario, pairs, step_s)
     bps = [[of_hops(each, table) for each in hops] for hops in found.hops]
     return CapacityOverTime(found.times_s, found.pairs, found.hops, bps)

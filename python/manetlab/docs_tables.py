@@ -37,10 +37,10 @@ SECTIONS = {
 HEAD = """\
 # Parameters
 
-This page is made from the simulator's own schema by `make docs`; do not edit it.
+`make docs` generates this page from the simulator's own schema; do not edit it.
 
 A parameter is named by section and name. `--set mac.rts_threshold_bytes=0` changes one on the command line,
-in TOML it stands in its section (`[mac]`), and in Python it is `mac={"rts_threshold_bytes": 0}`. The columns
+in TOML it is in its section (`[mac]`), and in Python it is `mac={"rts_threshold_bytes": 0}`. The columns
 after the name are the values of the [profiles](models/profiles.md); `manetlab scenario show` prints the
 values of a scenario and what set each of them. The parameters of `waypoint` are written under
 `[movement.waypoint]`, those of `web` under `[traffic.web]`; they have one default in all profiles.
@@ -87,7 +87,7 @@ def _senders() -> str:
         tcp = parameters.apply_sender(base, sender, "docs")["tcp"]
         sets = [f"`{name}` = {shown(tcp[name])}" for name in parameters.set_by_sender(sender)]
         rows.append((f"`{sender}`", ", ".join(sets)))
-    text = "What `--tcp NAME` sets in the section `tcp`; all else stays as the profile has it."
+    text = "The parameters of section `tcp` that `--tcp NAME` sets; all others keep the profile's values."
     return f"## TCP senders\n\n{text}\n\n{_table(('sender', 'sets'), rows)}"
 
 
@@ -103,7 +103,7 @@ def _sets_of(protocol: str) -> str:
         values = [shown(of_set[name]) for of_set in sets.values()]
         if len(set(values)) > 1:
             rows.append((f"`{name}`", *values))
-    text = f"The parameters in which the sets that `--routing {protocol}:SET` names differ."
+    text = f"The parameters that differ between the sets of `--routing {protocol}:SET`."
     head = ("name", *(f"`{label}`" for label in sets))
     return f"## {protocol.upper()}'s parameter sets\n\n{text}\n\n{_table(head, rows)}"
 

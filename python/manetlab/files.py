@@ -31,11 +31,11 @@ def read_bytes(path: Path, kind: str) -> bytes:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             found = "a directory" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
-            raise refused("is not a file", found, "a regular file", "name the file itself")
+            raise refused("is not a file", found, "a regular file", "give the file itself")
         if status.st_size > MAX_BYTES:
             found, wanted = f"{status.st_size} bytes", f"at most {MAX_BYTES} bytes"
-            hint = "lines with god or set-dist are the bulk of long movement files: they can be removed"
-            raise refused("is too long", found, wanted, hint)
+            hint = "lines with god or set-dist make up most of a long movement file: they can be removed"
+            raise refused("is too large", found, wanted, hint)
         content = path.read_bytes()
     except FileNotFoundError:
         raise refused("does not exist", "no such file", "a file", "check the path") from None
@@ -45,7 +45,7 @@ def read_bytes(path: Path, kind: str) -> bytes:
             "cannot be read", reason, "a readable file", "check the path and its permissions"
         ) from None
     if not content:
-        raise refused("is empty", "0 bytes", f"a {kind}", "was it written to the end?")
+        raise refused("is empty", "0 bytes", f"a {kind}", "was it written completely?")
     return content
 
 
@@ -75,16 +75,14 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None
     Raises:
         InputError: Two of them are the same file, be it by another path or a link.
     """
-    taken = [(path, "is read by this command") for path in inputs if path is not None]
+    taken = [(path, "is an input of this command") for path in inputs if path is not None]
     for option, path in outputs.items():
         if path is None:
             continue
         for other, why in taken:
             if _is_same(path, other):
                 what, found = "the output would overwrite another file", f"{other}, which {why}"
-                raise InputError(
-                    what, f"{option} {path}", found, "a file of its own", "choose another name for it"
-                )
+                raise InputError(what, f"{option} {path}", found, "a separate file", "choose another name")
         taken.append((path, f"{option} writes"))
 
 

@@ -74,7 +74,7 @@ def checked(written: object, place: Place) -> Flow:
         refuse(place, written if kind is None else kind, wanted, "every flow has a kind")
     flow = checked_table(written, kinds()[kind], place, "")
     if flow["src"] == flow["dst"]:
-        wanted = f"a destination that is not the source, node {flow['src']}"
+        wanted = f"a destination other than the source, node {flow['src']}"
         refuse(place, flow["dst"], wanted, "a flow goes from one node to another")
     flow = {name: given for name, given in flow.items() if given is not None}
     if kind == "trace" and ("file" in flow) == ("packets" in flow):
@@ -148,7 +148,7 @@ def read_trace(path: Path) -> list[tuple[float, int]]:
     try:
         text = read_bytes(path, "trace file").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        hint = "is this a table at all?"
+        hint = "is it a CSV file?"
         raise InputError("the trace file is not text", str(path), str(error), "CSV in UTF-8", hint) from None
     try:
         rows = list(csv.DictReader(text.splitlines(), strict=True))
@@ -162,7 +162,7 @@ def read_trace(path: Path) -> list[tuple[float, int]]:
         packets.append(_packet(line, f"{path}: line {number}", latest_s, time, size))
     if not packets:
         hint = "the first line names the columns, each further line is a packet"
-        raise InputError("the trace file has no packets", str(path), "no lines", "a packet a line", hint)
+        raise InputError("the trace file has no packets", str(path), "no lines", "one packet per line", hint)
     return packets
 
 
@@ -173,7 +173,7 @@ def _packet(
 
     def refused(found: str, wanted: str) -> InputError:
         hint = "a trace has the columns time_s and bytes"
-        return InputError("the line is no packet", place, found, wanted, hint)
+        return InputError("the line does not describe a packet", place, found, wanted, hint)
 
     time_text, bytes_text = row.get("time_s"), row.get("bytes")
     if time_text is None or bytes_text is None:
@@ -183,7 +183,7 @@ def _packet(
     except ValueError:
         raise refused(f'"{time_text}"', "a time in s") from None
     if time.taken(time_s) is None or time_s < latest_s:
-        raise refused(f"{time_s} s", f"a time not before the packet before it, and {time.wanted}")
+        raise refused(f"{time_s} s", f"a time not before that of the previous packet, and {time.wanted}")
     try:
         length = int(bytes_text)
     except ValueError:

@@ -231,7 +231,7 @@ def unknown(kind: str, found: str, known: Iterable[str], where: str) -> InputErr
     near = difflib.get_close_matches(found, known, n=1, cutoff=0.5)
     hint = f'did you mean "{near[0]}"?' if near else "check the spelling"
     named = sorted(known) if len(known) <= 40 else near
-    return InputError(f"there is no such {kind}", where, f'"{found}"', "one of " + ", ".join(named), hint)
+    return InputError(f"no such {kind}", where, f'"{found}"', "one of " + ", ".join(named), hint)
 
 
 def diff(a: Params, b: Params) -> list[tuple[Parameter, Any, Any]]:

@@ -94,7 +94,7 @@ def checked_table(written: object, fields: Mapping[str, Field], place: Place, hi
         if field.default is REQUIRED and name not in values:
             missing = place.at(name)
             wanted = f"a value for {missing.path}"
-            raise InputError("a needed value is missing", str(missing), "nothing", wanted, field.meaning)
+            raise InputError("missing key", str(missing), "nothing", wanted, field.meaning)
     return values
 
 

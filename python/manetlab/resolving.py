@@ -51,10 +51,10 @@ def _python_protocol(scenario: Scenario) -> PythonProtocol | None:
     try:
         canonical(given)
     except (TypeError, ValueError) as error:
-        hint = "results are told apart by the parameters that made them"
-        wanted = "texts, numbers, true or false, and lists and tables of these"
+        hint = "results are identified by their parameters"
+        wanted = "strings, numbers, true, false, and lists and tables of these"
         place = f"{scenario.where}: python"
-        raise InputError("the parameters cannot be written down", place, str(error), wanted, hint) from None
+        raise InputError("the parameters cannot be stored", place, str(error), wanted, hint) from None
     return protocol_of(scenario.routing, given, scenario.where)
 
 

@@ -304,13 +304,13 @@ def name_of(kind: type) -> str:
     if not issubclass(kind, Routing):
         hint = "class MyProtocol(manetlab.Routing): …"
         wanted = "a subclass of manetlab.Routing"
-        raise InputError("this is no routing protocol", "routing", shown(kind), wanted, hint)
+        raise InputError("not a routing protocol", "routing", shown(kind), wanted, hint)
     module = sys.modules.get(kind.__module__)
     if getattr(module, kind.__name__, None) is not kind or "." in kind.__qualname__:
         hint = "define it at the top level of a module, not within a function or another class"
         found = f"{kind.__module__}.{kind.__qualname__}"
-        wanted = "a class that can be found by its name"
-        raise InputError("the protocol cannot be found again", "routing", found, wanted, hint)
+        wanted = "a class that can be imported by its name"
+        raise InputError("the protocol cannot be imported by its name", "routing", found, wanted, hint)
     return f"{PYTHON}:{kind.__module__}.{kind.__name__}"
 
 
@@ -328,7 +328,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonP
     module_name, _, class_name = name.partition(":")[2].rpartition(".")
     try:
         if not module_name:
-            raise ImportError(f"no module is named in {name}")
+            raise ImportError(f"{name} does not name a module")
         kind = getattr(import_module(module_name), class_name)
     except (ImportError, AttributeError) as error:
         hint = "the module must be where Python finds it: in a folder of PYTHONPATH, or installed"
@@ -339,7 +339,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonP
     if not (isinstance(kind, type) and issubclass(kind, Routing)):
         hint = "class MyProtocol(manetlab.Routing): …"
         wanted = "a subclass of manetlab.Routing"
-        raise InputError("this is no routing protocol", where, f'"{name}"', wanted, hint)
+        raise InputError("not a routing protocol", where, f'"{name}"', wanted, hint)
     try:
         inspect.signature(kind).bind(**parameters)
     except TypeError as error:
@@ -369,9 +369,9 @@ def source_hash(kind: type) -> str:
         try:
             source = Path(file).read_text(encoding="utf-8") if file else inspect.getsource(each)
         except (OSError, TypeError) as error:
-            hint = "put the class into a file: results are told apart by the source that made them"
+            hint = "put the class into a file: results are identified by the source of their protocol"
             found = f"{each.__module__}.{each.__name__}: {error}"
-            wanted = "a class whose source can be read"
+            wanted = "a class with readable source"
             raise InputError("the protocol's source cannot be read", "routing", found, wanted, hint) from None
         digest.update(f"{each.__qualname__}\n{source}\0".encode())
     return digest.hexdigest()

@@ -137,9 +137,13 @@ def run_many(
     from concurrent.futures import ThreadPoolExecutor, as_completed
 
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
-        hint = "leave it out for as many as there are cores"
+        hint = "omit it to use all cores"
         raise InputError(
-            "the number of jobs is not allowed", "run_many: jobs", shown(jobs), "a whole number from 1", hint
+            "the number of jobs is not allowed",
+            "run_many: jobs",
+            shown(jobs),
+            "1 or more",
+            hint,
         )
     check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
@@ -208,8 +212,8 @@ class _Resolver:
 
 
 def _no_scenario(where: str, found: object) -> InputError:
-    hint = "Scenario.build makes a scenario of a mapping"
-    return InputError("this is no scenario", where, shown(found), "a Scenario or a Resolved", hint)
+    hint = "Scenario.build makes a scenario from a mapping"
+    return InputError("not a scenario", where, shown(found), "a Scenario or a Resolved", hint)
 
 
 def check_series_step(step_s: float | None, where: str) -> None:
@@ -223,7 +227,7 @@ def check_series_step(step_s: float | None, where: str) -> None:
     number = isinstance(step_s, int | float) and not isinstance(step_s, bool)
     if not number or not LEAST_SERIES_STEP_S <= step_s <= MOST_SERIES_STEP_S:
         wanted = f"{LEAST_SERIES_STEP_S:g} to {MOST_SERIES_STEP_S:g} simulated seconds"
-        hint = "the recording tells more of a moment than shorter steps would"
+        hint = "for shorter times use the recording"
         raise InputError("the step of the series is not allowed", where, shown(step_s), wanted, hint)
 
 
@@ -232,7 +236,7 @@ def _check_series_rows(resolved: Resolved, step_s: float) -> None:
     rows = resolved.scenario.duration_s / step_s * (1 + flows)
     if rows > MOST_SERIES_ROWS:
         found, wanted = f"about {rows:.3g} rows", f"at most {MOST_SERIES_ROWS} rows"
-        hint = "a row is kept for every step, and one for every flow but CBR: make the steps longer"
+        hint = "every step has one row, and one for every flow except CBR: use longer steps"
         raise InputError("the series would be too long", f"series_s = {step_s:g} s", found, wanted, hint)
 
 

@@ -30,11 +30,13 @@ class Scenario(Record):
     """Who moves where, who talks to whom, which protocols every node runs, for how long."""
 
     movement: MovementSource = table(
-        "Where the nodes are and go. A string is the name of an ns-2 file.", MovementSource
+        "Positions and movement of the nodes. A string is the name of an ns-2 file.", MovementSource
     )
-    traffic: TrafficSource = table("Who talks to whom. A string is the name of an ns-2 file.", TrafficSource)
+    traffic: TrafficSource = table(
+        "The flows between nodes. A string is the name of an ns-2 file.", TrafficSource
+    )
     duration_s: float = number("The length of the run, in s.", 0, LATEST_S, "s", above=True)
-    warmup_s: float = number("When measurement begins, in s.", 0, LATEST_S, "s", 0.0)
+    warmup_s: float = number("The start of the measurement, in s.", 0, LATEST_S, "s", 0.0)
     seed: int = integer("The seed of all random streams.", 0, LARGEST_SEED, 1)
     replication: int = integer(
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
@@ -87,7 +89,7 @@ class Scenario(Record):
         """
         if not isinstance(data, Mapping):
             wanted = "a mapping from fields to values"
-            raise InputError("this is no scenario", where, shown(data), wanted, "see the fields of Scenario")
+            raise InputError("not a scenario", where, shown(data), wanted, "see the fields of Scenario")
         written = {key: long_form(key, value) for key, value in as_plain(data).items()}
         made = cls.checked(written, Place(where), "see `manetlab run --help`")
         return made._with(traffic=_read(made.traffic, where, folder), _where=where, _folder=folder)
@@ -116,7 +118,7 @@ class Scenario(Record):
         try:
             data = tomllib.loads(content.decode("utf-8"))
         except UnicodeDecodeError as error:
-            hint = "is this a scenario at all?"
+            hint = "is it a TOML file?"
             raise InputError(
                 "the scenario file is not text", str(path), str(error), "TOML in UTF-8", hint
             ) from None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab.errors import InputError
+from manetlab.extras import require
 from manetlab.files import check_writable, write_bytes
 
 Columns = dict[str, list[Any]]
@@ -42,6 +43,8 @@ def check_columns_file(path: Path, where: str) -> None:
     if path.suffix not in _WRITERS:
         wanted = "a name that ends in " + " or ".join(_WRITERS)
         raise InputError("the format of the series is unknown", where, str(path), wanted)
+    if path.suffix == ".parquet":
+        require("notebook", where)
     check_writable(path)
 
 

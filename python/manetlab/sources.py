@@ -55,7 +55,7 @@ def _coordinate(meaning: str) -> Field:
 PLACE = row(
     "Where a node is, in m.",
     (_coordinate("Metres to the east."), _coordinate("Metres to the north.")),
-    "a place [x, y] in m",
+    "a position [x, y] in m",
 )
 
 
@@ -92,7 +92,7 @@ class RandomTraffic(Record):
     adp: int = integer("Number of endless ADP flows.", 0, MAX_NODES // 2, 0)
     video: int = integer("Number of video flows.", 0, MAX_NODES // 2, 0)
     video_transport: str = choice(
-        "What carries the video: udp, adp or tcp.", "udp", "adp", "tcp", default="udp"
+        "The transport of the video: udp, adp or tcp.", "udp", "adp", "tcp", default="udp"
     )
     cbr: int = integer("Number of CBR flows.", 0, MAX_NODES, 0)
     tcp_start_s: float | None = number(
@@ -122,7 +122,7 @@ class RandomTraffic(Record):
 
     def _check(self, place: Place) -> None:
         if self.cbr_within_hops is not None and self.cbr_ends != "any":
-            wanted, hint = 'cbr_within_hops with cbr_ends = "any" only', "leave out one of the two"
+            wanted, hint = 'cbr_within_hops only with cbr_ends = "any"', "omit one of the two"
             refuse(place.at("cbr_ends"), self.cbr_ends, wanted, hint)
 
 
@@ -145,5 +145,5 @@ class TrafficSource(Record):
     def _check(self, place: Place) -> None:
         given = [name for name in ("file", "flows", "random") if getattr(self, name) is not None]
         if len(given) > 1 or (not given and self.web is None):
-            wanted = "exactly one of file, flows, random; web may stand beside it or alone"
+            wanted = "exactly one of file, flows, random; web can be combined with it or used alone"
             refuse(place, ", ".join(given) or "none of them", wanted, "who talks to whom")

@@ -174,20 +174,20 @@ def _resolved(scenario: Scenario | Resolved | str | Path) -> Resolved:
         case str() | Path():
             return Scenario.load(scenario).resolve()
     wanted = "a Scenario, a Resolved or a file"
-    raise InputError("this is no scenario", "topology", shown(scenario), wanted)
+    raise InputError("not a scenario", "topology", shown(scenario), wanted)
 
 
 def _check_step(step_s: float, times_s: float, where: str) -> None:
     number = isinstance(step_s, int | float) and not isinstance(step_s, bool)
     if not number or not step_s >= LEAST_STEP_S or times_s / step_s > MOST_INSTANTS:
         wanted = f"{LEAST_STEP_S:g} s or more, and at most {MOST_INSTANTS} instants in {times_s:g} s"
-        raise InputError("the step is not allowed", where, shown(step_s), wanted, "a second is usual")
+        raise InputError("the step is not allowed", where, shown(step_s), wanted, "1 s is usual")
 
 
 def _check_pair(pair: Sequence[int], nodes: int, where: str) -> None:
     is_pair = isinstance(pair, tuple | list) and len(pair) == 2
     if not is_pair or not all(type(node) is int and 0 <= node < nodes for node in pair):
-        raise InputError("there is no such pair", where, shown(pair), f"two nodes from 0 to {nodes - 1}")
+        raise InputError("no such pair", where, shown(pair), f"two nodes from 0 to {nodes - 1}")
 
 
 def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
@@ -201,7 +201,7 @@ def _warnings(found: dict[str, Any], waypoint: dict[str, Any] | None) -> list[st
     hops, partitioned = found["hops_mean"], found["partitioned_pairs"]
     if hops is not None and hops < LEAST_HOPS:
         warnings.append(
-            f"shortest paths have {hops:.2f} hops in the mean; below {LEAST_HOPS:g} a scenario hardly tests "
+            f"shortest paths have {hops:.2f} hops on average; below {LEAST_HOPS:g} a scenario hardly tests "
             "routing over several hops (Kurkowski, Navidi and Camp 2006)"
         )
     if partitioned is not None and partitioned > MOST_PARTITIONED:
@@ -211,12 +211,12 @@ def _warnings(found: dict[str, Any], waypoint: dict[str, Any] | None) -> list[st
         )
     if waypoint is not None and waypoint["start"] != "stationary":
         warnings.append(
-            'random waypoint starts uniformly (start = "uniform"); speeds fall and nodes gather for hundreds '
-            "of seconds, and results change with them (Yoon, Liu and Noble 2003)"
+            'random waypoint starts uniformly (start = "uniform"); speeds fall and nodes cluster for '
+            "hundreds of seconds, and results change with them (Yoon, Liu and Noble 2003)"
         )
     if waypoint is not None and waypoint["speed_min"] <= 0.0:
         warnings.append(
-            "the least speed is 0; the mean speed falls towards 0 as long as the run lasts (Yoon, Liu and "
+            "the minimum speed is 0; the mean speed keeps falling towards 0 during the run (Yoon, Liu and "
             "Noble 2003)"
         )
     return warnings

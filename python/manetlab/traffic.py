@@ -47,8 +47,8 @@ def draw(
     if pattern.cbr and within_s > duration_s:
         place = f"{where}: traffic.random.cbr_start_within_s"
         wanted = f"at most the duration, {duration_s:g} s"
-        hint = "leave it out, or make the run longer"
-        raise InputError("CBR flows might begin after the run", place, f"{within_s:g} s", wanted, hint)
+        hint = "omit it, or make the run longer"
+        raise InputError("CBR flows might start after the run", place, f"{within_s:g} s", wanted, hint)
     # One list of draws in a fixed order: 2 for each flow that is not CBR, at most 3 for each CBR flow.
     kinds = _kinds(pattern)
     units = iter(_core.traffic_draws(*streams, 2 * len(kinds) + 3 * pattern.cbr))
@@ -95,7 +95,7 @@ def _check_nodes(pattern: RandomTraffic, nodes: int, where: str) -> None:
     """Are there nodes enough for the pattern?"""
     needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
     if nodes < needed:
-        hint = "flows that are apart, and all but CBR flows always, have all different end points"
+        hint = 'flows with cbr_ends = "apart", and all flows except CBR, need different end points'
         found, wanted = f"{nodes} nodes", f"at least {needed} nodes"
         raise InputError("too few nodes for the traffic", where, found, wanted, hint)
     pairs = nodes * (nodes - 1)
@@ -138,7 +138,7 @@ def _cbr_draws(
         if len(pairs) < pattern.cbr:
             place = f"{where}: traffic.random.cbr_within_hops"
             found, wanted = "no two nodes in range when the run begins", "two nodes in range of each other"
-            hint = "put the nodes nearer to each other, or leave it out"
+            hint = "place the nodes closer together, or omit cbr_within_hops"
             raise InputError("no node has a neighbour", place, found, wanted, hint)
     return [(src, dst, start) for (src, dst), start in zip(pairs, starts, strict=True)]
 

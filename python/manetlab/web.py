@@ -40,9 +40,9 @@ def given(source: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]
         return parameters.check_web(source, f"{where}: traffic.web")
     if len(source) > 1:
         others = ", ".join(key for key in source if key != SESSIONS)
-        hint = "leave out sessions to draw them, or the parameters to read them"
+        hint = "omit sessions to draw them, or omit the parameters to read them"
         raise InputError(
-            "sessions are given or drawn, not both", f"{where}: traffic.web", others, "sessions alone", hint
+            "sessions are given or drawn, not both", f"{where}: traffic.web", others, "only sessions", hint
         )
     found = source[SESSIONS]
     if isinstance(found, str):
@@ -88,9 +88,9 @@ def read(path: Path) -> list[Session]:
         raise InputError(what, str(path), shown(str(error)), wanted, hint) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         found = shown(data.get("format") if isinstance(data, dict) else data)
-        raise InputError("this is no session file", str(path), found, wanted, hint)
+        raise InputError("not a session file", str(path), found, wanted, hint)
     if data.get("version") != VERSION or isinstance(data["version"], bool):
-        hint = "draw the sessions again, or use the manetlab that wrote them"
+        hint = "draw the sessions again, or use the version of manetlab that wrote them"
         what = "the session file has another version"
         raise InputError(what, str(path), shown(data.get("version")), f"version {VERSION}", hint)
     if unknown := [key for key in data if key not in ("format", "version", SESSIONS)]:
@@ -131,6 +131,6 @@ def _checked(sessions: object, place: Place) -> list[Session]:
 def _session(session: object, place: Place) -> Session:
     if not isinstance(session, Mapping):
         hint = "src is the client, dst the server"
-        raise InputError("this is no session", str(place), shown(session), "a table of its fields", hint)
+        raise InputError("not a session", str(place), shown(session), "a table with its fields", hint)
     flow = flows.checked({**session, "kind": "web"}, place)
     return {name: given for name, given in flow.items() if name != "kind"}

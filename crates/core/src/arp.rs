@@ -16,9 +16,9 @@ use crate::wire::{NodeId, Packet};
 params! {
     /// Parameters of address resolution.
     pub struct ArpParams in "arp" {
-        /// Resolve addresses by ARP; off means that everybody knows every address.
+        /// Resolve addresses by ARP; off: every node knows every address.
         enabled: bool = true, "", "RFC 826";
-        /// Requests for one neighbour until its packets are reported undeliverable.
+        /// Number of requests for one neighbour before its packets are reported as undeliverable.
         max_requests: u32 = 3, "", "ns-2 ARP_MAX_REQUEST_COUNT", [1.0, 100.0];
         /// Delay between ARP and the interface queue.
         delay_us: f64 = 5.0, "µs", "ns-2 ARPTable delay_", [0.0, 1e6];

@@ -42,24 +42,24 @@ choices! {
 params! {
     /// Parameters of the interface queue.
     pub struct QueueParams in "queue" {
-        /// Packets that the queue holds.
+        /// Maximum number of packets in the queue.
         packets: u32 = 50, "packet", "ns-2 Queue limit_", [1.0, 1_000_000.0];
-        /// Where routing packets stand.
+        /// The priority of routing packets.
         routing_priority: RoutingPriority = RoutingPriority::InOrder, "", "ns-2 Queue/DropTail/PriQueue";
-        /// Which packets it refuses.
+        /// Which packets the queue refuses.
         discipline: QueueDiscipline = QueueDiscipline::DropTail, "", "ns-2 Queue/DropTail; Floyd and Jacobson 1993";
-        /// RED: the average length from which on packets are marked or dropped.
+        /// RED: the average length at and above which packets are marked or dropped.
         red_min_threshold: f64 = 5.0, "packet", "Floyd and Jacobson 1993 §4, min_th; 5: ns-2 thresh_", [0.0, 1e6];
-        /// RED: the average length from which on all are dropped; with `red_gentle` twice that.
+        /// RED: the average length at and above which all packets are dropped; with `red_gentle` twice that.
         red_max_threshold: f64 = 15.0, "packet", "Floyd and Jacobson 1993 §4, max_th; 15: ns-2 maxthresh_", [0.0, 1e6];
         /// RED: the probability at the upper threshold.
         red_max_p: f64 = 0.1, "", "Floyd and Jacobson 1993 §4, max_p (0.02); 0.1: ns-2 linterm_ 10", [0.0, 1.0];
-        /// RED: the weight of the present length in the average.
+        /// RED: the weight of the current length in the average.
         red_weight: f64 = 0.002, "", "Floyd and Jacobson 1993 §4, w_q; ns-2 q_weight_", [1e-6, 1.0];
-        /// RED: does the probability rise on from `red_max_p` to one between the upper threshold and twice
-        /// that?
+        /// RED: does the probability increase further from `red_max_p` to one between the upper threshold and
+        /// twice that?
         red_gentle: bool = true, "", "Floyd 2000; ns-2 gentle_";
-        /// RED: in idle time the average falls as if a packet had met an empty queue this often.
+        /// RED: in idle time the average decreases as if a packet had met an empty queue at this interval.
         red_idle_packet_ms: f64 = 4.0, "ms", "Floyd and Jacobson 1993 §4, s (500 bytes with RTS at 2 Mb/s)", [0.001, 1e4];
     }
 }

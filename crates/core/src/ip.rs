@@ -9,8 +9,7 @@ params! {
         link_layer_delay_us: f64 = 0.0, "µs", "ns-2 LL delay_", [0.0, 1e6];
         /// Bytes of a UDP header; ns-2 counts none.
         udp_header_bytes: u32 = 8, "byte", "RFC 768", [0.0, 100.0];
-        /// Time to live that sources give to data packets. ns-2's AODV puts its network diameter in the
-        /// place.
+        /// Time to live of data packets at their source. ns-2's AODV uses its network diameter instead.
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
         /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];

@@ -72,7 +72,7 @@ fn ns_2_1b9() -> Params {
 }
 
 /// The CMU Monarch extensions of 1998 to 2001: preamble and header charged as 24 bytes at the data rate,
-/// control and broadcast frames at 2 Mb/s (papers/mechanisms.md 1.2).
+/// control and broadcast frames at 2 Mb/s (docs/models/profiles.md has the sources).
 fn cmu_1998() -> Params {
     let base = ns_2_1b9();
     Params {

@@ -89,7 +89,7 @@ fn networks_far_apart_do_not_touch_each_other() {
 }
 
 /// Goodput of one saturated UDP hop, in bit/s: payload over the mean length of one exchange
-/// (facts/protocols.md, 5.0). The mean backoff is half of the greatest draw.
+/// (IEEE 802.11-1999 §9.2). The mean backoff is half of the greatest draw.
 fn closed_form_bps(params: &MacParams, payload: u32) -> f64 {
     let timing = Timing::new(params);
     let frame_bytes = timing.frame_bytes(payload + 28);

@@ -78,7 +78,7 @@ pub(crate) fn of_web(error: &WebError) -> PyErr {
             place,
             &format!("reply_min_bytes = {least}"),
             &format!("at most reply_max_bytes, {most}"),
-            "exchange the two",
+            "swap the two values",
         ),
     }
 }
@@ -89,14 +89,14 @@ pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
     match error {
         WaypointError::OutOfRange(out) => of_range(out, place),
         WaypointError::Speeds { min, max } => input_error(
-            "the least speed is above the greatest",
+            "the minimum speed is above the maximum",
             place,
             &format!("speed_min = {min} m/s"),
             &format!("at most speed_max, {max} m/s"),
-            "exchange the two",
+            "swap the two values",
         ),
         WaypointError::StationaryAtRest => input_error(
-            "there is no stationary start at speed 0",
+            "a stationary start needs a speed above 0",
             place,
             "speed_min = 0 m/s",
             "a speed_min above 0",

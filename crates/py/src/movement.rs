@@ -69,7 +69,7 @@ impl Movement {
     ) -> PyResult<Movement> {
         let params: WaypointParams = serde_json::from_str(params_json).map_err(|error| {
             input_error(
-                "this is no random waypoint",
+                "not the parameters of random waypoint",
                 "waypoint",
                 &error.to_string(),
                 "its parameters",

@@ -18,6 +18,7 @@ from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import Outcome
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
 from manetlab.errors import InputError
+from manetlab.extras import require
 
 CONNECT_S = 10.0
 """How long to wait for a scheduler to answer, in s."""
@@ -159,6 +160,7 @@ class Slurm(Cluster):
 def _slurm_cluster(options: Mapping[str, Any]) -> Any:
     import shutil
 
+    require("cluster", "slurm")
     import dask_jobqueue
 
     hint = "for example --slurm cores=4 --slurm memory=8GB --slurm jobs=10 --slurm queue=short"
@@ -186,6 +188,7 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
 
 def _client(scheduler: Any) -> Any:
     """A client of the scheduler at an address, or of a cluster's."""
+    require("cluster", "scheduler")
     import distributed
 
     # Untyped where mypy is strict.

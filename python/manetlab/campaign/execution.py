@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -17,6 +18,7 @@ from manetlab.campaign.stopping import rounds
 from manetlab.campaign.store import LEASE_S, Outcome, Store
 from manetlab.campaign.worker import Work, resolve, work_of
 from manetlab.errors import InputError, shown
+from manetlab.extras import require
 
 if TYPE_CHECKING:
     from manetlab.campaign.results import Results
@@ -110,6 +112,8 @@ def run(
         hint = 'give the campaign one: run("name.db")'
         wanted = "a store in a file"
         raise InputError("time series need a store", f"{campaign.where}: series_s", "no store", wanted, hint)
+    if campaign.series_s is not None:
+        require("notebook", f"{campaign.where}: series_s")
     identity = campaign.identity(campaign.check())
     if scheduler is not None or slurm is not None:
         _check_for_cluster(campaign)
@@ -268,5 +272,9 @@ class _Execution:
 
 @cache
 def dependencies() -> dict[str, str]:
-    """The installed versions of the packages that have a part in runs and tables."""
-    return {name: metadata.version(name) for name in DEPENDENCIES}
+    """The versions of the packages that have a part in runs and tables, as far as they are installed."""
+    installed = {}
+    for name in DEPENDENCIES:
+        with suppress(metadata.PackageNotFoundError):
+            installed[name] = metadata.version(name)
+    return installed

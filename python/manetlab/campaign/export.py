@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.campaign.series import write_parquet
 from manetlab.errors import InputError
+from manetlab.extras import require
 from manetlab.files import check_writable, for_spreadsheet, write_text
 from manetlab.parameters import unknown
 
@@ -43,6 +44,8 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
     for name in formats:
         if name not in FORMATS:
             raise unknown("format", name, FORMATS, "export")
+    if "parquet" in formats or results.series_names:
+        require("notebook", "export")
     _make(folder)
     written = [folder / "campaign.json", folder / "provenance.json"]
     write_text(written[0], json.dumps(results.campaign.to_dict(), indent=2) + "\n")
@@ -66,14 +69,14 @@ def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _write(path: Path, table: pd.DataFrame) -> None:
-    import pyarrow
-
     if path.suffix == ".csv":
         texts = table.select_dtypes(exclude="number").columns
         safe = table.assign(**{name: table[name].map(for_spreadsheet) for name in texts})
         safe = safe.rename(columns=for_spreadsheet)
         write_text(path, safe.to_csv(index=False, lineterminator="\n"))
     else:
+        import pyarrow
+
         write_parquet(path, pyarrow.Table.from_pandas(table, preserve_index=False))
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MAX_RUNS = 1_000_000
 """Most runs that a campaign may ask for."""
 MAX_CHECKED = 10_000
-"""Up to so many points, every one's scenario is built before the first run."""
+"""Up to this number of points, every point's scenario is built before the first run."""
 COLUMNS = (
     *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
     *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "time_s"),
@@ -94,7 +94,7 @@ class Campaign:
         until: Replicate until the half width of each wanted metric's 95 % interval is, at every point, at
             most this share of its mean.
         max_replications: How many of each point at most, with ``until``.
-        series_s: Keep time series of every run, with a value each so many seconds of simulated time.
+        series_s: Keep time series of every run, with this step in seconds of simulated time.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
 

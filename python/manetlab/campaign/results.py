@@ -16,6 +16,7 @@ from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import RUN, Store
 from manetlab.errors import InputError
+from manetlab.extras import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Results:
         """The results of the campaign that was run last with this store.
 
         Raises:
-            InputError: There is no such store, or it has no campaign.
+            InputError: The store does not exist, or it has no campaign.
         """
         with Store.read(Path(path)) as store:
             return cls.of(store)
@@ -198,6 +199,7 @@ class Results:
         Raises:
             InputError: The runs kept none, or a file is not there any more.
         """
+        require("notebook", "series")
         from manetlab.campaign.series import read
         from manetlab.series_files import NAMES
 
@@ -215,6 +217,7 @@ class Results:
 
     def xarray(self) -> xarray.Dataset:
         """The metrics as arrays whose dimensions are the factors and ``replication``."""
+        require("notebook", "xarray")
         table = self.runs.drop(columns=["point", "seed", "key", "result_hash"])
         arrays = table.set_index([*self.campaign.factors, "replication"]).to_xarray()
         # pandas sorts labels; the campaign's order says more.

@@ -55,11 +55,11 @@ class Box:
 
     Attributes:
         x: The category.
-        low: The least value within 1.5 times the box's length from the box.
+        low: The minimum within 1.5 times the box's length from the box.
         q1: The first quartile.
         median: The median.
         q3: The third quartile.
-        high: The greatest value within 1.5 times the box's length from the box.
+        high: The maximum within 1.5 times the box's length from the box.
         outliers: The values beyond ``low`` and ``high``.
     """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
+from manetlab.extras import require
 from manetlab.files import write_bytes
 from manetlab.report import conclusions, losses, methods, outcomes, page, reproduction, shares
 from manetlab.report.figures import AnyFigure
@@ -49,6 +50,7 @@ def write(
         InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or
             holds something else. Nothing was written.
     """
+    require("report", "report")
     folder = Path(out)
     before = _manifest_of(folder)
     files = render(Study(results, compare, baseline, confidence))

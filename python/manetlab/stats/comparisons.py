@@ -16,7 +16,7 @@ class Paired:
 
     Attributes:
         difference: The mean of the differences with its Student t interval.
-        t_p: The two-sided p-value of the paired t test: are the differences zero in the mean?
+        t_p: The two-sided p-value of the paired t test: is the mean difference zero?
         wilcoxon_p: The two-sided p-value of Wilcoxon's signed rank test: are they symmetric about zero?
         n: The number of pairs.
     """

@@ -4,9 +4,8 @@
 //! *Implemented*: physical and virtual carrier sense, DIFS, EIFS, backoff with freezing and post-backoff,
 //! RTS/CTS above a threshold, ACK, short and long retry limits, duplicate filter, broadcast at its own rate.
 //! *Not implemented*: fragmentation, power saving, infrastructure mode, rates that adapt.
-//! *Deviations*: a time-out waits for the whole response instead of its first bit (§9.2.8); the duplicate
-//! filter compares sequence numbers without the retry bit (§9.2.9). What ns-2 does otherwise is a parameter
-//! each, see [`MacParams`](super::MacParams).
+//! *Deviations*: numbered 1 to 6 in docs/models/mac.md, each with its clause. What ns-2 does otherwise is a
+//! parameter each, see [`MacParams`](super::MacParams).
 //!
 //! **Order of calls.** `handle_arrival` at a frame's first bit; at the last bit of a frame to the station or
 //! to all, `handle_received` if [`Dcf::received`] names it; `handle_timeout` for the station's own deadlines.

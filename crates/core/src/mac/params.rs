@@ -37,12 +37,12 @@ params! {
         /// Short interframe space.
         sifs_us: f64 = 10.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.1, 10_000.0];
         /// Time that carrier sense takes to report a frame: a station whose backoff ends sooner after the
-        /// frame's first bit transmits all the same. This is why a slot is as long as it is (§9.2.10). ns-2
-        /// senses at once.
+        /// frame's first bit transmits anyway. It determines the length of a slot (§9.2.10). ns-2 senses at
+        /// once.
         cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
-        /// Least contention window.
+        /// Minimum contention window.
         cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
-        /// Greatest contention window.
+        /// Maximum contention window.
         cw_max: u32 = 1023, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Draw the backoff from 0 to cw (the standard) or from 0 to cw - 1 (ns-2).
         backoff_includes_cw: bool = true, "", "IEEE 802.11-1999 §9.2.4";
@@ -54,21 +54,21 @@ params! {
         long_retry_limit: u32 = 4, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
         /// How a station begins to contend for an idle medium.
         access: Access = Access::Standard, "", "IEEE 802.11-1999 §9.2.5.1";
-        /// Treat EIFS as a NAV: DIFS follows it, and no CTS is sent during it (ns-2). The standard waits EIFS
-        /// in place of DIFS.
+        /// Treat EIFS as a NAV: DIFS follows it, and no CTS is sent during it (ns-2). In the standard EIFS
+        /// replaces DIFS.
         eifs_as_nav: bool = false, "", "ns-2 Mac/802_11 recv_timer";
         /// Wait EIFS also after frames that are sensed but too weak to be decoded (ns-2).
         eifs_after_weak_frames: bool = false, "", "ns-2 Mac/802_11 recv_timer";
-        /// Treat a weaker frame that the receiver captured over as a NAV of its length and EIFS (ns-2). The
-        /// standard only keeps the medium busy while it lasts.
+        /// Treat a weaker frame during capture as a NAV of its length and EIFS (ns-2). In the standard the
+        /// medium is only busy for its duration.
         captured_frames_set_nav: bool = false, "", "ns-2 Mac/802_11 capture";
         /// Sense the medium before the data frame that follows a CTS, and start over if it is busy (ns-2).
         sense_before_data: bool = false, "", "ns-2 Mac/802_11 check_pktTx";
         /// Acknowledge a frame above the RTS threshold only while the CTS for it is outstanding (ns-2).
         ack_needs_cts: bool = false, "", "ns-2 Mac/802_11 recvDATA";
-        /// Keep the backoff running through a packet that is given up (ns-2 starts none).
+        /// Also start a backoff after a packet that is given up (ns-2 does not).
         backoff_after_failure: bool = true, "", "IEEE 802.11-1999 §9.2.5.2";
-        /// Allowance for the way there and for the way back in time-outs.
+        /// Allowance for propagation in each direction in time-outs.
         propagation_allowance_us: f64 = 2.0, "µs", "ns-2 DSSS_MaxPropagationDelay", [0.0, 1000.0];
     }
 }

@@ -79,9 +79,9 @@ params! {
         width_m: f64 = 1000.0, "m", "Dyer 2002 §3.4.1", [1.0, 1e6];
         /// Height of the field.
         height_m: f64 = 1000.0, "m", "Dyer 2002 §3.4.1", [1.0, 1e6];
-        /// Least speed. A stationary start needs it to be positive.
+        /// Minimum speed. A stationary start requires a positive value.
         speed_min: f64 = 1.0, "m/s", "Yoon et al. 2003", [0.0, 1000.0];
-        /// Greatest speed.
+        /// Maximum speed.
         speed_max: f64 = 20.0, "m/s", "Broch et al. 1998 §3", [0.001, 1000.0];
         /// Pause at each waypoint.
         pause_s: f64 = 0.0, "s", "Broch et al. 1998 §3", [0.0, 1e6];
@@ -100,7 +100,7 @@ pub enum WaypointError {
     OutOfRange(#[from] OutOfRange),
     /// The least speed is above the greatest.
     #[error(
-        "waypoint.speed_min: found {min} m/s, wanted at most speed_max, {max} m/s\nhint: exchange the two"
+        "waypoint.speed_min: found {min} m/s, wanted at most speed_max, {max} m/s\nhint: swap the two values"
     )]
     Speeds {
         /// `speed_min`.

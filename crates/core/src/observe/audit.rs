@@ -60,7 +60,7 @@ pub struct AuditReport {
 
 /// The books do not balance: a defect of the simulator.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("packet {uid}: {counted} copies by the books, {found} found in buffers and queues")]
+#[error("packet {uid}: {counted} copies in the accounts, {found} found in buffers and queues")]
 pub struct Unbalanced {
     /// The packet's number.
     pub uid: u64,

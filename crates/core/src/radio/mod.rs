@@ -34,19 +34,19 @@ params! {
         transmit_power_w: f64 = 0.281_838_15, "W", "ns-2 Phy/WirelessPhy Pt_", [1e-9, 1e3];
         /// Carrier frequency.
         frequency_hz: f64 = 914e6, "Hz", "ns-2 Phy/WirelessPhy freq_", [1e6, 1e11];
-        /// Height of transmitting and receiving antennas over ground.
+        /// Height of transmitting and receiving antennas above ground.
         antenna_height_m: f64 = 1.5, "m", "ns-2 Antenna/OmniAntenna Z_", [0.01, 1000.0];
         /// Gain of each antenna, linear.
         antenna_gain: f64 = 1.0, "", "ns-2 Antenna/OmniAntenna Gt_, Gr_", [0.001, 1e4];
         /// System loss, linear.
         system_loss: f64 = 1.0, "", "ns-2 Phy/WirelessPhy L_", [1.0, 1e4];
-        /// Least power at which a frame can be received.
+        /// Minimum power at which a frame can be received.
         receive_threshold_w: f64 = 3.652e-10, "W", "ns-2 Phy/WirelessPhy RXThresh_", [1e-20, 1.0];
-        /// Least power that is sensed as a busy medium; weaker signals do not exist for the receiver.
+        /// Minimum power that is sensed as a busy medium; the receiver ignores weaker signals.
         carrier_sense_threshold_w: f64 = 1.559e-11, "W", "ns-2 Phy/WirelessPhy CSThresh_", [1e-20, 1.0];
-        /// Ratio of powers, linear, from which the stronger frame survives.
+        /// Ratio of powers, linear, at or above which the stronger frame survives.
         capture_ratio: f64 = 10.0, "", "ns-2 Phy/WirelessPhy CPThresh_", [1.0, 1e6];
-        /// How overlapping frames are judged.
+        /// The rule for overlapping frames.
         capture: Capture = Capture::Pairwise, "", "ns-2 Mac/802_11 recv";
         /// Noise power for the `sinr` rule.
         noise_w: f64 = 0.0, "W", "none in ns-2", [0.0, 1.0];

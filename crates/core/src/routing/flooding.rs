@@ -30,7 +30,7 @@ params! {
     pub struct FloodingParams in "flooding" {
         /// Time to live of a source's packets.
         ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
-        /// A node holds a packet for a time drawn uniformly from 0 to this before it broadcasts it again.
+        /// A node holds a packet for a time drawn uniformly from 0 to this before it rebroadcasts it.
         jitter_s: f64 = 0.01, "s", "RFC 5148 §5.3", [0.0, 10.0];
         /// How long a node remembers a packet.
         memory_s: f64 = 60.0, "s", "RFC 6621 §6", [0.001, 1e6];

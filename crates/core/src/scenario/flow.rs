@@ -15,6 +15,9 @@ use crate::traffic::{Durations, WebCycle};
 pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
 /// Largest receiver window, in segments.
 pub const MAX_WINDOW: u32 = 65_536;
+/// Both as bounds of ranges.
+const DATAGRAM_BOUND: f64 = MAX_DATAGRAM_BYTES as f64;
+const WINDOW_BOUND: f64 = MAX_WINDOW as f64;
 /// Longest transfer, in bytes or packets: whole numbers up to here are read from every format.
 const MAX_COUNT: f64 = 9e18;
 /// Highest number of a node.
@@ -111,14 +114,14 @@ flow_kinds! {
         /// Bytes to transfer; endless if not given.
         bytes: Option<u64>, "byte", [1.0, MAX_COUNT];
         /// The receiver's window; `tcp.window` if not given.
-        window: Option<u32>, "segment", [1.0, MAX_WINDOW as f64];
+        window: Option<u32>, "segment", [1.0, WINDOW_BOUND];
         /// Payload of a segment; `tcp.segment_bytes` if not given.
         segment_bytes: Option<u32>, "byte", [1.0, 65_495.0];
     }
     /// Constant bit rate over UDP.
     Cbr = "cbr" {
         /// Payload of a packet.
-        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        bytes: u32, "byte", [1.0, DATAGRAM_BOUND];
         /// Time between packets.
         interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
         /// Is each interval varied uniformly by up to half of it either way (ns-2's `random_`)?
@@ -131,7 +134,7 @@ flow_kinds! {
         /// What carries the packets.
         transport: Carrier = "udp", "";
         /// Payload of a packet.
-        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        bytes: u32, "byte", [1.0, DATAGRAM_BOUND];
         /// Time between packets of a burst.
         interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
         /// Mean length of a burst.
@@ -148,7 +151,7 @@ flow_kinds! {
         /// What carries the packets.
         transport: Carrier = "udp", "";
         /// Payload of a packet.
-        bytes: u32, "byte", [1.0, MAX_DATAGRAM_BYTES as f64];
+        bytes: u32, "byte", [1.0, DATAGRAM_BOUND];
         /// Mean time between packets.
         interval_s: f64, "s", [INTERVALS.0, INTERVALS.1];
         /// Packets until the source stops; endless if not given.
@@ -179,7 +182,7 @@ impl ParamValue for Vec<(f64, u32)> {
     const KIND: &'static str = "rows";
     const ITEMS: &'static [FieldInfo] = &[
         field_info!(time_s: f64, "s", "When the packet is made.", [0.0, MAX_TIME_S]),
-        field_info!(bytes: u32, "byte", "Payload of the packet.", [1.0, MAX_DATAGRAM_BYTES as f64]),
+        field_info!(bytes: u32, "byte", "Payload of the packet.", [1.0, DATAGRAM_BOUND]),
     ];
 }
 

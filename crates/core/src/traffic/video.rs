@@ -13,13 +13,14 @@ use crate::params::params;
 params! {
     /// The frames of video flows.
     pub struct VideoParams in "video" {
-        /// Frames a second.
+        /// Frames per second.
         frames_per_s: f64 = 15.0, "1/s", "Dyer 2002 §5.2.2", [0.01, 1000.0];
-        /// Frames of a group of pictures, of which the first is the I frame.
+        /// Frames in a group of pictures, of which the first is the I frame.
         gop_frames: u32 = 15, "frame", "Dyer 2002 Fig. 5.5", [1.0, 1000.0];
         /// B frames between two frames of the other types.
         b_frames: u32 = 2, "frame", "Dyer 2002 Fig. 5.5", [0.0, 100.0];
-        /// Does each flow begin at a drawn place of its group, so that the I frames of flows do not coincide?
+        /// Does each flow begin at a random position within a group, so that the I frames of flows do not
+        /// coincide?
         random_phase: bool = true, "", "not in the text of Dyer 2002";
         /// Mean length of an I frame.
         i_mean_bytes: f64 = 5900.9, "byte", "Dyer 2002 Table 5.7", [1.0, 65_507.0];
@@ -33,9 +34,11 @@ params! {
         b_mean_bytes: f64 = 584.2, "byte", "Dyer 2002 Table 5.7", [1.0, 65_507.0];
         /// Standard deviation of the length of a B frame.
         b_sd_bytes: f64 = 159.1, "byte", "Dyer 2002 Table 5.7", [0.0, 65_507.0];
-        /// Most payload of a packet over UDP and ADP, into which a frame is cut; zero for one packet a frame.
+        /// Maximum payload of the packets into which a frame is split over UDP and ADP; zero: one packet per
+        /// frame.
         packet_bytes: u32 = 0, "byte", "Dyer 2002 §5.2.2: 15 packets a second", [0.0, 65_507.0];
-        /// A frame that comes later than this after it was made is late and cannot be played; zero for never.
+        /// A frame that arrives later than this after it was made is late and cannot be played; zero: no
+        /// deadline.
         playout_deadline_s: f64 = 0.0, "s", "Dyer 2002 ch. 3: 5 s", [0.0, 1e6];
     }
 }

@@ -23,13 +23,13 @@ use crate::wire::rtp::{Header, Report, SenderReport};
 params! {
     /// RTP flows, at both ends.
     pub struct RtpParams in "rtp" {
-        /// Ticks of the time stamp a second.
+        /// Ticks of the time stamp per second.
         clock_hz: f64 = 90_000.0, "1/s", "RFC 3551 §5: video", [1.0, 1e9];
-        /// Bandwidth of the session, of which reports take a share.
+        /// Bandwidth of the session, of which reports use a share.
         session_bandwidth_bps: f64 = 145_300.0, "bit/s", "RFC 3550 §6.2; Dyer 2002 §5.2.2", [1.0, 1e12];
-        /// That share.
+        /// The reports' share of the session bandwidth.
         report_share: f64 = 0.05, "", "RFC 3550 §6.2", [1e-6, 1.0];
-        /// Least time between reports; half of it before the first.
+        /// Minimum time between reports; half of it before the first.
         report_interval_s: f64 = 5.0, "s", "RFC 3550 §6.2", [0.01, 1e5];
         /// Bytes of a report above UDP: 32 of the receiver report and 20 of the source description.
         report_bytes: u32 = 52, "byte", "RFC 3550 §6.4.2, §6.5", [8.0, 65_507.0];

@@ -115,7 +115,7 @@ impl Node {
     }
 
     fn position(&self, node: Option<i64>) -> PyResult<(f64, f64)> {
-        let node = node.map_or(Ok(self.id), |node| self.node("there is no such node", node))?;
+        let node = node.map_or(Ok(self.id), |node| self.node("no such node", node))?;
         let place = self.paths[node.index()].position(self.now);
         Ok((place.x, place.y))
     }
@@ -150,7 +150,7 @@ impl Node {
         let Some(&reason) = known().find(|known| known.name() == reason) else {
             let wanted = known().map(|known| known.name()).collect::<Vec<_>>().join(", ");
             let hint = "docs/metrics.md says what each of them means";
-            let what = "there is no such reason to drop a packet";
+            let what = "no such reason to drop a packet";
             return Err(misuse(what, self.id, &format!("{reason:?}"), &wanted, hint));
         };
         let packet = self.take(packet, "dropped")?;

@@ -51,70 +51,71 @@ use crate::wire::{NodeId, Packet, Payload};
 params! {
     /// The parameters of ADV.
     pub struct AdvParams in "adv" {
-        /// TRGMETER_FULL: what an active receiver that is called unreachable adds to the trigger meter. Above
-        /// it, a full update is due.
+        /// TRGMETER_FULL: the increase of the trigger meter for an active receiver that is called
+        /// unreachable. At or above it, a full update is due.
         trgmeter_full: u32 = 50, "", "Dyer 2002, 3.2.3", [1.0, 1e6];
-        /// TRGMETER_HIGH: what an entry with expected response HIGH adds. The first trigger threshold, and
-        /// that of non-active nodes at low speed.
+        /// TRGMETER_HIGH: the increase for an entry with expected response HIGH. Also the first trigger
+        /// threshold, and that of non-active nodes at low speed.
         trgmeter_high: u32 = 20, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// TRGMETER_MED: what an entry with expected response MEDIUM adds, and what fresh routes and buffered
-        /// packets do. The threshold of non-active nodes at high speed.
+        /// TRGMETER_MED: the increase for an entry with expected response MEDIUM, for fresh routes and for
+        /// buffered packets. Also the threshold of non-active nodes at high speed.
         trgmeter_med: u32 = 8, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// TRGMETER_LOW: what an entry with expected response LOW adds. No threshold is lower.
+        /// TRGMETER_LOW: the increase for an entry with expected response LOW. Also the minimum threshold.
         trgmeter_low: u32 = 5, "", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// What a route adds to the trigger meter that a connection's flood has newly brought; 0: nothing, as
-        /// before section 3.5.
+        /// The increase of the trigger meter for a route that is new from a connection's flood; 0: nothing,
+        /// as before section 3.5.
         trgmeter_new_route: u32 = 8, "", "Dyer 2002, 3.5, amount assumed", [0.0, 1e6];
-        /// Time that must pass between two updates of a node.
+        /// Minimum time between two updates of a node.
         min_update_gap_s: f64 = 0.5, "s", "Dyer 2002, 3.2.3", [0.001, 1e4];
-        /// Time between full updates that nothing triggered; 0: there are none.
+        /// Time between periodic full updates; 0: there are none.
         full_update_interval_s: f64 = 0.0, "s", "Dyer 2002, 3.2.4 and Table 3.6", [0.0, 1e6];
         /// Neighbour changes at or above which a network counts as HIGH_SPEED.
         high_speed_changes: u32 = 8, "", "Dyer 2002, 3.2.3", [1.0, 1e6];
-        /// Full updates over which neighbour changes are counted.
+        /// Number of full updates over which neighbour changes are counted.
         speed_window_updates: u32 = 6, "", "Dyer 2002, 3.2.3", [1.0, 1e6];
-        /// Time after which they are counted anew even without so many full updates.
+        /// Time after which the count restarts even without that number of full updates.
         speed_window_s: f64 = 60.0, "s", "assumed", [0.001, 1e6];
-        /// BUFFER_THRESHOLD: packets in the buffer from which on another one raises the trigger meter.
+        /// BUFFER_THRESHOLD: number of packets in the buffer at and above which another one increases the
+        /// trigger meter.
         buffer_threshold: u32 = 2, "packet", "Dyer 2002, 3.2.3", [1.0, 100_000.0];
-        /// Packets that a node holds while it has no route; the oldest goes first.
+        /// Maximum number of packets that a node holds while it has no route; the oldest is dropped first.
         buffer_packets: u32 = 64, "packet", "Dyer 2002, Table 3.6", [1.0, 100_000.0];
-        /// BUFFER_TIMEOUT of TCP's packets.
+        /// BUFFER_TIMEOUT for TCP's packets.
         tcp_buffer_timeout_s: f64 = 30.0, "s", "Dyer 2002, 4.5", [0.001, 1e6];
-        /// BUFFER_TIMEOUT of all others.
+        /// BUFFER_TIMEOUT for all other packets.
         other_buffer_timeout_s: f64 = 1.0, "s", "Dyer 2002, 4.5", [0.001, 1e6];
-        /// A source that opens a connection discards a route that it has not used for so long.
+        /// A source that opens a connection discards a route that it has not used for this time.
         unused_route_s: f64 = 15.0, "s", "Dyer 2002, 3.2.3", [0.0, 1e6];
-        /// A destination to which a node has sent nothing for so long is no active receiver to it any more;
-        /// 0: only floods end that.
+        /// A node no longer treats a destination as an active receiver after sending nothing to it for this
+        /// time; 0: only floods end that.
         active_route_timeout_s: f64 = 0.0, "s", "Dyer 2002, 3.1 (30 s as an alternative)", [0.0, 1e6];
-        /// A connection that closes stays open for so long, in case that another one follows.
+        /// A connection that closes stays open for this time, in case another one follows.
         linger_s: f64 = 30.0, "s", "assumed", [0.0, 1e6];
         /// A destination that still has other connections answers end-connection with a receiver-alert; off:
-        /// it falls silent with the first.
+        /// it stops being a receiver with the first.
         alert_after_end: bool = true, "", "assumed";
-        /// A destination that is an active receiver already makes a full update for a new source; off: it
+        /// A destination that is already an active receiver sends a full update for a new source; off: it
         /// does nothing.
         update_for_new_source: bool = false, "", "assumed";
-        /// A node that cannot answer an entry with expected response HIGH passes that on; off: only the
-        /// neighbours of a node with waiting packets hear of them.
+        /// A node that cannot answer an entry with expected response HIGH forwards it; off: only the
+        /// neighbours of a node with waiting packets receive it.
         pass_on_requests: bool = false, "", "assumed";
         /// init-connection makes a reverse route to the source; off: only receiver-alert makes routes.
         reverse_route_to_source: bool = true, "", "Dyer 2002, 3.5";
         /// The source of a two-way connection is an active receiver; off: only its destination is.
         two_way_sources_receive: bool = true, "", "Dyer 2002, 3.5";
-        /// A source that opens a connection ignores what it knows of a destination that was no active
+        /// A source that opens a connection ignores its route to a destination that was not an active
         /// receiver.
         ignore_former_non_receivers: bool = true, "", "Dyer 2002, 3.5";
-        /// The sender of an update that is as fresh and as short becomes the next hop; off: the next hop
+        /// The sender of an equally fresh and equally short route becomes the next hop; off: the next hop
         /// stays.
         switch_next_hop_on_tie: bool = false, "", "Dyer 2002, Table 3.4 (on) and 3.5 (off)";
-        /// A route gives way to a longer one of the same sequence number, as Table 3.4 prints; off: to a
+        /// A route is replaced by a longer one with the same sequence number, as Table 3.4 prints; off: by a
         /// shorter one, as section 3.5 says.
         literal_metric_rule: bool = false, "", "Dyer 2002, Table 3.4 (on) and 3.5 (off)";
-        /// Every broadcast waits a time uniform below this, or neighbours would collide.
+        /// Every broadcast waits a time uniform below this, so that neighbours do not collide.
         broadcast_jitter_ms: f64 = 10.0, "ms", "assumed", [0.0, 1e4];
-        /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
+        /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 10.0, "ms", "assumed", [0.0, 1e4];
     }
 }

@@ -38,7 +38,7 @@ choices! {
 params! {
     /// The parameters of AODV. Those that only one behaviour knows are ignored by the other; `source` tells.
     pub struct AodvParams in "aodv" {
-        /// Whose AODV: the standard's or ns-2.35's.
+        /// The variant of AODV: the standard's or ns-2.35's.
         behaviour: Behaviour = Behaviour::Rfc3561, "", "RFC 3561; ns-2.35";
         /// ACTIVE_ROUTE_TIMEOUT: how long a route stays valid after its last use.
         active_route_timeout_s: f64 = 3.0, "s", "RFC 3561 §10", [0.001, 1e6];
@@ -59,16 +59,16 @@ params! {
         expanding_ring: bool = true, "", "RFC 3561 §6.4";
         /// TTL_START: the TTL of the first ring.
         ttl_start: u32 = 1, "hop", "RFC 3561 §10", [1.0, 255.0];
-        /// TTL_INCREMENT: what each further ring adds.
+        /// TTL_INCREMENT: the TTL that each further ring adds.
         ttl_increment: u32 = 2, "hop", "RFC 3561 §10", [1.0, 255.0];
-        /// TTL_THRESHOLD: the greatest TTL of a ring; beyond it requests are network-wide.
+        /// TTL_THRESHOLD: the maximum TTL of a ring; beyond it requests are network-wide.
         ttl_threshold: u32 = 7, "hop", "RFC 3561 §10", [0.0, 255.0];
-        /// Seek a destination that was never reached before in rings from TTL_START too; off: at once
-        /// network-wide, as ns-2.35 does in effect. Behaviour ns-2 only.
+        /// Also search in rings from TTL_START for a destination that was never reached before; off:
+        /// network-wide at once, as ns-2.35 effectively does. Behaviour ns-2 only.
         ring_for_unknown: bool = true, "", "ns-2.35 aodv_rtable.cc";
         /// RREQ_RETRIES: how often a network-wide request is repeated.
         rreq_retries: u32 = 2, "", "RFC 3561 §10", [0.0, 100.0];
-        /// How long a node stays silent about a destination after all retries, and the longest wait for an
+        /// How long a node sends no requests for a destination after all retries, and the maximum wait for an
         /// answer. Behaviour ns-2 only.
         max_rreq_pause_s: f64 = 10.0, "s", "ns-2.35 aodv.h", [0.0, 1e6];
         /// How long the reverse route that a request leaves behind stays valid. Behaviour ns-2 only.
@@ -85,20 +85,21 @@ params! {
         /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561
         /// only.
         rerr_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
-        /// Compare sequence numbers; off: the latest word about a destination wins, and routes may loop.
+        /// Compare sequence numbers; off: the latest information about a destination wins, and routes may
+        /// loop.
         sequence_numbers: bool = true, "", "RFC 3561 §6.1";
-        /// Let only the destination answer requests (the D flag); off: nodes on the way may.
+        /// Only the destination may answer requests (the D flag); off: intermediate nodes may, too.
         destination_only: bool = false, "", "RFC 3561 §5.1";
-        /// An answer by a node on the way is told to the destination too (the G flag).
+        /// An intermediate node that answers a request also sends a reply to the destination (the G flag).
         gratuitous_rrep: bool = false, "", "RFC 3561 §6.6.3";
         /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT.
         /// Behaviour rfc-3561 only.
         blacklist: bool = true, "", "RFC 3561 §6.8";
-        /// Ask for an acknowledgement of each reply (the A flag); without one within NEXT_HOP_WAIT it could
-        /// not be delivered. The standard asks for it on links that are likely to be one-way, if the link
-        /// layer does not tell. Behaviour rfc-3561 only.
+        /// Ask for an acknowledgement of each reply (the A flag); a reply without one within NEXT_HOP_WAIT
+        /// counts as undeliverable. The standard asks for it on links that are likely to be unidirectional,
+        /// if there is no link-layer feedback. Behaviour rfc-3561 only.
         rrep_ack: bool = false, "", "RFC 3561 §5.4, §6.7";
-        /// Pass route errors on only for destinations that others were given a route to; off: for all.
+        /// Forward route errors only for destinations to which other nodes were given a route; off: for all.
         precursors: bool = true, "", "RFC 3561 §6.2";
         /// Send route errors.
         rerr: bool = true, "", "RFC 3561 §6.11";
@@ -109,38 +110,38 @@ params! {
         max_repair_factor: f64 = 0.3, "", "RFC 3561 §10", [0.0, 1.0];
         /// LOCAL_ADD_TTL: hops added to the TTL of a local repair's request. Behaviour rfc-3561 only.
         local_add_ttl: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
-        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else
-        /// happens.
+        /// A frame that the MAC cannot deliver breaks the link; off: only the packet is dropped.
         link_layer_feedback: bool = true, "", "RFC 3561 §6.10";
-        /// Send hello messages and break links to neighbours that fall silent.
+        /// Send hello messages, and break links to neighbours that stop sending them.
         hello: bool = false, "", "RFC 3561 §6.9";
         /// HELLO_INTERVAL.
         hello_interval_s: f64 = 1.0, "s", "RFC 3561 §10", [0.001, 1e4];
         /// ALLOWED_HELLO_LOSS: how many hellos may be missing before a link is broken.
         allowed_hello_loss: u32 = 2, "", "RFC 3561 §10", [1.0, 100.0];
-        /// How much longer than the hellos that may be missing a neighbour is waited for. Hellos are
-        /// jittered: without it one that is lost may cost the link. Behaviour rfc-3561 only.
+        /// Additional time to wait for a neighbour's hellos. Hellos are jittered: without this slack a single
+        /// lost hello may break the link. Behaviour rfc-3561 only.
         hello_slack_ms: f64 = 0.0, "ms", "RFC 3561 §6.9; AODV-UU: 50", [0.0, 1e4];
-        /// Say hello on no active route, too. Behaviour rfc-3561 only.
+        /// Also send hellos without an active route. Behaviour rfc-3561 only.
         hello_when_idle: bool = false, "", "RFC 3561 §6.9; AODV-UU";
-        /// Hellos in a row, each within one and a half intervals of the one before, that make a neighbour.
-        /// Behaviour rfc-3561 only.
+        /// Number of consecutive hellos, each within one and a half intervals of the previous one, that make
+        /// a neighbour. Behaviour rfc-3561 only.
         hellos_before_neighbour: u32 = 1, "", "RFC 3561 §6.9; AODV-UU, receive_n_hellos", [1.0, 100.0];
-        /// Hellos, then sent always, name the nodes that are heard; hellos that do not name the node and
-        /// requests from whoever sends such are ignored. Behaviour rfc-3561 only.
+        /// Always send hellos, and list in them the nodes that are heard. Hellos that do not list the
+        /// receiving node are ignored, and so are requests from their senders. Behaviour rfc-3561 only.
         hello_two_way: bool = false, "", "AODV-UU, unidir_hack";
         /// Wait for DELETE_PERIOD after a reboot before taking part again. Behaviour rfc-3561 only.
         wait_on_reboot: bool = true, "", "RFC 3561 §6.13";
-        /// Packets that a node holds while it seeks routes; the oldest goes first.
+        /// Maximum number of packets that a node holds while it searches for routes; the oldest is dropped
+        /// first.
         buffer_packets: u32 = 64, "packet", "ns-2.35 aodv_rqueue.h", [1.0, 100_000.0];
         /// How long a packet may wait for a route.
         buffer_timeout_s: f64 = 30.0, "s", "ns-2.35 aodv_rqueue.h", [0.001, 1e6];
-        /// A broadcast waits a time uniform below this, or neighbours would collide. In behaviour ns-2 only
-        /// one that answers a broadcast does.
+        /// A broadcast waits a time uniform below this, so that neighbours do not collide. In behaviour ns-2
+        /// this applies only to a broadcast that answers another.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
         /// A reply or error to one neighbour waits a time uniform below this. Behaviour rfc-3561 only.
         unicast_jitter_ms: f64 = 0.0, "ms", "AODV-UU: 30", [0.0, 1e4];
-        /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
+        /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 10.0, "ms", "ns-2.35 aodv.h", [0.0, 1e4];
     }
 }

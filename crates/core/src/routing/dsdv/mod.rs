@@ -48,32 +48,32 @@ params! {
     pub struct DsdvParams in "dsdv" {
         /// Time between full updates; each interval is drawn between this and three quarters of it.
         update_interval_s: f64 = 15.0, "s", "Broch et al. 1998, Table 1", [0.1, 1e4];
-        /// Update intervals without a word from a neighbour after which it is lost.
+        /// Number of update intervals without an update from a neighbour after which it is lost.
         missed_updates: u32 = 3, "", "Broch et al. 1998, Table 1", [1.0, 100.0];
-        /// Time that must pass between an update and an incremental one after it.
+        /// Minimum time between an update and a following incremental one.
         min_update_gap_s: f64 = 1.0, "s", "Broch et al. 1998, Table 1", [0.0, 1e4];
-        /// Settling time of a destination that is new.
+        /// Settling time of a new destination.
         initial_settling_s: f64 = 6.0, "s", "Broch et al. 1998, Table 1", [0.0, 1e4];
         /// Weight of the past in the settling time.
         settling_weight: f64 = 0.875, "", "Broch et al. 1998, Table 1", [0.0, 1.0];
-        /// Settling times that a new metric waits until it is advertised.
+        /// Number of settling times that a new metric waits before it is advertised.
         settling_factor: f64 = 2.0, "", "ns-2.35 dsdv.cc", [0.0, 100.0];
-        /// A new sequence number alone is reason for an incremental update (Broch's DSDV-SQ); off: only a new
-        /// metric is.
+        /// A new sequence number alone triggers an incremental update (Broch's DSDV-SQ); off: only a new
+        /// metric does.
         trigger_on_seqno: bool = false, "", "Broch et al. 1998, section 4.1";
         /// Incremental updates that would carry more than this share of the table, and more than three
         /// entries, are full ones.
         full_update_share: f64 = 0.333_333_333_333_333_3, "", "ns-2.35 dsdv.cc", [0.0, 1.0];
-        /// A frame that the MAC cannot deliver breaks the link; off: the packet is dropped and nothing else
-        /// happens.
+        /// A frame that the MAC cannot deliver breaks the link; off: only the packet is dropped.
         link_layer_feedback: bool = false, "", "Broch et al. 1998, section 4.1";
-        /// Packets that a node holds for a destination without a route; the oldest goes first.
+        /// Maximum number of packets that a node holds for a destination without a route; the oldest is
+        /// dropped first.
         buffer_packets: u32 = 5, "packet", "Broch et al. 1998, Table 1", [0.0, 100_000.0];
         /// TTL of data packets.
         data_ttl: u32 = 32, "hop", "ns-2.35 dsdv.cc", [1.0, 255.0];
         /// The first update waits a time uniform below this.
         start_jitter_s: f64 = 2.0, "s", "ns-2.35 dsdv.cc", [0.0, 1e4];
-        /// Every update waits a time uniform below this, or neighbours would collide.
+        /// Every update waits a time uniform below this, so that neighbours do not collide.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 dsdv.cc", [0.0, 1e4];
     }
 }

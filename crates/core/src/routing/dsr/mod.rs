@@ -53,11 +53,11 @@ choices! {
 params! {
     /// The parameters of DSR.
     pub struct DsrParams in "dsr" {
-        /// What the route cache holds: whole paths or single links.
+        /// The contents of the route cache: whole paths or single links.
         cache: CacheKind = CacheKind::Path, "", "RFC 4728 §4.1";
-        /// Paths in the primary part of a path cache: those that the node asked for or uses.
+        /// Number of paths in the primary part of a path cache, for paths that the node asked for or uses.
         primary_paths: u32 = 30, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8", [1.0, 10_000.0];
-        /// Paths in the secondary part of a path cache: those that the node overheard.
+        /// Number of paths in the secondary part of a path cache, for paths that the node overheard.
         secondary_paths: u32 = 64, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8: 34", [1.0, 10_000.0];
         /// RouteCacheTimeout: how long a cached route may be used after it was last learned; 0: for ever.
         cache_timeout_s: f64 = 300.0, "s", "RFC 4728 §9", [0.0, 1e6];
@@ -66,14 +66,14 @@ params! {
         /// Learn the routes in replies that the node forwards. ns-2 learns them only from replies that it
         /// overhears.
         learn_forwarded_replies: bool = true, "", "RFC 4728 §3.3.1";
-        /// Learn from every route also the way back.
+        /// Also learn the reverse of every route.
         learn_reverse_routes: bool = true, "", "RFC 4728 §3.3.1";
-        /// Listen to packets that are addressed to others, for their routes, replies and errors.
+        /// Listen to packets that are addressed to other nodes, for their routes, replies and errors.
         promiscuous: bool = true, "", "RFC 4728 §3.3.1";
-        /// Packets that a node remembers as overheard, to look at each only once; 0: none.
+        /// Number of overheard packets that a node remembers, to process each only once; 0: none.
         overheard_packets: u32 = 0, "packet", "ns-2.35 dsragent.h: 1024", [0.0, 1e6];
-        /// The most nodes that a source route may have, both ends included. The length field of the option
-        /// admits 64.
+        /// Maximum number of nodes in a source route, including both ends. The length field of the option
+        /// allows 64.
         max_route_nodes: u32 = 64, "", "RFC 4728 §6.7; ns-2.35 hdr_sr.h: 16", [2.0, 64.0];
         /// Begin each discovery with a request to neighbours only.
         ring_zero: bool = true, "", "RFC 4728 §3.3.3";
@@ -81,59 +81,61 @@ params! {
         nonprop_request_timeout_ms: f64 = 30.0, "ms", "RFC 4728 §9", [0.0, 1e5];
         /// RequestPeriod: the wait after the first attempt at a discovery.
         request_period_s: f64 = 0.5, "s", "RFC 4728 §9", [0.001, 1e4];
-        /// What each further fruitless attempt multiplies the wait by.
+        /// The factor by which each further failed attempt multiplies the wait.
         request_backoff: f64 = 2.0, "", "RFC 4728 §4.3; ns-2.35 dsragent.cc: 4", [1.0, 100.0];
-        /// MaxRequestPeriod: the longest wait.
+        /// MaxRequestPeriod: the maximum wait.
         max_request_period_s: f64 = 10.0, "s", "RFC 4728 §9", [0.001, 1e4];
-        /// RequestTableSize: initiators whose requests are remembered.
+        /// RequestTableSize: number of initiators whose requests are remembered.
         request_table_nodes: u32 = 64, "", "RFC 4728 §9", [1.0, 1e6];
-        /// RequestTableIds: requests remembered of each initiator.
+        /// RequestTableIds: number of requests remembered of each initiator.
         request_table_ids: u32 = 16, "", "RFC 4728 §9", [1.0, 1000.0];
-        /// BroadcastJitter: a request waits a time uniform below this, or neighbours would collide.
+        /// BroadcastJitter: a request waits a time uniform below this, so that neighbours do not collide.
         request_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §9", [0.0, 1e4];
         /// A target's reply waits a time uniform below this (BroadcastJitter).
         reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4", [0.0, 1e4];
         /// A reply from a cache waits a time uniform below this (BroadcastJitter).
         cached_reply_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §8.2.4; ns-2.35 dsragent.cc: 0", [0.0, 1e4];
-        /// Answer requests for others from the cache.
+        /// Answer requests for other nodes from the cache.
         reply_from_cache: bool = true, "", "RFC 4728 §3.3.2";
         /// Cut loops out of a route that the cache completes, and send it if the node is still on it; off: do
         /// not send it.
         cut_loops_in_replies: bool = false, "", "RFC 4728 §8.2.3; ns-2.35 path.cc";
-        /// Bytes of a Route Reply option before its addresses, the initiator's not among them. ns-2 counts it
-        /// and six bytes more.
+        /// Bytes of a Route Reply option before its addresses, without the initiator's. ns-2 counts that
+        /// address and six more bytes.
         reply_fixed_bytes: u32 = 3, "byte", "RFC 4728 §6.3; ns-2.35 hdr_sr.h", [0.0, 100.0];
-        /// Tell the user of a route that it could be shorter when one of its packets is overheard early.
+        /// Tell the user of a route about a shorter one when one of its packets is overheard before its turn.
         gratuitous_replies: bool = true, "", "RFC 4728 §3.4.3";
-        /// GratReplyHoldoff: the least time between two such replies to one node about one sender.
+        /// GratReplyHoldoff: the minimum time between two such replies to one node about one sender.
         grat_reply_holdoff_s: f64 = 1.0, "s", "RFC 4728 §9", [0.0, 1e4];
-        /// GratReplyTableSize: such replies that are remembered.
+        /// GratReplyTableSize: number of such replies that are remembered.
         grat_reply_table: u32 = 64, "", "RFC 4728 §9; ns-2.35 dsragent.h: 10", [1.0, 1e5];
-        /// Put the last route error on the next request.
+        /// Attach the last route error to the next request.
         gratuitous_errors: bool = true, "", "RFC 4728 §3.4.4";
-        /// How old such an error may be.
+        /// The maximum age of such an error.
         grat_error_hold_s: f64 = 1.0, "s", "ns-2.35 dsragent.cc", [0.0, 1e4];
-        /// Route errors that one packet carries at most; one that would need more is not sent.
+        /// Maximum number of route errors in one packet; a packet that would need more is not sent.
         max_nested_errors: u32 = 3, "", "ns-2.35 hdr_sr.h", [1.0, 15.0];
-        /// After a break tell everybody whose packets waited for the link; off: only whose packet failed.
+        /// After a break notify all sources whose packets waited for the link; off: only the source of the
+        /// packet that failed.
         error_per_source: bool = true, "", "RFC 4728 §3.4";
-        /// Send packets of others on by a cached route when their next hop cannot be reached.
+        /// Forward packets of other nodes by a cached route when their next hop cannot be reached.
         salvage: bool = true, "", "RFC 4728 §8.3.6";
-        /// Send replies on, too, unless they offer the very link that failed. The standard drops them: a
-        /// reply shall test the way that it came.
+        /// Also salvage replies, unless they contain the very link that failed. The standard drops them: a
+        /// reply is to test the path that it takes.
         salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
-        /// MAX_SALVAGE_COUNT: how often one packet may be salvaged.
+        /// MAX_SALVAGE_COUNT: the maximum number of times that a packet is salvaged.
         max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
-        /// Requests, to neighbours only, that a node makes for packets of others that it cannot salvage; 0:
-        /// none, and the packets are dropped.
+        /// Number of requests, to neighbours only, that a node sends for packets of other nodes that it
+        /// cannot salvage; 0: none, and the packets are dropped.
         salvage_requests: u32 = 0, "", "RFC 4728 §3.4.1; ns-2.35 dsragent.cc: 1", [0.0, 15.0];
-        /// Packets that a node holds while it seeks routes; the oldest goes first.
+        /// Maximum number of packets that a node holds while it searches for routes; the oldest is dropped
+        /// first.
         buffer_packets: u32 = 64, "packet", "ns-2.35 dsragent.h", [1.0, 100_000.0];
         /// SendBufferTimeout: how long a packet may wait for a route.
         buffer_timeout_s: f64 = 30.0, "s", "RFC 4728 §9", [0.001, 1e6];
-        /// Look at the buffer at intervals uniform between this and twice this; 0: whenever something is due.
+        /// Check the buffer at intervals uniform between this and twice this; 0: whenever something is due.
         buffer_check_ms: f64 = 0.0, "ms", "ns-2.35 dsragent.h: 30", [0.0, 1e5];
-        /// Gap between packets released from the buffer: ARP holds one packet per neighbour only.
+        /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 30.0, "ms", "ns-2.35 dsragent.cc", [0.0, 1e4];
     }
 }

@@ -29,21 +29,22 @@ choices! {
 params! {
     /// How Web sessions are drawn.
     pub struct WebParams in "web" {
-        /// Sessions, each with a client on a node of its own.
+        /// Number of sessions, each with its client on a separate node.
         clients: u32 = 10, "", "Dyer 2002 §6.2.1", [1.0, 50_000.0];
-        /// Nodes with a server, none of them a client's; clients are given to them in turns.
+        /// Number of nodes with a server, none of which is a client; clients are assigned to them in
+        /// rotation.
         servers: u32 = 3, "", "Dyer 2002 §6.2.1", [1.0, 50_000.0];
-        /// Request–reply cycles of a session; zero to draw their number as pages of a server.
+        /// Number of request–reply cycles of a session; zero: it is drawn as the number of pages of a server.
         cycles: u32 = 20, "", "not in the text of Dyer 2002", [0.0, 100_000.0];
         /// When the sessions begin to think, after the end of the warm-up.
         after_warmup_s: f64 = 0.0, "s", "Dyer 2002 §6.2.1", [0.0, 1e6];
-        /// What lengths, numbers and times are drawn from.
+        /// The distributions from which lengths, numbers and times are drawn.
         distributions: Distributions = Distributions::Mah, "", "Mah 1997";
-        /// Greatest think time.
+        /// Maximum think time.
         think_max_s: f64 = 15.0, "s", "Dyer 2002 §6.1.1", [1.0, 1e6];
-        /// What becomes of think times above the greatest: drawn again, or set to it.
+        /// Treatment of think times above the maximum: drawn again, or set to it.
         think_truncation: Truncation = Truncation::Redraw, "", "Dyer 2002 §6.1.1, either reading";
-        /// How long the server takes to answer.
+        /// The time that the server takes to answer.
         server_delay_s: f64 = 0.0, "s", "not in the text of Dyer 2002", [0.0, 1e6];
         /// Median of the log-normal think time, if `parametric`.
         think_median_s: f64 = 4.0, "s", "assumed", [0.001, 1e6];
@@ -53,13 +54,13 @@ params! {
         request_mean_bytes: f64 = 1262.0, "byte", "Dyer 2002 §6.2.2", [1.0, 1e9];
         /// Its standard deviation.
         request_sd_bytes: f64 = 1195.0, "byte", "Dyer 2002 §6.2.2", [0.0, 1e9];
-        /// Mean number of replies, geometric from one on, if `parametric`.
+        /// Mean number of replies, geometric starting at one, if `parametric`.
         replies_mean: f64 = 3.0, "", "assumed", [1.0, 1000.0];
         /// Shape of the bounded Pareto length of a reply, if `parametric`.
         reply_shape: f64 = 1.2, "", "assumed", [0.1, 100.0];
-        /// Least length of a reply, if `parametric`.
+        /// Minimum length of a reply, if `parametric`.
         reply_min_bytes: f64 = 1000.0, "byte", "assumed", [1.0, 1e9];
-        /// Greatest length of a reply, if `parametric`.
+        /// Maximum length of a reply, if `parametric`.
         reply_max_bytes: f64 = 200_000.0, "byte", "assumed", [1.0, 1e9];
     }
 }

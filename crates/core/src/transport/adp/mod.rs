@@ -69,19 +69,19 @@ params! {
         tto_policy: TtoPolicy = TtoPolicy::Fixed, "", "Dyer 2002 §5.1.2";
         /// The transmit timeout before the first round-trip sample.
         tto_initial_s: f64 = 1.0, "s", "RFC 6298 §2.1; not in the text", [0.001, 1e5];
-        /// The least transmit timeout.
+        /// The minimum transmit timeout.
         tto_min_s: f64 = 0.2, "s", "as TCP's; not in the text", [0.001, 1e5];
-        /// The greatest transmit timeout, after doubling.
+        /// The maximum transmit timeout, after doubling.
         tto_max_s: f64 = 60.0, "s", "RFC 6298 §2.5; not in the text", [0.001, 1e5];
-        /// Messages that wait at the sender, the oldest being dropped for a new one; zero for no limit.
+        /// Maximum number of messages that wait at the sender; a new one replaces the oldest. Zero: no limit.
         buffer_frames: u32 = 75, "frame", "Dyer 2002 §5.2: 5 s of video", [0.0, 1e9];
         /// Payload of the packets of a source with endless data.
         packet_bytes: u32 = 1460, "byte", "an Ethernet-sized MTU; not in the text", [1.0, 65_499.0];
-        /// Packets that an acknowledgement answers.
+        /// Number of packets that one acknowledgement answers.
         ack_every: u32 = 1, "packet", "Dyer 2002 §5.1; more: §7.3", [1.0, 64.0];
-        /// How long the receiver waits for so many; zero for as long as it takes.
+        /// The maximum time that the receiver waits for this number; zero: no limit.
         ack_delay_s: f64 = 0.0, "s", "Dyer 2002 §7.3: the sender has a timer", [0.0, 10.0];
-        /// How many preceding packets an acknowledgement tells the status of.
+        /// Number of preceding packets whose status an acknowledgement contains.
         ack_vector_bits: u32 = 0, "bit", "Dyer 2002 §5.3, §7.5: 8", [0.0, 32.0];
     }
 }

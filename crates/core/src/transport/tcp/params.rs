@@ -75,124 +75,126 @@ params! {
         segment_bytes: u32 = 1460, "byte", "RFC 6691 §2", [1.0, 65_495.0];
         /// The congestion window at the start, after the SYN's ACK if connection setup is simulated.
         initial_window: u32 = 3, "segment", "RFC 5681 §3.1 (3 for segments of 1096 to 2190 bytes)", [1.0, 64.0];
-        /// Is a SYN sent first, as segment 0 without payload? Until its ACK the congestion window is one.
+        /// Is a SYN sent first, as segment 0 without payload? Until its ACK arrives the congestion window is
+        /// one.
         connection_setup: bool = true, "", "RFC 9293 §3.5; ns-2 syn_ and delay_growth_";
         /// IP and TCP header of a data segment and of the SYN.
         header_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [0.0, 120.0];
         /// An acknowledgement's length at the IP layer, without SACK blocks.
         ack_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [1.0, 120.0];
-        /// What a SACK option adds to an ACK beside 8 bytes for each block: kind, length and padding.
+        /// Bytes that a SACK option adds to an ACK in addition to 8 bytes for each block: kind, length and
+        /// padding.
         sack_option_bytes: u32 = 4, "byte", "RFC 2018 §3 (ns-2: 0)", [0.0, 12.0];
 
         /// The round-trip clock's granularity: BSD's arithmetic in whole ticks; zero for an exact clock.
         tick_ms: f64 = 0.0, "ms", "RFC 6298 §4; ns-2 tcpTick_", [0.0, 1000.0];
         /// The RTO before the first round-trip sample.
         rto_initial_s: f64 = 1.0, "s", "RFC 6298 §2.1", [0.001, 1e5];
-        /// The least RTO.
+        /// The minimum RTO.
         rto_min_s: f64 = 1.0, "s", "RFC 6298 §2.4", [0.0, 1e5];
-        /// The greatest RTO, after back-off.
+        /// The maximum RTO, after back-off.
         rto_max_s: f64 = 60.0, "s", "RFC 6298 §2.5", [0.001, 1e5];
-        /// The back-off's cap; with `rto_min_before_backoff` it doubles on until the RTO is at its maximum.
+        /// The maximum of the back-off's multiplier; with `rto_min_before_backoff` it keeps doubling until
+        /// the RTO is at its maximum.
         rto_backoff_cap: u32 = 64, "", "4.4BSD tcp_backoff; ns-2", [1.0, 65_536.0];
         /// Is the minimum applied before the multiplication by the back-off, rather than after?
         rto_min_before_backoff: bool = true, "", "RFC 6298 §2.4 and §5.5; ns-2 rfc2988_";
         /// How the RTO grows from one timeout to the next.
         rto_policy: RtoPolicy = RtoPolicy::Exponential, "", "RFC 6298 §5.5";
-        /// Under `fixed-first`: how many timeouts after the first leave the RTO as it is.
+        /// Under `fixed-first`: the number of timeouts after the first that do not change the RTO.
         rto_fixed_timeouts: u32 = 3, "", "Dyer 2002 §7.5 (no value)", [0.0, 1000.0];
         /// Under `growth`: the fraction by which the RTO grows at each timeout after the first.
         rto_growth: f64 = 0.05, "", "Dyer and Boppana 2003 §VI", [0.0, 10.0];
-        /// Does a timeout start the hold-down timer, while which runs ACKs send nothing?
+        /// Does a timeout start the hold-down timer? While it runs, ACKs send nothing.
         hold_down: bool = false, "", "Dyer 2002 §4.1.3, Fig. 4.1";
-        /// What the sender knows of route failures and does about them.
+        /// How the sender learns of route failures and reacts to them.
         route_failure: RouteFailureScheme = RouteFailureScheme::None, "", "Dyer 2002 §2.2.3";
-        /// ELFN: from one probe to the next.
+        /// ELFN: the interval between probes.
         elfn_probe_interval_s: f64 = 2.0, "s", "Holland and Vaidya 1999", [0.001, 1e5];
-        /// ELFN: does the window come back as it was, rather than as one segment?
+        /// ELFN: is the window restored, rather than set to one segment?
         elfn_restore_window: bool = true, "", "Holland and Vaidya 1999";
-        /// ELFN: does the RTO come back as it was, rather than as its initial value?
+        /// ELFN: is the RTO restored, rather than set to its initial value?
         elfn_restore_rto: bool = true, "", "Holland and Vaidya 1999";
-        /// After this long without a route notice TCP-F goes on, and TCP-BuS asks with its first segment;
-        /// then a node that an ERDN passed seeks a way itself.
+        /// The time without a route notice after which TCP-F resumes, TCP-BuS probes with its first segment,
+        /// and a node that an ERDN passed searches for a route itself.
         route_guard_s: f64 = 5.0, "s", "Chandran and others 1998 (no value)", [0.001, 1e5];
-        /// TCP-BuS: segments that a node keeps while the way on is gone; 0: none, and only routing's notices
-        /// stop the sender.
+        /// TCP-BuS: number of segments that a node keeps while it has no onward route; 0: none, and only
+        /// routing's notices stop the sender.
         bus_buffer_packets: u32 = 50, "packet", "Kim, Toh and Choi 2000 (no value known)", [0.0, 100_000.0];
         /// TCP-BuS: how long a node keeps a segment.
         bus_buffer_timeout_s: f64 = 30.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: a node whose search for a way was in vain rests for this long; a source that goes on
-        /// sending is told again no sooner.
+        /// TCP-BuS: the pause after a failed search for a route, and the minimum time before a source that
+        /// continues to send is notified again.
         bus_query_interval_s: f64 = 1.0, "s", "Kim, Toh and Choi 2000 (no value known)", [0.001, 1e5];
-        /// TCP-BuS: an ERDN's or ERSN's length at the IP layer; each range of segments kept adds 8 bytes to
-        /// an ERSN.
+        /// TCP-BuS: the length of an ERDN or ERSN at the IP layer; each range of kept segments adds 8 bytes
+        /// to an ERSN.
         bus_message_bytes: u32 = 40, "byte", "Kim, Toh and Choi 2000 (no value known)", [1.0, 1000.0];
-        /// ATCP: the longest interval between probes, which begin at the RTO and double.
+        /// ATCP: the maximum interval between probes; intervals begin at the RTO and double.
         atcp_probe_interval_max_s: f64 = 60.0, "s", "Liu and Singh 2001", [0.001, 1e5];
-        /// TCP-DOOR's T1: how long after a segment out of order no loss closes the window.
+        /// TCP-DOOR's T1: the time after an out-of-order segment in which no loss reduces the window.
         door_steady_s: f64 = 1.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
-        /// TCP-DOOR's T2: a reduction made no longer ago is undone.
+        /// TCP-DOOR's T2: a reduction made within this time is undone.
         door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
-        /// Bansal and Barua's α: the least moderated timeout.
+        /// Bansal and Barua's α: the minimum moderated timeout.
         moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
-        /// Bansal and Barua's β: the greatest moderated timeout.
+        /// Bansal and Barua's β: the maximum moderated timeout.
         moderated_rto_max_s: f64 = 6.0, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
-        /// A back-off multiplier above this forgets the round-trip estimate; zero for never.
+        /// A back-off multiplier above this value discards the round-trip estimate; zero: never.
         forget_rtt_above_backoff: u32 = 0, "", "RFC 6298 §5, last note (MAY); ns-2: 8", [0.0, 65_536.0];
         /// Does an ACK restart the timer after its round-trip sample is taken, rather than before?
         timer_after_sample: bool = true, "", "RFC 6298 §5.3; ns-2 timerfix_";
 
-        /// The number of duplicate ACKs that means a loss.
+        /// The number of duplicate ACKs that indicates a loss.
         dupack_threshold: u32 = 3, "", "RFC 5681 §3.2", [1.0, 64.0];
-        /// Does each duplicate ACK below the threshold let one more segment out?
+        /// Does each duplicate ACK below the threshold release one more segment?
         limited_transmit: bool = true, "", "RFC 3042 §2; ns-2 singledup_";
-        /// Of what a loss leaves half.
+        /// The value that is halved at a loss.
         window_reduction: WindowReduction = WindowReduction::FlightSize, "", "RFC 5681 §3.1; ns-2";
         /// Is there at most one fast retransmit for the segments outstanding at a loss?
         one_fast_retransmit_per_window: bool = true, "", "RFC 6582 §3.2; ns-2 bugFix_";
-        /// Do duplicate ACKs from the threshold on inflate the window outside fast recovery too?
+        /// Do duplicate ACKs at and above the threshold also inflate the window outside fast recovery?
         inflate_outside_recovery: bool = false, "", "RFC 5681 §3.2 (no); ns-2 before July 2003 (yes)";
-        /// Does an ACK for a part of what was outstanding at a loss repair the next hole (NewReno)? SACK goes
-        /// before it.
+        /// Does an ACK for a part of the data outstanding at a loss repair the next hole (NewReno)? SACK
+        /// takes precedence.
         partial_ack_recovery: bool = false, "", "RFC 6582 §3.2";
         /// Does the ACK that ends NewReno's recovery set the window to min(ssthresh, flight + 1)?
         full_ack_deflation: bool = true, "", "RFC 6582 §3.2, step 3; ns-2 exit_recovery_fix_ (no)";
         /// CUBIC's C.
         cubic_c: f64 = 0.4, "segment/s³", "RFC 9438 §4.1.2 and §5", [0.001, 1000.0];
-        /// CUBIC's β: what a loss leaves of the window.
+        /// CUBIC's β: the fraction of the window that remains after a loss.
         cubic_beta: f64 = 0.7, "", "RFC 9438 §4.6", [0.1, 0.99];
-        /// Does CUBIC give way faster when its window has not come back to the last maximum?
+        /// Does CUBIC release bandwidth faster when its window has not reached the last maximum again?
         cubic_fast_convergence: bool = true, "", "RFC 9438 §4.7";
-        /// Vegas's α: with less than this waiting the window opens.
+        /// Vegas's α: with fewer segments than this waiting the window increases.
         vegas_alpha: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_alpha_", [0.0, 1000.0];
-        /// Vegas's β: with more than this waiting the window closes.
+        /// Vegas's β: with more segments than this waiting the window decreases.
         vegas_beta: f64 = 3.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_beta_", [0.0, 1000.0];
-        /// Vegas's γ: with more than this waiting slow start ends.
+        /// Vegas's γ: with more segments than this waiting slow start ends.
         vegas_gamma: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.3; ns-2 v_gamma_", [0.0, 1000.0];
         /// Is the initial window one if segment 0 is lost, and may segments 0 and 1 be fast retransmitted?
         first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
-        /// The congestion window after nothing has been outstanding for an RTO; zero leaves it as it was.
+        /// The congestion window after an RTO with nothing outstanding; zero: unchanged.
         restart_window: u32 = 3, "segment", "RFC 5681 §4.1; ns-2 slow_start_restart_: 1", [0.0, 64.0];
 
         /// Do segments and ACKs carry time stamps, so that every ACK of new data is a round-trip sample?
         timestamps: bool = false, "", "RFC 7323 §3 and §4";
-        /// What the time stamps add to segments and ACKs.
+        /// Bytes that time stamps add to segments and ACKs.
         timestamp_bytes: u32 = 12, "byte", "RFC 7323 appendix A", [0.0, 40.0];
         /// Selective acknowledgements at the receiver, and pipe-based recovery in a sender other than Tahoe.
         sack: bool = false, "", "RFC 2018, RFC 6675";
 
-        /// Do both ends understand marks of congestion in IP headers, so that queues may mark instead of
-        /// dropping?
+        /// Do both ends support congestion marks in IP headers, so that queues can mark instead of dropping?
         ecn: bool = false, "", "RFC 3168";
 
         /// Does the receiver delay the ACKs of segments that arrive in order?
         delayed_ack: bool = true, "", "RFC 1122 §4.2.3.2, RFC 5681 §4.2";
-        /// How long it waits for another segment at most.
+        /// The maximum time that the receiver waits for another segment.
         delayed_ack_timeout_s: f64 = 0.1, "s", "RFC 1122 §4.2.3.2 (at most 0.5); 0.1: ns-2 interval_", [0.0, 0.5];
-        /// The number of unacknowledged segments that it waits for.
+        /// The number of unacknowledged segments that the receiver waits for.
         delayed_ack_segments: u32 = 2, "segment", "RFC 5681 §4.2", [1.0, 64.0];
         /// Is a segment that fills a gap acknowledged at once?
         immediate_ack_for_gap: bool = true, "", "RFC 5681 §4.2; ns-2 RFC2581_immediate_ack_";
-        /// Is the last segment in order acknowledged at once when it comes again?
+        /// Is the last in-order segment acknowledged at once when it arrives again?
         immediate_ack_for_duplicate: bool = true, "", "RFC 9293 §3.10.7.4 (ns-2: no)";
         /// Is the SYN acknowledged at once?
         immediate_ack_for_syn: bool = true, "", "RFC 9293 §3.10.7.2; ns-2 SYN_immediate_ack_";
