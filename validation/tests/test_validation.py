@@ -165,7 +165,7 @@ def test_capacity_is_estimated_from_the_printed_values() -> None:
 
 def test_a_scale_for_plcp_accounting_is_that_of_one_hop_and_reported() -> None:
     found = table_1_1.claims(by_hops(value / 0.9 for value in PRINTED_BPS)).rows[0]
-    assert found[2:] == ["10 of 10 within their bands after scaling all by 0.9", "holds"]
+    assert found[2:] == ("10 of 10 within their bands after scaling all by 0.9", "holds")
 
 
 def test_the_reference_is_complete() -> None:
@@ -176,7 +176,7 @@ def test_the_reference_is_complete() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["chain"], "there is no such part of the validation"),
+        (["chain"], "no such part of the validation"),
         (["--reference", "."], "ns-2's measurements are missing"),
         (["--markdown", str(REFERENCE / "p01.mov")], "would overwrite another file"),
     ],

@@ -1,0 +1,100 @@
+"""``manetlab papers``: what it prints, and what it says to names that it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from manetlab.cli import app
+from manetlab.errors import InputError
+from manetlab_papers import ledger, record
+
+
+# What the entry point of the distribution adds to the command line.
+def manetlab(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["papers", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_list_names_every_experiment_and_marks_those_that_can_be_run() -> None:
+    every = manetlab("list")
+    assert all(key in every for key in ledger.load().experiments)
+    lines = manetlab("list", "--runnable").splitlines()
+    assert sum(line.rstrip().endswith("yes") for line in lines) == len(ledger.load().runnable)
+    assert "osipov2007" not in manetlab("list", "--paper", "choi2004")
+
+
+def test_show_prints_set_up_assumptions_and_claims() -> None:
+    text = manetlab("show", "table-5.1")
+    assert all(claim in text for claim in ledger.load().experiments["dyer2002/table-5.1"].claims)
+    assert "scenarios, warm-up, duration" in text
+    assert "`waypoint.speed_min`" in text
+
+
+def test_show_prints_what_cannot_be_run_yet_too() -> None:
+    assert "not yet" in manetlab("show", "osipov2007/fig-9")
+
+
+def test_show_prints_a_claim_with_its_rule() -> None:
+    text = " ".join(manetlab("show", "D4-64").split())
+    assert "Some scenario shows >= 7 consecutive timeouts and a gap >= lo s." in text
+    assert "≥ 100" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["show", "fig-4.1O"], "do you mean fig-4.1"),
+        (["show", "table-1"], "put the paper's key before it"),
+        (["reproduce", "tabel-4.2"], "do you mean table-4.2"),
+        (["reproduce", "osipov2007/fig-9"], "cannot be run yet"),
+        (["reproduce", "choi2004"], "no experiment of this paper"),
+        (["list", "--paper", "dyer"], "dyer200"),
+    ],
+)
+def test_unknown_names_are_told_with_a_suggestion(
+    arguments: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as error:
+        manetlab(*arguments)
+    assert expected in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "papers.md"
+    key = "bansal2003/sec-cbr-opposite"
+    text = manetlab("reproduce", key, "--out", str(tmp_path / "out"), "--markdown", str(page))
+    assert "CBR one way and both ways" in text
+    assert "B-09" in text
+    assert "Not said by the paper" in text
+    kept = record.load(tmp_path / "out")
+    assert [each.claim for each in kept] == ["B-09"]
+    written = page.read_text(encoding="utf-8")
+    assert f"{key}: CBR flows in opposite directions" in written
+    assert kept[0].date in written
+    assert kept[0].code in written
+    again = tmp_path / "again.md"
+    manetlab("status", "--out", str(tmp_path / "out"), "--markdown", str(again))
+    assert again.read_text(encoding="utf-8") == written
+
+
+def test_the_page_cannot_take_the_place_of_the_record(tmp_path: Path) -> None:
+    (tmp_path / record.FILE).write_text("[]")
+    with pytest.raises(InputError, match="overwrite"):
+        manetlab(
+            "reproduce", "sec-cbr-opposite", "--out", str(tmp_path), "--markdown", str(tmp_path / record.FILE)
+        )
+
+
+def test_the_status_of_nothing_is_that_nothing_is_tested(tmp_path: Path) -> None:
+    lines = manetlab("status", "--out", str(tmp_path)).splitlines()
+    [of_all] = [line.split() for line in lines if line.split()[:1] == ["all"]]
+    count = str(len(ledger.load().claims))
+    assert of_all == ["all", count, "0", "0", "0", count, "0"]
