@@ -177,7 +177,7 @@ def test_the_reference_is_complete() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["chain"], "there is no such part of the validation"),
+        (["chain"], "no such part of the validation"),
         (["--reference", "."], "ns-2's measurements are missing"),
         (["--markdown", str(REFERENCE / "p01.mov")], "would overwrite another file"),
     ],
