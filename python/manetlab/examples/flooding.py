@@ -8,7 +8,7 @@ class Flooding(Routing):
 
     Args:
         ttl: Time to live of a source's packets, in hops.
-        jitter_s: A node holds a packet for a time from 0 to this before it broadcasts it again.
+        jitter_s: A node holds a packet for a time from 0 to this before it rebroadcasts it.
     """
 
     def __init__(self, ttl: int = 64, jitter_s: float = 0.01) -> None:

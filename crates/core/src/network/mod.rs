@@ -231,12 +231,12 @@ impl Network {
             self.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
-            if let Some(broken) = self.broken.take() {
-                return Err(broken);
-            }
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
                 return Err(RunError::Stopped(self.now.as_secs()));
             }
+        }
+        if let Some(broken) = self.broken.take() {
+            return Err(broken);
         }
         self.now = self.end;
         self.sample_until(self.end);
@@ -260,6 +260,8 @@ impl Network {
     fn break_off(&mut self, node: NodeId, what: &'static str) {
         let at_s = self.now.as_secs();
         self.broken.get_or_insert(RunError::Broken { what, node: node.0, at_s });
+        // The loop of events looks at the end anyway, and pays nothing for this.
+        self.end = self.now;
     }
 
     #[cold]
