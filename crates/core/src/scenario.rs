@@ -116,6 +116,19 @@ impl Scenario {
         })
     }
 
+    /// Checks that the caller brings a protocol along if and only if the scenario's is [`RoutingKind::Custom`].
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check_own_protocol(&self, is_brought: bool) -> Result<(), ScenarioError> {
+        if is_brought == (self.routing == RoutingKind::Custom) {
+            return Ok(());
+        }
+        let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
+        let found = format!("{:?}", self.routing).to_lowercase();
+        Err(ScenarioError::Unusable { about: About::Value, field: "routing".to_owned(), found, wanted })
+    }
+
     /// Values of the MAC that fit their ranges and not each other.
     fn check_mac(&self) -> Result<(), ScenarioError> {
         let wrong = |field: &str, found: f64, wanted: String| {

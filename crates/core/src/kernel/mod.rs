@@ -1,9 +1,11 @@
-//! Time, the event queue and random streams: all that a run needs from a machine.
+//! Time, the event queue, delays and random streams: all that a run needs from a machine.
 
+mod delays;
 mod queue;
 mod random;
 mod time;
 
+pub use delays::Delays;
 pub use queue::{EventQueue, Slot};
 pub use random::{Purpose, Stream, Streams};
 pub use time::{MAX_TIME_S, Span, Time};

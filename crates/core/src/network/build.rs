@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::arp::Arp;
 use crate::ifq::InterfaceQueue;
-use crate::kernel::{EventQueue, Purpose, Slot, Span, Streams, Time};
+use crate::kernel::{Delays, EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording, Sampler};
@@ -14,7 +14,6 @@ use crate::scenario::{RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
-use super::delays::Delays;
 use super::{Network, Options, Station, Target};
 
 impl Network {

@@ -23,74 +23,21 @@ use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
 use crate::flow::{self, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
-use crate::kernel::{EventQueue, Slot, Span, Time};
+use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Meter, Record, RecordKind, Recording, RunResult, Sampler, Series, Unbalanced};
+use crate::observe::{Audit, Meter, Record, RecordKind, Recording, Sampler};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
-use crate::scenario::{About, RoutingKind, RoutingMaker, Scenario, ScenarioError};
+use crate::scenario::{RoutingMaker, Scenario};
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
 use air::Air;
-use delays::{Delayed, Delays};
+use delays::Delayed;
 use flows::NetworkFlow;
 use stage::StageNode;
 
-/// Why a run ended without a result.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum RunError {
-    /// The scenario cannot be run.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// The packet audit failed: a defect of the simulator.
-    #[error("the packet audit does not balance: {0}")]
-    Unbalanced(#[from] Unbalanced),
-    /// An invariant does not hold: a defect of the simulator.
-    #[error("at {at_s} s, node {node}: {what}")]
-    Broken {
-        /// What is the case and must not be.
-        what: &'static str,
-        /// The node; of a flow, its source.
-        node: u32,
-        /// The time of the run, s.
-        at_s: f64,
-    },
-    /// A layer asked to be woken at an instant that has passed: a defect of the simulator, or of a protocol
-    /// that the caller brought along.
-    #[error("time would run backwards: at {now_s} s, {owner} has a deadline at {deadline_s} s")]
-    Backwards {
-        /// Whose deadline it is.
-        owner: String,
-        /// The deadline, s.
-        deadline_s: f64,
-        /// The time of the run, s.
-        now_s: f64,
-    },
-    /// The caller of [`run_while`] wanted no more.
-    #[error("stopped after {0} s of simulated time")]
-    Stopped(f64),
-}
-
-/// What a run returns.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
-    /// The measures.
-    pub result: RunResult,
-    /// The recording, if it was asked for.
-    pub recording: Option<Recording>,
-    /// The time series, if they were asked for.
-    pub series: Option<Series>,
-}
-
-/// What a run keeps besides its result, none of which changes the result.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Options {
-    /// Keep the recording.
-    pub record: bool,
-    /// Keep time series with steps of this length, which is not zero.
-    pub series_step: Option<Span>,
-}
+pub use crate::observe::{Options, Outcome, RunError};
 
 /// Runs a scenario; `record` asks for the recording, which changes no result.
 ///
@@ -114,7 +61,7 @@ pub fn run_while(
 }
 
 /// Like [`run_while`], with the protocol that the caller brings along if the scenario's is
-/// [`RoutingKind::Custom`]: `make` is asked for every node's, in order of their numbers.
+/// `custom`: `make` is asked for every node's, in order of their numbers.
 ///
 /// # Errors
 /// Those of [`run_while`].
@@ -125,17 +72,7 @@ pub fn run_with(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
     scenario.check()?;
-    if make.is_some() != (scenario.routing == RoutingKind::Custom) {
-        let wanted = "a protocol that the caller brings along for `custom`, and for nothing else".to_owned();
-        let found = format!("{:?}", scenario.routing).to_lowercase();
-        return Err(ScenarioError::Unusable {
-            about: About::Value,
-            field: "routing".to_owned(),
-            found,
-            wanted,
-        }
-        .into());
-    }
+    scenario.check_own_protocol(make.is_some())?;
     let mut network = Network::new(scenario, options, make);
     network.run_to_end(go_on)?;
     network.into_outcome(scenario)
@@ -193,7 +130,7 @@ struct Network {
     taps: bool,
     stations: Vec<Station>,
     flows: Vec<NetworkFlow>,
-    delays: Delays,
+    delays: Delays<Delayed>,
     audit: Audit,
     meter: Meter,
     recording: Option<Recording>,

@@ -1,0 +1,154 @@
+//! Things that are held back: in lines of one constant delay each, or each for a time of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{EventQueue, Slot, Span, Time};
+
+/// A constant delay: what goes in first comes out first, so one entry of the event queue is enough.
+struct Line<T> {
+    delay: Span,
+    slot: Slot,
+    waiting: VecDeque<(Time, T)>,
+}
+
+/// All that is held back.
+pub struct Delays<T> {
+    lines: Vec<Line<T>>,
+    /// What has a delay of its own, by time; equal times in the order in which they were held.
+    held: BTreeMap<(Time, u64), T>,
+    held_slot: Slot,
+    /// How many things had a delay of their own so far.
+    count: u64,
+}
+
+impl<T> Delays<T> {
+    /// No lines yet. What has a delay of its own waits for the deadline of `held_slot`.
+    pub fn new(held_slot: Slot) -> Delays<T> {
+        Delays { lines: Vec::new(), held: BTreeMap::new(), held_slot, count: 0 }
+    }
+
+    /// Adds a line of this delay, which waits for the deadline of `slot`; its number is that of lines before.
+    pub fn add_line(&mut self, delay: Span, slot: Slot) {
+        self.lines.push(Line { delay, slot, waiting: VecDeque::new() });
+    }
+
+    /// The number of lines.
+    pub fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Puts `what` into the line of this delay, or holds it by itself if there is none. It comes back at once
+    /// if it need not wait.
+    #[inline]
+    pub fn put(&mut self, agenda: &mut EventQueue, now: Time, delay: Span, what: T) -> Option<T> {
+        let Some(line) = self.lines.iter_mut().find(|line| line.delay == delay) else {
+            return self.hold(agenda, now, delay, what);
+        };
+        let due = now + delay;
+        if line.waiting.is_empty() {
+            agenda.set(line.slot, due);
+        }
+        line.waiting.push_back((due, what));
+        None
+    }
+
+    /// The first in a line, which is due.
+    pub fn pop(&mut self, line: u32) -> Option<T> {
+        self.lines[line as usize].waiting.pop_front().map(|(_, what)| what)
+    }
+
+    /// When the next in a line is due, if that is before all else and before `end`; otherwise the line's
+    /// deadline is set.
+    #[inline]
+    pub fn next_at_once(&self, agenda: &mut EventQueue, line: u32, end: Time) -> Option<Time> {
+        let line = &self.lines[line as usize];
+        let &(due, _) = line.waiting.front()?;
+        if due >= agenda.peek_time() || due >= end {
+            agenda.set(line.slot, due);
+            return None;
+        }
+        Some(due)
+    }
+
+    /// Holds `what` for a time of its own. It comes back at once if that is zero.
+    pub fn hold(&mut self, agenda: &mut EventQueue, now: Time, delay: Span, what: T) -> Option<T> {
+        if delay == Span::ZERO {
+            return Some(what);
+        }
+        self.held.insert((now + delay, self.count), what);
+        self.count += 1;
+        self.set_deadline(agenda);
+        None
+    }
+
+    /// The first of what has a delay of its own, which is due.
+    pub fn release(&mut self, agenda: &mut EventQueue) -> Option<T> {
+        let (_, what) = self.held.pop_first()?;
+        self.set_deadline(agenda);
+        Some(what)
+    }
+
+    fn set_deadline(&mut self, agenda: &mut EventQueue) {
+        let next = self.held.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due);
+        agenda.set(self.held_slot, next);
+    }
+
+    /// All that is held back now.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let in_lines = self.lines.iter().flat_map(|line| &line.waiting).map(|(_, what)| what);
+        in_lines.chain(self.held.values())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One line of 10 ns, what has delays of its own, and their slots.
+    fn delays() -> (EventQueue, Delays<&'static str>, Slot, Slot) {
+        let mut agenda = EventQueue::new();
+        let (held, line) = (agenda.add_slot(), agenda.add_slot());
+        let mut delays = Delays::new(held);
+        delays.add_line(Span(10), line);
+        (agenda, delays, held, line)
+    }
+
+    #[test]
+    fn a_line_has_one_deadline_that_of_its_first() {
+        let (mut agenda, mut delays, _, line) = delays();
+        assert_eq!(delays.put(&mut agenda, Time(0), Span(10), "a"), None);
+        assert_eq!(delays.put(&mut agenda, Time(4), Span(10), "b"), None);
+        assert_eq!(agenda.pop(), Some((Time(10), line)));
+        assert_eq!((agenda.pop(), delays.pop(0)), (None, Some("a")));
+        assert_eq!(delays.next_at_once(&mut agenda, 0, Time(100)), Some(Time(14)));
+        assert_eq!((delays.pop(0), delays.next_at_once(&mut agenda, 0, Time(100))), (Some("b"), None));
+        assert_eq!(agenda.pop(), None);
+    }
+
+    #[test]
+    fn what_follows_in_a_line_waits_for_whatever_is_due_before() {
+        let (mut agenda, mut delays, held, line) = delays();
+        delays.put(&mut agenda, Time(0), Span(10), "a");
+        delays.put(&mut agenda, Time(4), Span(10), "b");
+        delays.hold(&mut agenda, Time(0), Span(14), "c");
+        assert_eq!((agenda.pop(), delays.pop(0)), (Some((Time(10), line)), Some("a")));
+        assert_eq!(delays.next_at_once(&mut agenda, 0, Time(100)), None);
+        assert_eq!(agenda.pop(), Some((Time(14), held)), "equal times fire in order of slots");
+        assert_eq!(agenda.pop(), Some((Time(14), line)));
+    }
+
+    #[test]
+    fn what_is_held_by_itself_comes_in_order_of_time_then_of_holding() {
+        let (mut agenda, mut delays, held, _) = delays();
+        assert_eq!(delays.hold(&mut agenda, Time(0), Span::ZERO, "now"), Some("now"));
+        assert_eq!(delays.put(&mut agenda, Time(0), Span(7), "no line has this delay"), None);
+        delays.hold(&mut agenda, Time(0), Span(5), "a");
+        delays.hold(&mut agenda, Time(2), Span(3), "b");
+        assert_eq!(delays.iter().count(), 3);
+        for (due, what) in [(5, "a"), (5, "b"), (7, "no line has this delay")] {
+            assert_eq!(agenda.pop(), Some((Time(due), held)));
+            assert_eq!(delays.release(&mut agenda), Some(what));
+        }
+        assert_eq!((agenda.pop(), delays.release(&mut agenda)), (None, None));
+    }
+}
