@@ -89,7 +89,7 @@ docs: build
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
-		--extra all --extra dev --output-file requirements.lock pyproject.toml
+		--extra report --extra cluster --extra notebook --extra dev --output-file requirements.lock pyproject.toml
 
 slurm: build
 	$(BIN)/python -m tests.slurm

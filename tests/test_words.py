@@ -36,7 +36,13 @@ FOREIGN = {
 }
 """What is not to be written, as regular expressions without regard to case, and what is written instead."""
 
-QUOTING = {"papers.md", "papers-full.md", "papers-how-to.md", "add-a-routing-protocol.md"}
+QUOTING = {
+    "papers.md",
+    "papers-changes.md",
+    "papers-full.md",
+    "papers-how-to.md",
+    "add-a-routing-protocol.md",
+}
 """Pages that quote papers, or that belong to the guide, which has its own tests."""
 
 

@@ -116,7 +116,8 @@ impl Scenario {
         })
     }
 
-    /// Checks that the caller brings a protocol along if and only if the scenario's is [`RoutingKind::Custom`].
+    /// Checks that the caller brings a protocol along if and only if the scenario's is
+    /// [`RoutingKind::Custom`].
     ///
     /// # Errors
     /// It does not.
