@@ -1,4 +1,6 @@
 //! Route discovery: requests and replies (RFC 4728 §3.1, §3.3, §8.2).
+//!
+//! *Deviations* (docs/models/dsr.md): 1 (first requests), 2 (errors on requests).
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,6 @@
 //! Route maintenance: broken links, errors, salvaging (RFC 4728 §3.2, §3.4, §8.3).
+//!
+//! *Deviations* (docs/models/dsr.md): 3 (nested errors), 5 (salvage first).
 
 use smallvec::SmallVec;
 

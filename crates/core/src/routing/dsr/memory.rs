@@ -1,4 +1,6 @@
 //! What a node remembers of errors, of breaks and of what it overheard.
+//!
+//! *Deviations* (docs/models/dsr.md): 8 (gratuitous replies).
 
 use std::collections::VecDeque;
 

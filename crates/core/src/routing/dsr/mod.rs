@@ -15,9 +15,8 @@
 //! carry data or replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of
 //! MaxRequestRexmt; several interfaces and external routes; adaptive lifetimes of links (Appendix A).
 //!
-//! *Deviations*: every attempt at a discovery begins with the request to neighbours, as in ns-2 (§8.2.1
-//! leaves it open); a broken link cuts cached paths short, where §8.3.5 removes them; docs/models/dsr.md has
-//! the rest.
+//! *Deviations*: numbered in docs/models/dsr.md, 1 to 5 from RFC 4728 and 6 to 9 from ns-2.35, each with its
+//! reason.
 
 mod cache;
 mod discovery;

@@ -4,6 +4,8 @@
 //! *secondary* part those that it overheard. A secondary path that is used moves to the primary part. Paths
 //! do not age unless a timeout is set; they go when a link of theirs is reported dead, or round-robin when
 //! their part is full.
+//!
+//! *Deviations* (docs/models/dsr.md): 4 (paths are truncated), 7 (no path twice).
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
