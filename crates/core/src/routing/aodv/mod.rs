@@ -6,7 +6,8 @@
 //! that can be read beside its source: `rfc3561.rs` and `ns2.rs`. Messages, parameters and the packet buffer
 //! are shared.
 //!
-//! All nodes of a run use the same behaviour. What each implements and leaves out stands at its file's head.
+//! All nodes of a run use the same behaviour. What each implements and leaves out is at its file's head,
+//! the deviations are in docs/models/aodv.md.
 
 mod ns2;
 mod rfc3561;

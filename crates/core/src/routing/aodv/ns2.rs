@@ -11,25 +11,8 @@
 //! **Not implemented.** RREP-ACK and the `A` flag, multicast, subnets, aggregation: the model has none of
 //! them.
 //!
-//! **Where the model departs from the drafts,** and so does this file:
-//! - A destination that was never reached is sought network-wide at once. The last hop count of a new table
-//!   entry is "infinite", which counts as far away; TTL_START is never used (`ring_for_unknown`).
-//! - The timer that ends a local repair is given the *instant* at which the request times out as its *delay*:
-//!   a repair begun at time t ends near 2 t. Until then the route stays in repair, its packets are buffered
-//!   and sought again each half second, and requests from others are answered with the broken route. When the
-//!   timer fires, the route goes down without a route error.
-//! - A reply for a route in repair carries its lifetime as expiry time (zero) minus now in whole seconds,
-//!   wrapped to 32 bits: about 136 years.
-//! - A packet that waited too long is dropped when the buffer is next touched, not when its time comes.
-//! - On a received route error the packets that wait in the interface queue for its sender are dropped.
-//! - A failed packet at its own source, or at a node in the first half of the path, is dropped, not buffered.
-//! - A node that forgets everything is not recovered from while packets keep coming: it refuses them with
-//!   sequence number zero, which its neighbours hold for old.
-//! - Routes may loop: a sequence number can stay the same across a repair, and table entries of nodes that
-//!   missed a route error go stale. The TTL of 30 ends such packets.
-//!
-//! **Deviations** from ns-2.35: a reply for which there is no reverse route is not sent; the model sends it
-//! to node 0. Messages pass between AODV and the link layer in no time, as in the model.
+//! **Deviations**: numbered in docs/models/aodv.md, 9 to 16 where the model departs from the drafts and so
+//! does this file, 17 from ns-2.35.
 //!
 //! Sizes are the model's: RREQ 28 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, plus IP.
 

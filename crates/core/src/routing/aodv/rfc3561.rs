@@ -11,24 +11,7 @@
 //! networks (§8), extensions (§9), proactive repair and rediscovery after a RERR with the `N` flag (both MAY,
 //! §6.12), the `J` and `R` flags.
 //!
-//! **Deviations.**
-//! - Entries are never expunged; after DELETE_PERIOD only their hop count is forgotten. §6.4 allows it. A
-//!   node that forgets sequence numbers can be answered with a route through itself.
-//! - A stored sequence number is never lowered: a RERR (§6.11) or a hello message (§6.9) with an older number
-//!   leaves the stored one, raised by one if the route breaks. Copying the older number can make loops
-//!   (van Glabbeek, Höfner, Tan, Portmann: "Sequence numbers do not guarantee loop freedom", MSWiM 2013).
-//! - The route "without a valid sequence number" to a previous hop (§6.5, §6.7) keeps a number that is known
-//!   as the least that the next one may be, for the same reason; if the route was valid before, the number
-//!   stays valid.
-//! - A RERR for a packet without a route (§6.11 case ii) goes to the neighbour that sent the packet, whether
-//!   or not the entry still has precursors.
-//! - A request repeated at the greatest TTL is repeated RREQ_RETRIES times in all: rings 1, 3, 5, 7 are
-//!   followed by two network-wide requests, and a search that begins network-wide makes three (§6.3).
-//! - After a link break the interface queue for that neighbour is emptied; the RFC knows no queue. Such
-//!   packets share the fate of the one that failed.
-//! - A packet that comes back to its source is dropped. The RFC leaves this to IP.
-//! - All broadcasts of the protocol are jittered (RFC 5148), and buffered packets leave with a spacing
-//!   (parameters).
+//! **Deviations**: 1 to 8 in docs/models/aodv.md, each with its clause and reason.
 
 mod discovery;
 mod errors;

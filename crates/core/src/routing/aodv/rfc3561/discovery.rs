@@ -1,4 +1,6 @@
 //! Route discovery: when requests go out, how far, and when a search ends (RFC 3561 §6.3, §6.4).
+//!
+//! **Deviations** (docs/models/aodv.md): 5 (RREQ_RETRIES), 8 (jitter).
 
 use std::collections::VecDeque;
 

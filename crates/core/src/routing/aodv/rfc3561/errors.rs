@@ -1,4 +1,6 @@
 //! Broken links: route errors and local repair (RFC 3561 §6.11, §6.12).
+//!
+//! **Deviations** (docs/models/aodv.md): 2 (numbers are never lowered).
 
 use smallvec::SmallVec;
 

@@ -1,4 +1,6 @@
 //! Hello messages: who is a neighbour, and for how long (RFC 3561 §6.9).
+//!
+//! **Deviations** (docs/models/aodv.md): 2 (numbers are never lowered).
 
 use super::Rfc3561;
 use super::table::Nodes;

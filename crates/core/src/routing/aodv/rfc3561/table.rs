@@ -1,4 +1,6 @@
 //! The routing table (RFC 3561 §6.1, §6.2).
+//!
+//! **Deviations** (docs/models/aodv.md): 1 (nothing is expunged), 2 and 3 (numbers are never lowered).
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
