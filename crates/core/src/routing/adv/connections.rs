@@ -1,4 +1,7 @@
 //! Connections that open and close (3.1, and 3.5 for those that are two-way).
+//!
+//! **Deviations** (docs/models/adv.md): 6 (end-connection), 7 (floods), 8 (connections), 9 (lost floods), 13
+//! (discarded routes).
 
 use super::Adv;
 use super::route::Route;

@@ -1,4 +1,6 @@
 //! Table 3.4: what a node does with one entry of a received update.
+//!
+//! **Deviations** (docs/models/adv.md): 1 and 2 (rows 2 and 3), 17 (unlisted cases).
 
 use super::AdvParams;
 

@@ -1,4 +1,6 @@
 //! Data packets (3.2.6), neighbours that come and go (3.2.2), links that fail.
+//!
+//! **Deviations** (docs/models/adv.md): 11 (buffered packets), 12 (broken links).
 
 use super::Adv;
 use super::route::Route;

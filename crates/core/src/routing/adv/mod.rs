@@ -21,8 +21,8 @@
 //!
 //! **Not implemented.** Rollover of the 16-bit sequence numbers: a run is too short for it.
 //!
-//! **What the text leaves open** and how it is decided here stands in docs/models/adv.md, and at the code
-//! concerned.
+//! **Deviations**: how the model decides where the text contradicts itself (1 to 6) and what it leaves open
+//! (7 to 18) is numbered in docs/models/adv.md.
 
 mod connections;
 mod decision;

@@ -1,4 +1,6 @@
 //! Processing received updates (3.2.5).
+//!
+//! **Deviations** (docs/models/adv.md): 9 (lost floods), 10 (requests).
 
 use super::Adv;
 use super::decision::{Decision, View, decide};

@@ -1,4 +1,6 @@
 //! A routing table entry (3.2.1 and Table 3.1).
+//!
+//! **Deviations** (docs/models/adv.md): 12 and 13 (the odd number of an invalid route).
 
 use crate::kernel::Time;
 use crate::routing::table;

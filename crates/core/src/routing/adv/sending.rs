@@ -1,4 +1,6 @@
 //! Sending routing updates (3.2.4).
+//!
+//! **Deviations** (docs/models/adv.md): 4 (full updates), 14 (the meter).
 
 use super::Adv;
 use super::trigger::Speed;

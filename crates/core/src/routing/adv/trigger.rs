@@ -1,4 +1,6 @@
 //! When updates are triggered: the trigger meter, its threshold, and the speed of the network (3.2.2, 3.2.7).
+//!
+//! **Deviations** (docs/models/adv.md): 3 (HIGH_SPEED), 5 and 15 (the threshold), 16 (speed).
 
 use super::AdvParams;
 use crate::kernel::{Span, Time};
