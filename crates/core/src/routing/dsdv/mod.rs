@@ -14,19 +14,8 @@
 //! **Not implemented.** Dumps of several packets (a dump of any length is one packet, as in ns-2), layer-2
 //! addresses in updates, stable storage of the settling time table.
 //!
-//! **Where the model departs from the paper,** and so does this file:
-//! - A metric that has changed is repeated in every incremental dump until the next full one, and triggers
-//!   that fall together make one such dump at once and a second one after the gap.
-//! - A route that has not settled is missing from full dumps too.
-//! - A node without a route waits; it never says so.
-//!
-//! **Deviations** from ns-2.35:
-//! - An update that cannot become the route releases no buffered packet. The model would try each of them for
-//!   ever: those are the runs in which ns-2.35 hangs.
-//! - A packet that was buffered at its source goes out with the length and TTL that it had; the model adds a
-//!   second IP header.
-//! - A node that hears a number for itself above its own goes on from it. This concerns nodes that started
-//!   again.
+//! **Deviations**: numbered in docs/models/dsdv.md, 1 to 4 where the model departs from the paper and so does
+//! this file, 5 to 7 from ns-2.35.
 
 mod route;
 #[cfg(test)]
