@@ -6,6 +6,8 @@
 //!
 //! **Not implemented.** Any reaction to a failed link: the packet is dropped, the route stays. That is what
 //! static routes are for: everything that happens is the doing of the layers below.
+//!
+//! **Deviations**: none, as docs/models/static-routes.md says.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
