@@ -1,4 +1,5 @@
 //! What the application has handed over, cut into segments.
+//! *Deviation*: 1 in docs/models/tcp.md.
 
 use std::collections::VecDeque;
 

@@ -17,7 +17,8 @@
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `receiver.rs` | reassembly, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not, and each deviation with its clause, stands in docs/models/tcp.md.
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 33,
+//! each with its clause.
 
 mod backlog;
 mod congestion;

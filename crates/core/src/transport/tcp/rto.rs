@@ -1,4 +1,5 @@
 //! The round-trip estimate and the retransmission timeout: RFC 6298, or BSD's integer arithmetic in ticks.
+//! *Deviation*: 7 in docs/models/tcp.md.
 
 use super::{RtoPolicy, TcpParams};
 use crate::kernel::{Span, Time};

@@ -1,4 +1,5 @@
 //! What SACK blocks have told the sender, and what RFC 6675 concludes from it.
+//! *Deviations*: 5 and 6 in docs/models/tcp.md.
 
 use smallvec::SmallVec;
 

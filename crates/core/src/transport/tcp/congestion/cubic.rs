@@ -1,5 +1,5 @@
 //! CUBIC (RFC 9438): the window is a cubic function of the time since the last reduction, and never less than
-//! what Reno would have.
+//! what Reno would have. *Deviations*: 8 and 9 in docs/models/tcp.md.
 
 use super::{CongestionControl, Load, Progress, SSTHRESH_MIN, Window};
 use crate::kernel::Time;

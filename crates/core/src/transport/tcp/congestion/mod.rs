@@ -3,6 +3,8 @@
 //! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs or
 //! an ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's
 //! matter, how long the timer runs is the RTO policy's.
+//!
+//! *Deviations*: 3 and 12 in docs/models/tcp.md.
 
 mod cubic;
 mod reno;

@@ -1,5 +1,5 @@
 //! Reno (RFC 5681 §3.1): a segment per ACK in slow start, about one per round trip in congestion avoidance
-//! (equation 3), half of the window after a loss.
+//! (equation 3), half of the window after a loss. *Deviation*: 3 in docs/models/tcp.md.
 
 use super::{CongestionControl, Progress, Window};
 

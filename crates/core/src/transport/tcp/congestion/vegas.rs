@@ -2,8 +2,7 @@
 //!
 //! Once per round trip the window is compared with what the least round trip ever seen would need: the
 //! difference cwnd × (1 − base ÷ rtt) is what waits. A segment older than an exact timeout is lost at the
-//! first duplicate ACK. The loss itself halves the window as in Reno; the paper's reduction by a quarter is
-//! not implemented.
+//! first duplicate ACK. *Deviations*: 9 and 10 in docs/models/tcp.md.
 
 use super::{CongestionControl, Load, Progress, Window};
 use crate::kernel::Span;

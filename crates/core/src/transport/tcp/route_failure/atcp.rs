@@ -10,11 +10,7 @@
 //!
 //! *Implemented:* the four states; probes that begin at the RTO and double up to `atcp_probe_interval_max_s`.
 //!
-//! *Not implemented:* a timer for each segment in the loss state: only the first is sent again, now and at
-//! every RTO.
-//!
-//! *Deviations:* the ICMP message is the notice of the source's routing. Without queues that mark it is never
-//! congested.
+//! *Not implemented*, *deviations:* 17, 18, 28 and 29 in docs/models/tcp.md.
 
 use super::{Loss, RouteFailure, Step, Verdict, View};
 use crate::kernel::Span;

@@ -12,7 +12,7 @@
 //!
 //! *Not implemented:* nothing known.
 //!
-//! *Deviations:* α and β have no published value. The first timeout's reduction is not undone.
+//! *Deviations:* 18, 32 and 33 in docs/models/tcp.md.
 
 use super::{Loss, LossSign, RouteFailure, Step, Verdict, View};
 use crate::kernel::Span;

@@ -8,10 +8,7 @@
 //!
 //! *Implemented:* the freeze, the probe at a constant interval, window and timeout restored or begun anew.
 //!
-//! *Not implemented:* the notice as a message of its own; it is the notice of the source's routing, which a
-//! route error of AODV or DSR brings.
-//!
-//! *Deviations:* the probe is the first segment not acknowledged, where the paper says "a packet".
+//! *Not implemented*, *deviations:* 17 and 18 in docs/models/tcp.md.
 
 use super::{RouteFailure, Step, View};
 use crate::kernel::Span;

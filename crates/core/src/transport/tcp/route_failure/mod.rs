@@ -13,6 +13,8 @@
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
 //!
+//! *Deviations*: 17 to 33 in docs/models/tcp.md.
+//!
 //! A further scheme is a file here, its line in [`new`], and its name in `params.rs`.
 
 mod atcp;

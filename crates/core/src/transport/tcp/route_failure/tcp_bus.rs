@@ -11,12 +11,7 @@
 //! segment kept and was kept nowhere is sent again without closing the window; twice the timeout for what was
 //! kept.
 //!
-//! *Not implemented:* the destination's answer to the query, which says which segments it has. The numbers in
-//! the ERSN say what may have been lost.
-//!
-//! *Deviations:* notices of the source's own routing count as ERDN and ERSN. A source that hears nothing asks
-//! by its first segment, since notifications are no more reliable than the MAC. After a silence shorter than
-//! a timeout nothing is sent again: ACKs may be on their way.
+//! *Not implemented*, *deviations:* 17, 18 and 21 to 27 in docs/models/tcp.md.
 
 use super::{Resend, RouteFailure, Step, View};
 use crate::kernel::Span;

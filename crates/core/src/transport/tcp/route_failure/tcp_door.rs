@@ -10,10 +10,7 @@
 //! *Implemented:* detection at both ends, T1, and instant recovery: a reduction made within T2
 //! (`door_recovery_s`) is undone.
 //!
-//! *Not implemented:* the bytes of the additional TCP options, two and one.
-//!
-//! *Deviations:* the receiver sees the order of segments by when they were sent, the sender that of ACKs by a
-//! number of their own. T1 and T2 have no published value known.
+//! *Not implemented*, *deviations:* 30 and 31 in docs/models/tcp.md.
 
 use super::{Loss, RouteFailure, Step, Verdict, View};
 use crate::kernel::{Span, Time};

@@ -12,11 +12,7 @@
 //! *Implemented:* the snooze with window, timeout and timer frozen; the guard timer (`route_guard_s`); the
 //! window sent again at the end.
 //!
-//! *Not implemented:* the messages RFN and RRN: notices of the source's routing take their place. Nodes on
-//! the way do not reroute beyond what the routing protocol does itself.
-//!
-//! *Deviations:* the guard time has no published value. With on-demand routing nobody looks for a route while
-//! the source is silent, unless packets wait in its buffer, so there the guard timer often ends the snooze.
+//! *Not implemented*, *deviations:* 17, 19 and 20 in docs/models/tcp.md.
 
 use super::{Resend, RouteFailure, Step, View};
 use crate::kernel::Span;

@@ -2,7 +2,7 @@
 //!
 //! An ACK that arrives is first recorded (round-trip sample, timer, window), then whatever the window allows
 //! is sent. The order of steps is that of ns-2's one-way Reno agent, so that both send the same segments at
-//! the same times.
+//! the same times. *Deviations*: 2, 5, 11, 13, 14 and 16 in docs/models/tcp.md.
 
 mod ecn;
 mod frozen;

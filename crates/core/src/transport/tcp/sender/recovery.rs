@@ -1,5 +1,6 @@
 //! Loss recovery: what duplicate and partial ACKs send again. Reno's and NewReno's fast recovery, Tahoe's way
 //! back to slow start, the pipe of RFC 6675, Vegas's early retransmission.
+//! *Deviations*: 4 and 6 in docs/models/tcp.md.
 
 use std::cmp::Ordering;
 
