@@ -12,19 +12,7 @@
 //!
 //! **Not implemented.** Ports and checksum but for their bytes.
 //!
-//! **Decided where the text is silent.**
-//! * An ACK that finds the buffer empty leaves one permission, and so does the timer: the next frame goes out
-//!   at once.
-//! * A fixed timeout doubles once and then holds, as the fixed RTO of the same author does; `constant` never
-//!   doubles.
-//! * The timer has TCP's minimum, and runs only after a transmission.
-//! * An ACK that releases nothing while packets are outstanding restarts the timer in the windowed variant.
-//!   Without this, an ACK from outside the window would cancel the last timer, and nothing would be sent
-//!   again.
-//! * One previous left edge is remembered: packets older than the last but one timeout no longer count.
-//! * An ACK releases as many packets as it answers: one, without delayed ACKs and vector. It says how many in
-//!   its length field, since an ACK has no payload.
-//! * A packet of the vector counts if it was sent since the last timeout, which has replaced all older ones.
+//! **Deviations.** What was decided where the text is silent: 1 to 7 in docs/models/adp.md.
 
 mod receiver;
 mod sender;

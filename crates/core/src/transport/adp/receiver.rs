@@ -1,4 +1,5 @@
 //! The receiving end: what is acknowledged when.
+//! *Deviation*: 6 in docs/models/adp.md.
 
 use super::{AdpParams, Output};
 use crate::kernel::{Span, Time};

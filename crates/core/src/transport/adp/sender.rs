@@ -1,4 +1,5 @@
 //! The sending end: what is sent when.
+//! *Deviations*: 1 to 7 in docs/models/adp.md.
 
 use std::collections::{BTreeSet, VecDeque};
 
