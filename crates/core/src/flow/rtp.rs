@@ -1,5 +1,6 @@
 //! RTP's two ends beside a flow of messages: headers on its packets, and the reports both ends send each
-//! other. The transport that carries the packets knows nothing of them.
+//! other. The transport that carries the packets knows nothing of them. *Deviations*: 4, 6 and 7
+//! in docs/models/rtp.md.
 
 use super::{Action, End};
 use crate::kernel::Time;

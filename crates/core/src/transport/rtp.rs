@@ -6,9 +6,7 @@
 //! times and totals; receiver reports with the fraction lost, the cumulative loss, the extended highest
 //! sequence number, the interarrival jitter and what tells the round trip; both at the RFC's interval with
 //! timer reconsideration; BYE of the sender, with reverse reconsideration. **Not implemented:** mixers, more
-//! than one sender and one receiver, BYE of the receiver. **Deviations:** a sequence number is always taken
-//! as the nearest to the highest (A.1 has the source prove itself, and starts again after a jump of 3000); a
-//! report that would say nothing is not sent (§6.4.2 sends it empty).
+//! than one sender and one receiver, BYE of the receiver. **Deviations:** 1 to 3 and 5 in docs/models/rtp.md.
 
 mod sender;
 mod timer;

@@ -1,4 +1,5 @@
 //! When a member of the session reports (RFC 3550 §6.2, §6.3).
+//! *Deviation*: 3 in docs/models/rtp.md.
 
 use super::RtpParams;
 use crate::kernel::{Span, Stream, Time};
