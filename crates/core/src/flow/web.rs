@@ -1,7 +1,7 @@
 //! A Web session: a fresh TCP connection for each request and one, the other way, for the replies to it.
 //!
 //! A connection is there, with both its ends, until all its data is acknowledged. What arrives for it later
-//! finds nobody ([`Flow::expects`]) and is dropped.
+//! finds nobody ([`Flow::expects`]) and is dropped. *Deviations*: 2, 3 and 5 in docs/models/web.md.
 
 use smallvec::SmallVec;
 

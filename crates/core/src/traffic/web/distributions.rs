@@ -4,6 +4,7 @@
 //! the tables that ns-2 ships of his data (statistics: docs/models/web.md, which also shows how well these
 //! functions meet them). Each function passes through the quantiles; what is free (the least value, where the
 //! long requests begin, the shape beyond the 99th percentile) is chosen so that the mean is the tables'.
+//! *Deviation*: 4 in docs/models/web.md.
 
 /// A continuous quantile function: the logarithm of the value is linear in the probability between knots, and
 /// beyond `tail_from` the values are Pareto with `tail_shape`, bounded by the last knot.

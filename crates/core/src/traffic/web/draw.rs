@@ -1,4 +1,5 @@
 //! Web sessions drawn in advance, so that every protocol carries the same.
+//! *Deviations*: 1, 3 and 4 in docs/models/web.md.
 
 use super::WebCycle;
 use super::distributions::{FILES, PAGES, Quantiles, REPLY, REQUEST, THINK, count_at};

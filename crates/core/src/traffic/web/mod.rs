@@ -3,7 +3,7 @@
 //! Source: T. D. Dyer, dissertation (2002), §6.1.1 and Fig. 6.1. What a session says and when is given as
 //! data ([`WebCycle`]), so that it is the same for every protocol; `draw.rs` makes such data. The state
 //! machine knows no transport: it is told when a request or all its replies have arrived, and says what is to
-//! be sent next.
+//! be sent next. *Deviations*: 1 to 5 in docs/models/web.md.
 
 mod distributions;
 mod draw;
