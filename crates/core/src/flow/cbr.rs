@@ -1,4 +1,5 @@
 //! Constant bit rate over UDP: the source counts its packets, the destination has no state.
+//! *Deviation*: 5 in docs/models/traffic.md.
 
 use super::{Action, End, Flow, Timer};
 use crate::kernel::Time;

@@ -3,7 +3,7 @@
 //! A source is a state machine: [`Source::next_timeout`] says when its next message is due, and
 //! [`Source::handle_timeout`] makes it. A source knows nothing of its transport. Constant bit rate has a
 //! state machine of its own, because its packets are all alike; so has a Web session, which waits for
-//! answers.
+//! answers. *Deviations*: 1 to 5 in docs/models/traffic.md.
 
 mod cbr;
 mod draws;

@@ -1,4 +1,5 @@
 //! Bursts and silences of random length (ns-2's `Traffic/Exponential` and `Traffic/Pareto`).
+//! *Deviation*: 1 in docs/models/traffic.md.
 
 use super::draws::{exponential, pareto};
 use super::{Message, Source};

@@ -1,9 +1,8 @@
 //! Video at a constant frame rate and a variable bit rate: a repeated group of pictures with log-normal
 //! sizes.
 //!
-//! Source: T. D. Dyer, dissertation (2002), §5.2.2, Fig. 5.5 and Table 5.7. The printed deviation of all
-//! frames together, 309.7 bytes, is not that of the mixture of the three types, 1475 bytes, and has no use
-//! here.
+//! Source: T. D. Dyer, dissertation (2002), §5.2.2, Fig. 5.5 and Table 5.7. *Deviations*: 2 to 4 in
+//! docs/models/traffic.md.
 
 use super::draws::log_normal;
 use super::{FrameKind, Message, Source};
