@@ -12,6 +12,8 @@
 //! networks of more than [`LEGS_BESIDE_CANDIDATES`] nodes so many copies of each leg would fill the caches;
 //! there each node's leg stands once, in one line of the cache, and is looked up. Where nobody moves, what a
 //! node's candidates get of its transmissions is computed once.
+//!
+//! *Deviations*: 1, 3 and 4 in docs/models/radio.md.
 
 use super::Propagation;
 use crate::kernel::{Span, Time};

@@ -3,8 +3,7 @@
 //! *Implemented*: free space to the crossover distance and two-ray ground beyond it; receive and
 //! carrier-sense thresholds; true propagation delay; a spatial index.
 //! *Not implemented*: fading, shadowing, antenna patterns, several channels.
-//! *Simplifications*: a node does not move during a frame (at 20 m/s it would go 0.1 m); power and distance
-//! are taken at the frame's first bit.
+//! *Deviations*: 1 to 5 in docs/models/radio.md; 5 is the receiver's, in `mac/medium.rs`.
 
 mod index;
 mod propagation;

@@ -3,6 +3,7 @@
 //! Rappaport, *Wireless Communications*, 2nd ed. (2002), §4.2 and §4.6. With both antennas at height *h*,
 //! wavelength λ, gains *G* and loss *L*:
 //! free space P·G²·λ² / ((4π)²·d²·L), two-ray ground P·G²·h⁴ / (d⁴·L); they meet at 4π·h²/λ.
+//! *Deviations*: 2 and 3 in docs/models/radio.md.
 
 use std::f64::consts::PI;
 
