@@ -3,6 +3,8 @@
 //! A [`Trajectory`] is what a movement file says: a start and timed commands. A [`Path`] is what follows from
 //! it: straight legs. There is one way from the first to the second, so a scenario that was generated,
 //! written to a file and read again moves its nodes bit by bit as before.
+//!
+//! *Deviations*: 1 to 6 in docs/models/mobility.md.
 
 mod path;
 pub mod waypoint;

@@ -1,4 +1,5 @@
 //! A node's path: its movement commands as straight legs, and its position at any time.
+//! *Deviations*: 1 to 3 in docs/models/mobility.md.
 
 use super::{Command, Point, Trajectory};
 use crate::kernel::{Span, Time};

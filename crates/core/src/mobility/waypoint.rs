@@ -8,11 +8,8 @@
 //! [`Boundary`] chooses how destinations are drawn and what the edge of the field does:
 //!
 //! * *classic*: the destination is uniform in the field, so no edge is ever met. Nodes gather in the middle.
-//!   This is also the rectangle of Dyer's dissertation, whose nodes are said to bounce and to cluster.
 //! * *wrap*: the destination is a displacement uniform on [-L, L]² away; a node that meets an edge goes on
-//!   from the opposite edge in the same direction. Density is uniform. This is the dissertation's square.
-//!   A crossing is written as a walk to the edge, a jump, and a walk on, so that a movement file can say it.
-//!   (ns-2 itself takes no destination on the edge of its field: there such a file is for reading back.)
+//!   from the opposite edge in the same direction. Density is uniform.
 //! * *bounce*: the destination is a displacement uniform on [-W, W] × [-H, H] away, mirrored at the edges.
 //!   Unfolded over its mirror images this is *wrap* on a torus of 2W × 2H: density is uniform here too.
 //!
@@ -29,10 +26,10 @@
 //!   (min + max)/2 towards (max - min)/ln(max/min) (Yoon et al.), and with a least speed of zero it falls
 //!   for ever.
 //!
-//! Each node draws from a stream of its own, so node 7 walks the same whatever the number of nodes. Times
-//! are whole nanoseconds: what [`Path`](super::Path) makes of the result is what it makes of it after it
-//! has been written to a file and read again. Between two nanoseconds a node may be beyond the edge by what
-//! it walks in half of one.
+//! Each node draws from a stream of its own, so node 7 walks the same whatever the number of nodes.
+//!
+//! *Deviations*: 4 to 6 in docs/models/mobility.md. By 6, what [`Path`](super::Path) makes of the result is
+//! what it makes of it after it was written and read.
 
 mod draw;
 mod placement;
