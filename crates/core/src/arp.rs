@@ -3,8 +3,8 @@
 //! *Implemented*: request by broadcast, reply by unicast, learning from both; one packet held per unresolved
 //! neighbour, a newer one replaces it; after the allowed number of requests the held packet and the new one
 //! are reported as link failures.
-//! *Not implemented*: expiry of entries (ns-2's never expire), request retransmission by timer (a request is
-//! sent when a packet asks for the address, as in ns-2).
+//! *Not implemented*: expiry of entries, request retransmission by timer. The reasons are in
+//! docs/models/interface-queue-and-arp.md, which numbers no deviation for ARP.
 
 use std::collections::BTreeMap;
 

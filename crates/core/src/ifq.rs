@@ -1,5 +1,6 @@
 //! The interface queue between link layer and MAC: its limits, which packets go first, and which are dropped
 //! when it is full. Active management is in `red.rs`.
+//! *Deviations*: 1 and 2 in docs/models/interface-queue-and-arp.md.
 
 mod red;
 
