@@ -18,9 +18,8 @@
 //! another place it is an error; in ns-2 the node would stand still for ever, with a destination that it
 //! never approaches.
 //!
-//! Deviation: a jump ends the walk. ns-2 changes the coordinate and goes on with the old destination and with
-//! whatever movement it had not yet booked; a file that jumps should say at the same time where to go next,
-//! and then both agree.
+//! *Deviations*: number 1 in docs/models/mobility.md. A file that jumps should say at the same time where to go
+//! next; then ns-2 and manetlab agree.
 
 mod read;
 #[cfg(test)]
