@@ -18,8 +18,8 @@
 //! another place it is an error; in ns-2 the node would stand still for ever, with a destination that it
 //! never approaches.
 //!
-//! *Deviations*: number 1 in docs/models/mobility.md. A file that jumps should say at the same time where to
-//! go next; then ns-2 and manetlab agree.
+//! *Deviations*: number 1 in docs/models/mobility.md. A file that jumps should say at the same time where
+//! to go next; then ns-2 and manetlab agree.
 
 mod read;
 #[cfg(test)]

@@ -24,8 +24,8 @@
 //! CBR's values that a file leaves out are those of ns-2.35's `ns-default.tcl`: 210 bytes at 448 kb/s. As in
 //! ns-2, `interval_` means a rate at the packet size that holds at that line.
 //!
-//! *Deviations*: number 5 in docs/models/traffic.md. A file that asks for a split is an error; the writer sets
-//! the agent's size where ns-2 would split.
+//! *Deviations*: number 5 in docs/models/traffic.md. A file that asks for a split is an error; the writer
+//! sets the agent's size where ns-2 would split.
 
 mod flow;
 mod read;
