@@ -300,6 +300,21 @@ def test_flows_survive_ns2s_files(drawn: list[tuple[str, float, int]]) -> None:
     assert json.loads(_core.read_traffic(text.encode(), "t")) == asked.flows
 
 
+@given(rate=st.floats(1.0, 1e9))
+def test_an_interval_survives_ns2s_files_to_the_last_bit(rate: float) -> None:
+    lines = (
+        "set udp_(0) [$ns_ create-connection UDP $node_(0) Null $node_(1) 0]",
+        "set cbr_(0) [new Application/Traffic/CBR]",
+        "$cbr_(0) set packetSize_ 512",
+        f"$cbr_(0) set rate_ {rate!r}",
+        "$cbr_(0) attach-agent $udp_(0)",
+        '$ns_ at 1.0 "$cbr_(0) start"',
+    )
+    flows = _core.read_traffic("\n".join(lines).encode(), "t")
+    assert json.loads(flows)[0]["interval_s"] == 512 * 8 / rate
+    assert _core.read_traffic(_core.write_traffic(flows).encode(), "t") == flows
+
+
 @given(
     nodes=st.integers(1, 12),
     boundary=st.sampled_from(["classic", "wrap", "bounce"]),
