@@ -1,7 +1,7 @@
 //! From a flow of the scenario to its state machine.
 
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
-use crate::scenario::{Carrier, FlowKind, MAX_DATAGRAM_BYTES, Scenario};
+use crate::scenario::{Carrier, FlowKind, MAX_DATAGRAM_BYTES, RoutingKind, Scenario};
 use crate::traffic::{
     CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
 };
@@ -36,7 +36,7 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
     };
     match &spec.kind {
         &FlowKind::Tcp { bytes, window, segment_bytes } => {
-            let mut params = scenario.params.tcp.clone();
+            let mut params = flow.tcp();
             params.window = window.unwrap_or(params.window);
             params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
             Box::new(Transfer::new(flow.start, flow.stop, bytes, flow.connection(&params)))
@@ -93,6 +93,22 @@ impl Builder<'_> {
         IP_HEADER_BYTES + self.scenario.params.network.udp_header_bytes
     }
 
+    /// TCP's parameters, with the IP header that ns-2's DSR and DSDV add to segments that already count one.
+    fn tcp(&self) -> TcpParams {
+        let params = &self.scenario.params;
+        let second_header = match self.scenario.routing {
+            RoutingKind::Dsr => params.dsr.second_ip_header,
+            RoutingKind::Dsdv => params.dsdv.second_ip_header,
+            _ => false,
+        };
+        let added = if second_header { IP_HEADER_BYTES } else { 0 };
+        TcpParams {
+            header_bytes: params.tcp.header_bytes + added,
+            ack_bytes: params.tcp.ack_bytes + added,
+            ..params.tcp.clone()
+        }
+    }
+
     fn of_messages(&self, source: Box<dyn Source>, kind: MessageKind, carrier: Carrier) -> Box<dyn Flow> {
         match carrier {
             Carrier::Udp | Carrier::RtpUdp => {
@@ -103,7 +119,7 @@ impl Builder<'_> {
                 Box::new(OverUdp::new(source, messages, rtp, most, self.overhead_bytes()))
             }
             Carrier::Tcp => {
-                let connection = self.connection(&self.scenario.params.tcp);
+                let connection = self.connection(&self.tcp());
                 Box::new(OverTcp::new(source, self.messages(kind), connection, self.start))
             }
             Carrier::Adp | Carrier::RtpAdp => {
@@ -148,7 +164,7 @@ impl Builder<'_> {
 
     /// A Web session, whose connections come and go.
     fn web(&self, session: WebSession) -> Box<dyn Flow> {
-        let params = self.scenario.params.tcp.clone();
+        let params = self.tcp();
         let tick = Span::from_micros(params.tick_ms * 1e3);
         let mut stream = self.streams.stream(self.id.0, Purpose::Transport);
         let tick_phases = [stream.span_below(tick), stream.span_below(tick)];

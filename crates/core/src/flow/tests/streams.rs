@@ -3,8 +3,9 @@
 use super::{fates, messages, of_messages, of_tcp, sender, transfer};
 use crate::flow::testbench::{Fault, Pair, ms};
 use crate::flow::{Action, End};
+use crate::profile::profile;
 use crate::routing::Notice;
-use crate::scenario::Carrier;
+use crate::scenario::{Carrier, RoutingKind};
 use crate::transport::tcp::SENDER_NAMES;
 use crate::wire::NodeId;
 use crate::wire::tcp::Segment;
@@ -217,4 +218,29 @@ fn a_flow_of_messages_over_tcp_is_sampled_as_both() {
     let (tcp, of) = (pair.flow.tcp_sample(), pair.flow.message_sample());
     assert_eq!(tcp.map(|tcp| tcp.delivered_bytes), Some(100));
     assert_eq!(of.map(|of| (of.delivered_messages, of.waiting_messages)), Some((1, None)));
+}
+
+/// ns-2.35's DSR and DSDV give every packet an IP header, TCP's too, which count one already; its AODV spares
+/// TCP. In 1998 TCP's packets were counted without.
+#[test]
+fn tcp_over_ns_2s_dsr_and_dsdv_has_a_second_ip_header() {
+    let lengths = |set: &str, routing: RoutingKind| {
+        let mut pair = Pair::with(transfer(Some(1460)), None, |scenario| {
+            let tcp = scenario.params.tcp.clone();
+            scenario.params = profile(set).expect("a profile");
+            scenario.params.tcp = tcp;
+            scenario.routing = routing;
+        });
+        pair.run(5000);
+        let longest =
+            |name: &str| pair.sent(name).iter().map(|sent| sent.1).max().expect("something was sent");
+        (longest("tcp"), longest("ack"))
+    };
+    for routing in [RoutingKind::Dsr, RoutingKind::Dsdv] {
+        assert_eq!(lengths("ns-2.35", routing), (1520, 60));
+        assert_eq!(lengths("ns-2.1b9", routing), (1520, 60));
+        assert_eq!(lengths("cmu-1998", routing), (1500, 40), "its TCP parameters have the header");
+        assert_eq!(lengths("rfc", routing), (1500, 40));
+    }
+    assert_eq!(lengths("ns-2.35", RoutingKind::Aodv), (1500, 40));
 }

@@ -64,6 +64,9 @@ params! {
         start_jitter_s: f64 = 2.0, "s", "ns-2.35 dsdv.cc", [0.0, 1e4];
         /// Every update waits a time uniform below this, so that neighbours do not collide.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 dsdv.cc", [0.0, 1e4];
+        /// Give TCP's packets an IP header of 20 bytes beside the one that their length includes, as ns-2's
+        /// DSDV does.
+        second_ip_header: bool = false, "", "ns-2.35 dsdv.cc";
     }
 }
 
@@ -80,9 +83,9 @@ impl DsdvParams {
         }
     }
 
-    /// ns-2.35 as it is shipped; the same as [`DsdvParams::default`].
+    /// ns-2.35 as it is shipped: [`DsdvParams::default`] with the second IP header of TCP's packets.
     pub fn ns_2_35() -> DsdvParams {
-        DsdvParams::default()
+        DsdvParams { second_ip_header: true, ..DsdvParams::default() }
     }
 
     /// Broch and others, 1998: DSDV-SQ, the variant behind the figures of that study.

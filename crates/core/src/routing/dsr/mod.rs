@@ -134,6 +134,9 @@ params! {
         buffer_timeout_s: f64 = 30.0, "s", "RFC 4728 §9", [0.001, 1e6];
         /// Check the buffer at intervals uniform between this and twice this; 0: whenever something is due.
         buffer_check_ms: f64 = 0.0, "ms", "ns-2.35 dsragent.h: 30", [0.0, 1e5];
+        /// Give TCP's packets an IP header of 20 bytes beside the one that their length includes, as ns-2's DSR
+        /// does.
+        second_ip_header: bool = false, "", "ns-2.35 dsragent.cc";
         /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 30.0, "ms", "ns-2.35 dsragent.cc", [0.0, 1e4];
     }
@@ -174,6 +177,7 @@ impl DsrParams {
             error_per_source: false,
             salvage_requests: 1,
             buffer_check_ms: 30.0,
+            second_ip_header: true,
             ..DsrParams::default()
         }
     }
@@ -201,6 +205,7 @@ impl DsrParams {
             secondary_paths: 34,
             salvage_requests: 0,
             max_salvages: 255,
+            second_ip_header: false,
             ..DsrParams::ns_2_35()
         }
     }
