@@ -9,9 +9,11 @@ import click
 
 from manetlab.cli import options
 from manetlab.cli.groups import Group
+from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab_papers.ledger import Claim, Experiment, Ledger
+    from manetlab_papers.reproduce import Keeping
 
 OUT = click.option(
     "--out",
@@ -23,6 +25,14 @@ MARKDOWN = click.option(
     "--markdown",
     type=options.PATH,
     help="Write the page of all verdicts so far here, in Markdown.",
+)
+
+
+KEPT = click.option(
+    "--kept",
+    "kept_in",
+    type=options.PATH,
+    help="Folder of results that are kept for good; papers/kept of a checkout if not given.",
 )
 
 
@@ -84,6 +94,9 @@ def show(name: str) -> None:
     type=options.PATH,
     help="Write tables, verdicts and cost of these experiments here, in Markdown.",
 )
+@KEPT
+@click.option("--keep", is_flag=True, help="Keep the results of the runs for good, in the folder --kept.")
+@click.option("--fresh", is_flag=True, help="Make all runs, also those whose results are kept.")
 @options.JOBS
 def reproduce(
     names: tuple[str, ...],
@@ -91,6 +104,9 @@ def reproduce(
     out: Path,
     markdown: Path | None,
     page: Path | None,
+    kept_in: Path | None,
+    keep: bool,
+    fresh: bool,
     jobs: int | None,
 ) -> None:
     """Run experiments, print what came out beside the paper, and judge the claims."""
@@ -107,8 +123,9 @@ def reproduce(
     loaded, console = ledger.load(), stdout_console()
     wanted = chosen(loaded, names)
     scale = Scale(full=full)
+    keeping = _keeping(kept_in, keep, fresh)
     with _Bar() as bar:
-        reproduction = Reproduction(loaded, scale, out, jobs, bar.tell)
+        reproduction = Reproduction(loaded, scale, out, jobs, bar.tell, keeping)
         made = [(each, reproduction.make(each)) for each in wanted]
     shown = [(each, entries, list(tables_of(each, reproduction.evaluator))) for each, entries in made]
     for experiment, entries, tables in shown:
@@ -131,6 +148,20 @@ def status(out: Path, markdown: Path | None) -> None:
     """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
     _check_page(markdown, out)
     _report(out, markdown)
+
+
+def _keeping(kept_in: Path | None, keep: bool, fresh: bool) -> Keeping | None:
+    """What is done with kept results; nothing where there is no folder for them."""
+    from manetlab_papers.reproduce import Keeping, kept_folder
+
+    folder = kept_folder() if kept_in is None else kept_in
+    if folder is None:
+        if keep:
+            hint = "say where: --kept FOLDER"
+            wanted = "a folder, or a checkout of the repository"
+            raise InputError("there is no place to keep results", "--keep", "no --kept", wanted, hint)
+        return None
+    return Keeping(folder, taken=not fresh, renewed=keep)
 
 
 def _check_page(markdown: Path | None, out: Path) -> None:

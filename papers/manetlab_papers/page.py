@@ -44,6 +44,16 @@ class Cost:
             frozenset(str(ended)[:10] for ended in made["ended"]),
         )
 
+    def __add__(self, other: Cost) -> Cost:
+        """That of both."""
+        return Cost(
+            self.runs + other.runs,
+            self.cpu_s + other.cpu_s,
+            self.machines | other.machines,
+            self.code | other.code,
+            self.days | other.days,
+        )
+
 
 def page(
     ledger: Ledger,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +13,17 @@ from manetlab import provenance
 from manetlab.errors import InputError, RunFailed
 from manetlab_papers import record
 from manetlab_papers.campaigns import Part, Scale, needed
+from manetlab_papers.keeping import KeptPart, Ran, keep, load, named_totals, only
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.page import Cost
 from manetlab_papers.quantities import Evaluator
-from manetlab_papers.rules import judge_all
-from manetlab_papers.samples import Runs, Tables
+from manetlab_papers.rules import Verdict, judge_all
+from manetlab_papers.samples import NotKept, Runs, Tables
 from manetlab_papers.special import load_all
+from manetlab_papers.tables import tables_of
 
 if TYPE_CHECKING:
+    from manetlab.campaign import Campaign, Results
     from manetlab.campaign.execution import Report
 
 Progress = Callable[[str, "Report"], None]
@@ -62,6 +66,27 @@ def store_path(folder: Path) -> Path:
     return folder / f"runs-{digest}.sqlite"
 
 
+def kept_folder() -> Path | None:
+    """Where a checkout keeps results of runs; None if this is installed from a package."""
+    root = provenance.repository()
+    return None if root is None else root / "papers" / "kept"
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What is done with results that are kept.
+
+    Attributes:
+        folder: The folder of kept results.
+        taken: Kept runs that are current are taken and not made again.
+        renewed: The results of experiments that are reproduced are kept.
+    """
+
+    folder: Path
+    taken: bool = True
+    renewed: bool = False
+
+
 class Reproduction:
     """Experiments that share their runs.
 
@@ -71,6 +96,7 @@ class Reproduction:
         folder: Where runs and verdicts are kept.
         jobs: Runs at a time; as many as there are cores if not given.
         progress: Called with a campaign's name and how far it is, now and then.
+        keeping: What is done with the results in the repository; nothing if not given.
     """
 
     def __init__(
@@ -80,13 +106,15 @@ class Reproduction:
         folder: Path,
         jobs: int | None = None,
         progress: Progress | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         load_all()
         self.ledger, self.scale, self.folder = ledger, scale, folder
-        self.jobs, self.progress = jobs, progress
+        self.jobs, self.progress, self.keeping = jobs, progress, keeping
         self.runs = Runs()
         self.evaluator = Evaluator(ledger, self.runs, full=scale.full)
         self.costs: dict[str, Cost] = {}
+        self._ran: dict[str, Ran] = {}
 
     def make(self, experiment: Experiment) -> list[record.Entry]:
         """Runs what is missing of an experiment, judges its claims and keeps the verdicts.
@@ -95,26 +123,86 @@ class Reproduction:
             InputError: The folder cannot be used.
             ManetlabError: A run failed.
         """
-        for part in needed(self.ledger, experiment, self.scale):
+        needs = list(needed(self.ledger, experiment, self.scale))
+        for part in needs:
             if part.campaign.name not in self.costs:
-                self._run(part)
-        made = record.entries(
-            judge_all(experiment, self.evaluator),
-            self.scale.name,
-            provenance.code_identity(),
-            date.today().isoformat(),
-        )
+                self._add(part, self._take(part))
+        verdicts = self._judged(experiment)
+        if self.keeping is not None and self.keeping.renewed:
+            self._keep(needs)
+        made = record.entries(verdicts, self.scale.name, *self._origin(needs))
         record.keep(self.folder, made)
         return made
 
-    def _run(self, part: Part) -> None:
+    def _judged(self, experiment: Experiment) -> list[Verdict]:
+        """The verdicts; a campaign of which too little was kept for its rules is run."""
+        while True:
+            try:
+                verdicts = judge_all(experiment, self.evaluator)
+                if self.keeping is not None:
+                    # What tables read is kept, and must have been kept, too.
+                    list(tables_of(experiment, self.evaluator))
+            except NotKept as lacking:
+                again = [
+                    ran
+                    for ran in self._ran.values()
+                    if ran.part.family == lacking.family and ran.before is not None
+                ]
+                if not again:
+                    raise
+                for old in again:
+                    new = self._ran[old.part.campaign.name] = self._make(old.part, None)
+                    self.runs.replace(lacking.family, old.tables, new.tables)
+            else:
+                return verdicts
+
+    def _origin(self, needs: Sequence[Part]) -> tuple[str, str]:
+        """Which code made the runs of an experiment, and when."""
+        costs = [self.costs[part.campaign.name] for part in needs]
+        code = sorted({each for cost in costs for each in cost.code})
+        days = {each for cost in costs for each in cost.days}
+        return "; ".join(code) or provenance.code_identity(), max(days, default=date.today().isoformat())
+
+    def _add(self, part: Part, ran: Ran) -> None:
+        self._ran[part.campaign.name] = ran
+        self.runs.add(part.family, ran.tables, self.ledger.campaigns[part.family].get("ignores", ()))
+
+    def _take(self, part: Part) -> Ran:
+        """The runs of a campaign: kept ones that are current, and others that are made."""
+        before = None
+        if self.keeping is not None and self.keeping.taken:
+            before = load(self.keeping.folder, self.scale.name, part)
+        return self._make(part, before)
+
+    def _make(self, part: Part, before: KeptPart | None) -> Ran:
+        points = range(part.campaign.point_count) if before is None else before.missing
+        if before is not None and not points:
+            everything = range(part.campaign.point_count)
+            self.costs[part.campaign.name] = before.cost(everything)
+            return Ran(part, before.tables(), None, (), before)
+        if before is None or len(points) == part.campaign.point_count:
+            results = self._run(part.campaign)
+            self.costs[part.campaign.name] = Cost.of(results)
+            return Ran(part, Tables.of(part, results), results, range(part.campaign.point_count), None)
+        results = self._run(only(part.campaign, points))
+        others = [number for number in range(part.campaign.point_count) if number not in points]
+        self.costs[part.campaign.name] = Cost.of(results) + before.cost(others)
+        return Ran(part, before.tables(Tables.of(part, results), points), results, points, before)
+
+    def _run(self, campaign: Campaign) -> Results:
         self.folder.mkdir(parents=True, exist_ok=True)
-        name, progress = part.campaign.name, self.progress
+        name, progress = campaign.name, self.progress
         told = None if progress is None else lambda report: progress(name, report)
-        results = part.campaign.run(store_path(self.folder), jobs=self.jobs, progress=told)
+        results = campaign.run(store_path(self.folder), jobs=self.jobs, progress=told)
         if len(results.failed):
             first = results.failed.iloc[0]
             raise RunFailed(f"{len(results.failed)} runs failed, the first: {first['error']}", name)
-        self.costs[name] = Cost.of(results)
-        ignored = self.ledger.campaigns[part.family].get("ignores", ())
-        self.runs.add(part.family, Tables.of(part, results), ignored)
+        return results
+
+    def _keep(self, needs: Sequence[Part]) -> None:
+        """Keeps the results of campaigns: what rules and tables have read by now."""
+        assert self.keeping is not None
+        totals = named_totals(self.ledger)
+        for part in needs:
+            ran = self._ran[part.campaign.name]
+            keep(self.keeping.folder, self.scale.name, ran, self.runs.read.get(part.family, {}), totals)

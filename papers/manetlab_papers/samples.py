@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from manetlab.errors import InputError
 from manetlab_papers.campaigns import Part
 
 if TYPE_CHECKING:
@@ -29,6 +30,20 @@ class SeveralPoints(ValueError):
     """Levels do not single out one point of a campaign."""
 
 
+class NotKept(InputError):
+    """Rules read what was not kept of a campaign's runs.
+
+    Attributes:
+        family: The campaign's name in the ledger.
+    """
+
+    def __init__(self, family: str, table: str, names: Collection[str]) -> None:
+        found = f"no {', '.join(sorted(names))} in the table {table}"
+        hint = "reproduce the experiment with --fresh --keep"
+        super().__init__("a rule reads what was not kept", family, found, "all that rules read", hint)
+        self.family = family
+
+
 @dataclass
 class Tables:
     """The tables of one campaign's runs.
@@ -39,6 +54,7 @@ class Tables:
         flows: One mapping a flow: the same places, then the flow's measures.
         drops: One mapping a kind of dropped packet: the same places, ``packets``, ``reason``, ``count``.
         series: Reads a time series of all runs by its name, one mapping a row.
+        kept: The columns that there are, by table, if these are runs that were kept; else None.
     """
 
     labels: Mapping[str, Any]
@@ -46,6 +62,7 @@ class Tables:
     flows: Sequence[Row] = ()
     drops: Sequence[Row] = ()
     series: Callable[[str], Sequence[Row]] | None = None
+    kept: Mapping[str, Collection[str]] | None = None
     _read: dict[str, Sequence[Row]] = field(default_factory=dict)
 
     @classmethod
@@ -71,9 +88,14 @@ class Tables:
 
 
 class Runs:
-    """All finished runs, by the name of the campaign and the labels of its factors and cells."""
+    """All finished runs, by the name of the campaign and the labels of its factors and cells.
+
+    Attributes:
+        read: The columns that have been read, by campaign and table; ``*`` stands for all.
+    """
 
     def __init__(self) -> None:
+        self.read: dict[str, dict[str, set[str]]] = {}
         self._tables: dict[str, list[Tables]] = {}
         self._ignored: dict[str, Collection[str]] = {}
         self._found: dict[tuple[Any, ...], list[Row]] = {}
@@ -82,6 +104,11 @@ class Runs:
         """Adds the runs of a campaign, which is the same at all levels of ``ignored`` factors."""
         self._tables.setdefault(family, []).append(tables)
         self._ignored[family] = ignored
+        self._found.clear()
+
+    def replace(self, family: str, old: Tables, new: Tables) -> None:
+        """Puts other tables of the same runs in the place of some."""
+        self._tables[family] = [new if each is old else each for each in self._tables[family]]
         self._found.clear()
 
     def labels(self, family: str, factor: str, levels: Mapping[str, Any] | None = None) -> list[Any]:
@@ -95,12 +122,14 @@ class Runs:
             NotRun: There is no such point.
             SeveralPoints: There are several.
         """
+        self._note(family, "runs", measure)
         rows = self._rows(family, "runs", levels)
         _check_single(family, rows, levels)
         return [_number(row[measure]) for row in rows]
 
     def flow(self, family: str, measure: str, number: int, levels: Mapping[str, Any]) -> Values:
         """A measure of one flow in every scenario."""
+        self._note(family, "flows", measure)
         rows = [row for row in self._rows(family, "flows", levels) if row["flow"] == number]
         _check_single(family, rows, levels)
         return [_number(row[measure]) for row in rows]
@@ -109,6 +138,7 @@ class Runs:
         self, family: str, measure: str, levels: Mapping[str, Any], kind: str | None = None
     ) -> list[Values]:
         """A measure of all flows, or those of a kind, in every scenario, in order of flows."""
+        self._note(family, "flows", measure)
         found: dict[int, Values] = {}
         for row in self._rows(family, "flows", levels):
             if kind in (None, row["kind"]):
@@ -124,6 +154,7 @@ class Runs:
         self, family: str, packets: str, reasons: Collection[str] | None, levels: Mapping[str, Any]
     ) -> Values:
         """How many packets of a kind were dropped for these reasons, or for any, in every scenario."""
+        self._note(family, "drops", "packets", "reason", "count")
         found = dict.fromkeys(self.replications(family, levels), 0.0)
         for row in self._rows(family, "drops", levels, may_lack=True):
             if row["packets"] == packets and (reasons is None or row["reason"] in reasons):
@@ -136,6 +167,7 @@ class Runs:
 
     def series(self, family: str, name: str, levels: Mapping[str, Any]) -> dict[int, list[Row]]:
         """The rows of a time series at these levels, by replication."""
+        self._note(family, name, "*")
         found: dict[int, list[Row]] = {}
         for row in self._rows(family, name, levels):
             found.setdefault(int(row["replication"]), []).append(row)
@@ -147,6 +179,20 @@ class Runs:
             return bool(self._rows(family, "runs", levels))
         except NotRun:
             return False
+
+    def _note(self, family: str, table: str, *names: str) -> None:
+        """Notes that columns are read.
+
+        Raises:
+            NotKept: Of some runs they were not kept.
+        """
+        self.read.setdefault(family, {}).setdefault(table, set()).update(names)
+        for tables in self._tables.get(family, ()):
+            if tables.kept is not None:
+                there = tables.kept.get(table, ())
+                lacking = set(names) - {*there, *("*" if there else "")}
+                if lacking:
+                    raise NotKept(family, table, lacking)
 
     def _rows(
         self, family: str, table: str, levels: Mapping[str, Any], *, may_lack: bool = False

@@ -9,8 +9,9 @@ import manetlab
 import manetlab_papers
 
 PUBLIC = {
-    *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.errors", "manetlab.files"),
+    *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.code_modules", "manetlab.errors"),
     *(
+        "manetlab.files",
         "manetlab.parameters",
         "manetlab.provenance",
         "manetlab.running",

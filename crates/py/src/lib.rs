@@ -123,6 +123,15 @@ fn radio_ranges(radio_json: &str) -> PyResult<(f64, f64)> {
     Ok((model.receive_range_m(), model.sense_range_m()))
 }
 
+/// The simulator's modules, each with the digest of its source: see `build.rs`.
+#[pyfunction]
+fn modules() -> Vec<(&'static str, &'static str)> {
+    MODULES.to_vec()
+}
+
+/// Name and digest of each module, in order of names.
+const MODULES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
 /// The compiled part of manetlab; see the package's Python modules for what users call.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -133,6 +142,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<routing::Node>()?;
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
+    module.add_function(wrap_pyfunction!(modules, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;

@@ -1,0 +1,349 @@
+"""Which runs of a campaign are kept, which of these are current, and how they are kept and taken again.
+
+A run's key is the digest of all that its point's runs depend on besides the code, with its seed. A kept run
+is current if the key is the same and no unit of the simulator that it uses has changed; else it is stale.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manetlab import code_modules
+from manetlab.errors import InputError
+from manetlab_papers.campaigns import Part
+from manetlab_papers.kept import HASH_DIGITS, PLACES, Kept, KeptPoint, Maker, columns_of, path_of, read, write
+from manetlab_papers.page import Cost
+from manetlab_papers.samples import Row, Tables
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Campaign, Results
+    from manetlab_papers.ledger import Ledger
+
+
+CHOSEN = "chosen point"
+"""The factor of a campaign that runs some points of another."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What decides the runs of a point.
+
+    Attributes:
+        key: The digest of its scenario: of every parameter in a section that it uses, and all flows.
+        units: The digests of the units of the simulator that it uses, as they are now.
+    """
+
+    key: str
+    units: Mapping[str, str]
+
+
+def identities(campaign: Campaign) -> list[Identity]:
+    """Those of a campaign's points.
+
+    Its first replication stands for all: the others differ in their seeds, and in what is drawn from these by
+    code that is among the units.
+    """
+    return [_identity(campaign, point.number) for point in campaign.points]
+
+
+def _identity(campaign: Campaign, point: int) -> Identity:
+    resolved = campaign.scenario(point, 0).resolve()
+    unused = code_modules.unused_sections(resolved)
+    asked = campaign.fields_of(point, 0)
+    decides = {
+        **resolved.to_dict(),
+        "params": {name: each for name, each in resolved.params.items() if name not in unused},
+        # What other seeds draw from it may differ although this one's is the same.
+        "drawn from": [asked.get("movement"), asked.get("traffic")],
+        "series_s": campaign.series_s,
+    }
+    text = json.dumps(decides, sort_keys=True, separators=(",", ":"))
+    return Identity(hashlib.sha256(text.encode()).hexdigest()[:32], code_modules.used_by(resolved))
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The kept runs of a point.
+
+    Attributes:
+        places: Their places in the file, in order of replications.
+        makers: What made them.
+        changed: What has changed since: names of units, and ``set-up``; nothing if they are current.
+    """
+
+    places: Sequence[int]
+    makers: Collection[int]
+    changed: Collection[str]
+
+
+@dataclass(frozen=True)
+class KeptPart:
+    """What is kept of a campaign.
+
+    Attributes:
+        part: The campaign.
+        kept: The file's content.
+        picks: The runs of each point; None if not as many are kept as are wanted.
+    """
+
+    part: Part
+    kept: Kept
+    picks: Sequence[Pick | None]
+
+    @property
+    def is_complete(self) -> bool:
+        """Are all runs kept, be they current or not?"""
+        return None not in self.picks
+
+    @property
+    def missing(self) -> list[int]:
+        """The points that must be run: of which runs are not kept, or are stale."""
+        return [number for number, pick in enumerate(self.picks) if pick is None or pick.changed]
+
+    @property
+    def stale(self) -> dict[str, list[str]]:
+        """By what made stale runs: what has changed since."""
+        found: dict[str, set[str]] = {}
+        for pick in self.picks:
+            if pick is not None and pick.changed:
+                for maker in pick.makers:
+                    found.setdefault(self.kept.makers[maker].code, set()).update(pick.changed)
+        return {code: sorted(changed) for code, changed in sorted(found.items())}
+
+    def rows(self, table: str, points: Collection[int]) -> list[Row]:
+        """The rows of a table at some points."""
+        rows: list[Row] = []
+        for number in points:
+            pick = self.picks[number]
+            assert pick is not None
+            levels = self.part.campaign.points[number].levels
+            for place in pick.places:
+                at = {name: self.kept.columns[name][place] for name in ("replication", "seed")}
+                more = (
+                    {name: self.kept.columns[name][place] for name in ("result_hash", "cpu_time_s")}
+                    if table == "runs"
+                    else {}
+                )
+                rows += [
+                    {"point": number, **levels, **at, **more, **row} for row in self.kept.rows(table, place)
+                ]
+        return rows
+
+    def tables(self, fresh: Tables | None = None, points: Collection[int] = ()) -> Tables:
+        """The tables of all runs: of those that are kept, and at some points of those that were made now.
+
+        Args:
+            fresh: The tables of the runs that were made, whose points are counted from 0.
+            points: Which points these are.
+        """
+        others = [number for number in range(self.part.campaign.point_count) if number not in points]
+        numbers = list(points)
+
+        def rows(table: str) -> list[Row]:
+            made = [] if fresh is None else fresh.rows(table)
+            both = [*self.rows(table, others), *(self._renumbered(row, numbers) for row in made)]
+            return sorted(both, key=lambda row: (row["point"], row["replication"]))
+
+        return Tables(self.part.labels, rows("runs"), rows("flows"), rows("drops"), rows, self.kept.measures)
+
+    def _renumbered(self, row: Row, numbers: Sequence[int]) -> Row:
+        number = numbers[int(row["point"])]
+        rest = {name: value for name, value in row.items() if name not in ("point", CHOSEN)}
+        return {"point": number, **self.part.campaign.points[number].levels, **rest}
+
+    def cost(self, points: Collection[int]) -> Cost:
+        """What the runs of some points cost when they were made."""
+        picks = [pick for number in points if (pick := self.picks[number]) is not None]
+        makers = [self.kept.makers[number] for number in {each for pick in picks for each in pick.makers}]
+        times = self.kept.columns["cpu_time_s"]
+        return Cost(
+            sum(len(pick.places) for pick in picks),
+            sum(times[place] for pick in picks for place in pick.places),
+            frozenset(each.platform for each in makers),
+            frozenset(each.code for each in makers),
+            frozenset(each.day for each in makers),
+        )
+
+
+def load(folder: Path, scale: str, part: Part) -> KeptPart | None:
+    """What a folder keeps of a campaign; None if it keeps nothing.
+
+    Raises:
+        InputError: The file is not what was written.
+    """
+    path = path_of(folder, scale, part.campaign.name)
+    kept = read(path)
+    if kept is None:
+        return None
+    if (kept.campaign, kept.scale) != (part.campaign.name, scale):
+        found = f"{kept.campaign}, {kept.scale}"
+        wanted, hint = f"{part.campaign.name}, {scale}", "a file of kept results goes by its campaign's name"
+        raise InputError("kept results of another campaign", str(path), found, wanted, hint)
+    now = identities(part.campaign)
+    return KeptPart(part, kept, [_pick(kept, part.campaign, number, each) for number, each in enumerate(now)])
+
+
+def _pick(kept: Kept, campaign: Campaign, number: int, identity: Identity) -> Pick | None:
+    """The kept runs of a point: those of its key, or else the stale ones at the same levels."""
+    by_key = [place for place, each in enumerate(kept.points) if each.key == identity.key]
+    levels = campaign.points[number].levels
+    found = by_key or [place for place, each in enumerate(kept.points) if each.levels == levels]
+    if not found:
+        return None
+    at = {
+        kept.columns["replication"][place]: place
+        for place, point in enumerate(kept.columns["point"])
+        if point == found[0] and kept.columns["replication"][place] < campaign.replications
+    }
+    if len(at) < campaign.replications:
+        return None
+    places = [at[replication] for replication in sorted(at)]
+    makers = {kept.columns["made_by"][place] for place in places}
+    changed = {
+        unit
+        for maker in makers
+        for unit, digest in identity.units.items()
+        if kept.makers[maker].units.get(unit) != digest
+    }
+    return Pick(places, makers, changed if by_key else changed | {"set-up"})
+
+
+def only(campaign: Campaign, points: Sequence[int]) -> Campaign:
+    """A campaign of some points of another; each scenario is the same as there."""
+    levels = list(campaign.levels.values())
+    chosen = []
+    for number in points:
+        labels = campaign.points[number].levels.values()
+        fields: dict[str, Any] = {}
+        for label, listed in zip(labels, levels, strict=True):
+            [level] = [each for each in listed if each.label == label]
+            fields |= level.fields
+        chosen.append({"label": number, "fields": fields})
+    return campaign.changed(factors={CHOSEN: chosen})
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Runs that were made here and may be kept.
+
+    Attributes:
+        part: The campaign.
+        tables: The tables of all its runs, kept ones included.
+        made: The results of the runs that were made; None if all were kept.
+        points: The points that were made, in order of the results' points.
+        before: What was kept, from which the other points are.
+    """
+
+    part: Part
+    tables: Tables
+    made: Results | None
+    points: Sequence[int]
+    before: KeptPart | None
+
+
+def named_totals(ledger: Ledger) -> set[str]:
+    """All words of the ledger's data, among which are the totals that any rule or table names.
+
+    They are kept of every campaign, so that another rule can be tried on the same runs.
+    """
+    found: set[str] = set()
+
+    def note(data: Any) -> None:
+        if isinstance(data, str):
+            found.add(data)
+        elif isinstance(data, Mapping):
+            note(list(data))
+            note(list(data.values()))
+        elif isinstance(data, list | tuple):
+            for each in data:
+                note(each)
+
+    note(
+        [[claim.rule for claim in ledger.claims.values()], ledger.quantities, ledger.tables, ledger.campaigns]
+    )
+    return found
+
+
+def keep(
+    folder: Path, scale: str, ran: Ran, read_by_rules: Mapping[str, Collection[str]], totals: Collection[str]
+) -> bool:
+    """Keeps the runs of a campaign; returns whether the file is another than before.
+
+    Args:
+        folder: The folder of kept results.
+        scale: ``full`` or ``quick``.
+        ran: The runs.
+        read_by_rules: The columns that rules and tables have read, by table; ``*`` for all of a table.
+        totals: The totals that are kept whether they have been read or not.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    campaign = ran.part.campaign
+    points = [
+        KeptPoint(identity.key, campaign.points[number].levels)
+        for number, identity in enumerate(identities(campaign))
+    ]
+    makers, made_by = _makers(ran)
+    rows = sorted(ran.tables.rows("runs"), key=lambda row: (row["point"], row["replication"]))
+    places = [(int(row["point"]), int(row["replication"])) for row in rows]
+    columns: dict[str, list[Any]] = {
+        "point": [point for point, _ in places],
+        "replication": [replication for _, replication in places],
+        "seed": [int(row["seed"]) for row in rows],
+        "made_by": [made_by[place] for place in places],
+        "result_hash": [str(row["result_hash"])[:HASH_DIGITS] for row in rows],
+        "cpu_time_s": [round(float(row["cpu_time_s"]), 3) for row in rows],
+    }
+    wanted = _wanted(ran, read_by_rules, totals)
+    of = {table: ran.tables.rows(table) for table in wanted}
+    kept = Kept(campaign.name, scale, makers, points, {**columns, **columns_of(of, wanted, places)})
+    return write(path_of(folder, scale, campaign.name), kept)
+
+
+def _wanted(
+    ran: Ran, read_by_rules: Mapping[str, Collection[str]], totals: Collection[str]
+) -> dict[str, set[str]]:
+    """The columns to keep: those read, those kept before as far as they are there, and all that data name."""
+    levels = {*PLACES, "key", *ran.part.campaign.factors, *ran.part.labels}
+    wanted = {"runs": set(totals) & set(ran.tables.rows("runs")[0]) - levels}
+    for table, names in read_by_rules.items():
+        if "*" in names:
+            names = {name for row in ran.tables.rows(table) for name in row} - levels
+        wanted.setdefault(table, set()).update(names)
+    if "flows" in wanted:
+        # What a row of a flow is known by.
+        wanted["flows"] |= {"flow", "kind"}
+    return wanted
+
+
+def _makers(ran: Ran) -> tuple[list[Maker], dict[tuple[int, int], int]]:
+    """What made the runs, and which of these made each."""
+    wanted = identities(ran.part.campaign)
+    found: dict[str, tuple[int, Maker]] = {}
+    made_by: dict[tuple[int, int], int] = {}
+
+    def note(place: tuple[int, int], maker: Maker) -> None:
+        number, _ = found.setdefault(repr(maker), (len(found), maker))
+        made_by[place] = number
+
+    if ran.before is not None:
+        columns = ran.before.kept.columns
+        for number, pick in enumerate(ran.before.picks):
+            if number not in ran.points and pick is not None:
+                for place in pick.places:
+                    maker = ran.before.kept.makers[columns["made_by"][place]]
+                    note((number, columns["replication"][place]), maker)
+    if ran.made is not None:
+        units = {unit: digest for number in ran.points for unit, digest in wanted[number].units.items()}
+        for row in ran.made.machines.to_dict("records"):
+            maker = Maker(
+                str(row["code"]), str(row["platform"]), str(row["ended"])[:10], dict(sorted(units.items()))
+            )
+            note((ran.points[int(row["point"])], int(row["replication"])), maker)
+    return [maker for _, maker in found.values()], made_by

@@ -1,0 +1,259 @@
+"""Results that are kept: exact, refused when damaged, stale when what they depend on has changed."""
+
+from __future__ import annotations
+
+import math
+import struct
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from manetlab import code_modules
+from manetlab.errors import InputError
+from manetlab_papers import kept, ledger, record
+from manetlab_papers.campaigns import Part, Scale, needed, parts
+from manetlab_papers.keeping import identities, load
+from manetlab_papers.kept import Kept, KeptPoint, Maker
+from manetlab_papers.reproduce import Keeping, Reproduction
+from manetlab_papers.tables import tables_of
+
+LEDGER = ledger.load()
+CHEAP = ("bansal2003/sec-cbr-opposite", "dyer2002/fig-4.3", "dyer2003/fig-8")
+SMALL = Scale(replications=2, duration_share=0.1)
+MADE_BY = Maker("0.1.0 abc", "Linux", "2026-11-22", {"mac": "1"})
+
+
+def bits(value: Any) -> Any:
+    """A value that equals another only if both have the same bits."""
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    return [bits(each) for each in value] if isinstance(value, list) else (type(value), value)
+
+
+def made(columns: Mapping[str, list[Any]]) -> Kept:
+    return Kept("made", "quick", [MADE_BY], [KeptPoint("k", {"load": 1.5})], columns)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda runs: st.fixed_dictionaries(
+            {
+                "runs.x": st.lists(st.floats(), min_size=runs, max_size=runs),
+                "flows.received": st.lists(
+                    st.lists(st.integers(-(2**53), 2**53)), min_size=runs, max_size=runs
+                ),
+                "flows.latency_s": st.lists(st.lists(st.floats()), min_size=runs, max_size=runs),
+                "drops.reason": st.lists(st.lists(st.text(max_size=3)), min_size=runs, max_size=runs),
+            }
+        )
+    )
+)
+def test_what_is_read_is_what_was_written_bit_by_bit(columns: dict[str, list[Any]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.parquet"
+        kept.write(path, made(columns))
+        content = path.read_bytes()
+        read = kept.read(path)
+        assert read is not None
+        nan = {name: [bits(math.nan)] * len(of) for name, of in columns.items()}
+        for name, of in columns.items():
+            # Which of the many NaN it is says nothing where no run has a value.
+            all_nan = name == "runs.x" and all(map(math.isnan, of))
+            assert [bits(each) for each in read.columns[name]] == (
+                nan[name] if all_nan else list(map(bits, of))
+            )
+        assert (read.points, read.makers, read.campaign) == (
+            [KeptPoint("k", {"load": 1.5})],
+            [MADE_BY],
+            "made",
+        )
+        assert not kept.write(path, read)
+        assert path.read_bytes() == content
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 255))
+def test_no_byte_can_change_unnoticed(place: int, change: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "made.parquet"
+        columns: dict[str, list[Any]] = {"runs.x": [1.5, 2.5, math.nan], "flows.received": [[1, 2], [], [3]]}
+        kept.write(path, made(columns))
+        content = bytearray(path.read_bytes())
+        content[place % len(content)] ^= change
+        path.write_bytes(content)
+        try:
+            read = kept.read(path)
+        except InputError as error:
+            assert str(path) in str(error)
+        else:
+            # A byte of the format that nobody reads.
+            assert read is not None
+            assert bits(list(read.columns["runs.x"])) == bits(columns["runs.x"])
+            assert read.columns["flows.received"] == columns["flows.received"]
+            assert read.points == [KeptPoint("k", {"load": 1.5})]
+
+
+def test_truncated_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "made.parquet"
+    kept.write(path, made({"runs.x": [1.0, 2.0]}))
+    content = path.read_bytes()
+    for length in (1, 7, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(InputError, match="kept results"):
+            kept.read(path)
+    parquet.write_table(pyarrow.table({"a": [1]}), path)
+    with pytest.raises(InputError, match="without the metadata"):
+        kept.read(path)
+    path.write_text("point,replication\n0,0\n")
+    with pytest.raises(InputError, match="cannot be read"):
+        kept.read(path)
+
+
+class Made:
+    """A reproduction of one experiment with what came out."""
+
+    def __init__(self, key: str, folder: Path, out: str, scale: Scale = SMALL, **keeping: bool) -> None:
+        self.ran: list[int] = []
+        experiment = LEDGER.experiments[key]
+        reproduction = Reproduction(
+            LEDGER,
+            scale,
+            folder / out,
+            progress=lambda _, report: self.ran.append(report.ran),
+            keeping=Keeping(folder / "kept", **keeping),
+        )
+        self.entries = reproduction.make(experiment)
+        self.tables = [table.to_markdown() for table in tables_of(experiment, reproduction.evaluator)]
+        self.cost = {name: (cost.runs, cost.code, cost.days) for name, cost in reproduction.costs.items()}
+
+
+@pytest.mark.parametrize("key", CHEAP)
+def test_verdicts_and_tables_of_kept_runs_are_those_of_the_runs(key: str, tmp_path: Path) -> None:
+    scale = Scale() if key == "dyer2002/fig-4.3" else SMALL
+    first = Made(key, tmp_path, "first", scale, renewed=True)
+    assert max(first.ran) > 0
+    second = Made(key, tmp_path, "second", scale)
+    assert second.ran == []
+    assert (second.entries, second.tables) == (first.entries, first.tables)
+    assert second.cost == first.cost
+    again = Made(key, tmp_path, "third", scale, taken=False)
+    assert max(again.ran) == max(first.ran)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted((folder / "kept").rglob("*.parquet"))
+
+
+def test_only_stale_points_are_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "dyer2003/fig-8"
+    first = Made(key, tmp_path, "first", renewed=True)
+    stale: dict[str, str] = {"routing/aodv": "changed"}
+    units = {**code_modules.units(), **stale}
+    monkeypatch.setattr(code_modules, "units", lambda: units)
+    [part] = {each.campaign.name: each for each in needed(LEDGER, LEDGER.experiments[key], SMALL)}.values()
+    found = load(tmp_path / "kept", "quick", part)
+    assert found is not None
+    over_aodv = [
+        number
+        for number, point in enumerate(part.campaign.points)
+        if point.scenario(0).resolve().core["routing"] == "aodv"
+    ]
+    assert 0 < len(over_aodv) < part.campaign.point_count
+    assert found.missing == over_aodv
+    assert list(found.stale.values()) == [["routing/aodv"]]
+    second = Made(key, tmp_path, "second", renewed=True)
+    assert max(second.ran) == 2 * len(over_aodv)
+    assert [(each.claim, each.ours) for each in second.entries] == [
+        (each.claim, each.ours) for each in first.entries
+    ]
+    assert second.tables == first.tables
+    found = load(tmp_path / "kept", "quick", part)
+    assert found is not None
+    assert (found.missing, len(found.kept.makers)) == ([], 2)
+
+
+# What makes results stale.
+
+
+def used(routing: str, **fields: Any) -> set[str]:
+    from manetlab.scenario import Scenario
+
+    base = {"movement": {"chain": {"nodes": 3}}, "duration_s": 10.0, "routing": routing}
+    return set(code_modules.used_by(Scenario.build({**base, **fields}).resolve()))
+
+
+def test_a_protocol_makes_only_its_own_results_stale() -> None:
+    ends = {"src": 0, "dst": 2, "start_s": 0.0}
+    cbr = {"traffic": {"flows": [{"kind": "cbr", **ends, "bytes": 512, "interval_s": 1.0}]}}
+    tcp = {"traffic": {"flows": [{"kind": "tcp", **ends}]}}
+    common = {"mac", "kernel", "network", "radio", "routing", "wire", "observe", "ifq", "arp", "dependencies"}
+    for routing in ("aodv", "dsr", "dsdv", "adv"):
+        of = used(routing, **cbr)
+        assert common <= of
+        assert {f"routing/{routing}", f"wire/{routing}", "flow/cbr"} <= of
+        others = {name for name in of if name.startswith("routing/")} - {f"routing/{routing}"}
+        assert not others
+        assert not {name for name in of if name.startswith("transport/")}
+    assert {"transport/tcp", "transport/tcp/congestion/reno", "flow/transfer"} <= used("aodv", **tcp)
+    vegas = used("aodv", **tcp, tcp={"sender": "vegas"})
+    assert "transport/tcp/congestion/vegas" in vegas
+    assert "transport/tcp/congestion/cubic" not in vegas
+
+
+def test_every_module_belongs_to_a_unit_and_every_unit_has_a_module() -> None:
+    assert set(code_modules.OPTIONAL) <= set(code_modules.units())
+    assert code_modules.unit_of("mac/dcf") == "mac"
+    assert code_modules.unit_of("routing/dsr/node") == "routing/dsr"
+    assert code_modules.unit_of("routing/dsrx") == "routing"
+
+
+def part_of(name: str, scale: Scale = SMALL) -> Part:
+    return next(parts(LEDGER, name, scale))
+
+
+def test_a_point_is_known_by_what_decides_its_runs_and_not_by_its_labels() -> None:
+    campaign = part_of("opposite").campaign
+    before = identities(campaign)
+    assert identities(campaign.changed(name="another", metrics=[], question="?")) == before
+    # A parameter of a protocol that is not used decides nothing; one of the MAC does.
+    base = {**campaign.base}
+    routing = campaign.points[0].scenario(0).resolve().core["routing"]
+    other = "dsr" if routing != "dsr" else "aodv"
+    assert identities(campaign.changed(base={**base, other: {"buffer_packets": 7}}))[0].key == before[0].key
+    changed = identities(campaign.changed(base={**base, "mac": {"short_retry_limit": 5}}))
+    assert all(a.key != b.key for a, b in zip(changed, before, strict=True))
+    assert identities(campaign.changed(first_seed=2))[0].key != before[0].key
+    assert identities(campaign.changed(series_s=1.0))[0].key != before[0].key
+
+
+def test_a_file_under_another_campaigns_name_is_refused(tmp_path: Path) -> None:
+    part = part_of("opposite")
+    path = kept.path_of(tmp_path, "quick", part.campaign.name)
+    kept.write(path, made({"replication": [0], "point": [0], "made_by": [0]}))
+    with pytest.raises(InputError, match="another campaign"):
+        load(tmp_path, "quick", part)
+
+
+def test_a_rule_that_reads_what_was_not_kept_runs_again(tmp_path: Path) -> None:
+    key = CHEAP[0]
+    Made(key, tmp_path, "first", renewed=True)
+    [path] = files(tmp_path)
+    content = kept.read(path)
+    assert content is not None
+    columns = {name: of for name, of in content.columns.items() if not name.startswith("flows.")}
+    kept.write(path, replace(content, columns=columns))
+    again = Made(key, tmp_path, "second", renewed=True)
+    assert max(again.ran) > 0
+    restored = kept.read(path)
+    assert restored is not None
+    assert "flows.throughput_bps" in restored.columns
+    assert record.load(tmp_path / "second") == again.entries
