@@ -14,17 +14,21 @@
 #   make lock       renew requirements.lock
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz the readers of ns-2's files, FUZZ_SECONDS each
+#   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
+SECONDS ?= 60
+WORKERS ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
+TORTURE := out/torture/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm fuzz clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm fuzz torture clean
 
 build: $(BUILT)
 
@@ -59,14 +63,14 @@ test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches validation papers
-	$(BIN)/ruff check --quiet python tests benches validation papers
+	$(BIN)/ruff format --check --quiet python tests benches validation papers torture
+	$(BIN)/ruff check --quiet python tests benches validation papers torture
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches validation papers
-	$(BIN)/ruff check --quiet --fix python tests benches validation papers
+	$(BIN)/ruff format --quiet python tests benches validation papers torture
+	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture
 
 validate: build
 	@mkdir -p out
@@ -104,6 +108,17 @@ fuzz:
 		cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 			-max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
+
+# A second extension, of the profile torture, beside the one that everything else uses.
+$(TORTURE): $(BUILT) $(shell find python -name '*.py')
+	@rm -rf out/torture/wheels out/torture/site && mkdir -p out/torture
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --quiet --locked --profile torture --out out/torture/wheels
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target out/torture/site \
+		out/torture/wheels/*.whl
+	@touch $@
+
+torture: $(TORTURE)
+	PYTHONPATH=out/torture/site $(BIN)/python -m torture --seconds $(SECONDS) --workers $(WORKERS)
 
 clean:
 	rm -rf $(VENV) target out

@@ -11,7 +11,9 @@ WIDTH = 110
 LONGEST_FUNCTION = 70
 CRATES = sorted(path for folder in ("crates", "fuzz/fuzz_targets") for path in (ROOT / folder).rglob("*.rs"))
 MODULES = sorted(
-    path for folder in ("python", "papers", "tests", "benches") for path in (ROOT / folder).rglob("*.py")
+    path
+    for folder in ("python", "papers", "tests", "benches", "torture")
+    for path in (ROOT / folder).rglob("*.py")
 )
 
 

@@ -1,6 +1,6 @@
 """Compares what another installation of manetlab measures with what this one does, over random scenarios.
 
-    python -m tests.same_measures /path/to/other/.venv/bin/python --count 200
+    python -m torture.same_measures /path/to/other/.venv/bin/python --count 200
 
 Everything that a run returns must be equal to the last bit: flows, totals, drops, audit, events, recording.
 Left out are what names the code (the result hash, the version) and what the clock says.
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tests import drawing
+from torture import drawing
 
 WORKER = """
 import hashlib, json, sys
@@ -88,7 +88,7 @@ def main() -> int:
         kind = "refused" if "error" in ours else "equal"
         seen["different" if found else kind] += 1
         if found:
-            print(f"scenario {number} ({fields['routing']}, {fields['tcp']['sender']}):")
+            print(f"scenario {number} ({fields['routing']}):")
             print("".join(f"  {each}\n" for each in found[:8]), end="")
     print(", ".join(f"{count} {what}" for what, count in sorted(seen.items())))
     return seen["different"]

@@ -1,0 +1,487 @@
+"""Draws random scenarios over what a scenario offers: protocols, senders, sources, movement, parameters.
+
+What there is to draw comes from the schemas of parameters and flows, so a new parameter, choice, set,
+profile, sender or carrier is drawn without a change here. A new kind of flow needs its lines in `_Drawing`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manetlab import _core, flows, parameters
+from manetlab.parameters import Parameter, Params
+
+Fields = dict[str, Any]
+
+ROUTINGS = [
+    *_core.routings(),
+    *(f"{routing}:{name}" for routing in _core.routings() for name in _core.routing_sets(routing)),
+]
+"""Every way to name a routing protocol in Rust."""
+IN_PYTHON = ["python:manetlab.examples.flooding.Flooding", "python:manetlab.examples.greedy.Greedy"]
+"""Protocols in Python."""
+IN_PYTHON_SHARE = 0.01
+"""The share of scenarios with such a protocol, which takes ten times as long as one in Rust."""
+NO_TCP = "none"
+"""What stands for the sender of a scenario that has no flow over TCP."""
+SENDERS = [*_core.tcp_senders(), NO_TCP]
+PAIRS = [(routing, sender) for sender in SENDERS for routing in ROUTINGS]
+"""Every protocol with every sender. They come in turns."""
+LARGE_NODES, LARGE_S = 20, 30.0
+"""Every other scenario has at least so many nodes and lasts at least so long, in s."""
+COMMON_SECTIONS = ("radio", "mac", "queue", "arp", "network", "tcp", "adp", "video", "rtp")
+"""Sections that matter whatever the protocol is."""
+NEAR, EXTREME = "near", "extreme"
+"""How parameters are changed: a few of them to other values near the default, or one to three to the ends of
+their range or anywhere between."""
+LIGHT_S_PER_M = 1e6 / 299_792_458.0
+"""Travel time of light, in µs a metre."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A scenario, and how it is run.
+
+    Attributes:
+        number: Its number, from which it is drawn.
+        fields: The fields of the scenario.
+        again: What is checked beside one run: nothing (""), "repeated", or "recorded": another run with
+            recording and time series.
+        series_s: Step of the time series of the recorded run, in s.
+        extremes: The parameters that are at an end of their range, as section.name=value.
+        carriers: What carries its flows, TCP left out.
+    """
+
+    number: int
+    fields: Fields
+    again: str
+    series_s: float
+    extremes: tuple[str, ...]
+    carriers: tuple[str, ...]
+
+    @property
+    def is_large(self) -> bool:
+        """Has it as many nodes and does it last as long as a large one?"""
+        return self.number % 2 == 0
+
+    def described(self) -> dict[str, Any]:
+        """What is counted of it: its number, its protocol and senders, whether it is large."""
+        senders = {self.fields["tcp"]["sender"]} if "sender" in self.fields.get("tcp", {}) else {NO_TCP}
+        return {
+            "number": self.number,
+            "routing": self.fields["routing"],
+            "senders": sorted(senders | set(self.carriers)),
+            "is_large": self.is_large,
+            "again": self.again,
+            "extremes": self.extremes,
+        }
+
+
+def scenario(number: int) -> Fields:
+    """The fields of a random scenario, always the same for the same number."""
+    return drawn(number).fields
+
+
+def drawn(number: int) -> Drawn:
+    """A random scenario, always the same for the same number."""
+    return _Drawing(number).draw()
+
+
+class _Drawing:
+    """One scenario that is being drawn."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rng = random.Random(number)
+        self.large = number % 2 == 0
+        self.routing, self.sender = PAIRS[number // 2 % len(PAIRS)]
+        if self.rng.random() < IN_PYTHON_SHARE:
+            self.routing = self.rng.choice(IN_PYTHON)
+        self.profile = self.rng.choice(_core.profiles())
+        low, high = (LARGE_S, 1.2 * LARGE_S) if self.large else (0.5, 12.0)
+        self.duration_s = round(self.rng.uniform(low, high), 3)
+        self.extremes: list[str] = []
+
+    def draw(self) -> Drawn:
+        rng = self.rng
+        changes = self._changes()
+        self.values = _values(self.profile, self.routing, self.sender, changes)
+        self.range_m = _fit(changes, self.values)
+        warmup_s = round(rng.choice([0.0, 0.0, 0.25, 0.9]) * self.duration_s, 3)
+        movement = self._movement()
+        fields: Fields = {
+            "duration_s": self.duration_s,
+            "warmup_s": warmup_s,
+            "seed": rng.choice([rng.randrange(10**6), 2**64 - 1]),
+            "replication": rng.randrange(4),
+            "routing": self.routing,
+            "profile": self.profile,
+            "movement": movement,
+            "traffic": self._traffic(),
+            **changes,
+        }
+        if self.sender != NO_TCP:
+            fields["tcp"] = {"sender": self.sender, **fields.get("tcp", {})}
+        again = rng.choices(["", "repeated", "recorded"], [7, 2, 1])[0]
+        carriers = _carriers(fields["traffic"])
+        series_s = rng.choice([0.1, 1.0, 7.3])
+        return Drawn(self.number, fields, again, series_s, tuple(self.extremes), carriers)
+
+    # Parameters.
+
+    def _changes(self) -> dict[str, Fields]:
+        """Changed parameters by section."""
+        rng = self.rng
+        sections = [*COMMON_SECTIONS, self.routing.partition(":")[0]]
+        defaults = parameters.profile(self.profile)
+        open_to_change = [
+            each
+            for section in dict.fromkeys(sections)
+            for each in parameters.schema().get(section, {}).values()
+            # The name of the sender would not be true any more.
+            if not (section == "tcp" and self.sender != NO_TCP and each.name in _set_by(self.sender))
+        ]
+        how = rng.choices([None, NEAR, EXTREME], [2, 4, 4])[0]
+        if how is None:
+            return {}
+        count = rng.randint(1, 8) if how == NEAR else rng.randint(1, 3)
+        # A section with few parameters is drawn as often as one with many.
+        drawn = [
+            rng.choice([each for each in open_to_change if each.section == section])
+            for section in rng.choices(sorted({each.section for each in open_to_change}), k=count)
+        ]
+        found: dict[str, Fields] = {}
+        for each in drawn:
+            value = self._value(each, defaults[each.section][each.name], how)
+            found.setdefault(each.section, {})[each.name] = value
+        return found
+
+    def _value(self, parameter: Parameter, default: Any, how: str) -> Any:
+        """Another value of a parameter."""
+        rng = self.rng
+        if parameter.choices:
+            return rng.choice(list(parameter.choices))
+        if parameter.range is None:
+            return not default if isinstance(default, bool) else default
+        low, high = parameter.range
+        place = rng.random() if how == EXTREME else 1.0
+        if place < 0.7:
+            value = low if place < 0.35 else high
+            self.extremes.append(f"{parameter.key}={'low' if value == low else 'high'}")
+        elif how == EXTREME:
+            value = _between(rng, low, high)
+        else:
+            value = min(max(default * 2 ** rng.uniform(-2, 2), low), high)
+        return round(value) if parameter.kind == "integer" else value
+
+    # Movement.
+
+    def _movement(self) -> Fields:
+        rng = self.rng
+        nodes = rng.randint(LARGE_NODES, 2 * LARGE_NODES) if self.large else rng.randint(2, 18)
+        # Networks are mostly connected whatever the radio reaches, and sometimes in pieces.
+        spacing_m = _within(rng.uniform(0.5, 1.05) * self.range_m, 1e-3, 1e5)
+        kind = rng.choices(["waypoint", "chain", "grid", "positions"], [4, 1, 1, 1])[0]
+        match kind:
+            case "chain":
+                self.nodes = nodes
+                return {"chain": {"nodes": nodes, "spacing_m": spacing_m}}
+            case "grid":
+                columns = rng.randint(2, 8)
+                rows = max(1, math.ceil(nodes / columns))
+                self.nodes = columns * rows
+                return {"grid": {"columns": columns, "rows": rows, "spacing_m": spacing_m}}
+        degree = rng.uniform(4, 14)
+        side_m = _within(self.range_m * math.sqrt(math.pi * nodes / degree), 1.0, 5e5)
+        ratio = rng.choice([1.0, 1.0, 0.3])
+        width_m, height_m = _within(side_m / ratio, 1, 1e6), max(side_m * ratio, 1.0)
+        self.nodes = nodes
+        if kind == "positions":
+            places = [
+                [round(rng.uniform(-0.5, 0.5) * width_m, 1), round(rng.uniform(0, 1) * height_m, 1)]
+                for _ in range(nodes)
+            ]
+            return {"positions": places}
+        waypoint: Fields = {
+            "nodes": nodes,
+            "width_m": width_m,
+            "height_m": height_m,
+            "speed_max": round(rng.uniform(2, 40), 1),
+            "pause_s": rng.choice([0.0, 0.0, 2.0, 30.0]),
+        }
+        waypoint |= self._changed(
+            parameters.waypoint_schema(), json.loads(_core.waypoint_defaults()), waypoint
+        )
+        waypoint["speed_min"] = min(waypoint.get("speed_min", 1.0), waypoint["speed_max"])
+        if waypoint["speed_min"] == 0.0:
+            waypoint["start"] = "uniform"
+        if waypoint.get("boundary") == "wrap":
+            waypoint["height_m"] = waypoint["width_m"]
+        return {"waypoint": waypoint}
+
+    def _changed(
+        self, schema: Mapping[str, Parameter], defaults: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> Fields:
+        """Other values for some of the parameters that are not of the kind that makes a run large."""
+        sizes = {"nodes", "width_m", "height_m", "clients", "servers", "cycles", "after_warmup_s"}
+        names = [name for name in schema if name not in sizes]
+        count = self.rng.choice([0, 0, 0, 1, 1, 2])
+        how = self.rng.choice([NEAR, EXTREME])
+        return {
+            name: self._value(schema[name], given.get(name, defaults[name]), how)
+            for name in self.rng.sample(names, count)
+        }
+
+    # Traffic.
+
+    def _traffic(self) -> Fields:
+        rng = self.rng
+        over_tcp = self.sender != NO_TCP
+        kind = rng.choices(["flows", "random", "web"], [8, 1, 1 if over_tcp else 0])[0]
+        if kind == "web" and self.nodes >= 2:
+            return {"web": self._web()}
+        if kind == "random" and self.nodes >= 8:
+            return {"random": self._random(over_tcp=over_tcp)}
+        listed = [self._flow(over_tcp=False) for _ in range(rng.randint(0 if over_tcp else 1, 5))]
+        if over_tcp:
+            listed += [self._flow(over_tcp=True) for _ in range(rng.choice([1, 1, 2, 4]))]
+        rng.shuffle(listed)
+        return {"flows": listed}
+
+    def _web(self) -> Fields:
+        rng = self.rng
+        servers = rng.randint(1, max(1, min(3, self.nodes - 1)))
+        given: Fields = {
+            "clients": rng.randint(1, max(1, min(3, self.nodes - servers))),
+            "servers": servers,
+            "cycles": rng.randint(1, 3),
+            "distributions": rng.choice(["mah", "parametric"]),
+            "think_max_s": rng.choice([1.0, 3.0, 15.0]),
+            "after_warmup_s": rng.choice([0.0, 0.0, round(0.01 * self.duration_s, 6)]),
+        }
+        schema, defaults = parameters.web_schema(), json.loads(_core.web_defaults())
+        given |= self._changed(schema, defaults, given)
+        values = {**defaults, **given}
+        if values["reply_min_bytes"] >= values["reply_max_bytes"]:
+            given |= {"reply_min_bytes": 1000, "reply_max_bytes": 2000}
+        return given
+
+    def _random(self, *, over_tcp: bool) -> Fields:
+        rng = self.rng
+        late_s = round(self.duration_s - rng.uniform(0.1, 0.99) * min(self.duration_s, 20.0), 3)
+        given: Fields = {
+            "tcp": rng.randint(1, 2) if over_tcp else 0,
+            "cbr": rng.randint(0 if over_tcp else 1, 4),
+            "adp": rng.choice([0, 0, 1]),
+            "tcp_start_s": late_s,
+            "cbr_bytes": rng.choice([1, 64, 512, 4000]),
+            "cbr_interval_s": self._interval_s(self.duration_s),
+            "cbr_ends": rng.choice(["any", "distinct-pairs", "apart"]),
+        }
+        if 2 * (given["tcp"] + given["adp"] + given["cbr"]) > self.nodes:
+            given["cbr_ends"] = "any"
+        if self.nodes >= 20 and rng.random() < 0.2:
+            given |= {
+                "video": 1,
+                "video_transport": rng.choice(["udp", "adp", *(["tcp"] if over_tcp else [])]),
+            }
+        if rng.random() < 0.2:
+            given["cbr_start_within_s"] = round(rng.uniform(0, 1) * self.duration_s, 3)
+        return given
+
+    def _flow(self, *, over_tcp: bool) -> Fields:
+        """A flow that loads the network for a while."""
+        rng = self.rng
+        src, dst = rng.sample(range(self.nodes), 2)
+        kinds = ["tcp"] * 4 if over_tcp else ["cbr", "adp"]
+        kind = rng.choice([*kinds, "on-off", "poisson", "trace", "video", *(["web"] if over_tcp else [])])
+        span_s = self.duration_s * rng.uniform(0.1, 0.99)
+        if kind in ("adp", "video") or (kind == "tcp" and rng.random() < 0.4):
+            span_s = min(span_s, self._busy_s(kind))
+            given = self._named(kind, over_tcp)
+        else:
+            given = self._counted(kind, span_s, over_tcp=over_tcp)
+        span_s = min(span_s, 0.99 * self.duration_s)
+        # To the end of the run, or not as far.
+        start_s = self.duration_s - span_s
+        flow: Fields = {"kind": kind, "src": src, "dst": dst, "start_s": round(start_s, 6)}
+        if rng.random() < 0.7:
+            flow["start_s"] = round(rng.uniform(0, start_s), 6)
+            flow["stop_s"] = round(flow["start_s"] + span_s, 6)
+        return flow | given
+
+    def _busy_s(self, kind: str) -> float:
+        """For how long a source without an end may send, in s."""
+        rng, values = self.rng, self.values
+        packets = self._packets()
+        if kind == "video":
+            rate = values["video"]["frames_per_s"] * (
+                1 + max(values["video"][f"{letter}_mean_bytes"] for letter in "ipb") / 1460
+            )
+            return max(0.05, float(packets / rate))
+        size = values["tcp"]["segment_bytes"] if kind == "tcp" else values["adp"]["packet_bytes"]
+        # What the radio can carry over one hop at most.
+        airtime_s = 8 * size / values["mac"]["data_rate_bps"] + values["mac"]["slot_us"] * 1e-6 + 1e-4
+        return max(0.02, min(float(packets * airtime_s * 4), rng.uniform(0.2, 30.0)))
+
+    def _named(self, kind: str, over_tcp: bool) -> Fields:
+        """What a source is given that has no end of its own."""
+        rng = self.rng
+        if kind == "video":
+            return {"transport": self._carrier(over_tcp)}
+        if kind == "tcp" and rng.random() < 0.2:
+            return {"window": rng.choice([1, 2, 10, 65536])}
+        return {}
+
+    def _counted(self, kind: str, span_s: float, *, over_tcp: bool) -> Fields:
+        """What a source is given that makes so many packets in so long a time."""
+        rng = self.rng
+        payload = rng.choice([1, 64, 512, 512, 1460, 5000, 65507 if not self.large else 3000])
+        interval_s = self._interval_s(span_s)
+        sent: Fields = {"bytes": payload, "interval_s": interval_s}
+        carried = {"transport": self._carrier(over_tcp)}
+        match kind:
+            case "tcp":
+                segment = min(self.values["tcp"]["segment_bytes"], 65495)
+                given: Fields = {"bytes": rng.randint(1, self._packets()) * segment}
+                if rng.random() < 0.1:
+                    given |= {"segment_bytes": rng.choice([1, 100, 65495])}
+                    given["bytes"] = rng.randint(1, 20) * given["segment_bytes"]
+                return given
+            case "cbr":
+                ends = {"max_packets": rng.randint(1, 50)} if rng.random() < 0.3 else {}
+                return sent | {"random": rng.random() < 0.5} | ends
+            case "poisson":
+                ends = {"max_packets": rng.randint(1, 50)} if rng.random() < 0.3 else {}
+                return sent | carried | ends
+            case "on-off":
+                lengths = {"on_s": _within(span_s / 5, 1e-6, 1e6), "off_s": rng.choice([0.0, span_s / 5])}
+                shape = {"shape": rng.choice([1.01, 1.5, 100.0])} if rng.random() < 0.5 else {}
+                durations = {"durations": rng.choice(["exponential", "pareto"])}
+                return sent | carried | lengths | durations | shape
+            case "trace":
+                gaps = sorted(rng.uniform(0, span_s) for _ in range(rng.randint(1, 30)))
+                packets = [[round(gap, 6), rng.choice([1, 40, 700, 3000, payload])] for gap in gaps]
+                return carried | {"packets": packets}
+        cycles = [
+            {
+                "think_s": round(rng.uniform(0, span_s / 4), 3),
+                "request_bytes": rng.choice([1, 300, 3000]),
+                "server_delay_s": rng.choice([0.0, 0.1]),
+                "replies_bytes": [rng.choice([1, 500, 9000, 40000]) for _ in range(rng.randint(1, 3))],
+            }
+            for _ in range(rng.randint(1, 3))
+        ]
+        return {"cycles": cycles}
+
+    def _carrier(self, over_tcp: bool) -> str:
+        """What carries messages."""
+        choices = flows_carriers()
+        return "tcp" if over_tcp else self.rng.choice([each for each in choices if each != "tcp"])
+
+    def _packets(self) -> int:
+        """How many packets a flow may make: few in large networks, so that many of these can be run."""
+        most = 4000 if self.large else 10000
+        return int(10 ** self.rng.uniform(1.0, math.log10(most)))
+
+    def _interval_s(self, span_s: float) -> float:
+        return _within(round(span_s / self._packets(), 7), 1e-6, 1e6)
+
+
+def flows_carriers() -> list[str]:
+    """What may carry messages."""
+    kinds: list[dict[str, Any]] = json.loads(_core.flow_schema()[1])
+    return next(
+        list(field["choices"]) for kind in kinds for field in kind["fields"] if field["name"] == "transport"
+    )
+
+
+def _carriers(traffic: Fields) -> tuple[str, ...]:
+    """What carries flows, TCP left out: udp, adp, rtp-udp, rtp-adp; and web."""
+    found = {"web"} if "web" in traffic else set()
+    random_flows = traffic.get("random", {})
+    found |= {carrier for name, carrier in (("adp", "adp"), ("cbr", "udp")) if random_flows.get(name)}
+    found |= {random_flows["video_transport"]} if "video_transport" in random_flows else set()
+    for flow in traffic.get("flows", []):
+        by_kind = {"cbr": "udp", "tcp": "tcp", "adp": "adp", "web": "web"}
+        found.add(by_kind.get(flow["kind"], flow.get("transport", "udp")))
+    return tuple(sorted(found - {"tcp"}))
+
+
+def _set_by(sender: str) -> tuple[str, ...]:
+    return parameters.set_by_sender(sender)
+
+
+def _between(rng: random.Random, low: float, high: float) -> float:
+    """Anywhere in a range, small values as likely as large ones."""
+    least = low if low > 0 else min(1e-6, high) if high < 1 else 1e-3
+    return _within(math.exp(rng.uniform(math.log(least), math.log(high))), low, high)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    """The number of the range that is nearest."""
+    return min(max(value, low), high)
+
+
+def _values(profile: str, routing: str, sender: str, changes: Mapping[str, Fields]) -> Params:
+    """Every parameter's value."""
+    values = parameters.profile(profile)
+    protocol, _, name = routing.partition(":")
+    if name and protocol != parameters.PYTHON:
+        values = parameters.apply_routing_set(values, protocol, name, "")
+    if sender != NO_TCP:
+        values = parameters.apply_sender(values, sender, "")
+    return {section: {**held, **changes.get(section, {})} for section, held in values.items()}
+
+
+def _fit(changes: dict[str, Fields], values: Params) -> float:
+    """Changes what was drawn so that it fits together, and returns the radio's range in m."""
+
+    def change(section: str, name: str, value: Any) -> None:
+        changes.setdefault(section, {})[name] = value
+        values[section][name] = value
+
+    mac, queue = values["mac"], values["queue"]
+    if mac["cw_min"] > mac["cw_max"]:
+        other = "cw_max" if "cw_min" in changes.get("mac", {}) else "cw_min"
+        change("mac", other, mac["cw_min"] if other == "cw_max" else mac["cw_max"])
+    if mac["cca_time_us"] > mac["slot_us"]:
+        other = "slot_us" if "cca_time_us" in changes.get("mac", {}) else "cca_time_us"
+        change("mac", other, mac["cca_time_us"] if other == "slot_us" else mac["slot_us"])
+    if queue["red_max_threshold"] <= queue["red_min_threshold"]:
+        low = min(queue["red_min_threshold"], queue["red_max_threshold"], 999_999.0)
+        change("queue", "red_min_threshold", low)
+        change("queue", "red_max_threshold", low + 1.0)
+    range_m = _core.radio_ranges(json.dumps(values["radio"]))[0]
+    allowed = parameters.schema()["mac"]["propagation_allowance_us"].range
+    assert allowed is not None
+    needed_us = math.ceil(range_m * LIGHT_S_PER_M)
+    if needed_us > allowed[1]:
+        # No MAC could wait for so long: this radio cannot be used.
+        defaults = {**values["radio"], **parameters.profile("rfc")["radio"]}
+        values["radio"] = defaults
+        changes["radio"] = dict(defaults)
+        range_m = _core.radio_ranges(json.dumps(defaults))[0]
+        needed_us = math.ceil(range_m * LIGHT_S_PER_M)
+    if mac["propagation_allowance_us"] < needed_us:
+        change("mac", "propagation_allowance_us", float(needed_us))
+    return float(range_m)
+
+
+__all__ = [
+    "IN_PYTHON",
+    "NO_TCP",
+    "PAIRS",
+    "ROUTINGS",
+    "SENDERS",
+    "Drawn",
+    "Fields",
+    "drawn",
+    "flows",
+    "scenario",
+]
