@@ -184,6 +184,8 @@ BAD_TOML = {
     "table missing": (GOOD_TOML.replace("{ nodes = 2 }", "2"), "a table with nodes, spacing_m"),
     "not TOML": ("$node_(0) set X_ 1", "TOML"),
     "nested beyond measure": ("x = " + "[" * 5000, "TOML"),
+    "key of 100,000 parts": (".".join("a" * 100_000) + " = 1", "a key of more than 100 parts (at line 1)"),
+    "header of 100,000 parts": (f"\n[{' . '.join('a' * 100_000)}]", "more than 100 parts (at line 2)"),
 }
 
 
@@ -196,6 +198,28 @@ def test_bad_toml_is_refused(case: str, command: str, cli: Cli, tmp_path: Path) 
     assert error.startswith("error: scenario.toml")
     assert told in error
     assert all(f"  {name}" in error for name in ("found:", "wanted:", "hint:")), error
+
+
+TOO_LARGE = {
+    "movement.waypoint": (
+        "duration_s = 1e6\n[movement]\nwaypoint = { nodes = 100000 }\n[traffic]\nrandom = { cbr = 1 }\n",
+        "about 2014 million changes of direction",
+    ),
+    "traffic.web": (
+        "duration_s = 10\n[movement]\nchain = { nodes = 60000 }\n[traffic]\n"
+        "web = { clients = 50000, cycles = 100000 }\n",
+        "about 14200 million replies",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", TOO_LARGE)
+def test_what_would_fill_the_memory_is_refused_with_an_estimate(where: str, cli: Cli, tmp_path: Path) -> None:
+    content, told = TOO_LARGE[where]
+    (tmp_path / "scenario.toml").write_text(content)
+    error = refused(cli, tmp_path, "scenario", "check", "scenario.toml")
+    assert error.startswith(f"error: {where}: ")
+    assert told in error
 
 
 def test_good_toml_is_usable(cli: Cli, tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
+from dask import config
 
 from manetlab import Campaign, InputError
 from manetlab.campaign.execution import Report
@@ -17,25 +21,29 @@ from tests.campaigns import BASE, exported, small
 from tests.conftest import NS2, ROOT
 
 
-def dask(*arguments: str) -> subprocess.Popen[bytes]:
+def dask(*arguments: str, config: Mapping[str, str] = MappingProxyType({})) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "dask", *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = os.environ | config
+    return subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 class DaskCluster:
     """A scheduler and workers, each a process of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: str = "tcp", config: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.config = config
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{port}"
-        options = ("--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
-        self.processes = [dask("scheduler", *options)]
+        self.address = f"{protocol}://127.0.0.1:{port}"
+        options = ("--protocol", protocol, "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+        self.processes = [dask("scheduler", *options, config=config)]
 
     def add_worker(self) -> subprocess.Popen[bytes]:
         options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-        self.processes.append(dask("worker", self.address, *options))
+        self.processes.append(dask("worker", self.address, *options, config=self.config))
         return self.processes[-1]
 
     def wait(self) -> None:
@@ -71,6 +79,44 @@ def campaign() -> Campaign:
         replications=15,
         folder=NS2,
     )
+
+
+def certificate(folder: Path) -> dict[str, str]:
+    """Dask's settings for TLS with a certificate that signs itself and is everybody's."""
+    pair, key = folder / "certificate.pem", folder / "key.pem"
+    name = ["-subj", "/CN=127.0.0.1", "-days", "1", "-nodes"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", pair, *name],
+        check=True,
+        capture_output=True,
+    )
+    settings = {"require-encryption": "true", "tls.ca-file": str(pair)}
+    for role in ("scheduler", "worker", "client"):
+        settings |= {f"tls.{role}.cert": str(pair), f"tls.{role}.key": str(key)}
+    return {f"distributed.comm.{name}": value for name, value in settings.items()}
+
+
+def in_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    return {f"DASK_{name.replace('.', '__').replace('-', '_').upper()}": v for name, v in settings.items()}
+
+
+def test_a_campaign_runs_over_tls_and_strangers_are_refused(tmp_path: Path) -> None:
+    settings = certificate(tmp_path)
+    made = DaskCluster("tls", in_environment(settings))
+    try:
+        made.wait()
+        made.add_worker()
+        few = small(base={**BASE, "duration_s": 3.0}, replications=2)
+        # Imported before the settings change, or its defaults would go with them.
+        import_module("distributed")
+        with config.set(settings):
+            results = few.run(tmp_path / "s.db", scheduler=made.address)
+        assert (len(results.failed), results.missing) == (0, 0)
+        assert exported(results, tmp_path / "a") == exported(few.run(), tmp_path / "b")
+        with pytest.raises(InputError, match="TLS is not configured"):
+            few.run(tmp_path / "stranger.db", scheduler=made.address)
+    finally:
+        made.close()
 
 
 def test_with_a_worker_killed_the_results_are_the_same(cluster: DaskCluster, tmp_path: Path) -> None:

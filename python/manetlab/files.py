@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from manetlab.errors import InputError
 
@@ -47,6 +49,31 @@ def read_bytes(path: Path, kind: str) -> bytes:
     if not content:
         raise refused("is empty", "0 bytes", f"a {kind}", "was it written completely?")
     return content
+
+
+LONGEST_KEY = 100
+"""The most parts of a key in TOML; Python's reader takes time and memory in proportion to their square."""
+
+_LONG_KEY = re.compile(
+    rf"""^[ \t]*\[{{0,2}}[ \t]*(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{LONGEST_KEY}}}""",
+    re.MULTILINE,
+)
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        ValueError: It is not TOML in UTF-8, or has a key of more than `LONGEST_KEY` parts.
+        RecursionError: Its lists or tables are nested too deeply.
+    """
+    import tomllib
+
+    text = content.decode("utf-8")
+    if long := _LONG_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise ValueError(f"a key of more than {LONGEST_KEY} parts (at line {line})")
+    return tomllib.loads(text)
 
 
 def check_writable(path: Path) -> None:

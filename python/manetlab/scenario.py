@@ -13,7 +13,7 @@ from typing import Any
 
 from manetlab import flows, web
 from manetlab.errors import InputError, shown
-from manetlab.files import read_bytes
+from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import PYTHON
 from manetlab.records import Place, Record, integer, number, section, table, text
 from manetlab.resolving import Resolved, resolve, set_by
@@ -111,12 +111,10 @@ class Scenario(Record):
         Raises:
             InputError: The file cannot be read or does not hold a scenario.
         """
-        import tomllib
-
         path = Path(path)
         content = read_bytes(path, "scenario file")
         try:
-            data = tomllib.loads(content.decode("utf-8"))
+            data = parse_toml(content)
         except UnicodeDecodeError as error:
             hint = "is it a TOML file?"
             raise InputError(

@@ -1,9 +1,9 @@
 //! The core's errors as those of `manetlab.errors`.
 
-use manetlab_core::mobility::waypoint::WaypointError;
+use manetlab_core::mobility::waypoint::{self, WaypointError};
 use manetlab_core::params::OutOfRange;
 use manetlab_core::scenario::{About, ScenarioError};
-use manetlab_core::traffic::WebError;
+use manetlab_core::traffic::{MAX_REPLIES, WebError};
 use manetlab_formats::ReadError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
@@ -80,6 +80,13 @@ pub(crate) fn of_web(error: &WebError) -> PyErr {
             &format!("at most reply_max_bytes, {most}"),
             "swap the two values",
         ),
+        WebError::TooLong { replies } => input_error(
+            "the Web sessions would fill the memory",
+            place,
+            &format!("about {:.0} million replies", replies / 1e6),
+            &format!("at most {:.0} million", MAX_REPLIES / 1e6),
+            "ask for fewer clients, cycles or replies",
+        ),
     }
 }
 
@@ -108,6 +115,13 @@ pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
             &format!("{width_m} m × {height_m} m"),
             "height_m = width_m",
             "or set boundary to \"classic\" or \"bounce\"",
+        ),
+        WaypointError::TooLong { commands } => input_error(
+            "the movement would fill the memory",
+            place,
+            &format!("about {:.0} million changes of direction", commands / 1e6),
+            &format!("at most {:.0} million", waypoint::MAX_COMMANDS / 1e6),
+            "ask for fewer nodes, a shorter run or a longer pause",
         ),
     }
 }

@@ -34,7 +34,7 @@ class Cluster:
     """The workers of a Dask scheduler.
 
     Args:
-        address: The scheduler's, ``tcp://host:port``.
+        address: The scheduler's, ``tcp://host:port`` or ``tls://host:port``.
 
     Raises:
         InputError: It does not answer.
@@ -197,6 +197,12 @@ def _client(scheduler: Any) -> Any:
         if isinstance(scheduler, str):
             _knock(scheduler)
         return connect(scheduler, timeout=CONNECT_S, set_as_default=False)
+    except TypeError as error:
+        # What Dask says of a tls:// address if its configuration names no certificate.
+        found = str(error).partition(" (")[0]
+        wanted = "a certificate in Dask's configuration, distributed.comm.tls.client"
+        hint = "see docs/campaigns.md, On a cluster"
+        raise InputError("TLS is not configured", str(scheduler), found, wanted, hint) from None
     except (OSError, TimeoutError, ValueError) as error:
         found = str(error).splitlines()[0] if str(error) else "no answer"
         hint = "start one with `dask scheduler`, or omit --scheduler to run on this machine"

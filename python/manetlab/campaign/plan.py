@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab.campaign import fields
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
-from manetlab.files import read_bytes
+from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario
@@ -144,7 +143,7 @@ class Campaign:
         path = Path(path)
         content = read_bytes(path, "campaign file")
         try:
-            data = tomllib.loads(content.decode("utf-8"))
+            data = parse_toml(content)
         except (ValueError, RecursionError) as error:
             hint = "see docs/campaigns.md for an example"
             raise InputError("the campaign file is not TOML", str(path), str(error), "TOML", hint) from None

@@ -103,7 +103,7 @@ impl RtpEnds {
         RtpMeasures {
             rtp_packets_expected: expected,
             rtp_packets_lost: lost,
-            rtp_loss_fraction: (expected > 0).then(|| lost as f64 / expected as f64),
+            rtp_loss_fraction: loss_fraction(expected, lost),
             rtp_jitter_s: self.receiver.jitter_s(),
             rtp_reports_sent: self.receiver.reports(),
             rtp_reports_received: reports,
@@ -130,5 +130,23 @@ impl RtpEnds {
             payload: Payload::Rtcp(self.id, report),
             ecn: Ecn::NotEct,
         });
+    }
+}
+
+/// The share of the packets that did not arrive; copies make it zero at the least, as in the reports
+/// (RFC 3550 §6.4.1). None before the first packet.
+fn loss_fraction(expected: i64, lost: i64) -> Option<f64> {
+    (expected > 0).then(|| lost.max(0) as f64 / expected as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_do_not_make_the_loss_negative() {
+        assert_eq!(loss_fraction(10, 4), Some(0.4));
+        assert_eq!(loss_fraction(10, -20), Some(0.0));
+        assert_eq!(loss_fraction(0, 0), None);
     }
 }

@@ -122,7 +122,19 @@ pub enum WaypointError {
         /// `height_m`.
         height_m: f64,
     },
+    /// The movement would fill the memory.
+    #[error(
+        "waypoint.nodes: found movement of about {commands:.0} commands, wanted at most {MAX_COMMANDS:.0}\n\
+         hint: ask for fewer nodes, a shorter run, or a longer pause"
+    )]
+    TooLong {
+        /// How many commands the nodes would be given.
+        commands: f64,
+    },
 }
+
+/// The most movement commands that are generated: each takes some 40 bytes while the run lasts.
+pub const MAX_COMMANDS: f64 = 5e7;
 
 impl WaypointParams {
     /// Checks ranges and combinations.
@@ -144,6 +156,20 @@ impl WaypointParams {
         Ok(())
     }
 
+    /// About how many commands `generate` makes: legs, and under *wrap* and *bounce* the edges that they meet.
+    #[must_use]
+    pub fn commands(&self, duration: Span) -> f64 {
+        let mean_speed = f64::midpoint(self.speed_min, self.speed_max);
+        let leg_s = draw::mean_leg_m(self) / mean_speed + self.pause_s;
+        let pieces = match self.boundary {
+            Boundary::Classic => 1.0,
+            // A displacement of up to a side meets an edge of each direction with probability a half.
+            Boundary::Bounce => 2.0,
+            Boundary::Wrap => 3.0,
+        };
+        f64::from(self.nodes) * (1.0 + duration.as_secs() / leg_s * pieces)
+    }
+
     /// The far corner of the field; the near one is the origin.
     fn corner(&self) -> Point {
         Point { x: self.width_m, y: self.height_m }
@@ -153,13 +179,17 @@ impl WaypointParams {
 /// Trajectories of all nodes, with every command that is given before `duration`.
 ///
 /// # Errors
-/// Parameters that [`WaypointParams::validate`] refuses.
+/// Parameters that [`WaypointParams::validate`] refuses, and more commands than [`MAX_COMMANDS`].
 pub fn generate(
     params: &WaypointParams,
     duration: Span,
     streams: &Streams,
 ) -> Result<Vec<Trajectory>, WaypointError> {
     params.validate()?;
+    let commands = params.commands(duration);
+    if commands > MAX_COMMANDS {
+        return Err(WaypointError::TooLong { commands });
+    }
     let walker = |node| walk::trajectory(params, duration, streams.stream(node, Purpose::Mobility));
     Ok((0..params.nodes).map(walker).collect())
 }

@@ -62,7 +62,7 @@ pub struct RtpMeasures {
     pub rtp_packets_expected: i64,
     /// Those of them that did not arrive, less copies.
     pub rtp_packets_lost: i64,
-    /// `rtp_packets_lost` over `rtp_packets_expected`.
+    /// `rtp_packets_lost` over `rtp_packets_expected`; zero if copies make the former negative.
     pub rtp_loss_fraction: Option<f64>,
     /// Interarrival jitter at the end, s.
     pub rtp_jitter_s: f64,

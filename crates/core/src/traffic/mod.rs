@@ -19,7 +19,8 @@ pub use poisson::PoissonSource;
 pub use trace::TraceSource;
 pub use video::{VideoParams, VideoSource};
 pub use web::{
-    Distributions, Truncation, WebCycle, WebError, WebParams, WebPlan, WebSession, WebStep, draw_sessions,
+    Distributions, MAX_REPLIES, Truncation, WebCycle, WebError, WebParams, WebPlan, WebSession, WebStep,
+    draw_sessions,
 };
 
 use serde::Serialize;

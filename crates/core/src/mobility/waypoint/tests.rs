@@ -254,6 +254,26 @@ fn impossible_parameters_are_named() {
 }
 
 #[test]
+fn the_number_of_commands_is_estimated_and_limited() {
+    for boundary in [Boundary::Classic, Boundary::Wrap, Boundary::Bounce] {
+        for pause_s in [0.0, 60.0] {
+            let params = WaypointParams { nodes: 40, ..square(boundary, Start::Stationary, pause_s) };
+            let duration = seconds(5000.0);
+            let made: usize = generate(&params, duration, &Streams::new(1, 0))
+                .expect("these parameters are valid")
+                .iter()
+                .map(|trajectory| trajectory.commands.len())
+                .sum();
+            let ratio = params.commands(duration) / made as f64;
+            assert!((0.6..2.0).contains(&ratio), "{boundary:?} {pause_s}: {ratio}");
+        }
+    }
+    let crowd = WaypointParams { nodes: 100_000, ..WaypointParams::default() };
+    let refused = generate(&crowd, seconds(1e6), &Streams::new(1, 0));
+    assert!(matches!(refused, Err(WaypointError::TooLong { commands }) if commands > MAX_COMMANDS));
+}
+
+#[test]
 fn equal_speeds_are_one_speed() {
     let params =
         WaypointParams { speed_min: 5.0, speed_max: 5.0, pause_s: 10.0, ..WaypointParams::default() };

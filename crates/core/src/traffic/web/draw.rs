@@ -101,7 +101,16 @@ pub enum WebError {
         /// The greatest length.
         most: f64,
     },
+    /// The sessions would fill the memory.
+    #[error("web.cycles: found about {replies:.0} replies in all, wanted at most {MAX_REPLIES:.0}")]
+    TooLong {
+        /// How many replies the sessions would have.
+        replies: f64,
+    },
 }
+
+/// The most replies that are drawn for all sessions together.
+pub const MAX_REPLIES: f64 = 2e6;
 
 /// The stream of the clients' and servers' places; each session has one of its own below. No flow has such a
 /// number, and random patterns have that above.
@@ -110,11 +119,25 @@ const PLACES: u32 = u32::MAX - 1;
 /// Tries until a think time that must not be above the greatest is set to it.
 const MOST_TRIES: u32 = 1000;
 
+impl WebParams {
+    /// About how many replies all sessions have together.
+    fn replies(&self) -> f64 {
+        let each = match self.distributions {
+            Distributions::Mah => 2.84,
+            Distributions::Parametric => self.replies_mean,
+        };
+        // A session of unset length has four cycles on average.
+        let cycles = if self.cycles == 0 { 4 } else { self.cycles };
+        f64::from(self.clients) * f64::from(cycles) * each
+    }
+}
+
 /// Draws the sessions of a network of `nodes`, each from a stream of its own: more clients change no other
 /// session.
 ///
 /// # Errors
-/// The parameters are outside their ranges, contradict each other, or ask for more nodes than there are.
+/// The parameters are outside their ranges, contradict each other, or ask for more nodes than there are or more
+/// replies than [`MAX_REPLIES`].
 pub fn draw_sessions(params: &WebParams, nodes: u32, streams: &Streams) -> Result<Vec<WebPlan>, WebError> {
     params.check()?;
     let (least, most) = (params.reply_min_bytes, params.reply_max_bytes);
@@ -124,6 +147,10 @@ pub fn draw_sessions(params: &WebParams, nodes: u32, streams: &Streams) -> Resul
     let needed = params.clients + params.servers;
     if needed > nodes {
         return Err(WebError::TooFewNodes { needed, nodes });
+    }
+    let replies = params.replies();
+    if replies > MAX_REPLIES {
+        return Err(WebError::TooLong { replies });
     }
     let places = distinct(&mut streams.stream(PLACES, Purpose::Traffic), needed, nodes);
     let (clients, servers) = places.split_at(params.clients as usize);
@@ -297,6 +324,8 @@ mod tests {
         assert!(crossed.starts_with("web.reply_min_bytes"), "{crossed}");
         let outside = complaint(|params| params.think_max_s = 0.0).expect("zero is outside");
         assert!(outside.starts_with("web.think_max_s"), "{outside}");
+        let long = complaint(|params| params.cycles = 100_000).expect("the memory is not so large");
+        assert!(long.contains("found about 2840000 replies"), "{long}");
     }
 
     #[test]

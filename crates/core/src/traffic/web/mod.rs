@@ -8,7 +8,7 @@
 mod distributions;
 mod draw;
 
-pub use draw::{Distributions, Truncation, WebError, WebParams, WebPlan, draw_sessions};
+pub use draw::{Distributions, MAX_REPLIES, Truncation, WebError, WebParams, WebPlan, draw_sessions};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
 use crate::params::{FieldInfo, ParamValue, table};
