@@ -32,7 +32,8 @@ mod sender;
 mod tests;
 
 pub use params::{
-    NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant, WindowReduction,
+    BackoffEnd, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant,
+    WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

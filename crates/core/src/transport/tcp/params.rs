@@ -19,14 +19,25 @@ choices! {
 choices! {
     /// How the retransmission timeout grows from one timeout to the next.
     pub enum RtoPolicy {
-        /// It doubles at each (RFC 6298 §5.5) until a fresh round-trip sample (Karn).
+        /// It doubles at each (RFC 6298 §5.5).
         Exponential = "exponential",
-        /// It doubles at the first and then stays, until an ACK for new data (Dyer and Boppana 2001).
+        /// It doubles at the first and then stays (Dyer and Boppana 2001).
         Fixed = "fixed",
         /// As fixed for a number of consecutive timeouts, then it doubles at each (Dyer 2002 §7.5).
         FixedFirst = "fixed-first",
         /// It doubles at the first, then grows by a fraction at each (Dyer and Boppana 2003 §VI).
         Growth = "growth",
+    }
+}
+
+choices! {
+    /// What ends the back-off of the retransmission timeout, under every policy.
+    pub enum BackoffEnd {
+        /// A fresh round-trip sample, which the ACK of a retransmission is not (Karn; RFC 6298 §5, note after
+        /// 5.7).
+        Sample = "sample",
+        /// Any ACK for new data, that of the retransmitted segment included (Dyer 2002 §2.2.1 and §4.1.3).
+        NewAck = "new-ack",
     }
 }
 
@@ -105,6 +116,13 @@ params! {
         rto_fixed_timeouts: u32 = 3, "", "Dyer 2002 §7.5 (no value)", [0.0, 1000.0];
         /// Under `growth`: the fraction by which the RTO grows at each timeout after the first.
         rto_growth: f64 = 0.05, "", "Dyer and Boppana 2003 §VI", [0.0, 10.0];
+        /// What ends the back-off: a fresh round-trip sample, or any ACK for new data.
+        backoff_end: BackoffEnd = BackoffEnd::Sample, "", "RFC 6298 §5, note after 5.7; Dyer 2002 §4.1.3: new-ack";
+        /// The RTO when data transmission begins after the SYN's timer expired; zero: the RTO that the
+        /// back-off left.
+        rto_after_lost_syn_s: f64 = 3.0, "s", "RFC 6298 §5.7 (ns-2: 0)", [0.0, 1e5];
+        /// Does a fast retransmit restart the timer?
+        fast_retransmit_restarts_timer: bool = false, "", "RFC 6298 §5 (no); RFC 6675 §6 (MAY); ns-2 (yes)";
         /// Does a timeout start the hold-down timer? While it runs, ACKs send nothing.
         hold_down: bool = false, "", "Dyer 2002 §4.1.3, Fig. 4.1";
         /// How the sender learns of route failures and reacts to them.
@@ -171,6 +189,11 @@ params! {
         vegas_beta: f64 = 3.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_beta_", [0.0, 1000.0];
         /// Vegas's γ: with more segments than this waiting slow start ends.
         vegas_gamma: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.3; ns-2 v_gamma_", [0.0, 1000.0];
+        /// Does a timeout of the SYN leave the slow-start threshold as it is?
+        lost_syn_spares_ssthresh: bool = true, "", "RFC 5681 §3.1 (the initial value is high); ns-2: no";
+        /// With SACK: may a recovery after a timeout begin as soon as all that was sent before the timeout is
+        /// acknowledged, rather than a segment later?
+        sack_recovery_at_point: bool = true, "", "RFC 6675 §5.1 (HighACK >= RecoveryPoint); ns-2: no";
         /// Is the initial window one if segment 0 is lost, and may segments 0 and 1 be fast retransmitted?
         first_loss_rules: bool = true, "", "RFC 5681 §3.1; ns-2 bugfix_ss_";
         /// The congestion window after an RTO with nothing outstanding; zero: unchanged.
@@ -283,6 +306,10 @@ impl TcpParams {
             tick_ms: 10.0,
             rto_initial_s: 3.0,
             rto_min_s: 0.2,
+            rto_after_lost_syn_s: 0.0,
+            fast_retransmit_restarts_timer: true,
+            lost_syn_spares_ssthresh: false,
+            sack_recovery_at_point: false,
             forget_rtt_above_backoff: 8,
             window_reduction: WindowReduction::Window,
             full_ack_deflation: false,

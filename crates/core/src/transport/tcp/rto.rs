@@ -1,7 +1,7 @@
 //! The round-trip estimate and the retransmission timeout: RFC 6298, or BSD's integer arithmetic in ticks.
 //! *Deviation*: 7 in docs/models/tcp.md.
 
-use super::{RtoPolicy, TcpParams};
+use super::{BackoffEnd, RtoPolicy, TcpParams};
 use crate::kernel::{Span, Time};
 
 /// Smoothed round-trip time and its mean deviation.
@@ -21,10 +21,8 @@ pub(super) struct Rto {
     estimate: Option<Estimate>,
     /// The timeout from the estimate, before limits and back-off.
     base: Span,
-    /// The multiplier, a power of two.
-    back_off: u64,
-    /// A further one under growth by a fraction, 1 otherwise.
-    growth: f64,
+    /// What back-off multiplies it by: a power of two unless the timeout grows by a fraction.
+    multiplier: f64,
     /// Timeouts since the back-off began.
     timeouts: u32,
 
@@ -40,8 +38,9 @@ pub(super) struct Rto {
     policy: RtoPolicy,
     fixed_timeouts: u32,
     growth_factor: f64,
-    cap: u64,
-    forget_above: u64,
+    cap: f64,
+    forget_above: f64,
+    end: BackoffEnd,
 }
 
 impl Rto {
@@ -52,8 +51,7 @@ impl Rto {
             estimate: None,
             base: initial,
             initial,
-            back_off: 1,
-            growth: 1.0,
+            multiplier: 1.0,
             timeouts: 0,
             tick,
             tick_phase,
@@ -65,23 +63,23 @@ impl Rto {
             policy: params.rto_policy,
             fixed_timeouts: params.rto_fixed_timeouts,
             growth_factor: 1.0 + params.rto_growth,
-            cap: u64::from(params.rto_backoff_cap),
+            cap: f64::from(params.rto_backoff_cap),
             forget_above: match params.forget_rtt_above_backoff {
-                0 => u64::MAX,
-                above => u64::from(above),
+                0 => f64::INFINITY,
+                above => f64::from(above),
             },
+            end: params.backoff_end,
         }
     }
 
     /// The timeout now, with limits and back-off.
     pub(super) fn value(&self) -> Span {
         let backed_off = if self.min_before_backoff {
-            self.base.max(self.min) * self.back_off
+            self.base.max(self.min).scaled(self.multiplier)
         } else {
-            (self.base * self.back_off).max(self.min)
+            self.base.scaled(self.multiplier).max(self.min)
         };
-        let grown = if self.growth > 1.0 { backed_off.scaled(self.growth) } else { backed_off };
-        grown.min(self.max).max(self.floor)
+        backed_off.min(self.max).max(self.floor)
     }
 
     /// The smoothed round-trip time, if there is an estimate.
@@ -93,7 +91,7 @@ impl Rto {
     }
 
     /// A segment sent once, at `sent`, is acknowledged `now`. Ends the back-off (RFC 6298 §5, note after
-    /// 5.7).
+    /// 5.7) under both rules.
     pub(super) fn sample(&mut self, sent: Time, now: Time) {
         self.end_back_off();
         if self.tick == Span::ZERO {
@@ -134,28 +132,42 @@ impl Rto {
 
     /// A timeout (RFC 6298 §5.5).
     pub(super) fn back_off(&mut self) {
-        let doubles = self.back_off < self.cap || (self.min_before_backoff && self.value() < self.max);
-        let grows = match self.policy {
-            RtoPolicy::Exponential => doubles,
-            RtoPolicy::Fixed | RtoPolicy::Growth => self.timeouts == 0,
-            RtoPolicy::FixedFirst => (self.timeouts == 0 || self.timeouts > self.fixed_timeouts) && doubles,
-        };
-        if self.policy == RtoPolicy::Growth && self.timeouts > 0 && self.value() < self.max {
-            self.growth *= self.growth_factor;
-        }
+        let factor = self.next_factor();
         self.timeouts = self.timeouts.saturating_add(1);
-        if grows {
-            self.back_off *= 2;
+        if self.min_before_backoff {
+            // ns-2 with rfc2988_: the multiplier may pass its cap while the timeout is below its maximum.
+            if self.multiplier < self.cap || self.value() < self.max {
+                self.multiplier *= factor;
+            }
+        } else if self.multiplier < self.cap {
+            self.multiplier = (self.multiplier * factor).min(self.cap);
         }
-        if self.back_off > self.forget_above {
+        if self.multiplier > self.forget_above {
             self.estimate = None;
         }
     }
 
-    /// An ACK for new data, which need not give a sample (Karn). Under exponential back-off it changes
-    /// nothing.
+    /// What this timeout multiplies the next by, before limits. The first doubles it under every policy.
+    fn next_factor(&self) -> f64 {
+        let holds = self.timeouts > 0 && self.timeouts <= self.fixed_timeouts;
+        match self.policy {
+            _ if self.timeouts == 0 => 2.0,
+            RtoPolicy::Exponential => 2.0,
+            RtoPolicy::Fixed => 1.0,
+            RtoPolicy::FixedFirst => {
+                if holds {
+                    1.0
+                } else {
+                    2.0
+                }
+            }
+            RtoPolicy::Growth => self.growth_factor,
+        }
+    }
+
+    /// An ACK for new data, which need not give a sample (Karn).
     pub(super) fn handle_progress(&mut self) {
-        if self.policy != RtoPolicy::Exponential {
+        if self.end == BackoffEnd::NewAck {
             self.end_back_off();
         }
     }
@@ -163,12 +175,17 @@ impl Rto {
     /// The initial timeout, without estimate or back-off.
     pub(super) fn restart(&mut self) {
         self.estimate = None;
-        self.base = self.initial;
+        self.begin_data(self.initial);
+    }
+
+    /// Data transmission begins with this timeout, without back-off (RFC 6298 §5.7).
+    pub(super) fn begin_data(&mut self, base: Span) {
+        self.base = base;
         self.end_back_off();
     }
 
     pub(super) fn end_back_off(&mut self) {
-        (self.back_off, self.growth, self.timeouts) = (1, 1.0, 0);
+        (self.multiplier, self.timeouts) = (1.0, 0);
     }
 }
 
@@ -300,19 +317,56 @@ mod tests {
         assert_eq!(backed_off(&growing(1.0), 7), backed_off(&TcpParams::rfc(), 7));
     }
 
+    /// Whatever the profile caps and forgets, `g = 1` and `k = 0` are Reno's exponential back-off.
     #[test]
-    fn progress_ends_the_back_off_of_all_policies_but_the_exponential() {
-        let policies = [
-            (RtoPolicy::Fixed, 1000),
-            (RtoPolicy::FixedFirst, 1000),
-            (RtoPolicy::Growth, 1000),
-            (RtoPolicy::Exponential, 2000),
+    fn the_policies_meet_the_exponential_one_in_every_profile() {
+        let profiles = [TcpParams::rfc(), TcpParams::ns_2_35(), TcpParams::ns_2_1b9(), TcpParams::cmu_1998()];
+        let odd = [
+            TcpParams { rto_backoff_cap: 1, rto_min_before_backoff: false, ..TcpParams::cmu_1998() },
+            TcpParams { rto_backoff_cap: 24, forget_rtt_above_backoff: 12, ..TcpParams::cmu_1998() },
         ];
-        for (policy, after) in policies {
-            let mut rto = Rto::new(&TcpParams { rto_policy: policy, ..TcpParams::rfc() }, Span::ZERO);
-            rto.back_off();
-            rto.handle_progress();
-            assert_eq!(rto.value(), Span::from_millis(after));
+        for params in profiles.into_iter().chain(odd) {
+            let doubling = TcpParams { rto_policy: RtoPolicy::Growth, rto_growth: 1.0, ..params.clone() };
+            let held =
+                TcpParams { rto_policy: RtoPolicy::FixedFirst, rto_fixed_timeouts: 0, ..params.clone() };
+            for other in [doubling, held] {
+                assert_eq!(backed_off(&other, 14), backed_off(&params, 14), "{other:?}");
+                assert_eq!(forgets_after(&other), forgets_after(&params), "{other:?}");
+            }
+        }
+    }
+
+    /// After how many timeouts the estimate is gone, at most 20.
+    fn forgets_after(params: &TcpParams) -> usize {
+        let mut rto = Rto::new(params, Span::ZERO);
+        sample(&mut rto, 0, 10);
+        (0..20)
+            .take_while(|_| {
+                rto.back_off();
+                rto.srtt().is_some()
+            })
+            .count()
+    }
+
+    /// Growth by a fraction stops at the cap, too: 64 × 0.3 s.
+    #[test]
+    fn growth_by_a_fraction_stops_at_the_cap_of_the_multiplier() {
+        let params = TcpParams { rto_policy: RtoPolicy::Growth, rto_growth: 0.9, ..TcpParams::cmu_1998() };
+        assert_eq!(backed_off(&params, 10).last(), Some(&19_200));
+    }
+
+    /// RFC 6298 §5, note after 5.7; Dyer 2002 §4.1.3. What ends the back-off is no matter of the policy.
+    #[test]
+    fn progress_ends_the_back_off_only_if_any_new_ack_does() {
+        for rto_policy in [RtoPolicy::Exponential, RtoPolicy::Fixed, RtoPolicy::FixedFirst, RtoPolicy::Growth]
+        {
+            for (backoff_end, after) in [(BackoffEnd::Sample, 2000), (BackoffEnd::NewAck, 1000)] {
+                let params = TcpParams { rto_policy, backoff_end, ..TcpParams::rfc() };
+                let mut rto = Rto::new(&params, Span::ZERO);
+                rto.back_off();
+                rto.handle_progress();
+                assert_eq!(rto.value(), Span::from_millis(after), "{rto_policy:?}");
+            }
         }
     }
 

@@ -155,8 +155,11 @@ impl Sender {
             self.params.initial_window = 1;
         }
         let again = self.recovery.has_timed_out(self.una) || self.mark_has_reduced();
-        let load = self.load();
+        let (load, ssthresh) = (self.load(), self.window.ssthresh);
         self.congestion.handle_timeout(&mut self.window, load, again);
+        if self.is_setting_up() && self.params.lost_syn_spares_ssthresh {
+            self.window.ssthresh = ssthresh;
+        }
         self.note_reduction(Cause::Timeout);
         self.recovery.note_timeout(self.una);
         self.rto.back_off();
@@ -220,8 +223,12 @@ impl Sender {
         }
         self.recovery.forget_duplicates();
         let (acked, rtt) = (next - self.una, self.timing.round_trip(now, next - self.una));
+        let was_setting_up = self.is_setting_up();
         self.advance(next);
         self.rto.handle_progress();
+        if was_setting_up {
+            self.begin_data();
+        }
         if self.params.timer_after_sample {
             self.take_sample(now, echo);
             self.restart_timer(now);
@@ -241,6 +248,14 @@ impl Sender {
         }
         self.repair_overdue(now, out);
         self.transmit(now, out);
+    }
+
+    // RFC 6298 §5.7: the SYN's timer expired, and the initial RTO is shorter than what data then begins with.
+    fn begin_data(&mut self) {
+        let rto_s = self.params.rto_after_lost_syn_s;
+        if self.recovery.has_timed_out(0) && self.params.rto_initial_s < rto_s {
+            self.rto.begin_data(Span::from_secs(rto_s));
+        }
     }
 
     fn advance(&mut self, next: u32) {
@@ -305,6 +320,11 @@ impl Sender {
         }
     }
 
+    /// Is the SYN not acknowledged yet?
+    fn is_setting_up(&self) -> bool {
+        self.params.connection_setup && self.una == 0
+    }
+
     fn load(&self) -> Load {
         let window = self.window.cwnd + f64::from(self.recovery.inflation);
         Load {
@@ -354,7 +374,9 @@ impl Sender {
             // RFC 6298 §5.1.
             self.timing.deadline = now + self.rto.value();
         }
-        if !retransmission {
+        if retransmission {
+            self.timing.resent(number);
+        } else {
             self.sent_end = number + 1;
             self.timing.measure(number, now);
             self.scheme.handle_new_data();

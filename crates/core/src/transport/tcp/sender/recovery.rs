@@ -170,10 +170,13 @@ impl Sender {
         }
     }
 
-    // RFC 6582 §3.2, step 2.
+    // RFC 6582 §3.2, step 2: beyond `recover`. RFC 6675 §5.1: SACK may as soon as all up to RecoveryPoint is
+    // acknowledged.
     fn may_fast_retransmit(&self) -> bool {
+        let at_point = self.params.sack && self.params.sack_recovery_at_point;
         !self.params.one_fast_retransmit_per_window
             || self.una > self.recovery.recover_end
+            || (at_point && self.una == self.recovery.recover_end)
             || (self.params.first_loss_rules && self.una <= 1)
     }
 
@@ -181,7 +184,9 @@ impl Sender {
         self.counters.fast_retransmits += 1;
         self.recovery.recover_end = self.sent_end;
         self.timing.stop_measuring();
-        self.restart_timer(now);
+        if self.params.fast_retransmit_restarts_timer {
+            self.restart_timer(now);
+        }
         (self.recovery.partial_acks, self.recovery.acks_since_repair) = (0, 0);
         if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
             return;

@@ -41,6 +41,12 @@ impl Timing {
         self.timed = None;
     }
 
+    /// Segment `number` is sent again: its ACK would not say which transmission it answers (Karn; RFC 6298
+    /// §3).
+    pub(super) fn resent(&mut self, number: u32) {
+        self.timed.take_if(|(timed, _)| *timed == number);
+    }
+
     /// When the measured segment was sent, if it is below `una`. Then the measurement is over.
     pub(super) fn measured(&mut self, una: u32) -> Option<Time> {
         self.timed.take_if(|(number, _)| *number < una).map(|(_, sent)| sent)

@@ -5,6 +5,7 @@ mod ecn;
 mod formulas;
 mod ns2;
 mod route_failure;
+mod timer;
 mod variants;
 
 use std::collections::BTreeMap;
@@ -456,16 +457,19 @@ fn the_back_off_lasts_until_a_fresh_sample() {
 }
 
 #[test]
-fn the_fixed_timeout_returns_with_the_first_ack() {
-    let params = TcpParams { rto_policy: RtoPolicy::Fixed, ..TcpParams::ns_2_35() };
-    let mut alone = Alone::five_outstanding(&params);
-    let waits: Vec<u64> = (0..4).map(|_| alone.time_out().0).collect();
-    assert_eq!(waits, [220, 440, 440, 440]);
-    alone.hear(10, &ack(4));
-    assert_eq!(alone.sender.rto(), Span::from_millis(440), "a duplicate changes nothing");
-    alone.hear(100, &ack(5));
-    assert_eq!(alone.sender.rto(), Span::from_millis(220));
-    assert_eq!(alone.time_out().0, 220);
+fn the_fixed_timeout_returns_with_a_sample_or_with_the_first_ack() {
+    for (backoff_end, rto) in [(BackoffEnd::Sample, 440), (BackoffEnd::NewAck, 220)] {
+        let params = TcpParams { rto_policy: RtoPolicy::Fixed, backoff_end, ..TcpParams::ns_2_35() };
+        let mut alone = Alone::five_outstanding(&params);
+        let waits: Vec<u64> = (0..4).map(|_| alone.time_out().0).collect();
+        assert_eq!(waits, [220, 440, 440, 440]);
+        alone.hear(10, &ack(4));
+        assert_eq!(alone.sender.rto(), Span::from_millis(440), "a duplicate changes nothing");
+        alone.hear(100, &ack(5));
+        assert_eq!(alone.sender.rto(), Span::from_millis(rto));
+        // Still in back-off, it does not double again.
+        assert_eq!((alone.time_out().0, alone.sender.rto()), (rto, Span::from_millis(440)));
+    }
 }
 
 /// Before `timerfix_` the ACK with the fresh sample still set the timer from the old timeout.
