@@ -21,8 +21,8 @@ from manetlab_papers import ledger
 from manetlab_papers.campaigns import Part, Scale, needed, parts
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.quantities import Evaluator
-from manetlab_papers.rules import judge_all
-from manetlab_papers.samples import Runs, Tables
+from manetlab_papers.rules import judge, judge_all
+from manetlab_papers.samples import Row, Runs, Tables
 from manetlab_papers.special import layouts, load_all
 from manetlab_papers.tables import tables_of
 
@@ -139,12 +139,14 @@ def test_connections_that_come_in_batches_are_without_a_break() -> None:
     assert load_bps([listed[0] for listed in by_pair.values()]) == pytest.approx(25_000)
 
 
-def test_the_larger_field_has_two_widths_and_quick_runs_that_of_the_captions() -> None:
-    for scale, widths in ((QUICK, [2200]), (FULL, [2200, 2600])):
-        made = [part.campaign for part in parts(LEDGER, "cbr-busy", scale)]
-        assert [each.base["movement"]["waypoint"]["width_m"] for each in made] == widths
+@pytest.mark.parametrize("name", ["cbr-large", "cbr-busy", "cbr-slow", "cbr-busy-slow"])
+def test_the_larger_field_has_two_widths_in_quick_and_full(name: str) -> None:
+    for scale in (QUICK, FULL):
+        made = [part.campaign for part in parts(LEDGER, name, scale)]
+        assert [each.base["movement"]["waypoint"]["width_m"] for each in made] == [2200, 2600]
         for campaign in made:
-            assert len(flows_of(campaign.points[-1].scenario(2).resolve(), "cbr")) == 100
+            flows = flows_of(campaign.points[-1].scenario(2).resolve(), "cbr")
+            assert len(flows) == (100 if "busy" in name else 25)
 
 
 def test_senders_of_video_differ_in_nothing_else() -> None:
@@ -195,11 +197,30 @@ def test_web_sessions_are_the_same_under_all_systems() -> None:
 
 
 def test_tcp_and_udp_of_table_5_1_go_between_the_same_nodes() -> None:
-    scenarios = [point.scenario(4).resolve() for point in part_of("ten-connections").points]
+    points = part_of("ten-connections").points
+    assert {point.levels["protocol"] for point in points} == {"ADV", "AODV"}
+    scenarios = [point.scenario(4).resolve() for point in points]
     ends = [[(flow["src"], flow["dst"]) for flow in each.flows] for each in scenarios]
     assert len(ends[0]) == 10
-    assert ends == [ends[0]] * 3
+    assert ends == [ends[0]] * 6
     assert load_bps(scenarios[-1].flows) == pytest.approx(1.07e6)
+
+
+def test_reno_f_of_the_article_is_run_with_both_contents() -> None:
+    campaign = part_of("article-web-cbr")
+    of = {
+        name: resolved(campaign, protocol="AODV", tcp=name).params["tcp"]
+        for name in ("Reno", "Reno-F", "fixed RTO only")
+    }
+    techniques = {key: tuple(each[key] for key in ("sack", "delayed_ack")) for key, each in of.items()}
+    assert techniques == {"Reno": (False, False), "Reno-F": (True, True), "fixed RTO only": (False, False)}
+    assert [each["rto_policy"] for each in of.values()] == ["exponential", "fixed", "fixed"]
+
+
+def test_adv_may_use_stale_routes_only_if_it_keeps_those_that_it_never_used() -> None:
+    campaign = part_of("adv-tuning", transfers=1)
+    adv = resolved(campaign, variant="stale routes used").params["adv"]
+    assert (adv["ignore_former_non_receivers"], adv["unused_route_s"]) == (False, 0)
 
 
 def test_elfn_is_tried_as_its_authors_did() -> None:
@@ -272,6 +293,60 @@ def made_up(part: Part, replications: int = 4) -> Tables:
                     for step in range(1, 12 if campaign.series_s == 1.0 else 8)
                 ]
     return Tables(part.labels, runs, flows, drops, lambda _: series)
+
+
+class Traced(Runs):
+    """Runs that note of which points they were asked, and know how long each was measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measured_s: dict[str, list[tuple[dict[str, Any], float]]] = {}
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    def take(self, part: Part) -> None:
+        self.add(part.family, made_up(part), LEDGER.campaigns[part.family].get("ignores", ()))
+        for point in part.campaign.points:
+            core = point.scenario(0).resolve().core
+            levels = {**part.labels, **point.levels}
+            measured_s = round(core["duration_s"] - core["warmup_s"], 6)
+            self.measured_s.setdefault(part.family, []).append((levels, measured_s))
+
+    def _rows(self, family: str, table: str, levels: Any, **more: Any) -> list[Row]:
+        self.asked.append((family, dict(levels)))
+        return super()._rows(family, table, levels, **more)
+
+    def windows_s(self) -> set[float]:
+        """How long the points were measured that were asked for."""
+        return {
+            measured_s
+            for family, wanted in self.asked
+            for levels, measured_s in self.measured_s[family]
+            if all(levels.get(name, label) == label for name, label in wanted.items())
+        }
+
+
+CASES_OF_THEIR_OWN = {
+    *("D4-29", "D4-32"),  # Each load has its paired change in a band.
+    "D5-06",  # A level of CBR flows and one of transfers, each in its own band.
+    "H-21",  # Sessions of two lengths, each compared at its own.
+}
+"""Claims that compare nothing across windows of different length."""
+
+
+@pytest.mark.parametrize("scale", [QUICK, FULL], ids=["quick", "full"])
+def test_what_a_claim_compares_was_measured_equally_long(scale: Scale) -> None:
+    unequal = {}
+    for experiment in LEDGER.runnable.values():
+        runs = Traced()
+        for part in needed(LEDGER, experiment, scale):
+            runs.take(part)
+        evaluator = Evaluator(LEDGER, runs, full=scale.full)
+        for claim in LEDGER.claims_of(experiment):
+            runs.asked.clear()
+            judge(claim, evaluator)
+            if len(runs.windows_s()) > 1:
+                unequal[claim.id] = runs.windows_s()
+    assert unequal.keys() <= CASES_OF_THEIR_OWN, unequal
 
 
 def run_of(scale: Scale) -> Iterator[tuple[Any, Evaluator]]:

@@ -90,10 +90,10 @@ def test_a_claim_is_tested_only_where_its_experiment_can_be_run() -> None:
 
 
 SHARED = {
-    "Order of ensemble means must agree": {"order", "pairs", "share"},
+    "Order of ensemble means must agree": {"order", "pairs", "share", "agreed"},
     "Slope sign over the stated range": {"trend", "sign"},
-    "Sign of the paired mean change must agree": {"change"},
-    "No material effect": {"change"},
+    "Sign of the paired mean change must agree": {"change", "agreed"},
+    "No material effect": {"change", "agreed"},
     "Printed as not significant": {"change"},
     "95% CI of the ensemble mean must overlap": {"level", "agreed"},
     "Jain index must lie in": {"agreed"},
@@ -110,6 +110,8 @@ def test_claims_of_one_wording_have_rules_of_one_kind(opening: str) -> None:
     for claim in worded:
         kinds = {each["kind"] for each in claim.rule.get("all", [claim.rule])}
         assert kinds & (SHARED[opening] | {"untested", "same as"}), claim.id
+        if claim.rule["kind"] == "agreed" and SHARED[opening] > {"agreed"}:
+            assert claim.rule["one"]["kind"] in SHARED[opening] - {"agreed"}, claim.id
 
 
 def said_sign(claim: Claim) -> int:
@@ -122,9 +124,10 @@ def said_sign(claim: Claim) -> int:
 
 def test_changes_have_the_sign_that_is_printed_or_none_where_it_is_free() -> None:
     for claim in LEDGER.claims.values():
-        if claim.rule["kind"] == "change":
+        rule = claim.rule.get("one", claim.rule)
+        if rule["kind"] == "change":
             signed = claim.tolerance.startswith("Sign of the paired")
-            assert claim.rule.get("sign", 0) == (said_sign(claim) if signed else 0), claim.id
+            assert rule.get("sign", 0) == (said_sign(claim) if signed else 0), claim.id
 
 
 def numbers(text: str) -> list[float]:

@@ -56,7 +56,8 @@ impl Adv {
     fn doubt_route(&mut self, now: Time, dst: NodeId) {
         let Some(route) = self.table.get_mut(dst).filter(|route| route.is_valid()) else { return };
         let unused_since = Span::from_secs(self.params.unused_route_s);
-        let is_unused = route.used_at.is_none_or(|used_at| now.since(used_at) >= unused_since);
+        let is_unused = unused_since > Span::ZERO
+            && route.used_at.is_none_or(|used_at| now.since(used_at) >= unused_since);
         if is_unused || (self.params.ignore_former_non_receivers && !route.is_receiver) {
             route.invalidate();
         }

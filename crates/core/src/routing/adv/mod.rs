@@ -84,7 +84,8 @@ params! {
         tcp_buffer_timeout_s: f64 = 30.0, "s", "Dyer 2002, 4.5", [0.001, 1e6];
         /// BUFFER_TIMEOUT for all other packets.
         other_buffer_timeout_s: f64 = 1.0, "s", "Dyer 2002, 4.5", [0.001, 1e6];
-        /// A source that opens a connection discards a route that it has not used for this time.
+        /// A source that opens a connection discards a route that it has not used for this time, or never;
+        /// 0: it keeps such routes.
         unused_route_s: f64 = 15.0, "s", "Dyer 2002, 3.2.3", [0.0, 1e6];
         /// A node no longer treats a destination as an active receiver after sending nothing to it for this
         /// time; 0: only floods end that.

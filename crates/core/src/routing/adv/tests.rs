@@ -52,8 +52,12 @@ fn it_never_loops() {
     let asking = AdvParams { pass_on_requests: true, ..AdvParams::dyer_2002() };
     loops_in_random_networks(maker(asking), 0..30, true);
     loops_in_random_networks(maker(AdvParams::before_tuning(1.0)), 0..30, true);
-    let short =
-        AdvParams { linger_s: 0.0, active_route_timeout_s: 3.0, unused_route_s: 0.0, ..AdvParams::default() };
+    let short = AdvParams {
+        linger_s: 0.0,
+        active_route_timeout_s: 3.0,
+        unused_route_s: 0.001,
+        ..AdvParams::default()
+    };
     loops_in_random_networks(maker(short), 0..30, true);
 }
 
@@ -687,6 +691,10 @@ fn rule_3_5_a_source_ignores_what_it_knows_of_a_former_neighbour() {
     assert!(valid_after_opening(&before, true, Some(at(85.001))));
     assert!(!valid_after_opening(&before, true, Some(at(85.0))));
     assert!(!valid_after_opening(&before, true, None));
+    // A former neighbour's route was never used, so that only without this rule the other one is seen.
+    let keeping = |params: AdvParams| AdvParams { unused_route_s: 0.0, ..params };
+    assert!(valid_after_opening(&keeping(before), false, None));
+    assert!(!valid_after_opening(&keeping(tuned), false, None));
 }
 
 #[test]
