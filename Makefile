@@ -6,6 +6,7 @@
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
 #   make reproduce-quick  run the papers' experiments in small, judge their claims, renew docs/papers.md
+#                   and papers/kept; what is kept and current is not run again
 #   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
@@ -77,7 +78,7 @@ validate: build
 	$(BIN)/python -m validation --markdown out/validation.md
 
 reproduce-quick: build
-	$(BIN)/manetlab papers reproduce all --quick --markdown docs/papers.md
+	$(BIN)/manetlab papers reproduce all --quick --keep --markdown docs/papers.md
 
 bench: build
 	benches/install_simulators.sh

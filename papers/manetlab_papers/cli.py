@@ -142,6 +142,40 @@ def reproduce(
 
 
 @app.command()
+@click.argument("names", nargs=-1, metavar="[ID]…")
+@KEPT
+@MARKDOWN
+def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None) -> None:
+    """Judge the claims from results that are kept, without running anything.
+
+    Without ID all experiments are judged. Verdicts are stale where the code has changed since the runs were
+    made.
+    """
+    from manetlab.files import check_writable, write_text
+    from manetlab.tables import stdout_console
+    from manetlab_papers import ledger, record
+    from manetlab_papers.reproduce import chosen, judged_from
+
+    if markdown is not None:
+        check_writable(markdown)
+    loaded, console = ledger.load(), stdout_console()
+    folder = _folder(kept_in, "--kept")
+    wanted = chosen(loaded, names or ["all"])
+    entries, lacking = judged_from(loaded, folder, wanted)
+    best = record.best(entries)
+    for experiment in wanted if names else ():
+        shown = [best[claim] for claim in experiment.claims if claim in best]
+        if shown:
+            record.verdict_table(loaded, f"{experiment.id}: {experiment.title}", shown).print(console)
+    table = record.status(loaded, entries)
+    if lacking:
+        table.notes.append(f"Not kept, or not enough: {', '.join(each.id for each in lacking)}.")
+    table.print(console)
+    if markdown is not None:
+        write_text(markdown, record.page(loaded, entries))
+
+
+@app.command()
 @OUT
 @MARKDOWN
 def status(out: Path, markdown: Path | None) -> None:
@@ -150,18 +184,28 @@ def status(out: Path, markdown: Path | None) -> None:
     _report(out, markdown)
 
 
+def _folder(kept_in: Path | None, option: str) -> Path:
+    """The folder of kept results.
+
+    Raises:
+        InputError: None is given, and this is no checkout.
+    """
+    from manetlab_papers.reproduce import kept_folder
+
+    folder = kept_folder() if kept_in is None else kept_in
+    if folder is None:
+        hint, wanted = "say where: --kept FOLDER", "a folder, or a checkout of the repository"
+        raise InputError("there is no folder of kept results", option, "no --kept", wanted, hint)
+    return folder
+
+
 def _keeping(kept_in: Path | None, keep: bool, fresh: bool) -> Keeping | None:
     """What is done with kept results; nothing where there is no folder for them."""
     from manetlab_papers.reproduce import Keeping, kept_folder
 
-    folder = kept_folder() if kept_in is None else kept_in
-    if folder is None:
-        if keep:
-            hint = "say where: --kept FOLDER"
-            wanted = "a folder, or a checkout of the repository"
-            raise InputError("there is no place to keep results", "--keep", "no --kept", wanted, hint)
+    if kept_in is None and kept_folder() is None and not keep:
         return None
-    return Keeping(folder, taken=not fresh, renewed=keep)
+    return Keeping(_folder(kept_in, "--keep"), taken=not fresh, renewed=keep)
 
 
 def _check_page(markdown: Path | None, out: Path) -> None:

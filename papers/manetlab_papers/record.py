@@ -39,6 +39,7 @@ class Entry:
         scale: ``full`` or ``quick``.
         code: Version and commit of the code that ran.
         date: The day, as ``2026-11-21``.
+        stale: What has changed since kept runs were made; empty if they are current.
     """
 
     claim: str
@@ -50,9 +51,10 @@ class Entry:
     scale: str
     code: str
     date: str
+    stale: str = ""
 
 
-def entries(verdicts: Iterable[Verdict], scale: str, code: str, date: str) -> list[Entry]:
+def entries(verdicts: Iterable[Verdict], scale: str, code: str, date: str, stale: str = "") -> list[Entry]:
     """Verdicts as they are kept."""
     return [
         Entry(
@@ -65,6 +67,7 @@ def entries(verdicts: Iterable[Verdict], scale: str, code: str, date: str) -> li
             scale,
             code,
             date,
+            stale,
         )
         for each in verdicts
     ]
@@ -122,10 +125,14 @@ def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:
         "“In part”: the claim speaks of several systems, and the verdict is on those that are run here."
     )
     for scale in SCALES:
-        codes = sorted({(each.date, each.code) for each in of.values() if each.scale == scale})
+        codes = sorted({(each.date, each.code) for each in of.values() if each.scale == scale and each.code})
         if codes:
             text = "; ".join(f"{date} by {code}" for date, code in codes)
             table.notes.append(f"{scale.capitalize()} runs: {text}.")
+    stale = sum(bool(each.stale) for each in of.values())
+    if stale:
+        what = "verdict is stale" if stale == 1 else "verdicts are stale"
+        table.notes.append(f"{stale} {what}: set-up or code has changed since the runs were made.")
     return table
 
 
@@ -143,11 +150,13 @@ def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry], *, short: 
     for each in shown:
         claim = ledger.claims[each.claim]
         outcome = f"{each.outcome} (part: {each.part})" if each.part else each.outcome
+        outcome += ", stale" if each.stale else ""
         rule, ours, reason = accepted(claim), each.ours, each.reason
         if short:
             rule = rule if claim.lo or claim.hi else _shortened(ledger, claim)
             ours, reason = brief(ours), brief(reason)
         table.add(claim.id, claim.statement, claim.expected, rule, ours, outcome, reason)
+    table.notes += [f"Stale: {text}." for text in dict.fromkeys(each.stale for each in shown) if text]
     return table
 
 

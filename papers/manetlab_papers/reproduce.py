@@ -29,6 +29,29 @@ if TYPE_CHECKING:
 Progress = Callable[[str, "Report"], None]
 
 
+def judged_from(
+    ledger: Ledger, folder: Path, experiments: Sequence[Experiment]
+) -> tuple[list[record.Entry], list[Experiment]]:
+    """The verdicts that follow from kept results, and the experiments of which too little is kept.
+
+    Raises:
+        InputError: Results that are kept cannot be read.
+    """
+    found: list[record.Entry] = []
+    lacking = {each.id: each for each in experiments}
+    for scale in (Scale(), Scale(full=True)):
+        reproduction = Reproduction(ledger, scale, folder, keeping=Keeping(folder))
+        for experiment in experiments:
+            # Without runs both scales say the same.
+            if scale.full and not experiment.runs:
+                continue
+            entries = reproduction.judge_kept(experiment)
+            if entries is not None:
+                found += entries
+                lacking.pop(experiment.id, None)
+    return found, list(lacking.values())
+
+
 def chosen(ledger: Ledger, names: Iterable[str]) -> list[Experiment]:
     """The experiments that names stand for, each once, in the ledger's order.
 
@@ -133,6 +156,39 @@ class Reproduction:
         made = record.entries(verdicts, self.scale.name, *self._origin(needs))
         record.keep(self.folder, made)
         return made
+
+    def judge_kept(self, experiment: Experiment) -> list[record.Entry] | None:
+        """The verdicts on an experiment whose runs are kept, stale ones included; None if too little is kept.
+
+        Nothing is run and nothing is written.
+
+        Raises:
+            InputError: Results that are kept cannot be read.
+        """
+        assert self.keeping is not None
+        needs = list(needed(self.ledger, experiment, self.scale))
+        for part in needs:
+            if part.campaign.name not in self.costs:
+                found = load(self.keeping.folder, self.scale.name, part)
+                if found is None or not found.is_complete:
+                    return None
+                self.costs[part.campaign.name] = found.cost(range(part.campaign.point_count))
+                self._add(part, Ran(part, found.tables(), None, (), found))
+        stale: dict[str, set[str]] = {}
+        for part in needs:
+            before = self._ran[part.campaign.name].before
+            for code, changed in ({} if before is None else before.stale).items():
+                stale.setdefault(code, set()).update(changed)
+        text = "; ".join(
+            f"computed by {code}, since then changed: {', '.join(sorted(changed))}"
+            for code, changed in sorted(stale.items())
+        )
+        code, day = self._origin(needs) if needs else ("", "")
+        try:
+            verdicts = judge_all(experiment, self.evaluator)
+        except NotKept:
+            return None
+        return record.entries(verdicts, self.scale.name, code, day, text)
 
     def _judged(self, experiment: Experiment) -> list[Verdict]:
         """The verdicts; a campaign of which too little was kept for its rules is run."""

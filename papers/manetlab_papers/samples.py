@@ -39,7 +39,7 @@ class NotKept(InputError):
 
     def __init__(self, family: str, table: str, names: Collection[str]) -> None:
         found = f"no {', '.join(sorted(names))} in the table {table}"
-        hint = "reproduce the experiment with --fresh --keep"
+        hint = "reproduce the experiment with --keep, which runs what is lacking"
         super().__init__("a rule reads what was not kept", family, found, "all that rules read", hint)
         self.family = family
 

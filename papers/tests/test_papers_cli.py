@@ -85,6 +85,21 @@ def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_pat
     assert again.read_text(encoding="utf-8") == written
 
 
+def test_verdicts_come_from_what_reproduce_kept(tmp_path: Path) -> None:
+    key, kept_in = "bansal2003/sec-cbr-opposite", str(tmp_path / "kept")
+    manetlab("reproduce", key, "--out", str(tmp_path / "out"), "--kept", kept_in, "--keep")
+    page = tmp_path / "page.md"
+    text = manetlab("verdicts", key, "--kept", kept_in, "--markdown", str(page))
+    assert "B-09" in text
+    assert "Not kept" not in text
+    by_runs = tmp_path / "runs.md"
+    manetlab("status", "--out", str(tmp_path / "out"), "--markdown", str(by_runs))
+    assert page.read_text(encoding="utf-8") == by_runs.read_text(encoding="utf-8")
+    assert f"Not kept, or not enough: {key}" in " ".join(
+        manetlab("verdicts", key, "--kept", str(tmp_path / "nothing")).split()
+    )
+
+
 def test_the_page_cannot_take_the_place_of_the_record(tmp_path: Path) -> None:
     (tmp_path / record.FILE).write_text("[]")
     with pytest.raises(InputError, match="overwrite"):

@@ -22,7 +22,7 @@ from manetlab_papers import kept, ledger, record
 from manetlab_papers.campaigns import Part, Scale, needed, parts
 from manetlab_papers.keeping import identities, load
 from manetlab_papers.kept import Kept, KeptPoint, Maker
-from manetlab_papers.reproduce import Keeping, Reproduction
+from manetlab_papers.reproduce import Keeping, Reproduction, judged_from
 from manetlab_papers.tables import tables_of
 
 LEDGER = ledger.load()
@@ -179,6 +179,56 @@ def test_only_stale_points_are_run_again(tmp_path: Path, monkeypatch: pytest.Mon
     found = load(tmp_path / "kept", "quick", part)
     assert found is not None
     assert (found.missing, len(found.kept.makers)) == ([], 2)
+
+
+def test_verdicts_follow_from_kept_results_alone_and_stale_ones_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = CHEAP[0]
+    experiments = [LEDGER.experiments[each] for each in (key, "dyer2003/fig-8")]
+    first = Made(key, tmp_path, "first", Scale(), renewed=True)
+    entries, lacking = judged_from(LEDGER, tmp_path / "kept", experiments)
+    assert [each.id for each in lacking] == ["dyer2003/fig-8"]
+    assert entries == first.entries
+    assert "stale" not in record.page(LEDGER, entries)
+    units = {**code_modules.units(), "mac": "changed"}
+    monkeypatch.setattr(code_modules, "units", lambda: units)
+    [entry], _ = judged_from(LEDGER, tmp_path / "kept", experiments)
+    assert replace(entry, stale="") == first.entries[0]
+    assert entry.stale == f"computed by {entry.code}, since then changed: mac"
+    page = record.page(LEDGER, [entry])
+    assert f"Stale: {entry.stale}." in page
+    assert f"| {entry.outcome}, stale |" in page
+    assert "1 verdict is stale" in page
+
+
+def test_another_set_up_makes_kept_runs_stale(tmp_path: Path) -> None:
+    key = CHEAP[0]
+    Made(key, tmp_path, "first", replace(SMALL, duration_share=0.05), renewed=True)
+    [part] = needed(LEDGER, LEDGER.experiments[key], SMALL)
+    found = load(tmp_path / "kept", "quick", part)
+    assert found is not None
+    assert found.is_complete
+    assert list(found.stale.values()) == [["set-up"]]
+    assert found.missing == list(range(part.campaign.point_count))
+
+
+def test_a_stopped_reproduction_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    keys = (CHEAP[0], CHEAP[2])
+    Made(keys[0], tmp_path, "out", renewed=True)
+    with monkeypatch.context() as patched:
+        patched.setattr("manetlab_papers.kept.write_bytes", stop)
+        with pytest.raises(KeyboardInterrupt):
+            Made(keys[1], tmp_path, "out", renewed=True)
+    # What was kept is taken, what was run is in the store; nothing is made twice.
+    assert Made(keys[0], tmp_path, "out", renewed=True).ran == []
+    assert max(Made(keys[1], tmp_path, "out", renewed=True).ran) == 0
+    assert Made(keys[1], tmp_path, "elsewhere", renewed=True).ran == []
 
 
 # What makes results stale.
