@@ -34,10 +34,14 @@ PAIRS = [(routing, sender) for sender in SENDERS for routing in ROUTINGS]
 """Every protocol with every sender. They come in turns."""
 LARGE_NODES, LARGE_S = 20, 30.0
 """Every other scenario has at least so many nodes and lasts at least so long, in s."""
-COMMON_SECTIONS = ("radio", "mac", "queue", "arp", "network", "tcp", "adp", "video", "rtp")
-"""Sections that matter whatever the protocol is."""
+COMMON_SECTIONS = {
+    "radio": 1, "mac": 2, "queue": 1, "arp": 1, "network": 1, "tcp": 3, "adp": 1, "video": 1, "rtp": 1,
+}  # fmt: skip
+"""Sections that matter whatever the protocol is, and how often each is chosen, relative to the others."""
+OWN_SECTION = 4
+"""How often the section of the protocol is chosen, which only its own scenarios have."""
 NEAR, EXTREME = "near", "extreme"
-"""How parameters are changed: a few of them to other values near the default, or one to three to the ends of
+"""How parameters are changed: a few of them to other values near the default, or one to four to the ends of
 their range or anywhere between."""
 LIGHT_S_PER_M = 1e6 / 299_792_458.0
 """Travel time of light, in µs a metre."""
@@ -137,23 +141,23 @@ class _Drawing:
     def _changes(self) -> dict[str, Fields]:
         """Changed parameters by section."""
         rng = self.rng
-        sections = [*COMMON_SECTIONS, self.routing.partition(":")[0]]
+        sections = {**COMMON_SECTIONS, self.routing.partition(":")[0]: OWN_SECTION}
         defaults = parameters.profile(self.profile)
         open_to_change = [
             each
-            for section in dict.fromkeys(sections)
+            for section in sections
             for each in parameters.schema().get(section, {}).values()
             # The name of the sender would not be true any more.
             if not (section == "tcp" and self.sender != NO_TCP and each.name in _set_by(self.sender))
         ]
-        how = rng.choices([None, NEAR, EXTREME], [2, 4, 4])[0]
+        how = rng.choices([None, NEAR, EXTREME], [2, 3, 5])[0]
         if how is None:
             return {}
-        count = rng.randint(1, 8) if how == NEAR else rng.randint(1, 3)
-        # A section with few parameters is drawn as often as one with many.
+        count = rng.randint(1, 8) if how == NEAR else rng.randint(1, 4)
+        held = sorted({each.section for each in open_to_change})
         drawn = [
             rng.choice([each for each in open_to_change if each.section == section])
-            for section in rng.choices(sorted({each.section for each in open_to_change}), k=count)
+            for section in rng.choices(held, [sections[section] for section in held], k=count)
         ]
         found: dict[str, Fields] = {}
         for each in drawn:

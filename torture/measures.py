@@ -129,7 +129,7 @@ RTP = {
     "rtp_packets_expected": COUNT,
     # Copies count as received (RFC 3550, A.3), so fewer than none may be lost.
     "rtp_packets_lost": WHOLE,
-    "rtp_loss_fraction": Range(-math.inf, 1.0, optional=True),
+    "rtp_loss_fraction": SHARE_OR_NONE,
     "rtp_jitter_s": TIME,
     "rtp_reports_sent": COUNT,
     "rtp_reports_received": COUNT,
@@ -273,8 +273,6 @@ ORDERED = (
     ("message_latency_p95_s", "message_latency_p99_s"),
     ("response_time_mean_s", "response_time_max_s"),
     ("route_repair_mean_s", "route_repair_max_s"),
-    ("rtp_reports_received", "rtp_reports_sent"),
-    ("rtp_sender_reports_received", "rtp_sender_reports_sent"),
 )
 """Pairs of measures of a flow of which the first is not above the second."""
 

@@ -113,8 +113,7 @@ class Tally:
             f"failed {self.counts[FAILED]}",
             f"large (at least {drawing.LARGE_NODES} nodes and {drawing.LARGE_S:g} s): {self.counts['large']} "
             f"({self.counts['large'] / max(ran, 1):.1%})",
-            f"repeated {self.counts['repeated']}, recorded with time series {self.counts['recorded']}: their hash "
-            "was the same",
+            f"repeated {self.counts['repeated']}, recorded with time series {self.counts['recorded']}",
             f"pairs of protocol and sender: {len(drawing.PAIRS)}, each at least {self.fewest[0]} times "
             f"({self.fewest[1]}); with other protocols or carriers {len(others)}, at least "
             f"{min(others, default=0)} times",

@@ -282,7 +282,8 @@ impl Network {
                 self.end_transmission(at);
                 return;
             };
-            if !self.go_on(at, due) {
+            // A frame can be shorter than signals travel: its last bits are then late, but in order of time.
+            if !self.go_on(at, due.max(self.now)) {
                 return;
             }
         }

@@ -68,13 +68,13 @@ pub struct RtpMeasures {
     pub rtp_jitter_s: f64,
     /// Receiver reports sent.
     pub rtp_reports_sent: u64,
-    /// Those that reached the sender.
+    /// Those that reached the sender, copies included: reports have no numbers.
     pub rtp_reports_received: u64,
     /// Mean of the fractions lost that they say; none if none came.
     pub rtp_reported_loss_mean: Option<f64>,
     /// Sender reports sent, the one with the BYE among them.
     pub rtp_sender_reports_sent: u64,
-    /// Those that reached the receiver.
+    /// Those that reached the receiver, copies included.
     pub rtp_sender_reports_received: u64,
     /// Packets sent, as the last of them to arrive says; none if none came.
     pub rtp_reported_packets: Option<u64>,
