@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -227,7 +228,7 @@ def only(campaign: Campaign, points: Sequence[int]) -> Campaign:
     return campaign.changed(factors={CHOSEN: chosen})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ran:
     """Runs that were made here and may be kept.
 
@@ -269,16 +270,13 @@ def named_totals(ledger: Ledger) -> set[str]:
     return found
 
 
-def keep(
-    folder: Path, scale: str, ran: Ran, read_by_rules: Mapping[str, Collection[str]], totals: Collection[str]
-) -> bool:
+def keep(folder: Path, scale: str, ran: Ran, totals: Collection[str]) -> bool:
     """Keeps the runs of a campaign; returns whether the file is another than before.
 
     Args:
         folder: The folder of kept results.
         scale: ``full`` or ``quick``.
-        ran: The runs.
-        read_by_rules: The columns that rules and tables have read, by table; ``*`` for all of a table.
+        ran: The runs; of their tables what rules have read is kept.
         totals: The totals that are kept whether they have been read or not.
 
     Raises:
@@ -300,19 +298,31 @@ def keep(
         "result_hash": [str(row["result_hash"])[:HASH_DIGITS] for row in rows],
         "cpu_time_s": [round(float(row["cpu_time_s"]), 3) for row in rows],
     }
-    wanted = _wanted(ran, read_by_rules, totals)
+    path = path_of(folder, scale, campaign.name)
+    wanted = _wanted(ran, totals)
+    for table, names in _measures_before(path).items():
+        # Rules of other experiments read these.
+        if table in ("runs", "flows", "drops") or campaign.series_s is not None:
+            there = {name for row in ran.tables.rows(table)[:1] for name in row}
+            wanted.setdefault(table, set()).update(names & there)
     of = {table: ran.tables.rows(table) for table in wanted}
     kept = Kept(campaign.name, scale, makers, points, {**columns, **columns_of(of, wanted, places)})
-    return write(path_of(folder, scale, campaign.name), kept)
+    return write(path, kept)
 
 
-def _wanted(
-    ran: Ran, read_by_rules: Mapping[str, Collection[str]], totals: Collection[str]
-) -> dict[str, set[str]]:
+def _measures_before(path: Path) -> Mapping[str, set[str]]:
+    """The columns of the file that is replaced; none if it cannot be read, since nothing of it is used."""
+    with suppress(InputError):
+        before = read(path)
+        return {} if before is None else before.measures
+    return {}
+
+
+def _wanted(ran: Ran, totals: Collection[str]) -> dict[str, set[str]]:
     """The columns to keep: those read, those kept before as far as they are there, and all that data name."""
     levels = {*PLACES, "key", *ran.part.campaign.factors, *ran.part.labels}
     wanted = {"runs": set(totals) & set(ran.tables.rows("runs")[0]) - levels}
-    for table, names in read_by_rules.items():
+    for table, names in ran.tables.read.items():
         if "*" in names:
             names = {name for row in ran.tables.rows(table) for name in row} - levels
         wanted.setdefault(table, set()).update(names)

@@ -138,6 +138,7 @@ class Reproduction:
         self.evaluator = Evaluator(ledger, self.runs, full=scale.full)
         self.costs: dict[str, Cost] = {}
         self._ran: dict[str, Ran] = {}
+        self._kept: dict[str, tuple[Ran, int]] = {}
 
     def make(self, experiment: Experiment) -> list[record.Entry]:
         """Runs what is missing of an experiment, judges its claims and keeps the verdicts.
@@ -261,4 +262,8 @@ class Reproduction:
         totals = named_totals(self.ledger)
         for part in needs:
             ran = self._ran[part.campaign.name]
-            keep(self.keeping.folder, self.scale.name, ran, self.runs.read.get(part.family, {}), totals)
+            count = sum(map(len, ran.tables.read.values()))
+            # Most experiments that share runs read the same of them.
+            if ran.made is not None and self._kept.get(part.campaign.name) != (ran, count):
+                keep(self.keeping.folder, self.scale.name, ran, totals)
+                self._kept[part.campaign.name] = (ran, count)

@@ -55,6 +55,7 @@ class Tables:
         drops: One mapping a kind of dropped packet: the same places, ``packets``, ``reason``, ``count``.
         series: Reads a time series of all runs by its name, one mapping a row.
         kept: The columns that there are, by table, if these are runs that were kept; else None.
+        read: The columns that were read, by table; ``*`` stands for all.
     """
 
     labels: Mapping[str, Any]
@@ -63,6 +64,7 @@ class Tables:
     drops: Sequence[Row] = ()
     series: Callable[[str], Sequence[Row]] | None = None
     kept: Mapping[str, Collection[str]] | None = None
+    read: dict[str, set[str]] = field(default_factory=dict)
     _read: dict[str, Sequence[Row]] = field(default_factory=dict)
 
     @classmethod
@@ -88,14 +90,9 @@ class Tables:
 
 
 class Runs:
-    """All finished runs, by the name of the campaign and the labels of its factors and cells.
-
-    Attributes:
-        read: The columns that have been read, by campaign and table; ``*`` stands for all.
-    """
+    """All finished runs, by the name of the campaign and the labels of its factors and cells."""
 
     def __init__(self) -> None:
-        self.read: dict[str, dict[str, set[str]]] = {}
         self._tables: dict[str, list[Tables]] = {}
         self._ignored: dict[str, Collection[str]] = {}
         self._found: dict[tuple[Any, ...], list[Row]] = {}
@@ -108,6 +105,8 @@ class Runs:
 
     def replace(self, family: str, old: Tables, new: Tables) -> None:
         """Puts other tables of the same runs in the place of some."""
+        for table, names in old.read.items():
+            new.read.setdefault(table, set()).update(names)
         self._tables[family] = [new if each is old else each for each in self._tables[family]]
         self._found.clear()
 
@@ -122,14 +121,14 @@ class Runs:
             NotRun: There is no such point.
             SeveralPoints: There are several.
         """
-        self._note(family, "runs", measure)
+        self._note(family, "runs", levels, measure)
         rows = self._rows(family, "runs", levels)
         _check_single(family, rows, levels)
         return [_number(row[measure]) for row in rows]
 
     def flow(self, family: str, measure: str, number: int, levels: Mapping[str, Any]) -> Values:
         """A measure of one flow in every scenario."""
-        self._note(family, "flows", measure)
+        self._note(family, "flows", levels, measure)
         rows = [row for row in self._rows(family, "flows", levels) if row["flow"] == number]
         _check_single(family, rows, levels)
         return [_number(row[measure]) for row in rows]
@@ -138,7 +137,7 @@ class Runs:
         self, family: str, measure: str, levels: Mapping[str, Any], kind: str | None = None
     ) -> list[Values]:
         """A measure of all flows, or those of a kind, in every scenario, in order of flows."""
-        self._note(family, "flows", measure)
+        self._note(family, "flows", levels, measure)
         found: dict[int, Values] = {}
         for row in self._rows(family, "flows", levels):
             if kind in (None, row["kind"]):
@@ -154,7 +153,7 @@ class Runs:
         self, family: str, packets: str, reasons: Collection[str] | None, levels: Mapping[str, Any]
     ) -> Values:
         """How many packets of a kind were dropped for these reasons, or for any, in every scenario."""
-        self._note(family, "drops", "packets", "reason", "count")
+        self._note(family, "drops", levels, "packets", "reason", "count")
         found = dict.fromkeys(self.replications(family, levels), 0.0)
         for row in self._rows(family, "drops", levels, may_lack=True):
             if row["packets"] == packets and (reasons is None or row["reason"] in reasons):
@@ -167,7 +166,7 @@ class Runs:
 
     def series(self, family: str, name: str, levels: Mapping[str, Any]) -> dict[int, list[Row]]:
         """The rows of a time series at these levels, by replication."""
-        self._note(family, name, "*")
+        self._note(family, name, levels, "*")
         found: dict[int, list[Row]] = {}
         for row in self._rows(family, name, levels):
             found.setdefault(int(row["replication"]), []).append(row)
@@ -180,31 +179,42 @@ class Runs:
         except NotRun:
             return False
 
-    def _note(self, family: str, table: str, *names: str) -> None:
-        """Notes that columns are read.
+    def _note(self, family: str, table: str, levels: Mapping[str, Any], *names: str) -> None:
+        """Notes that columns are read at these levels.
 
         Raises:
             NotKept: Of some runs they were not kept.
         """
-        self.read.setdefault(family, {}).setdefault(table, set()).update(names)
-        for tables in self._tables.get(family, ()):
+        for tables in self._at(family, self._heeded(family, levels)):
+            tables.read.setdefault(table, set()).update(names)
             if tables.kept is not None:
                 there = tables.kept.get(table, ())
                 lacking = set(names) - {*there, *("*" if there else "")}
                 if lacking:
                     raise NotKept(family, table, lacking)
 
+    def _heeded(self, family: str, levels: Mapping[str, Any]) -> dict[str, Any]:
+        """The levels at which a campaign is not the same."""
+        ignored = self._ignored.get(family, ())
+        return {name: label for name, label in levels.items() if name not in ignored}
+
+    def _at(self, family: str, levels: Mapping[str, Any]) -> list[Tables]:
+        """The campaigns whose cells have these levels."""
+        return [
+            each
+            for each in self._tables.get(family, ())
+            if all(each.labels[name] == label for name, label in levels.items() if name in each.labels)
+        ]
+
     def _rows(
         self, family: str, table: str, levels: Mapping[str, Any], *, may_lack: bool = False
     ) -> list[Row]:
-        ignored = self._ignored.get(family, ())
-        levels = {name: label for name, label in levels.items() if name not in ignored}
+        levels = self._heeded(family, levels)
         key = (family, table, *sorted((name, str(label)) for name, label in levels.items()))
         if key not in self._found:
             self._found[key] = [
                 row
-                for each in self._tables.get(family, ())
-                if all(each.labels[name] == label for name, label in levels.items() if name in each.labels)
+                for each in self._at(family, levels)
                 for row in ({**each.labels, **found} for found in each.rows(table))
                 if all(row[name] == label for name, label in levels.items())
             ]

@@ -23,6 +23,7 @@ from manetlab_papers.campaigns import Part, Scale, needed, parts
 from manetlab_papers.keeping import identities, load
 from manetlab_papers.kept import Kept, KeptPoint, Maker
 from manetlab_papers.reproduce import Keeping, Reproduction, judged_from
+from manetlab_papers.samples import NotKept, Runs, Tables
 from manetlab_papers.tables import tables_of
 
 LEDGER = ledger.load()
@@ -231,6 +232,20 @@ def test_a_stopped_reproduction_goes_on_where_it_stopped(
     assert Made(keys[1], tmp_path, "elsewhere", renewed=True).ran == []
 
 
+def test_a_cell_needs_only_what_is_read_of_it() -> None:
+    def tables(load: int, columns: dict[str, set[str]]) -> Tables:
+        rows = [{"replication": number, "x": 1.0 * number} for number in range(2)]
+        return Tables({"load": load}, rows, kept=columns)
+
+    runs, light = Runs(), tables(1, {"runs": {"x"}})
+    runs.add("made", light)
+    runs.add("made", tables(2, {"runs": {"y"}}))
+    assert runs.values("made", "x", {"load": 1}) == [0.0, 1.0]
+    assert light.read == {"runs": {"x"}}
+    with pytest.raises(NotKept):
+        runs.values("made", "x", {"load": 2})
+
+
 # What makes results stale.
 
 
@@ -303,6 +318,11 @@ def test_a_rule_that_reads_what_was_not_kept_runs_again(tmp_path: Path) -> None:
     kept.write(path, replace(content, columns=columns))
     again = Made(key, tmp_path, "second", renewed=True)
     assert max(again.ran) > 0
+    # What rules of other experiments need stays, too.
+    columns = {**content.columns, "flows.hops_mean": [[1.0]] * len(content.columns["point"])}
+    kept.write(path, replace(content, columns=columns))
+    Made(key, tmp_path, "third", taken=False, renewed=True)
+    assert "flows.hops_mean" in (kept.read(path) or content).columns
     restored = kept.read(path)
     assert restored is not None
     assert "flows.throughput_bps" in restored.columns
