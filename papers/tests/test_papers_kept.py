@@ -268,7 +268,7 @@ def test_a_protocol_makes_only_its_own_results_stale() -> None:
         others = {name for name in of if name.startswith("routing/")} - {f"routing/{routing}"}
         assert not others
         assert not {name for name in of if name.startswith("transport/")}
-    assert {"transport/tcp", "transport/tcp/congestion/reno", "flow/transfer"} <= used("aodv", **tcp)
+    assert {"transport/tcp", "transport/tcp/route_failure/none", "flow/transfer"} <= used("aodv", **tcp)
     vegas = used("aodv", **tcp, tcp={"sender": "vegas"})
     assert "transport/tcp/congestion/vegas" in vegas
     assert "transport/tcp/congestion/cubic" not in vegas

@@ -136,14 +136,15 @@ OPTIONAL: Mapping[str, Condition] = {
     **{name: _routed("static") for name in ("routing/static_routes", "topology")},
     **{name: _routed("custom") for name in ("wire/custom", "py/routing")},
     **{name: lambda use: use.tcp for name in ("transport/tcp", "wire/tcp", "flow/connection")},
-    **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "reno", "tahoe", "vegas")},
+    **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "tahoe", "vegas")},
     **{
         f"transport/tcp/route_failure/{name.replace('-', '_')}": _route_failure(name)
         for name in ("atcp", "bansal-barua", "elfn", "none", "tcp-bus", "tcp-door", "tcp-f")
     },
     "stage/tcp_bus": _route_failure("tcp-bus"),
     **{name: lambda use: use.adp for name in ("transport/adp", "wire/adp", "flow/over_adp")},
-    **{name: lambda use: use.rtp for name in ("transport/rtp", "wire/rtp", "flow/rtp")},
+    # Whatever carries messages may carry them as RTP.
+    **{name: lambda use: use.rtp or use.adp or use.udp for name in ("transport/rtp", "wire/rtp", "flow/rtp")},
     "flow/over_udp": lambda use: use.udp,
     "flow/over_tcp": lambda use: "tcp" in use.carriers,
     "flow/transfer": _kind("tcp"),
