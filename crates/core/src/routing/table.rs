@@ -35,6 +35,7 @@ impl<E: Entry> Table<E> {
     /// destination.
     fn add(&mut self, entry: E) -> usize {
         let dst = entry.dst();
+        debug_assert!(!dst.is_broadcast(), "the list of places would have one for every number");
         let place = self.entries.partition_point(|other| other.dst() < dst);
         self.entries.insert(place, entry);
         if self.places.len() <= dst.index() {

@@ -179,7 +179,7 @@ impl Adv {
         from: NodeId,
         actions: &mut Vec<Action>,
     ) {
-        self.count_newcomer(now, from);
+        self.count_changes(now, from);
         self.seen.retain(|_, until| *until > now);
         let name = (flood.origin, flood.id);
         let is_new = flood.origin != self.node && self.seen.insert(name, now + FLOOD_MEMORY).is_none();

@@ -1,6 +1,7 @@
 //! Data packets (3.2.6), neighbours that come and go (3.2.2), links that fail.
 //!
-//! **Deviations** (docs/models/adv.md): 11 (buffered packets), 12 (broken links).
+//! **Deviations** (docs/models/adv.md): 11 (buffered packets), 12 (broken links), 19 (urgency), 20
+//! (neighbours that go).
 
 use super::Adv;
 use super::route::Route;
@@ -41,15 +42,16 @@ impl Adv {
     }
 
     /// The MAC reports a broken link: a neighbour change, and the end of all routes across it. Each is
-    /// advertised, and urgent at a forwarding node at high speed.
+    /// advertised, and urgent at a forwarding node: 3.2.2 names no speed, and Table 3.4, which does, is about
+    /// received updates.
     pub(super) fn lose_neighbour(&mut self, now: Time, neighbour: NodeId, actions: &mut Vec<Action>) {
-        let is_fast = self.mobility.speed == Speed::High;
+        let is_urgent = self.params.urgent_breaks_at_low_speed || self.mobility.speed == Speed::High;
         let mut was_in_use = false;
         for route in self.table.iter_mut().filter(|route| route.next_hop == neighbour && route.is_valid()) {
             was_in_use = true;
             route.invalidate();
             route.count_up();
-            if is_fast && route.is_forwarded() {
+            if is_urgent && route.is_forwarded() {
                 self.trigger.raise(self.params.trgmeter_med);
             }
             actions.push(Action::Notify(Notice::RouteFailed { dst: route.dst, told: false }));
@@ -60,9 +62,14 @@ impl Adv {
     }
 
     /// An update or a connection control packet from a node that was not within one hop is a neighbour
-    /// change.
-    pub(super) fn count_newcomer(&mut self, now: Time, from: NodeId) {
-        if self.table.get(from).is_none_or(|route| route.metric != 1) {
+    /// change: it has come in. If its metric has risen from 1 since it was last heard, it has gone out before.
+    pub(super) fn count_changes(&mut self, now: Time, from: NodeId) {
+        let (mut has_come, mut had_gone) = (true, false);
+        if let Some(route) = self.table.get_mut(from) {
+            has_come = route.metric != 1;
+            had_gone = std::mem::take(&mut route.has_risen) && self.params.departures_when_heard;
+        }
+        for _ in 0..u32::from(has_come) + u32::from(had_gone) {
             self.mobility.count(now, &self.params);
         }
     }

@@ -22,7 +22,7 @@
 //! **Not implemented.** Rollover of the 16-bit sequence numbers: a run is too short for it.
 //!
 //! **Deviations**: how the model decides where the text contradicts itself (1 to 6) and what it leaves open
-//! (7 to 18) is numbered in docs/models/adv.md.
+//! (7 to 20) is numbered in docs/models/adv.md.
 
 mod connections;
 mod decision;
@@ -75,6 +75,15 @@ params! {
         speed_window_updates: u32 = 6, "", "Dyer 2002, 3.2.3", [1.0, 1e6];
         /// Time after which the count restarts even without that number of full updates.
         speed_window_s: f64 = 60.0, "s", "assumed", [0.001, 1e6];
+        /// A node counts as gone out of one hop's range when it is heard again after its metric rose from 1,
+        /// as the text says; off: as soon as the metric rises.
+        departures_when_heard: bool = true, "", "Dyer 2002, 3.2.2 (on)";
+        /// A forwarding node whose link breaks raises the trigger meter by TRGMETER_MED at either speed; off:
+        /// only at HIGH_SPEED.
+        urgent_breaks_at_low_speed: bool = true, "", "Dyer 2002, 3.2.2 (on); Table 3.4 on updates (off)";
+        /// A forwarding node raises the trigger meter by TRGMETER_MED for a fresh or invalid route in an
+        /// update at either speed; off: only at HIGH_SPEED.
+        urgent_entries_at_low_speed: bool = false, "", "Dyer 2002, 3.2.2 (on); 3.2.5, Table 3.4 (off)";
         /// BUFFER_THRESHOLD: number of packets in the buffer at and above which another one increases the
         /// trigger meter.
         buffer_threshold: u32 = 2, "packet", "Dyer 2002, 3.2.3", [1.0, 100_000.0];
@@ -311,6 +320,9 @@ impl Routing for Adv {
             Payload::Adv(message) => {
                 let message = message.clone();
                 self.take_back(packet, &message, actions);
+            }
+            _ if packet.dst.is_broadcast() => {
+                actions.push(Action::Broadcast { packet, delay: Span::ZERO });
             }
             _ => self.forward(now, packet, actions),
         }

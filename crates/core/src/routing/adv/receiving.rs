@@ -1,6 +1,7 @@
 //! Processing received updates (3.2.5).
 //!
-//! **Deviations** (docs/models/adv.md): 9 (lost floods), 10 (requests).
+//! **Deviations** (docs/models/adv.md): 9 (lost floods), 10 (requests), 19 (urgency), 20 (neighbours
+//! that go).
 
 use super::Adv;
 use super::decision::{Decision, View, decide};
@@ -20,7 +21,7 @@ impl Adv {
         actions: &mut Vec<Action>,
     ) {
         self.mobility.look_at_clock(now, &self.params);
-        self.count_newcomer(now, from);
+        self.count_changes(now, from);
         let amounts = self.params.trgmeter_by_response();
         for entry in &*update.entries {
             self.trigger.raise(amounts[entry.expected_response as usize]);
@@ -70,14 +71,14 @@ impl Adv {
             }
             Decision::AdoptFresher | Decision::AdoptShorter => {
                 if decision == Decision::AdoptFresher && route.is_forwarded() {
-                    self.raise_at_high_speed();
+                    self.raise_for_entry();
                 }
                 self.adopt(now, entry.dst, from, entry.metric.saturating_add(1), entry.seqno, actions);
             }
             Decision::Invalidate => {
                 route.adopt(from, INFINITE, entry.seqno);
                 if route.is_forwarded() {
-                    self.raise_at_high_speed();
+                    self.raise_for_entry();
                 }
                 actions.push(Action::Notify(Notice::RouteFailed { dst: entry.dst, told: true }));
             }
@@ -85,9 +86,9 @@ impl Adv {
         }
     }
 
-    /// News of a route across a forwarding node is urgent in a fast network.
-    fn raise_at_high_speed(&mut self) {
-        if self.mobility.speed == Speed::High {
+    /// An update brings news of a route across this forwarding node: urgent in a fast network.
+    fn raise_for_entry(&mut self) {
+        if self.params.urgent_entries_at_low_speed || self.mobility.speed == Speed::High {
             self.trigger.raise(self.params.trgmeter_med);
         }
     }
@@ -103,9 +104,10 @@ impl Adv {
         actions: &mut Vec<Action>,
     ) -> bool {
         let route = self.table.get_or_insert_with(dst, || Route::unknown(dst));
-        let (was_valid, was_neighbour) = (route.is_valid(), route.metric == 1);
+        let (was_valid, rises) = (route.is_valid(), route.metric == 1 && metric > 1);
+        route.has_risen |= rises;
         route.adopt(next_hop, metric, seqno);
-        if was_neighbour && metric > 1 {
+        if rises && !self.params.departures_when_heard {
             self.mobility.count(now, &self.params);
         }
         if !was_valid {

@@ -19,6 +19,8 @@ pub(super) struct Route {
     /// *Packets handled*: data packets lately sent towards it; above zero this node is a forwarding node to
     /// it.
     pub(super) handled: u32,
+    /// Its metric has risen from 1 since it was last heard.
+    pub(super) has_risen: bool,
     /// *Receiver flag*: it is an active receiver.
     pub(super) is_receiver: bool,
     /// *Advertisement count*: the number of partial updates that shall name it.
@@ -41,6 +43,7 @@ impl Route {
             metric: INFINITE,
             seqno: 0,
             handled: 0,
+            has_risen: false,
             is_receiver: false,
             advertise: 0,
             is_asked_for: false,

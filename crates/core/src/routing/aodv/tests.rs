@@ -160,6 +160,9 @@ fn the_sets_have_their_sources_values_and_are_in_range() {
     assert_eq!(rfc, AodvParams::default());
     let dyer = AodvParams::set("dyer-2002").expect("Dyer's set");
     assert_eq!((dyer.active_route_timeout_s, dyer.ttl_start, dyer.rreq_retries), (50.0, 1, 3));
+    // The three other times that the same comments of aodv.h give beside the 50 s.
+    let commented = (dyer.my_route_timeout_s, dyer.reverse_route_life_s, dyer.broadcast_id_save_s);
+    assert_eq!(commented, (100.0, 5.0, 3.0));
     let delete_period = |set: AodvParams| set.delete_period_factor * set.active_route_timeout_s;
     let modes = [AodvParams::aodv_uu_ll(), AodvParams::aodv_uu_hello()];
     assert_eq!(modes.map(|mode| delete_period(mode).to_string()), ["10", "15"], "AODV-UU, params.h");

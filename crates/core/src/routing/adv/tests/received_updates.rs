@@ -64,6 +64,18 @@ fn table_3_4_row_1_adopts_the_fresher_route() {
 }
 
 #[test]
+fn news_of_a_forwarded_route_can_be_urgent_at_low_speed_too() {
+    for (received, meter) in [(entry(9, 8, 6, true, ZERO), 8), (entry(9, 7, INF, true, ZERO), 8)] {
+        for (at_low_speed, meter) in [(false, 0), (true, meter)] {
+            let params = AdvParams { urgent_entries_at_low_speed: at_low_speed, ..AdvParams::default() };
+            let mut node = Node::new(&params).with_route(9, 5, 3, 6);
+            node.update(at(1.0), 5, &[received]);
+            assert_eq!(node.meter(), meter, "{received:?}");
+        }
+    }
+}
+
+#[test]
 fn table_3_4_row_2_adopts_the_shorter_route() {
     assert_eq!(effects(4, entry(9, 6, 1, true, ZERO)), ((4, 2, 6), 2, [0, 0]));
     let mut node = Node::new(&AdvParams { literal_metric_rule: true, ..AdvParams::default() });
