@@ -62,7 +62,8 @@ impl Adv {
     }
 
     /// An update or a connection control packet from a node that was not within one hop is a neighbour
-    /// change: it has come in. If its metric has risen from 1 since it was last heard, it has gone out before.
+    /// change: it has come in. If its metric has risen from 1 since it was last heard, it had gone out
+    /// before.
     pub(super) fn count_changes(&mut self, now: Time, from: NodeId) {
         let (mut has_come, mut had_gone) = (true, false);
         if let Some(route) = self.table.get_mut(from) {

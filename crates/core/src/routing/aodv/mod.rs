@@ -188,8 +188,8 @@ impl AodvParams {
 
     /// AODV of Dyer's dissertation (2002, Table 3.7): the ns-2 model with a route timeout of 50 s and rings
     /// from TTL 1. Of the rest MY_ROUTE_TIMEOUT (100 s), the reverse route's life (5 s) and the memory of
-    /// requests (3 s) are those that the model's own comments give for its earlier versions: the same comments
-    /// give the 50 s of Table 3.7.
+    /// requests (3 s) are those that the model's own comments give for its earlier versions, as they do the
+    /// 50 s of Table 3.7.
     pub fn dyer_2002() -> AodvParams {
         AodvParams {
             active_route_timeout_s: 50.0,
