@@ -1,7 +1,8 @@
 # One transfer of 120 segments over a link of 44 ms, some packets of which are dropped, in ns-2.35.
-#   ns traces.tcl AGENT SINK "PACKETS"     PACKETS: which ones are lost, as they are counted on the link, from zero
+#   ns traces.tcl AGENT SINK "LOST" "MARKED"    which packets, as they are counted on the link, from zero
+# With marks both ends support ECN. Marks come before losses, so that both are counted alike.
 # Output: the agent's trace of its window and the link's trace.
-lassign $argv agent_name sink_name lost
+lassign $argv agent_name sink_name lost marked
 set ns [new Simulator]
 set a [$ns node]
 set b [$ns node]
@@ -11,14 +12,19 @@ $ns duplex-link $a $b 1000Gb 44ms DropTail
 $ns queue-limit $a $b 1000
 set agent [new Agent/$agent_name]
 $agent set window_ 16
+$agent set ecn_ [expr {$marked ne ""}]
 $ns attach-agent $a $agent
 set sink [new Agent/$sink_name]
 $ns attach-agent $b $sink
 $ns connect $agent $sink
-set losses [new ErrorModel/List]
-$losses droplist $lost
-$losses drop-target [new Agent/Null]
-$ns lossmodel $losses $a $b
+foreach {packets mark} [list $lost false $marked true] {
+    if {$packets eq ""} continue
+    set model [new ErrorModel/List]
+    $model set markecn_ $mark
+    $model droplist $packets
+    $model drop-target [new Agent/Null]
+    $ns lossmodel $model $a $b
+}
 set trace [open /dev/stdout w]
 $agent attach $trace
 $agent trace cwnd_

@@ -17,7 +17,7 @@
 //! | `backlog.rs` | what the application has handed over, cut into segments |
 //! | `receiver.rs` | reassembly, acknowledgements now or later, SACK blocks, time stamps |
 //!
-//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 33,
+//! What is implemented and what is not is in docs/models/tcp.md, which also numbers the deviations, 1 to 37,
 //! each with its clause.
 
 mod backlog;
@@ -33,7 +33,7 @@ mod tests;
 
 pub use params::{
     BackoffEnd, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant,
-    WindowReduction,
+    VegasRules, WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

@@ -31,6 +31,16 @@ choices! {
 }
 
 choices! {
+    /// Whose rules Vegas follows.
+    pub enum VegasRules {
+        /// The paper's (Brakmo and Peterson 1995 §3).
+        Brakmo1995 = "brakmo-1995",
+        /// Those of ns-2's `Agent/TCP/Vegas`.
+        Ns235 = "ns-2.35",
+    }
+}
+
+choices! {
     /// What ends the back-off of the retransmission timeout, under every policy.
     pub enum BackoffEnd {
         /// A fresh round-trip sample, which the ACK of a retransmission is not (Karn; RFC 6298 §5, note after
@@ -183,6 +193,8 @@ params! {
         cubic_beta: f64 = 0.7, "", "RFC 9438 §4.6", [0.1, 0.99];
         /// Does CUBIC release bandwidth faster when its window has not reached the last maximum again?
         cubic_fast_convergence: bool = true, "", "RFC 9438 §4.7";
+        /// Whose rules Vegas follows.
+        vegas_rules: VegasRules = VegasRules::Brakmo1995, "", "Brakmo and Peterson 1995 §3; ns-2 Agent/TCP/Vegas";
         /// Vegas's α: with fewer segments than this waiting the window increases.
         vegas_alpha: f64 = 1.0, "segment", "Brakmo and Peterson 1995 §3.2; ns-2 v_alpha_", [0.0, 1000.0];
         /// Vegas's β: with more segments than this waiting the window decreases.
@@ -208,6 +220,8 @@ params! {
 
         /// Do both ends support congestion marks in IP headers, so that queues can mark instead of dropping?
         ecn: bool = false, "", "RFC 3168";
+        /// Do retransmissions carry CWR, and can they be marked?
+        ecn_on_retransmissions: bool = false, "", "RFC 3168 §6.1.2 and §6.1.5 (no); ns-2 SetCWRonRetransmit_";
 
         /// Does the receiver delay the ACKs of segments that arrive in order?
         delayed_ack: bool = true, "", "RFC 1122 §4.2.3.2, RFC 5681 §4.2";
@@ -310,6 +324,8 @@ impl TcpParams {
             fast_retransmit_restarts_timer: true,
             lost_syn_spares_ssthresh: false,
             sack_recovery_at_point: false,
+            vegas_rules: VegasRules::Ns235,
+            ecn_on_retransmissions: true,
             forget_rtt_above_backoff: 8,
             window_reduction: WindowReduction::Window,
             full_ack_deflation: false,

@@ -10,8 +10,9 @@ mod cubic;
 mod reno;
 mod tahoe;
 mod vegas;
+mod vegas_ns2;
 
-use super::{TcpParams, TcpVariant, WindowReduction};
+use super::{TcpParams, TcpVariant, VegasRules, WindowReduction};
 use crate::kernel::{Span, Time};
 
 /// What was under way when a loss was detected.
@@ -31,8 +32,12 @@ pub(super) struct Progress {
     pub(super) acked: u32,
     /// The least number not acknowledged.
     pub(super) una: u32,
+    /// The number to send next, which a timeout sets back.
+    pub(super) next: u32,
     /// One past the greatest number sent.
     pub(super) sent_end: u32,
+    /// Duplicate ACKs that came before it.
+    pub(super) dupacks: u32,
     /// The receiver's window in segments.
     pub(super) limit: f64,
     /// The round trip of the last segment acknowledged, if the congestion control asks for it.
@@ -41,8 +46,36 @@ pub(super) struct Progress {
     pub(super) srtt: Option<Span>,
 }
 
+/// A duplicate ACK, for a congestion control that repairs losses itself.
+#[derive(Clone, Copy)]
+pub(super) struct Duplicate {
+    pub(super) now: Time,
+    /// The first number that is not acknowledged.
+    pub(super) una: u32,
+    /// How many in a row, this one included.
+    pub(super) dupacks: u32,
+    /// Segments under way, and one.
+    pub(super) under_way: u32,
+    /// The receiver's window in segments.
+    pub(super) limit: f64,
+    /// Is all that was outstanding at the last loss acknowledged, and one segment more?
+    pub(super) is_beyond_recover: bool,
+}
+
+/// What a congestion control that repairs losses itself does at a duplicate ACK.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repair {
+    /// It sends nothing again.
+    Nothing,
+    /// It sends the first segment again; the duplicates then count as the threshold's.
+    First { counts_as_third: bool },
+}
+
 /// How a window opens and closes. The defaults are Reno's.
 pub(super) trait CongestionControl: Send {
+    /// The connection begins.
+    fn begin(&mut self, _window: &mut Window) {}
+
     /// New data is acknowledged, outside recovery.
     fn handle_progress(&mut self, window: &mut Window, progress: &Progress);
 
@@ -61,6 +94,32 @@ pub(super) trait CongestionControl: Send {
         window.collapse(load, again);
     }
 
+    /// Does it open the initial window itself, after the connection is set up?
+    fn delays_growth(&self) -> bool {
+        false
+    }
+
+    /// A segment is sent, if it wants the round trip of each.
+    fn note_sent(&mut self, _number: u32, _now: Time) {}
+
+    /// When the timeout was.
+    fn note_timeout(&mut self, _now: Time) {}
+
+    /// Does it repair losses itself when there is no SACK? Then it judges each duplicate ACK.
+    fn has_own_recovery(&self) -> bool {
+        false
+    }
+
+    /// A duplicate ACK, if it repairs losses itself.
+    fn judge_duplicate(&mut self, _window: &mut Window, _seen: Duplicate) -> Repair {
+        Repair::Nothing
+    }
+
+    /// After an ACK for new data: must the first segment, `una`, be sent again? If it repairs losses itself.
+    fn repairs_after_ack(&mut self, _una: u32, _now: Time) -> bool {
+        false
+    }
+
     /// Does it want the round trip of each segment?
     fn times_each_segment(&self) -> bool {
         false
@@ -77,7 +136,10 @@ pub(super) fn new(params: &TcpParams) -> Box<dyn CongestionControl> {
     match params.variant {
         TcpVariant::Reno => Box::new(reno::Reno),
         TcpVariant::Tahoe => Box::new(tahoe::Tahoe),
-        TcpVariant::Vegas => Box::new(vegas::Vegas::new(params)),
+        TcpVariant::Vegas => match params.vegas_rules {
+            VegasRules::Brakmo1995 => Box::new(vegas::Vegas::new(params)),
+            VegasRules::Ns235 => Box::new(vegas_ns2::VegasNs2::new(params)),
+        },
         TcpVariant::Cubic => Box::new(cubic::Cubic::new(params)),
     }
 }

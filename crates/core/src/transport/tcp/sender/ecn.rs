@@ -1,5 +1,5 @@
 //! Explicit congestion notification at the sender (RFC 3168 §6.1.2): a mark closes the window as a loss does,
-//! once for each window of data, and nothing is sent again. *Deviations*: 14 and 15 in docs/models/tcp.md.
+//! once for each window of data, and nothing is sent again. *Deviations*: 14, 15, 34 and 35 in docs/models/tcp.md.
 
 use super::Sender;
 use crate::kernel::Time;
@@ -51,8 +51,10 @@ impl Sender {
         self.congestion.handle_mark(&mut self.window, load);
         self.window.cwnd = self.window.cwnd.min(before);
         if before < CWND_CLOCKED {
-            // A window of one cannot be halved: the next segment waits for the timer instead.
+            // A window of one cannot be halved: the next segment waits for the timer instead. The ACK's
+            // round-trip sample may still change how long.
             self.timing.hold_until = now + self.rto.value();
+            self.timing.holds_for_mark = true;
         }
         self.counters.mark_reductions += 1;
         self.note_reduction(Cause::Mark);
@@ -79,10 +81,11 @@ impl Sender {
         self.reduction = Reduction { cause, answered_end: self.sent_end, cwr_due: self.params.ecn };
     }
 
-    /// CWR and the ECN field of a data segment. Neither the SYN nor a retransmission can be marked (RFC 3168
-    /// §6.1.1, §6.1.5), and CWR goes with new data.
+    /// CWR and the ECN field of a data segment. The SYN cannot be marked (RFC 3168 §6.1.1). Nor can a
+    /// retransmission (§6.1.5), and CWR goes with new data (§6.1.2), except in ns-2.
     pub(super) fn mark_fields(&mut self, payload: u32, retransmission: bool) -> (bool, Ecn) {
-        if !self.params.ecn || payload == 0 || retransmission {
+        let is_plain = retransmission && !self.params.ecn_on_retransmissions;
+        if !self.params.ecn || payload == 0 || is_plain {
             return (false, Ecn::NotEct);
         }
         (std::mem::take(&mut self.reduction.cwr_due), Ecn::Ect)

@@ -77,10 +77,12 @@ impl Sender {
     /// A sender without data. `tick_phase` is how far its tick counter is ahead at time zero (ns-2 draws it
     /// uniformly from one tick); without meaning for an exact clock. `params` must be within their ranges.
     pub fn new(params: &TcpParams, tick_phase: Span) -> Sender {
+        let (mut window, mut congestion) = (Window::new(params), congestion::new(params));
+        congestion.begin(&mut window);
         Sender {
             backlog: Backlog::new(params.segment_bytes, params.connection_setup),
-            window: Window::new(params),
-            congestion: congestion::new(params),
+            window,
+            congestion,
             rto: Rto::new(params, tick_phase),
             scoreboard: Scoreboard::default(),
             params: params.clone(),
@@ -157,6 +159,7 @@ impl Sender {
         let again = self.recovery.has_timed_out(self.una) || self.mark_has_reduced();
         let (load, ssthresh) = (self.load(), self.window.ssthresh);
         self.congestion.handle_timeout(&mut self.window, load, again);
+        self.congestion.note_timeout(now);
         if self.is_setting_up() && self.params.lost_syn_spares_ssthresh {
             self.window.ssthresh = ssthresh;
         }
@@ -221,8 +224,8 @@ impl Sender {
             self.handle_partial_ack(now, next, out);
             return;
         }
-        self.recovery.forget_duplicates();
         let (acked, rtt) = (next - self.una, self.timing.round_trip(now, next - self.una));
+        let dupacks = self.recovery.forget_duplicates();
         let was_setting_up = self.is_setting_up();
         self.advance(next);
         self.rto.handle_progress();
@@ -236,7 +239,10 @@ impl Sender {
             self.restart_timer(now);
             self.take_sample(now, echo);
         }
-        self.open_window(now, acked, rtt, marked);
+        if std::mem::take(&mut self.timing.holds_for_mark) {
+            self.timing.hold_until = now + self.rto.value();
+        }
+        self.open_window(now, (acked, dupacks), rtt, marked);
         if self.una == self.sent_end {
             self.timing.idle_since = now;
         }
@@ -287,7 +293,7 @@ impl Sender {
         self.timing.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
-    fn open_window(&mut self, now: Time, acked: u32, rtt: Option<Span>, marked: bool) {
+    fn open_window(&mut self, now: Time, (acked, dupacks): (u32, u32), rtt: Option<Span>, marked: bool) {
         match self.recovery.phase {
             Phase::Sack { .. } if self.una < self.recovery.recover_end => {}
             // The end of recovery leaves the halved window, and what follows may be fast retransmitted.
@@ -304,7 +310,9 @@ impl Sender {
                     now,
                     acked,
                     una: self.una,
+                    next: self.next,
                     sent_end: self.sent_end,
+                    dupacks,
                     limit: f64::from(self.params.window),
                     rtt,
                     srtt: self.rto.srtt(),
@@ -315,7 +323,7 @@ impl Sender {
                 }
             }
         }
-        if self.params.connection_setup && self.una == 1 {
+        if self.params.connection_setup && self.una == 1 && !self.congestion.delays_growth() {
             self.window.cwnd = f64::from(self.params.initial_window);
         }
     }
@@ -383,6 +391,7 @@ impl Sender {
         }
         if self.congestion.times_each_segment() {
             self.timing.note(number - self.una, now, retransmission);
+            self.congestion.note_sent(number, now);
         }
         let (cwr, ecn) = self.mark_fields(payload, retransmission);
         self.counters.segments_sent += 1;

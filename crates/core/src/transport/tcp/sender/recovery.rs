@@ -5,7 +5,9 @@
 use std::cmp::Ordering;
 
 use super::Sender;
+use super::ecn::Cause;
 use crate::kernel::Time;
+use crate::transport::tcp::congestion::{Duplicate, Repair};
 use crate::transport::tcp::route_failure::LossSign;
 use crate::transport::tcp::{Output, TcpVariant};
 
@@ -71,13 +73,14 @@ impl Recovery {
     /// Duplicate ACKs for segments below `sent_end` mean no loss.
     pub(super) fn ignore_duplicates_below(&mut self, sent_end: u32) {
         self.recover_end = sent_end;
-        self.forget_duplicates();
+        let _ = self.forget_duplicates();
     }
 
-    pub(super) fn forget_duplicates(&mut self) {
-        self.dupacks = 0;
+    /// Returns how many there were.
+    pub(super) fn forget_duplicates(&mut self) -> u32 {
         self.inflation = 0;
         self.limited = 0;
+        std::mem::take(&mut self.dupacks)
     }
 
     /// The first segment, `una`, timed out. ns-2's Tahoe counts duplicates on, so that what was sent before
@@ -113,6 +116,10 @@ impl Sender {
             return;
         }
         self.recovery.dupacks += 1;
+        if self.congestion.has_own_recovery() {
+            self.handle_judged_duplicate(now, out);
+            return;
+        }
         let threshold = self.params.dupack_threshold;
         let inflates = self.params.inflate_outside_recovery && self.params.variant != TcpVariant::Tahoe;
         match self.recovery.dupacks.cmp(&threshold) {
@@ -136,6 +143,38 @@ impl Sender {
             }
         }
         self.transmit(now, out);
+    }
+
+    // ns-2's Vegas sends again at once what is overdue, and its window includes the inflation.
+    fn handle_judged_duplicate(&mut self, now: Time, out: &mut Vec<Output>) {
+        let seen = Duplicate {
+            now,
+            una: self.una,
+            dupacks: self.recovery.dupacks,
+            under_way: self.next - self.una + 1,
+            limit: f64::from(self.params.window),
+            is_beyond_recover: !self.params.one_fast_retransmit_per_window
+                || self.una > self.recovery.recover_end,
+        };
+        let repair = self.congestion.judge_duplicate(&mut self.window, seen);
+        if let Repair::First { counts_as_third } = repair {
+            self.counters.fast_retransmits += 1;
+            self.recovery.recover_end = self.sent_end;
+            self.timing.stop_measuring();
+            if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
+                return;
+            }
+            self.note_reduction(Cause::Loss);
+            self.rto.back_off();
+            self.restart_timer(now);
+            self.send(now, self.una, out);
+            if counts_as_third {
+                self.recovery.dupacks = self.params.dupack_threshold;
+            }
+        }
+        if self.recovery.dupacks >= self.params.dupack_threshold {
+            self.transmit(now, out);
+        }
     }
 
     // RFC 6675 §5: only an ACK with news is a duplicate ACK.
@@ -241,6 +280,16 @@ impl Sender {
 
     // The same at the first two ACKs of new data after a fast retransmit.
     pub(super) fn repair_overdue(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.congestion.has_own_recovery() {
+            if !self.is_held()
+                && self.congestion.repairs_after_ack(self.una, now)
+                && self.una < self.backlog.end()
+            {
+                self.recovery.dupacks = self.params.dupack_threshold;
+                self.send(now, self.una, out);
+            }
+            return;
+        }
         self.recovery.acks_since_repair = self.recovery.acks_since_repair.saturating_add(1);
         if self.recovery.acks_since_repair <= 2 && !self.is_held() && self.first_is_overdue(now) {
             self.timing.stop_measuring();

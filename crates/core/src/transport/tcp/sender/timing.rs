@@ -10,6 +10,8 @@ pub(super) struct Timing {
     pub(super) deadline: Time,
     /// When the hold-down timer ends, [`Time::NEVER`] if it does not run.
     pub(super) hold_until: Time,
+    /// Has this very ACK's mark started the wait?
+    pub(super) holds_for_mark: bool,
     /// When the last outstanding segment was acknowledged.
     pub(super) idle_since: Time,
     /// The one segment whose round trip is measured, and when it was sent.
@@ -25,6 +27,7 @@ impl Timing {
         Timing {
             deadline: Time::NEVER,
             hold_until: Time::NEVER,
+            holds_for_mark: false,
             idle_since: Time::ZERO,
             timed: None,
             times: VecDeque::new(),

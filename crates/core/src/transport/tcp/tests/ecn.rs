@@ -4,7 +4,7 @@ use super::*;
 
 /// Five segments, 4 to 8, are outstanding, with a window of five.
 fn five(name: &str) -> Alone {
-    let mut params = TcpParams { ecn: true, ..TcpParams::ns_2_35() };
+    let mut params = TcpParams { ecn: true, ecn_on_retransmissions: false, ..TcpParams::ns_2_35() };
     assert!(params.apply_sender(name));
     Alone::five_outstanding(&params)
 }
@@ -133,6 +133,16 @@ fn a_loss_in_a_marked_window_is_repaired_without_a_second_reduction() {
     }
 }
 
+/// ns-2: the retransmission tells the receiver, and can be marked.
+#[test]
+fn in_ns_2_the_retransmission_carries_cwr() {
+    let mut params = TcpParams { ecn: true, ..TcpParams::ns_2_35() };
+    assert!(params.apply_sender("reno"));
+    let mut alone = Alone::five_outstanding(&params);
+    let found: Vec<_> = (0..4).flat_map(|_| fields(&mut alone, &echo(5))).collect();
+    assert_eq!(found, [(5, true, Ecn::Ect), (9, false, Ecn::Ect)]);
+}
+
 #[test]
 fn a_mark_after_a_loss_in_the_same_window_reduces_nothing() {
     let mut alone = five("newreno");
@@ -154,6 +164,23 @@ fn a_marked_window_of_one_is_paced_by_the_timer() {
     assert!(same(alone.sender.cwnd(), 1.0));
     assert_eq!(alone.time_out(), (1000, vec![1]));
     assert_eq!(alone.sender.counters().timeouts, 0);
+}
+
+/// RFC 3168 §6.1.2: the timer is reset at the ACK with the echo, whose round trip is a sample first.
+#[test]
+fn a_marked_window_of_one_waits_for_the_timeout_that_the_ack_brings() {
+    let params = TcpParams {
+        ecn: true,
+        initial_window: 1,
+        connection_setup: false,
+        rto_min_s: 0.0,
+        delayed_ack: false,
+        ..TcpParams::rfc()
+    };
+    let mut alone = Alone::with(&params);
+    assert_eq!(alone.hear(100, &echo(1)), NOTHING);
+    // SRTT = 100, RTTVAR = 50.
+    assert_eq!(alone.time_out(), (300, vec![1]));
 }
 
 /// The receiver goes on echoing until new data says CWR, and after a timeout old data goes first: these

@@ -19,7 +19,17 @@ impl Clocked {
     fn ack(&mut self, rtt_s: f64) {
         self.now += Span::from_secs(rtt_s / self.window.cwnd);
         let rtt = Some(Span::from_secs(rtt_s));
-        let progress = Progress { now: self.now, acked: 1, una: 1, sent_end: 2, limit: 1e9, rtt, srtt: rtt };
+        let progress = Progress {
+            now: self.now,
+            acked: 1,
+            una: 1,
+            next: 2,
+            sent_end: 2,
+            dupacks: 0,
+            limit: 1e9,
+            rtt,
+            srtt: rtt,
+        };
         self.control.handle_progress(&mut self.window, &progress);
     }
 
@@ -155,8 +165,17 @@ fn vegas_follows_its_rules_over_scripted_round_trips() {
         una += cwnd as u32 + 1;
         let rtt = Some(Span::from_millis(rtt_ms as u64));
         let sent_end = una + cwnd as u32;
-        let progress =
-            Progress { now: Time::ZERO, acked: 1, una: una + 1, sent_end, limit: 1000.0, rtt, srtt: rtt };
+        let progress = Progress {
+            now: Time::ZERO,
+            acked: 1,
+            una: una + 1,
+            next: sent_end,
+            sent_end,
+            dupacks: 0,
+            limit: 1000.0,
+            rtt,
+            srtt: rtt,
+        };
         vegas.handle_progress(&mut window, &progress);
         una += 1;
 

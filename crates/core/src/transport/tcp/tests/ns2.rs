@@ -2,10 +2,11 @@
 
 use super::*;
 
-/// One line: sender, which transmissions are lost, and time in ms, number and window of each segment sent.
+/// One line: sender, which transmissions are lost or marked, and time in ms, number and window of each segment
+/// sent.
 struct Transfer {
     sender: &'static str,
-    lost: Vec<usize>,
+    packets: &'static str,
     sent: Vec<(u64, u32, f64)>,
 }
 
@@ -15,7 +16,7 @@ fn transfers() -> Vec<Transfer> {
         .map(|line| {
             let mut words = line.split(' ');
             let sender = words.next().expect("a sender");
-            let lost = words.next().expect("losses").split(',').filter_map(|nth| nth.parse().ok()).collect();
+            let packets = words.next().expect("losses and marks");
             let segment = |word: &str| {
                 let parts: Vec<&str> = word.split(':').collect();
                 (
@@ -24,20 +25,28 @@ fn transfers() -> Vec<Transfer> {
                     parts[2].parse().expect("cwnd"),
                 )
             };
-            Transfer { sender, lost, sent: words.map(segment).collect() }
+            Transfer { sender, packets, sent: words.map(segment).collect() }
         })
         .collect()
 }
 
 /// The same transfer here, over the same link.
-fn ours(sender: &str, lost: &[usize]) -> Vec<(u64, u32, f64)> {
+fn ours(sender: &str, packets: &str) -> Vec<(u64, u32, f64)> {
     let mut params = TcpParams { window: 16, ..TcpParams::ns_2_35() };
     params.apply_sender(sender);
+    // ns-2's Vegas sends data at once.
+    params.connection_setup = sender != "vegas";
+    params.ecn = packets.contains('m');
     let mut pipe = Pipe::with(&params, &[]);
     // ns-2 drew it between 4 and 6 ms, as the timeouts over links of other delays show; at multiples of 2 ms
-    // all these are alike.
-    pipe.sender = Sender::new(&params, Span::from_millis(5));
-    pipe.lost = lost.to_vec();
+    // all these are alike. For Vegas it drew less than 2 ms.
+    pipe.sender = Sender::new(&params, Span::from_millis(if sender == "vegas" { 1 } else { 5 }));
+    pipe.lost = packets.split(',').filter_map(|nth| nth.parse().ok()).collect();
+    pipe.marked = packets
+        .split(',')
+        .filter_map(|nth| nth.strip_prefix('m'))
+        .map(|nth| nth.parse().expect("a number"))
+        .collect();
     pipe.delay = Span::from_millis(44);
     pipe.write(Some(120_000)).run(60_000);
     pipe.log.iter().zip(&pipe.windows).map(|(&(millis, number), &cwnd)| (millis, number, cwnd)).collect()
@@ -47,23 +56,59 @@ fn differs(a: &(u64, u32, f64), b: &(u64, u32, f64)) -> bool {
     (a.0, a.1) != (b.0, b.1) || (a.2 - b.2).abs() > 6e-4
 }
 
+/// The transfers that differ, and from which segment on.
+///
 /// `Sack1` sends one hole for each duplicate ACK that leaves its pipe below the window; RFC 6675 §4 takes
 /// segments that are lost out of the pipe at once, so three holes are filled together.
-const OTHERWISE: [(&str, &[usize]); 2] = [("sack", &[20, 22, 24]), ("sack", &[20, 21, 22, 23])];
+///
+/// A window of one that is marked again and again: ns-2 doubles the timeout at each echo, RFC 3168 §6.1.2 only
+/// waits for it.
+///
+/// 36 is the first segment sent after the mark's reduction: its loss is one of the next window, and ns-2 takes
+/// it for one of the same. Tahoe closes its window in both, and loses the threshold here only.
+///
+/// Vegas without 35: it was sent nanoseconds after the window's last change in ns-2, and at the same instant
+/// here, so that the window is not reduced again.
+const OTHERWISE: [(&str, &str, usize); 11] = [
+    ("sack", "20,22,24", 37),
+    ("sack", "20,21,22,23", 37),
+    ("reno", "m1,m2,m3,m4,m5", 5),
+    ("newreno", "m1,m2,m3,m4,m5", 5),
+    ("sack", "m1,m2,m3,m4,m5", 5),
+    ("tahoe", "m1,m2,m3,m4,m5", 5),
+    ("reno", "36,m20", 46),
+    ("newreno", "36,m20", 46),
+    ("sack", "36,m20", 46),
+    ("tahoe", "36,m20", 53),
+    ("vegas", "20,36", 45),
+];
 
 #[test]
 fn each_segment_is_sent_when_ns_2_sends_it_with_the_same_window() {
+    let mut differences = Vec::new();
     for transfer in transfers() {
-        let ours = ours(transfer.sender, &transfer.lost);
-        let what = format!("{} without {:?}", transfer.sender, transfer.lost);
-        let first = ours.iter().zip(&transfer.sent).position(|(a, b)| differs(a, b));
-        if OTHERWISE.contains(&(transfer.sender, transfer.lost.as_slice())) {
-            // The same up to the first repair.
-            assert_eq!(first, Some(37), "{what}");
-            continue;
+        let ours = ours(transfer.sender, transfer.packets);
+        let first = (0..ours.len().max(transfer.sent.len())).find(|&at| {
+            match (ours.get(at), transfer.sent.get(at)) {
+                (Some(ours), Some(theirs)) => differs(ours, theirs),
+                _ => true,
+            }
+        });
+        let known = OTHERWISE.iter().find(|known| (known.0, known.1) == (transfer.sender, transfer.packets));
+        if first != known.map(|known| known.2) {
+            let at = first.unwrap_or(0);
+            let part = |sent: &[(u64, u32, f64)]| {
+                let end = sent.len().min(at + 10);
+                format!("{:?}", &sent[at.min(end)..end])
+            };
+            differences.push(format!(
+                "{} without {}, from {first:?}: {}, ns-2 {}",
+                transfer.sender,
+                transfer.packets,
+                part(&ours),
+                part(&transfer.sent)
+            ));
         }
-        let at = first.unwrap_or(0);
-        assert_eq!(first, None, "{what}: {:?}, ns-2 {:?}", &ours[at..], &transfer.sent[at..]);
-        assert_eq!(ours.len(), transfer.sent.len(), "{what}");
     }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

@@ -177,7 +177,7 @@ fn time_stamps_lengthen_segments() {
 /// Brakmo and Peterson 1995 §3.1: one duplicate is enough if the segment is older than the exact timeout.
 #[test]
 fn vegas_repairs_an_overdue_segment_at_the_first_duplicate() {
-    let params = TcpParams { initial_window: 4, ..sender("vegas") };
+    let params = TcpParams { initial_window: 4, vegas_rules: VegasRules::Brakmo1995, ..sender("vegas") };
     for (wait_ms, sends) in [(10, vec![]), (400, vec![2])] {
         let mut alone = Alone::with(&params);
         assert_eq!(alone.hear(100, &ack(1)), [1, 2, 3, 4]);
@@ -193,7 +193,8 @@ fn vegas_repairs_an_overdue_segment_at_the_first_duplicate() {
 /// start.
 #[test]
 fn vegas_doubles_in_every_other_round_trip() {
-    let params = TcpParams { window: 100, initial_window: 2, ..sender("vegas") };
+    let params =
+        TcpParams { window: 100, initial_window: 2, vegas_rules: VegasRules::Brakmo1995, ..sender("vegas") };
     let mut pipe = Pipe::with(&params, &[]);
     pipe.write(None).run(750);
     let bursts: Vec<usize> = pipe.bursts().iter().map(|burst| burst.1).collect();
