@@ -1,11 +1,13 @@
 # Runs an ns-2.35 wireless scenario from a movement file and a traffic file of cbrgen.tcl.
-#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE] [ROUTING] [TRACES]
-# SIDE is that of the square field, in m; 1001 if not given. ROUTING is AODV if not given. With TRACES ON it writes, to
-# nowhere, what agents and routing did, from which its figures are computed; OFF if not given.
-lassign $argv movement traffic nodes stop seed side routing traces
+#   ns ns2.tcl MOVEMENT TRAFFIC NODES STOP SEED [SIDE] [ROUTING] [TRACES] [FILE]
+# SIDE is that of the square field, in m; 1001 if not given. ROUTING is AODV if not given. With TRACES ON it writes to
+# FILE, or to nowhere if that is not given, what agents and routing did, from which its figures are computed; OFF if not
+# given.
+lassign $argv movement traffic nodes stop seed side routing traces file
 if {$side == ""} { set side 1001 }
 if {$routing == ""} { set routing AODV }
 if {$traces == ""} { set traces OFF }
+if {$file == ""} { set file /dev/null }
 # Its DSR runs with no other queue.
 set queue [expr {$routing == "DSR" ? "CMUPriQueue" : "Queue/DropTail/PriQueue"}]
 
@@ -17,8 +19,8 @@ Mac/802_11 set PLCPDataRate_ 1Mb
 
 set ns_ [new Simulator]
 ns-random $seed
-set nothing [open /dev/null w]
-$ns_ trace-all $nothing
+set written [open $file w]
+$ns_ trace-all $written
 set topo [new Topography]
 $topo load_flatgrid $side $side
 set god_ [create-god $nodes]

@@ -77,6 +77,8 @@ pub struct PacketNote {
     dst: u32,
     bytes: u32,
     ttl: u8,
+    /// Why DSR made it.
+    cause: Option<&'static str>,
 }
 
 impl PacketNote {
@@ -106,6 +108,7 @@ impl From<&Packet> for PacketNote {
             dst: packet.dst.0,
             bytes: packet.bytes,
             ttl: packet.ttl,
+            cause: packet.dsr().filter(|_| !packet.is_data()).map(|header| header.cause(packet.src)),
         }
     }
 }
@@ -179,8 +182,9 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
 }
 
 fn fields(note: &PacketNote) -> String {
+    let cause = note.cause.map(|cause| format!(",\"cause\":\"{cause}\"")).unwrap_or_default();
     format!(
-        "\"uid\":{},\"what\":\"{}\",\"src\":{},\"dst\":{},\"bytes\":{},\"ttl\":{}",
+        "\"uid\":{},\"what\":\"{}\",\"src\":{},\"dst\":{},\"bytes\":{},\"ttl\":{}{cause}",
         note.uid,
         note.what,
         note.src,

@@ -19,11 +19,18 @@ pub(super) struct PacketBuffer {
     limit: usize,
     /// How many packets have each of these times, so that a large buffer finds the earliest without a search.
     deadlines: BTreeMap<Time, u32>,
+    /// Grows whenever a packet comes or goes.
+    version: u64,
 }
 
 impl PacketBuffer {
     pub(super) fn new(limit: u32) -> PacketBuffer {
-        PacketBuffer { packets: VecDeque::new(), limit: limit as usize, deadlines: BTreeMap::new() }
+        PacketBuffer {
+            packets: VecDeque::new(),
+            limit: limit as usize,
+            deadlines: BTreeMap::new(),
+            version: 0,
+        }
     }
 
     /// Puts a packet at the end, to wait no longer than `timeout`. Packets that have become too old go first,
@@ -38,6 +45,7 @@ impl PacketBuffer {
         let deadline = now + timeout;
         self.packets.push_back((deadline, packet));
         *self.deadlines.entry(deadline).or_default() += 1;
+        self.version += 1;
     }
 
     /// Takes the oldest packet for `dst`. Packets that have become too old go first.
@@ -94,6 +102,7 @@ impl PacketBuffer {
 
     /// One packet less has this deadline.
     fn forget(&mut self, deadline: Time) {
+        self.version += 1;
         if let Entry::Occupied(mut count) = self.deadlines.entry(deadline) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
@@ -109,6 +118,11 @@ impl PacketBuffer {
     /// Is there a packet for `dst`, however old?
     pub(super) fn contains(&self, dst: NodeId) -> bool {
         self.packets.iter().any(|(_, packet)| packet.dst == dst)
+    }
+
+    /// As long as this is the same, the same packets wait.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// How many packets wait.

@@ -25,6 +25,34 @@ pub struct Header {
     pub salvaged: u8,
     /// Bytes of a Route Reply before its addresses, which differ between the standard and ns-2.
     pub reply_fixed_bytes: u8,
+    /// Was the Route Reply sent to shorten a route (§3.4.3), rather than asked for? It is not on the air.
+    pub shortens: bool,
+    /// The flow that the packet belongs to, if it is sent by flow state.
+    pub flow: Option<FlowMark>,
+    /// Errors about flows that are not known, the newest last.
+    pub unknown_flows: SmallVec<[UnknownFlow; 1]>,
+}
+
+/// What a packet that is sent by flow state says of its flow (RFC 4728 §3.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FlowMark {
+    /// A DSR Flow State header and a Timeout option beside the source route: nodes on it remember the flow.
+    Establishes(u16),
+    /// A DSR Flow State header, and nothing else.
+    Member(u16),
+    /// Nothing: it belongs to the default flow of its source and destination.
+    Default,
+}
+
+/// A flow that a node was to forward and does not know (RFC 4728 §3.5.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UnknownFlow {
+    /// The source of the flow, which shall be told.
+    pub src: NodeId,
+    /// Its destination.
+    pub dst: NodeId,
+    /// Its number; none if the default flow is not known.
+    pub id: Option<u16>,
 }
 
 /// A request for a route (RFC 4728 §6.2).
@@ -60,13 +88,28 @@ const FIXED_BYTES: u32 = 4;
 const REQUEST_BYTES: u32 = 8;
 const ERROR_BYTES: u32 = 16;
 const ADDRESS_BYTES: u32 = 4;
+/// A DSR Flow State header (§7.1), and the Timeout option (§7.2).
+const FLOW_BYTES: u32 = 4;
+const TIMEOUT_BYTES: u32 = 4;
+const UNKNOWN_FLOW_BYTES: u32 = 14;
+const UNKNOWN_DEFAULT_BYTES: u32 = 12;
 
 impl Header {
     /// Its length in bytes: the fixed part and each option (RFC 4728 §6.1–6.7), padded to a multiple of four.
-    /// The ends of a source route stand in the IP header; its option has four bytes of its own.
+    /// The ends of a source route stand in the IP header; its option has four bytes of its own. A packet of
+    /// an established flow has no options.
     pub fn bytes(&self) -> u32 {
+        let flow_bytes = match self.flow {
+            None => 0,
+            Some(FlowMark::Establishes(_)) => FLOW_BYTES + TIMEOUT_BYTES,
+            Some(FlowMark::Member(_)) => FLOW_BYTES,
+            Some(FlowMark::Default) => 0,
+        };
+        if self.flow.is_some() && self.route.is_empty() && self.unknown_flows.is_empty() {
+            return flow_bytes;
+        }
         let addresses = |nodes: usize| ADDRESS_BYTES * (nodes as u32).saturating_sub(1);
-        let mut bytes = FIXED_BYTES + addresses(self.route.len());
+        let mut bytes = FIXED_BYTES + flow_bytes + addresses(self.route.len());
         if self.request.is_some() {
             bytes += REQUEST_BYTES;
         }
@@ -74,6 +117,9 @@ impl Header {
             bytes += u32::from(self.reply_fixed_bytes) + addresses(reply.len());
         }
         bytes += ERROR_BYTES * self.errors.len() as u32;
+        for unknown in &self.unknown_flows {
+            bytes += if unknown.id.is_some() { UNKNOWN_FLOW_BYTES } else { UNKNOWN_DEFAULT_BYTES };
+        }
         bytes.next_multiple_of(4)
     }
 
@@ -83,6 +129,18 @@ impl Header {
             (Some(_), _) => "rreq",
             (None, Some(_)) => "rrep",
             (None, None) => "rerr",
+        }
+    }
+
+    /// Why a packet from `src` with this header alone was made, for recordings (docs/recording.md).
+    pub fn cause(&self, src: NodeId) -> &'static str {
+        match (&self.request, &self.reply, self.errors.last()) {
+            (Some(request), ..) => ["neighbours", "all"][usize::from(request.forwarders > 0)],
+            (None, Some(_), _) if self.shortens => "shorter",
+            (None, Some(reply), _) => ["cache", "target"][usize::from(reply.last() == Some(&src))],
+            (None, None, Some(error)) if error.from != src => "unwrapped",
+            (None, None, Some(_)) => ["broken", "nested"][usize::from(self.errors.len() > 1)],
+            (None, None, None) => "unknown-flow",
         }
     }
 
@@ -143,5 +201,46 @@ mod tests {
         assert!(error.breaks(&path(&[2, 3, 4, 5])));
         assert!(!error.breaks(&path(&[5, 4, 3, 2])));
         assert!(!error.breaks(&path(&[3, 5, 4])));
+    }
+
+    /// RFC 4728 §7.1, §7.2: four bytes for the flow, four for its time-out. ns-2.35's errors about flows have
+    /// 14 bytes, those about default flows 12.
+    #[test]
+    fn a_packet_of_a_flow_has_a_short_header_or_none() {
+        let of = |flow: FlowMark, nodes: &[u32]| {
+            Header { flow: Some(flow), route: path(nodes), ..Header::default() }.bytes()
+        };
+        assert_eq!(of(FlowMark::Establishes(1), &[1, 2, 3, 4]), 16 + 4 + 4);
+        assert_eq!((of(FlowMark::Member(1), &[]), of(FlowMark::Default, &[])), (4, 0));
+        let error = |id: Option<u16>| {
+            let unknown = UnknownFlow { src: NodeId(1), dst: NodeId(9), id };
+            Header {
+                unknown_flows: SmallVec::from_elem(unknown, 1),
+                route: path(&[3, 2, 1]),
+                ..Header::default()
+            }
+        };
+        assert_eq!((error(Some(1)).bytes(), error(None).bytes()), (4 + 8 + 14 + 2, 4 + 8 + 12));
+        let sent_by_flow = Header { flow: Some(FlowMark::Default), route: Route::new(), ..error(None) };
+        assert_eq!(sent_by_flow.bytes(), 4 + 12);
+    }
+
+    #[test]
+    fn a_message_says_why_it_was_made() {
+        let error = LinkError { tell: NodeId(1), from: NodeId(3), to: NodeId(4) };
+        let ask = |forwarders: u32| Header {
+            request: Some(Request { id: 1, target: NodeId(9), forwarders }),
+            ..Header::default()
+        };
+        let reply = |shortens: bool| Header { reply: Some(path(&[1, 2, 3])), shortens, ..Header::default() };
+        let errors = |count: usize| Header { errors: SmallVec::from_elem(error, count), ..Header::default() };
+        let causes = [ask(0).cause(NodeId(1)), ask(16).cause(NodeId(1))];
+        assert_eq!(causes, ["neighbours", "all"]);
+        let causes =
+            [reply(false).cause(NodeId(3)), reply(false).cause(NodeId(2)), reply(true).cause(NodeId(3))];
+        assert_eq!(causes, ["target", "cache", "shorter"]);
+        let causes = [errors(1).cause(NodeId(3)), errors(2).cause(NodeId(3)), errors(1).cause(NodeId(2))];
+        assert_eq!(causes, ["broken", "nested", "unwrapped"]);
+        assert_eq!(Header::default().cause(NodeId(3)), "unknown-flow");
     }
 }

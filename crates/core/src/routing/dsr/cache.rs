@@ -19,7 +19,8 @@ impl Cache {
         let timeout = (params.cache_timeout_s > 0.0).then(|| Span::from_secs(params.cache_timeout_s));
         match params.cache {
             CacheKind::Path => {
-                Cache::Paths(PathCache::new(params.primary_paths, params.secondary_paths, timeout))
+                let paths = PathCache::new(params.primary_paths, params.secondary_paths, timeout);
+                Cache::Paths(paths.filling_gaps(params.cache_gaps_first))
             }
             CacheKind::Link => Cache::Links(LinkCache::new(node, timeout)),
         }

@@ -82,7 +82,7 @@ impl Dsr {
         let initiator = packet.src;
         let known = header.route.contains(&self.node)
             || header.route.len() >= self.params.max_route_nodes as usize
-            || (request.target != self.node && self.requests.has_seen(initiator, request.id));
+            || (request.target != self.node && self.requests.has_seen(initiator, request.id, &self.params));
         if known || header.route.is_empty() {
             actions.push(Action::Consume(packet));
             return;
@@ -95,7 +95,12 @@ impl Dsr {
             route.push(self.node);
             let delay = self.stream.span_below(self.params.reply_jitter());
             let passed = route.clone();
-            self.send_reply(now, route, &passed, delay, actions);
+            let reply = Header { reply: Some(route), ..self.header() };
+            self.send_reply(now, reply, &passed, delay, actions);
+            if self.params.learn_own_replies {
+                let back: Route = passed.iter().rev().copied().collect();
+                self.cache.notice(now, &back);
+            }
             actions.push(Action::Consume(packet));
         } else if self.reply_from_cache(now, header, request.target, actions) {
             actions.push(Action::Consume(packet));
@@ -149,16 +154,16 @@ impl Dsr {
         let mut passed = header.route.clone();
         passed.push(self.node);
         let delay = self.stream.span_below(self.params.cached_reply_jitter());
-        self.send_reply(now, route, &passed, delay, actions);
+        let reply = Header { reply: Some(route), ..self.header() };
+        self.send_reply(now, reply, &passed, delay, actions);
         true
     }
 
-    /// §8.2.4: sends a reply that offers `route` back along `passed`, which ends here; that way is worth
-    /// knowing.
+    /// §8.2.4: sends a reply back along `passed`, which ends here; that way is worth knowing.
     pub(super) fn send_reply(
         &mut self,
         now: Time,
-        route: Route,
+        reply: Header,
         passed: &[NodeId],
         delay: Span,
         actions: &mut Vec<Action>,
@@ -166,7 +171,7 @@ impl Dsr {
         let back: Route = passed.iter().rev().copied().collect();
         let (Some(&initiator), Some(&next_hop)) = (passed.first(), back.get(1)) else { return };
         self.cache.add(now, &back);
-        let header = Header { reply: Some(route), route: back, ..self.header() };
+        let header = Header { route: back, ..reply };
         let packet = self.control(now, initiator, u8::MAX, header);
         actions.push(Action::Send { packet, next_hop, delay });
     }
@@ -192,6 +197,8 @@ impl Dsr {
             actions.push(Action::Deliver(packet));
         } else if header.errors.len() > 1 {
             self.unwrap_error(now, packet, header, actions);
+        } else if !header.unknown_flows.is_empty() {
+            self.receive_unknown_flows(now, packet, header, actions);
         } else {
             actions.push(Action::Consume(packet));
         }
@@ -206,7 +213,7 @@ impl Dsr {
         if let Some(&target) = route.last() {
             self.requests.succeed(target);
         }
-        self.release(now, actions);
+        self.release(now, self.params.release_spacing(), actions);
     }
 }
 

@@ -6,11 +6,21 @@
 //!
 //! *Not implemented*: their adaptive link lifetimes (RFC 4728 Appendix A).
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
 use crate::wire::dsr::Route;
+
+/// The paths of fewest hops to all nodes, as long as the links are the same.
+#[derive(Debug)]
+struct Tree {
+    /// The node before each on its path.
+    before: BTreeMap<NodeId, NodeId>,
+    /// When the first of the links that were in use becomes too old.
+    valid_until: Time,
+}
 
 /// See the module's head.
 #[derive(Debug)]
@@ -19,19 +29,25 @@ pub(super) struct LinkCache {
     /// By link, in its direction: when it was last learned.
     links: BTreeMap<(NodeId, NodeId), Time>,
     timeout: Option<Span>,
+    /// The search that was made last, until a link comes or goes.
+    tree: RefCell<Option<Tree>>,
     /// The path that was found last.
     found: Route,
 }
 
 impl LinkCache {
     pub(super) fn new(node: NodeId, timeout: Option<Span>) -> LinkCache {
-        LinkCache { node, links: BTreeMap::new(), timeout, found: Route::new() }
+        let (links, tree) = (BTreeMap::new(), RefCell::new(None));
+        LinkCache { node, links, timeout, tree, found: Route::new() }
     }
 
     /// All links of a path.
     pub(super) fn add(&mut self, now: Time, path: &[NodeId]) {
         for link in path.windows(2) {
-            self.links.insert((link[0], link[1]), now);
+            let before = self.links.insert((link[0], link[1]), now);
+            if !before.is_some_and(|learned| self.is_fresh(now, learned)) {
+                self.tree = RefCell::new(None);
+            }
         }
     }
 
@@ -46,38 +62,52 @@ impl LinkCache {
     }
 
     pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
-        self.links.remove(&(from, to));
+        if self.links.remove(&(from, to)).is_some() {
+            self.tree = RefCell::new(None);
+        }
+    }
+
+    fn is_fresh(&self, now: Time, learned: Time) -> bool {
+        self.timeout.is_none_or(|timeout| now <= learned + timeout)
+    }
+
+    fn path(&self, now: Time, dst: NodeId) -> Option<Route> {
+        let mut tree = self.tree.borrow_mut();
+        if tree.as_ref().is_none_or(|tree| now > tree.valid_until) {
+            *tree = Some(self.search(now));
+        }
+        let before = &tree.as_ref()?.before;
+        let mut path = Route::from_slice(&[dst]);
+        let mut node = dst;
+        while node != self.node {
+            node = *before.get(&node)?;
+            path.push(node);
+        }
+        path.reverse();
+        Some(path)
     }
 
     /// Breadth first from this node.
-    fn path(&self, now: Time, dst: NodeId) -> Option<Route> {
+    fn search(&self, now: Time) -> Tree {
         let mut before: BTreeMap<NodeId, NodeId> = BTreeMap::from([(self.node, self.node)]);
         let mut queue = VecDeque::from([self.node]);
+        let mut valid_until = Time::NEVER;
         while let Some(node) = queue.pop_front() {
-            if node == dst {
-                return Some(self.trace_back(&before, dst));
-            }
             let from_node = (node, NodeId(0))..=(node, NodeId::BROADCAST);
             for (&(_, next), &learned) in self.links.range(from_node) {
-                let fresh = self.timeout.is_none_or(|timeout| now <= learned + timeout);
-                if fresh && !before.contains_key(&next) {
+                if !self.is_fresh(now, learned) {
+                    continue;
+                }
+                if let Some(timeout) = self.timeout {
+                    valid_until = valid_until.min(learned + timeout);
+                }
+                if !before.contains_key(&next) {
                     before.insert(next, node);
                     queue.push_back(next);
                 }
             }
         }
-        None
-    }
-
-    fn trace_back(&self, before: &BTreeMap<NodeId, NodeId>, dst: NodeId) -> Route {
-        let mut path = Route::from_slice(&[dst]);
-        let mut node = dst;
-        while node != self.node {
-            node = before[&node];
-            path.push(node);
-        }
-        path.reverse();
-        path
+        Tree { before, valid_until }
     }
 }
 
@@ -85,6 +115,7 @@ impl LinkCache {
 mod tests {
     use super::*;
     use crate::routing::testbench::at;
+    use proptest::prelude::*;
 
     fn path(nodes: &[u32]) -> Vec<NodeId> {
         nodes.iter().map(|node| NodeId(*node)).collect()
@@ -122,5 +153,31 @@ mod tests {
         cache.add(at(200.0), &path(&[0, 1]));
         assert_eq!(found(&mut cache, 301.0, 2), None);
         assert_eq!(found(&mut cache, 301.0, 1), Some(vec![0, 1]));
+    }
+
+    proptest! {
+        /// The search that is kept gives what a search at every call would give.
+        #[test]
+        fn a_kept_search_is_as_good_as_a_new_one(
+            timeout in prop::option::of(1u32..30),
+            steps in prop::collection::vec((0u8..4, 0u32..6, 0u32..6, 0u32..8), 1..80),
+        ) {
+            let mut cache = LinkCache::new(NodeId(0), timeout.map(|timeout| Span::from_secs(timeout.into())));
+            let mut now = 0.0;
+            for (what, from, to, pause) in steps {
+                now += f64::from(pause);
+                match what {
+                    0 => cache.remove_link(NodeId(from), NodeId(to)),
+                    1 => cache.add(at(now), &path(&[from, to])),
+                    2 => cache.add(at(now), &path(&[0, from, to])),
+                    _ => {}
+                }
+                let mut fresh = LinkCache::new(NodeId(0), cache.timeout);
+                fresh.links = cache.links.clone();
+                for dst in 0..6 {
+                    prop_assert_eq!(found(&mut cache, now, dst), found(&mut fresh, now, dst));
+                }
+            }
+        }
     }
 }

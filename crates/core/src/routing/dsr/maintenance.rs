@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::{Action, Notice, relay};
-use crate::wire::dsr::{Header, LinkError, Route};
+use crate::wire::dsr::{FlowMark, Header, LinkError, Route};
 use crate::wire::{NodeId, Packet, RoutingHeader};
 
 use super::memory::{Break, HeldError};
@@ -16,6 +16,11 @@ use super::node::Dsr;
 impl Dsr {
     /// §8.1.5: a node on the way sends a packet on along its source route.
     pub(super) fn forward(&mut self, now: Time, packet: Packet, header: &Header, actions: &mut Vec<Action>) {
+        match header.flow {
+            None => {}
+            Some(FlowMark::Establishes(_)) => self.remember_flow(now, &packet, header),
+            Some(mark) => return self.forward_by_flow(now, packet, header, mark, actions),
+        }
         if !header.errors.is_empty() {
             self.learn_errors(header, actions);
         }
@@ -38,6 +43,7 @@ impl Dsr {
         next_hop: NodeId,
         actions: &mut Vec<Action>,
     ) {
+        let Some((packet, next_hop)) = self.restore_route(now, packet, next_hop, actions) else { return };
         self.lose_link(self.node, next_hop, false, actions);
         let header = packet.routing_header.clone();
         let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr) else {
@@ -72,7 +78,7 @@ impl Dsr {
 
     /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
     /// the way salvages it (§8.3.6).
-    fn rescue(
+    pub(super) fn rescue(
         &mut self,
         now: Time,
         packet: Packet,
@@ -89,7 +95,7 @@ impl Dsr {
         } else if u32::from(header.salvaged) >= self.params.max_salvages {
             actions.push(Action::Drop(packet, DropReason::SalvageLimit));
         } else if let Some(route) = self.route_to(now, packet.dst, false) {
-            self.salvage(packet, header, next_hop, &route, actions);
+            self.salvage(now, packet, header, next_hop, &route, actions);
         } else if self.params.salvage_requests > 0 {
             let dst = packet.dst;
             self.hold(now, packet, actions);
@@ -101,6 +107,7 @@ impl Dsr {
 
     fn salvage(
         &mut self,
+        now: Time,
         mut packet: Packet,
         header: &Header,
         next_hop: NodeId,
@@ -117,7 +124,7 @@ impl Dsr {
         }
         let header = Header { salvaged: header.salvaged.saturating_add(1), ..header.clone() };
         packet.put_header(RoutingHeader::Dsr(header));
-        self.send_along(packet, route, Span::ZERO, actions);
+        self.send_along(now, packet, route, Span::ZERO, actions);
     }
 
     /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A
@@ -169,20 +176,64 @@ impl Dsr {
     pub(super) fn unwrap_error(
         &mut self,
         now: Time,
+        packet: Packet,
+        header: &Header,
+        actions: &mut Vec<Action>,
+    ) {
+        match self.inner_error(now, packet, header) {
+            Ok(inner) => self.send_or_seek(now, inner, actions),
+            Err(packet) => actions.push(Action::Consume(packet)),
+        }
+    }
+
+    /// The packet with the errors that are left for others, to the one whom the newest of them is for; the
+    /// packet as it was if none is left.
+    pub(super) fn inner_error(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        header: &Header,
+    ) -> Result<Packet, Packet> {
+        let errors = self.inner_errors(now, header);
+        let Some(next) = errors.last() else { return Err(packet) };
+        packet.src = self.node;
+        packet.dst = next.tell;
+        packet.ttl = u8::MAX;
+        let header = Header { errors, salvaged: header.salvaged, ..self.header() };
+        packet.put_header(RoutingHeader::Dsr(header));
+        Ok(packet)
+    }
+
+    /// What an error carries for others. Inner errors for this node are remembered, too.
+    fn inner_errors(&mut self, now: Time, header: &Header) -> SmallVec<[LinkError; 1]> {
+        let mut errors = header.errors.clone();
+        errors.pop();
+        while let Some(error) = errors.last().copied().filter(|error| error.tell == self.node) {
+            self.held_error = Some(HeldError { from: error.from, to: error.to, since: now });
+            errors.pop();
+        }
+        errors
+    }
+
+    /// A message about unknown flows was meant for this node: those for others go on.
+    pub(super) fn receive_unknown_flows(
+        &mut self,
+        now: Time,
         mut packet: Packet,
         header: &Header,
         actions: &mut Vec<Action>,
     ) {
-        let mut errors = header.errors.clone();
-        errors.pop();
-        let Some(inner) = errors.last().copied().filter(|inner| inner.tell != self.node) else {
+        let unknown_flows = self.learn_unknown_flows(header);
+        let Some(next) =
+            unknown_flows.last().copied().filter(|_| unknown_flows.len() < header.unknown_flows.len())
+        else {
             actions.push(Action::Consume(packet));
             return;
         };
         packet.src = self.node;
-        packet.dst = inner.tell;
+        packet.dst = next.src;
         packet.ttl = u8::MAX;
-        let header = Header { errors, salvaged: header.salvaged, ..self.header() };
+        let header = Header { unknown_flows, salvaged: header.salvaged, ..self.header() };
         packet.put_header(RoutingHeader::Dsr(header));
         self.send_or_seek(now, packet, actions);
     }
@@ -190,6 +241,7 @@ impl Dsr {
     /// A link is gone: caches forget it, and the routes in use that need it have failed.
     fn lose_link(&mut self, from: NodeId, to: NodeId, told: bool, actions: &mut Vec<Action>) {
         self.cache.remove_link(from, to);
+        self.flows.lose_link(from, to);
         self.in_use.retain(|&dst, route| {
             let broken = route.windows(2).any(|link| link[0] == from && link[1] == to);
             if broken {

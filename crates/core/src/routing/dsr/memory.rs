@@ -1,6 +1,4 @@
 //! What a node remembers of errors, of breaks and of what it overheard.
-//!
-//! *Deviations* (docs/models/dsr.md): 8 (gratuitous replies).
 
 use std::collections::VecDeque;
 
@@ -8,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
+use crate::wire::dsr::Route;
 
 /// An error that was meant for this node.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +31,10 @@ pub(super) struct Overheard {
     packets: Vec<u32>,
     /// Gratuitous replies: to whom, about which sender, when; the newest last.
     replies: VecDeque<(NodeId, NodeId, Time)>,
+    /// ns-2's table of the routes that gratuitous replies were about, and its times.
+    routes: Vec<(Route, Time)>,
+    /// The place in that table where the next route goes.
+    next_route: usize,
 }
 
 impl Overheard {
@@ -68,6 +71,24 @@ impl Overheard {
             self.replies.pop_front();
         }
         self.replies.push_back((to, from, now));
+        true
+    }
+
+    /// May a gratuitous reply be sent about `route`? Remembers it if so, as ns-2.35 does: a new route goes to
+    /// the next place, but its time to the place after that.
+    pub(super) fn may_reply_about(&mut self, now: Time, route: &Route, holdoff: Span, size: u32) -> bool {
+        if self.routes.is_empty() {
+            self.routes = vec![(Route::new(), Time::ZERO); size as usize];
+        }
+        match self.routes.iter().position(|(known, _)| known == route) {
+            Some(at) if now < self.routes[at].1 + holdoff => return false,
+            Some(at) => self.routes[at].1 = now,
+            None => {
+                self.routes[self.next_route].0 = route.clone();
+                self.next_route = (self.next_route + 1) % self.routes.len();
+                self.routes[self.next_route].1 = now;
+            }
+        }
         true
     }
 }

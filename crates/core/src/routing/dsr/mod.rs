@@ -8,18 +8,19 @@
 //! request to neighbours only, and backoff (§3.1, §8.2); replies by the target and from caches (§3.3.2); path
 //! and link caches (§4.1); the send buffer (§4.2); route errors, nested and told again on the next request
 //! (§3.4.4); salvaging (§3.4.1); cleaning of the interface queue after a break (§3.4.2); promiscuous learning
-//! (§3.3.1); route shortening by gratuitous replies (§3.4.3).
+//! (§3.3.1); route shortening by gratuitous replies (§3.4.3); flow state as ns-2.35 has it (§3.5).
 //!
-//! *Not implemented*: flow state (§3.5, §5, §7, §8.6), off in the figures of 1998 to 2001; acknowledgements
+//! *Not implemented*: shortening of flows (§3.5.4), which never happens in ns-2.35 either; acknowledgements
 //! by DSR itself (§3.2; the MAC acknowledges), the blacklist (§4.6) and unidirectional links; requests that
 //! carry data or replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of
 //! MaxRequestRexmt; several interfaces and external routes; adaptive lifetimes of links (Appendix A).
 //!
-//! *Deviations*: numbered in docs/models/dsr.md, 1 to 5 from RFC 4728 and 6 to 9 from ns-2.35, each with its
-//! reason.
+//! *Deviations*: numbered in docs/models/dsr.md, 1 to 6 from RFC 4728 and 7 to 11 from ns-2.35, each with its
+//! reason. What ns-2.35 does and the standard does not is a parameter, on in the set `ns-2.35` alone.
 
 mod cache;
 mod discovery;
+mod flows;
 mod link_cache;
 mod maintenance;
 mod memory;
@@ -29,6 +30,8 @@ mod path_index;
 mod requests;
 mod snoop;
 
+#[cfg(test)]
+mod flow_tests;
 #[cfg(test)]
 mod probe;
 #[cfg(test)]
@@ -58,6 +61,9 @@ params! {
         primary_paths: u32 = 30, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8", [1.0, 10_000.0];
         /// Number of paths in the secondary part of a path cache, for paths that the node overheard.
         secondary_paths: u32 = 64, "path", "ns-2.35 mobicache.cc; Dyer 2002, Table 3.8: 34", [1.0, 10_000.0];
+        /// Put a path that is learned into the first free place of a path cache even if a later place holds
+        /// it already.
+        cache_gaps_first: bool = false, "", "ns-2.35 mobicache.cc";
         /// RouteCacheTimeout: how long a cached route may be used after it was last learned; 0: for ever.
         cache_timeout_s: f64 = 300.0, "s", "RFC 4728 §9", [0.0, 1e6];
         /// Learn from the source routes of packets that the node forwards.
@@ -65,12 +71,18 @@ params! {
         /// Learn the routes in replies that the node forwards. ns-2 learns them only from replies that it
         /// overhears.
         learn_forwarded_replies: bool = true, "", "RFC 4728 §3.3.1";
+        /// A target also learns the way of its reply, as it learns from packets that it forwards.
+        learn_own_replies: bool = false, "", "ns-2.35 dsragent.cc";
         /// Also learn the reverse of every route.
         learn_reverse_routes: bool = true, "", "RFC 4728 §3.3.1";
         /// Listen to packets that are addressed to other nodes, for their routes, replies and errors.
         promiscuous: bool = true, "", "RFC 4728 §3.3.1";
         /// Number of overheard packets that a node remembers, to process each only once; 0: none.
         overheard_packets: u32 = 0, "packet", "ns-2.35 dsragent.h: 1024", [0.0, 1e6];
+        /// Handle an error that is overheard on its way to this node as if it had already arrived: spread it
+        /// with the next request, and send on the errors that it carries for others. On arrival it is handled
+        /// again.
+        handle_overheard_errors: bool = false, "", "ns-2.35 dsragent.cc";
         /// Maximum number of nodes in a source route, including both ends. The length field of the option
         /// allows 64.
         max_route_nodes: u32 = 64, "", "RFC 4728 §6.7; ns-2.35 hdr_sr.h: 16", [2.0, 64.0];
@@ -88,6 +100,8 @@ params! {
         request_table_nodes: u32 = 64, "", "RFC 4728 §9", [1.0, 1e6];
         /// RequestTableIds: number of requests remembered of each initiator.
         request_table_ids: u32 = 16, "", "RFC 4728 §9", [1.0, 1000.0];
+        /// Take a request for one that was seen unless its number is higher than the last of its initiator.
+        only_newer_requests: bool = false, "", "ns-2.35 requesttable.h";
         /// BroadcastJitter: a request waits a time uniform below this, so that neighbours do not collide.
         request_jitter_ms: f64 = 10.0, "ms", "RFC 4728 §9", [0.0, 1e4];
         /// A target's reply waits a time uniform below this (BroadcastJitter).
@@ -108,6 +122,9 @@ params! {
         grat_reply_holdoff_s: f64 = 1.0, "s", "RFC 4728 §9", [0.0, 1e4];
         /// GratReplyTableSize: number of such replies that are remembered.
         grat_reply_table: u32 = 64, "", "RFC 4728 §9; ns-2.35 dsragent.h: 10", [1.0, 1e5];
+        /// Hold gratuitous replies back by the route that they shorten, as ns-2 does; off: by the user of the
+        /// route and the sender that was overheard.
+        grat_replies_by_route: bool = false, "", "RFC 4728 §3.4.3; ns-2.35 dsragent.cc";
         /// Attach the last route error to the next request.
         gratuitous_errors: bool = true, "", "RFC 4728 §3.4.4";
         /// The maximum age of such an error.
@@ -127,6 +144,14 @@ params! {
         /// Number of requests, to neighbours only, that a node sends for packets of other nodes that it
         /// cannot salvage; 0: none, and the packets are dropped.
         salvage_requests: u32 = 0, "", "RFC 4728 §3.4.1; ns-2.35 dsragent.cc: 1", [0.0, 15.0];
+        /// Send packets without their source route once the nodes on it know the flow that they belong to.
+        flow_state: bool = false, "", "RFC 4728 §3.5; ns-2.35 dsragent.cc: on";
+        /// Number of packets of a flow that carry the source route before others do not, with flow state.
+        flow_packets_with_route: u32 = 3, "packet", "ns-2.35 flowstruct.h", [1.0, 1e6];
+        /// Time after which a packet of a flow carries the source route again.
+        flow_route_interval_s: f64 = 5.0, "s", "ns-2.35 dsragent.cc", [0.0, 1e4];
+        /// How long a flow is known after its last packet.
+        flow_timeout_s: f64 = 60.0, "s", "ns-2.35 dsragent.cc", [0.001, 65_535.0];
         /// Maximum number of packets that a node holds while it searches for routes; the oldest is dropped
         /// first.
         buffer_packets: u32 = 64, "packet", "ns-2.35 dsragent.h", [1.0, 100_000.0];
@@ -134,11 +159,14 @@ params! {
         buffer_timeout_s: f64 = 30.0, "s", "RFC 4728 §9", [0.001, 1e6];
         /// Check the buffer at intervals uniform between this and twice this; 0: whenever something is due.
         buffer_check_ms: f64 = 0.0, "ms", "ns-2.35 dsragent.h: 30", [0.0, 1e5];
-        /// Give TCP's packets an IP header of 20 bytes beside the one that their length includes, as ns-2's DSR
-        /// does.
+        /// Give TCP's packets an IP header of 20 bytes beside the one that their length includes, as ns-2's
+        /// DSR does.
         second_ip_header: bool = false, "", "ns-2.35 dsragent.cc";
         /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 30.0, "ms", "ns-2.35 dsragent.cc", [0.0, 1e4];
+        /// Keep that gap at every release; off: only at a release by a reply, not at one by a look at the
+        /// buffer.
+        space_all_releases: bool = true, "", "ns-2.35 dsragent.cc";
     }
 }
 
@@ -157,7 +185,8 @@ impl DsrParams {
         }
     }
 
-    /// ns-2.35 as it is shipped (dsragent.cc and its headers), but for flow state.
+    /// ns-2.35 as it is shipped (dsragent.cc and its headers), and as it has been since flow state came into
+    /// it in March 2002.
     pub fn ns_2_35() -> DsrParams {
         DsrParams {
             cache_timeout_s: 0.0,
@@ -178,6 +207,14 @@ impl DsrParams {
             salvage_requests: 1,
             buffer_check_ms: 30.0,
             second_ip_header: true,
+            flow_state: true,
+            handle_overheard_errors: true,
+            only_newer_requests: true,
+            request_table_ids: 1,
+            learn_own_replies: true,
+            grat_replies_by_route: true,
+            space_all_releases: false,
+            cache_gaps_first: true,
             ..DsrParams::default()
         }
     }
@@ -206,6 +243,14 @@ impl DsrParams {
             salvage_requests: 0,
             max_salvages: 255,
             second_ip_header: false,
+            flow_state: false,
+            handle_overheard_errors: false,
+            only_newer_requests: false,
+            request_table_ids: 16,
+            learn_own_replies: false,
+            grat_replies_by_route: false,
+            space_all_releases: true,
+            cache_gaps_first: false,
             ..DsrParams::ns_2_35()
         }
     }

@@ -1,18 +1,18 @@
 //! One node's DSR: its state, its inputs, and how packets get and lose their headers.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-
-use smallvec::SmallVec;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::{Action, Notice, Routing};
-use crate::wire::dsr::{Header, Route};
+use crate::wire::dsr::{FlowMark, Header, Route};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader};
 
 use super::DsrParams;
 use super::cache::Cache;
+use super::flows::FlowTable;
 use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
 
@@ -37,6 +37,9 @@ pub(super) struct Dsr {
     pub(super) overheard: Overheard,
     /// The route that each destination's packets from here took last, until it is known to be broken.
     pub(super) in_use: BTreeMap<NodeId, Route>,
+    pub(super) flows: FlowTable,
+    /// When a search is due, and of which states of the buffer and of the searches that is true.
+    search_due: Cell<Option<((u64, u64), Time)>>,
 }
 
 impl Dsr {
@@ -53,6 +56,8 @@ impl Dsr {
             last_break: None,
             overheard: Overheard::default(),
             in_use: BTreeMap::new(),
+            flows: FlowTable::default(),
+            search_due: Cell::new(None),
             params,
         }
     }
@@ -72,20 +77,26 @@ impl Dsr {
     /// Sends a packet along a source route that begins here.
     pub(super) fn send_along(
         &mut self,
+        now: Time,
         mut packet: Packet,
         route: &[NodeId],
         delay: Span,
         actions: &mut Vec<Action>,
     ) {
+        let mut header = packet.dsr().cloned().unwrap_or_else(|| self.header());
+        let (route, flow) = self.choose_flow(now, &packet, &header, route);
         let Some(&next_hop) = route.get(1) else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
             return;
         };
         if packet.src == self.node && packet.is_data() {
-            self.note_use(packet.dst, route, actions);
+            self.note_use(packet.dst, &route, actions);
         }
-        let mut header = packet.dsr().cloned().unwrap_or_else(|| self.header());
-        header.route = Route::from_slice(route);
+        header.flow = flow;
+        header.route = match flow {
+            None | Some(FlowMark::Establishes(_)) => route,
+            Some(FlowMark::Member(_) | FlowMark::Default) => Route::new(),
+        };
         packet.put_header(RoutingHeader::Dsr(header));
         actions.push(Action::Send { packet, next_hop, delay });
     }
@@ -104,7 +115,7 @@ impl Dsr {
     /// Sends a packet without a source route if a route is known; else it waits while one is sought.
     pub(super) fn send_or_seek(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         match self.route_to(now, packet.dst, true) {
-            Some(route) => self.send_along(packet, &route, Span::ZERO, actions),
+            Some(route) => self.send_along(now, packet, &route, Span::ZERO, actions),
             None => {
                 let (dst, own) = (packet.dst, self.is_own(&packet));
                 self.hold(now, packet, actions);
@@ -123,7 +134,11 @@ impl Dsr {
         if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
             && (packet.src != self.node || !packet.is_data())
         {
-            packet.put_header(RoutingHeader::Dsr(Header { route: Route::new(), ..header.clone() }));
+            packet.put_header(RoutingHeader::Dsr(Header {
+                route: Route::new(),
+                flow: None,
+                ..header.clone()
+            }));
         }
         self.buffer.push(now, packet, Span::from_secs(self.params.buffer_timeout_s), actions);
         if self.checks_at_intervals() && self.check_at == Time::NEVER {
@@ -142,27 +157,45 @@ impl Dsr {
         Span::from_secs(self.stream.uniform(least, 2.0 * least))
     }
 
-    /// Sends the packets of the buffer for which there is a route now.
-    pub(super) fn release(&mut self, now: Time, actions: &mut Vec<Action>) {
+    /// Sends the packets of the buffer for which there is a route now, with this gap between them.
+    pub(super) fn release(&mut self, now: Time, spacing: Span, actions: &mut Vec<Action>) {
         let mut delay = Span::ZERO;
-        for dst in self.awaited() {
+        for (dst, _) in self.awaited() {
             let Some(route) = self.route_to(now, dst, true) else { continue };
             for packet in self.buffer.pop_all(now, dst, actions) {
-                self.send_along(packet, &route, delay, actions);
-                delay = delay + self.params.release_spacing();
+                self.send_along(now, packet, &route, delay, actions);
+                delay = delay + spacing;
             }
         }
     }
 
-    /// The destinations of the packets in the buffer, that of the oldest first.
-    fn awaited(&self) -> SmallVec<[NodeId; 8]> {
-        let mut awaited = SmallVec::new();
+    /// The destinations of the packets in the buffer, that of the oldest first, and whether packets of this
+    /// node's own are among those for it.
+    fn awaited(&self) -> Vec<(NodeId, bool)> {
+        let mut awaited: Vec<(NodeId, bool)> = Vec::new();
+        let mut places: BTreeMap<NodeId, usize> = BTreeMap::new();
         for packet in self.buffer.iter() {
-            if !awaited.contains(&packet.dst) {
-                awaited.push(packet.dst);
+            let place = *places.entry(packet.dst).or_insert(awaited.len());
+            if place == awaited.len() {
+                awaited.push((packet.dst, false));
             }
+            awaited[place].1 |= self.is_own(packet);
         }
         awaited
+    }
+
+    /// When the first search is due for what is in the buffer.
+    fn search_due(&self) -> Time {
+        let state = (self.buffer.version(), self.requests.version());
+        if let Some((of, due)) = self.search_due.get()
+            && of == state
+        {
+            return due;
+        }
+        let due = |&(dst, own): &(NodeId, bool)| self.requests.due(dst, own, &self.params);
+        let due = self.awaited().iter().map(due).min().unwrap_or(Time::NEVER);
+        self.search_due.set(Some((state, due)));
+        due
     }
 
     /// Does the node seek a route for the packet as its source does? Those of others without a header were
@@ -179,7 +212,7 @@ impl Dsr {
     /// After something was learned: packets need not wait for the next look at the buffer if that is exact.
     pub(super) fn release_if_exact(&mut self, now: Time, actions: &mut Vec<Action>) {
         if !self.checks_at_intervals() && !self.buffer.is_empty() {
-            self.release(now, actions);
+            self.release(now, self.params.release_spacing(), actions);
         }
     }
 }
@@ -253,9 +286,9 @@ impl Routing for Dsr {
             return;
         }
         self.buffer.expire(now, actions);
-        self.release(now, actions);
-        for dst in self.awaited() {
-            let own = self.awaits_own(dst);
+        let spacing = if self.params.space_all_releases { self.params.release_spacing() } else { Span::ZERO };
+        self.release(now, spacing, actions);
+        for (dst, own) in self.awaited() {
             self.seek(now, dst, own, actions);
         }
         self.check_at = if self.buffer.is_empty() || !self.checks_at_intervals() {
@@ -269,13 +302,12 @@ impl Routing for Dsr {
         if self.checks_at_intervals() {
             return self.check_at;
         }
-        let due = |dst: &NodeId| self.requests.due(*dst, self.awaits_own(*dst), &self.params);
-        let next_request = self.awaited().iter().map(due).min().unwrap_or(Time::NEVER);
-        next_request.min(self.buffer.next_expiry())
+        self.search_due().min(self.buffer.next_expiry())
     }
 
     fn buffered(&self, visit: &mut dyn FnMut(&Packet)) {
-        self.buffer.iter().for_each(visit);
+        // A message that waits here where it was made gets its number, and its account, when it leaves.
+        self.buffer.iter().filter(|packet| packet.uid != Packet::UNNUMBERED).for_each(visit);
     }
 
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {

@@ -5,7 +5,7 @@
 //! do not age unless a timeout is set; they go when a link of theirs is reported dead, or round-robin when
 //! their part is full.
 //!
-//! *Deviations* (docs/models/dsr.md): 4 (paths are truncated), 7 (no path twice).
+//! *Deviations* (docs/models/dsr.md): 4 (paths are truncated).
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
@@ -19,6 +19,8 @@ struct Part {
     indexes: Vec<PathIndex>,
     limit: usize,
     victim: usize,
+    /// Does a path go to a free place even if a later place holds it already?
+    fills_gaps: bool,
 }
 
 /// See the module's head.
@@ -32,6 +34,13 @@ pub(super) struct PathCache {
 impl PathCache {
     pub(super) fn new(primary: u32, secondary: u32, timeout: Option<Span>) -> PathCache {
         PathCache { primary: Part::new(primary), secondary: Part::new(secondary), timeout }
+    }
+
+    /// A path goes to a free place even if a later place holds it already.
+    pub(super) fn filling_gaps(mut self, fills_gaps: bool) -> PathCache {
+        self.primary.fills_gaps = fills_gaps;
+        self.secondary.fills_gaps = fills_gaps;
+        self
     }
 
     /// A path that this node asked for or knows to be good.
@@ -93,7 +102,7 @@ impl PathCache {
 
 impl Part {
     fn new(limit: u32) -> Part {
-        Part { indexes: Vec::new(), limit: limit as usize, victim: 0 }
+        Part { indexes: Vec::new(), limit: limit as usize, victim: 0, fills_gaps: false }
     }
 
     fn get(&self, place: usize) -> &Cached {
@@ -111,8 +120,15 @@ impl Part {
     /// Adds a path; returns its place. A path that continues a cached one takes its place, one that is the
     /// beginning of a cached one only renews it.
     fn add(&mut self, now: Time, path: &[NodeId]) -> usize {
+        let gap = if self.fills_gaps { self.first_gap() } else { None };
         for (number, index) in self.indexes.iter_mut().enumerate() {
             for place in index.prefixes_and_extensions_of(path) {
+                if let Some(gap) = gap
+                    && gap < number * PLACES + place
+                {
+                    self.put(gap, Route::from_slice(path), now);
+                    return gap;
+                }
                 let cached = index.get(place);
                 let shared = cached.path.len().min(path.len());
                 if cached.path[..shared] == path[..shared] {
@@ -129,10 +145,15 @@ impl Part {
         place
     }
 
+    /// The first free place before the last index ends.
+    fn first_gap(&self) -> Option<usize> {
+        let free_on = |(number, index): (usize, &PathIndex)| Some(number * PLACES + index.first_free()?);
+        self.indexes.iter().enumerate().find_map(free_on)
+    }
+
     /// The first free place; if there is none the next one in turn.
     fn free_place(&mut self) -> usize {
-        let free_on = |(number, index): (usize, &PathIndex)| Some(number * PLACES + index.first_free()?);
-        if let Some(free) = self.indexes.iter().enumerate().find_map(free_on) {
+        if let Some(free) = self.first_gap() {
             return free;
         }
         let places = self.indexes.len() * PLACES;
@@ -241,6 +262,25 @@ mod tests {
         assert_eq!(cache.paths().0, [[0, 3, 9], [0, 4, 9]]);
     }
 
+    /// ns-2.35 takes the first place that is free or has to do with the path.
+    #[test]
+    fn a_path_may_be_cached_twice_if_gaps_are_filled_first() {
+        for (fills_gaps, twice) in [(true, true), (false, false)] {
+            let mut cache = PathCache::new(4, 4, None).filling_gaps(fills_gaps);
+            cache.add(at(0.0), &path(&[0, 1, 4]));
+            cache.add(at(0.0), &path(&[0, 2, 9]));
+            cache.remove_link(NodeId(0), NodeId(1));
+            cache.add(at(1.0), &path(&[0, 2, 9]));
+            assert_eq!(cache.paths().0, vec![vec![0, 2, 9]; 1 + usize::from(twice)]);
+            cache.add(at(1.0), &path(&[0, 2]));
+            assert_eq!(
+                cache.paths().0.len(),
+                1 + usize::from(twice),
+                "before the gaps there is a longer one"
+            );
+        }
+    }
+
     #[test]
     fn without_a_timeout_paths_stay_and_with_one_they_age_unless_learned_again() {
         let mut forever = PathCache::new(4, 4, None);
@@ -300,10 +340,20 @@ mod tests {
         places: Vec<(Vec<u32>, Time)>,
         limit: usize,
         victim: usize,
+        fills_gaps: bool,
     }
 
     impl Plain {
         fn add(&mut self, now: Time, path: &[u32]) {
+            let akin_or_free =
+                |cached: &&(Vec<u32>, Time)| path.starts_with(&cached.0) || cached.0.starts_with(path);
+            if self.fills_gaps
+                && self.places.iter().find(akin_or_free).is_some_and(|cached| cached.0.is_empty())
+                && let Some(gap) = self.places.iter_mut().find(|cached| cached.0.is_empty())
+            {
+                *gap = (path.to_vec(), now);
+                return;
+            }
             let akin = |cached: &&mut (Vec<u32>, Time)| {
                 !cached.0.is_empty() && (path.starts_with(&cached.0) || cached.0.starts_with(path))
             };
@@ -365,14 +415,15 @@ mod tests {
         #[test]
         fn it_holds_what_plain_lists_would(
             limit in prop_oneof![1u32..6, 60u32..70],
+            fills_gaps: bool,
             steps in prop::collection::vec(
                 (0u32..6, prop::collection::vec(prop_oneof![1u32..5, 64u32..69, 70u32..140], 1..7), 0u64..2_000),
                 1..400,
             ),
         ) {
-            let mut cache = PathCache::new(limit, limit + 1, Some(TIMEOUT));
+            let mut cache = PathCache::new(limit, limit + 1, Some(TIMEOUT)).filling_gaps(fills_gaps);
             let mut plain = [limit, limit + 1]
-                .map(|limit| Plain { places: Vec::new(), limit: limit as usize, victim: 0 });
+                .map(|limit| Plain { places: Vec::new(), limit: limit as usize, victim: 0, fills_gaps });
             let mut now = Time::ZERO;
             for (kind, mut nodes, pause_ms) in steps {
                 now += Span::from_millis(pause_ms);

@@ -38,6 +38,8 @@ pub(super) struct RequestTable {
     /// By initiator, the one heard of last first: the numbers of its requests, the newest last.
     seen: VecDeque<(NodeId, VecDeque<u32>)>,
     searches: BTreeMap<NodeId, Search>,
+    /// Grows whenever a search may have changed.
+    version: u64,
 }
 
 impl RequestTable {
@@ -58,13 +60,20 @@ impl RequestTable {
         new
     }
 
-    /// Has the request been seen?
-    pub(super) fn has_seen(&self, initiator: NodeId, id: u32) -> bool {
-        self.seen.iter().any(|(node, ids)| *node == initiator && ids.contains(&id))
+    /// Has the request been seen, or is it taken for one that has because it is not newer?
+    pub(super) fn has_seen(&self, initiator: NodeId, id: u32, params: &DsrParams) -> bool {
+        let known = |seen: &u32| *seen == id || (params.only_newer_requests && *seen > id);
+        self.seen.iter().any(|(node, ids)| *node == initiator && ids.iter().any(known))
+    }
+
+    /// As long as this is the same, [`RequestTable::due`] gives the same answers.
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// A packet waits for a route to `target`: what to do now; `own` if it is this node's.
     pub(super) fn step(&mut self, now: Time, target: NodeId, own: bool, params: &DsrParams) -> Step {
+        self.version += 1;
         let start = Search { attempts: 0, began: Time::ZERO, neighbours_only: false };
         let search = self.searches.entry(target).or_insert(start);
         if search.attempts == 0 || now >= search.began + params.wait_after(search.attempts) {
@@ -100,6 +109,7 @@ impl RequestTable {
 
     /// A route to `target` was found: the next discovery may begin at once.
     pub(super) fn succeed(&mut self, target: NodeId) {
+        self.version += 1;
         self.searches.remove(&target);
     }
 }
@@ -167,7 +177,20 @@ mod tests {
         assert!(!table.remember(NodeId(1), 7, &params));
         assert!(table.remember(NodeId(2), 7, &params));
         assert!(table.remember(NodeId(1), 6, &params), "an older one that comes later is new all the same");
-        assert!(table.has_seen(NodeId(1), 7));
+        assert!(table.has_seen(NodeId(1), 7, &params));
+    }
+
+    /// ns-2.35 keeps one number an initiator, whichever it heard last.
+    #[test]
+    fn in_the_ns_2_set_a_request_must_be_newer_than_the_last_one() {
+        let (mut table, params) = (RequestTable::default(), DsrParams::ns_2_35());
+        table.remember(NodeId(1), 7, &params);
+        let seen = |table: &RequestTable, id| table.has_seen(NodeId(1), id, &params);
+        assert_eq!([6, 7, 8].map(|id| seen(&table, id)), [true, true, false]);
+        assert!(!table.has_seen(NodeId(2), 6, &params));
+        // A target answers older ones too, and remembers them.
+        table.remember(NodeId(1), 5, &params);
+        assert_eq!([5, 6, 7].map(|id| seen(&table, id)), [true, false, false]);
     }
 
     #[test]
@@ -177,11 +200,11 @@ mod tests {
         for id in 1..=3 {
             table.remember(NodeId(1), id, &params);
         }
-        assert!(!table.has_seen(NodeId(1), 1) && table.has_seen(NodeId(1), 2));
+        assert!(!table.has_seen(NodeId(1), 1, &params) && table.has_seen(NodeId(1), 2, &params));
         table.remember(NodeId(2), 1, &params);
         table.remember(NodeId(1), 4, &params);
         table.remember(NodeId(3), 1, &params);
-        assert!(!table.has_seen(NodeId(2), 1), "heard of least recently");
-        assert!(table.has_seen(NodeId(1), 4));
+        assert!(!table.has_seen(NodeId(2), 1, &params), "heard of least recently");
+        assert!(table.has_seen(NodeId(1), 4, &params));
     }
 }

@@ -18,11 +18,18 @@ impl Dsr {
         actions: &mut Vec<Action>,
     ) {
         let Some(header) = packet.dsr() else { return };
+        if header.route.is_empty() {
+            // Of a flow: there is nothing to learn from it.
+            return;
+        }
         if packet.src == self.node || !self.overheard.is_new(packet.uid, self.params.overheard_packets) {
             return;
         }
         if !header.errors.is_empty() {
             self.learn_errors(header, actions);
+            if self.params.handle_overheard_errors {
+                self.take_overheard_error(now, packet, header, actions);
+            }
         }
         if let Some(reply) = &header.reply {
             self.learn_path(now, reply);
@@ -39,6 +46,23 @@ impl Dsr {
             self.shorten(now, &header.route, here, receiver, from, actions);
         }
         self.release_if_exact(now, actions);
+    }
+
+    /// An error to this node, heard before it has come here, is handled as if it had.
+    fn take_overheard_error(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        header: &Header,
+        actions: &mut Vec<Action>,
+    ) {
+        self.remember_error(now, header);
+        if header.errors.last().is_some_and(|error| error.tell == self.node) {
+            let copy = Packet { uid: Packet::UNNUMBERED, ..packet.clone() };
+            if let Ok(inner) = self.inner_error(now, copy, header) {
+                self.send_or_seek(now, inner, actions);
+            }
+        }
     }
 
     /// The rest of a source route from its `sender` on, who is a neighbour.
@@ -125,13 +149,19 @@ impl Dsr {
             return;
         }
         let holdoff = Span::from_secs(self.params.grat_reply_holdoff_s);
-        let user = route[0];
-        if !self.overheard.may_reply(now, user, from, holdoff, self.params.grat_reply_table) {
+        let size = self.params.grat_reply_table;
+        let is_due = if self.params.grat_replies_by_route {
+            self.overheard.may_reply_about(now, route, holdoff, size)
+        } else {
+            self.overheard.may_reply(now, route[0], from, holdoff, size)
+        };
+        if !is_due {
             return;
         }
         let mut route = route.clone();
         route.drain(receiver..here);
         let passed = Route::from_slice(&route[..=receiver]);
-        self.send_reply(now, route, &passed, Span::ZERO, actions);
+        let reply = Header { reply: Some(route), shortens: true, ..self.header() };
+        self.send_reply(now, reply, &passed, Span::ZERO, actions);
     }
 }

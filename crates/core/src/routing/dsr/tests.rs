@@ -63,7 +63,7 @@ mod in_networks {
 
     /// A packet crosses its source route link by link, from its first node; only the first node of a route
     /// gives it one; no route holds a node twice; what a packet may do in all, its TTL and its salvages
-    /// bound.
+    /// bound, also where it belongs to a flow and carries no source route.
     #[test]
     fn packets_do_not_loop() {
         let linked = DsrParams { cache: CacheKind::Link, ..rfc() };
@@ -73,7 +73,8 @@ mod in_networks {
                 let mut walks: BTreeMap<u64, Vec<(NodeId, &Header)>> = BTreeMap::new();
                 for (from, to, packet) in bench.crossings() {
                     let header = packet.dsr().expect("a source route");
-                    let on_route = header.route.windows(2).any(|link| link == [*from, *to]);
+                    let on_route =
+                        header.route.is_empty() || header.route.windows(2).any(|link| link == [*from, *to]);
                     assert!(on_route, "{from:?} to {to:?} is no link of {header:?}");
                     walks.entry(packet.uid).or_default().push((*from, header));
                 }
@@ -92,6 +93,10 @@ mod in_networks {
                 "{route:?}"
             );
             assert!(u32::from(header.salvaged) <= params.max_salvages);
+            if header.route.is_empty() {
+                starts += usize::from(at == 0);
+                continue;
+            }
             let place = header.place_of(*from).expect("on its route");
             starts += usize::from(place == 0);
             if place > 0 {
@@ -665,4 +670,17 @@ fn sets_are_what_their_sources_say() {
     assert_eq!(waits(&set("ns-2.35")), [2.0, 8.0, 10.0, 10.0].map(Span::from_secs));
     assert_eq!(waits(&set("broch-1998")), [0.5, 1.0, 2.0, 4.0].map(Span::from_secs));
     assert_eq!(DsrParams::set("rfc3561"), None);
+    let faults = |params: DsrParams| {
+        let DsrParams { flow_state, handle_overheard_errors, only_newer_requests, learn_own_replies, .. } =
+            params;
+        let DsrParams {
+            grat_replies_by_route, space_all_releases, second_ip_header, cache_gaps_first, ..
+        } = params;
+        let of_flows = [flow_state, handle_overheard_errors, only_newer_requests, learn_own_replies];
+        (of_flows, [grat_replies_by_route, !space_all_releases, second_ip_header, cache_gaps_first])
+    };
+    assert_eq!(faults(set("ns-2.35")), ([true; 4], [true; 4]));
+    for other in ["rfc4728", "dyer-2002", "broch-1998"] {
+        assert_eq!(faults(set(other)), ([false; 4], [false; 4]), "{other}");
+    }
 }
