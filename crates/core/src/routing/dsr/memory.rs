@@ -31,7 +31,7 @@ pub(super) struct Overheard {
     packets: Vec<u32>,
     /// Gratuitous replies: to whom, about which sender, when; the newest last.
     replies: VecDeque<(NodeId, NodeId, Time)>,
-    /// ns-2's table of the routes that gratuitous replies were about, and its times.
+    /// ns-2's table of the routes that gratuitous replies were about, and its times; it grows to its size.
     routes: Vec<(Route, Time)>,
     /// The place in that table where the next route goes.
     next_route: usize,
@@ -78,15 +78,19 @@ impl Overheard {
     /// the next place, but its time to the place after that.
     pub(super) fn may_reply_about(&mut self, now: Time, route: &Route, holdoff: Span, size: u32) -> bool {
         if self.routes.is_empty() {
-            self.routes = vec![(Route::new(), Time::ZERO); size as usize];
+            self.routes.push((Route::new(), Time::ZERO));
         }
         match self.routes.iter().position(|(known, _)| known == route) {
             Some(at) if now < self.routes[at].1 + holdoff => return false,
             Some(at) => self.routes[at].1 = now,
             None => {
                 self.routes[self.next_route].0 = route.clone();
-                self.next_route = (self.next_route + 1) % self.routes.len();
-                self.routes[self.next_route].1 = now;
+                self.next_route = (self.next_route + 1) % size as usize;
+                if self.next_route == self.routes.len() {
+                    self.routes.push((Route::new(), now));
+                } else {
+                    self.routes[self.next_route].1 = now;
+                }
             }
         }
         true
