@@ -225,6 +225,19 @@ def test_a_run_that_takes_too_long_is_stopped_and_its_beginning_must_end(watch: 
     )
 
 
+def test_a_long_run_is_told_to_stop_half_way_and_obeys(
+    watch: trial.Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A station with ten thousand packets a second, for a quarter of a second of CPU and more.
+    busy = copy.deepcopy(BUSY) | {"duration_s": 60.0}
+    busy["traffic"]["flows"][0]["interval_s"] = 1e-4
+    assert trial.try_out(busy, watch, cpu_s=60.0)["latency_s"] <= trial.LATENCY_S
+    monkeypatch.setattr(trial, "LATENCY_S", -1.0)
+    outcome = trial.try_out(busy, watch, cpu_s=60.0)
+    assert outcome["status"] == trial.FAILED
+    assert outcome["why"].startswith("stopped only")
+
+
 def test_a_process_that_dies_is_a_failure_and_another_takes_its_place() -> None:
     worker = Worker()
     try:

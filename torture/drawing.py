@@ -24,7 +24,7 @@ ROUTINGS = [
 ]
 """Every way to name a routing protocol in Rust."""
 IN_PYTHON = ["python:manetlab.examples.flooding.Flooding", "python:manetlab.examples.greedy.Greedy"]
-"""Protocols in Python."""
+"""Protocols in Python that take packets of any length: a path in a header can make them too long."""
 IN_PYTHON_SHARE = 0.01
 """The share of scenarios with such a protocol, which takes ten times as long as one in Rust."""
 NO_TCP = "none"

@@ -30,6 +30,7 @@ class Tally:
         extremes: Those that ran, by the parameters that were at an end of their range.
         slowest: CPU time in s and number of the slowest run.
         largest: Memory that it took in MB and number of the largest.
+        latest: CPU time in s after which a run ended that was told to stop, and its number, at most.
     """
 
     commits: Counter[str] = field(default_factory=Counter)
@@ -43,6 +44,7 @@ class Tally:
     extremes: Counter[str] = field(default_factory=Counter)
     slowest: tuple[float, int] = (0.0, -1)
     largest: tuple[float, int] = (0.0, -1)
+    latest: tuple[float, int] = (0.0, -1)
 
     def add(self, outcome: dict[str, Any], commit: str) -> None:
         """Counts what became of a scenario."""
@@ -52,6 +54,9 @@ class Tally:
         self.cpu_s += outcome.get("total_cpu_s", 0.0)
         self.counts[status] += 1
         self.slowest = max(self.slowest, (outcome.get("cpu_s", 0.0), number))
+        if "latency_s" in outcome:
+            self.counts["told to stop"] += 1
+            self.latest = max(self.latest, (outcome["latency_s"], number))
         self.largest = max(self.largest, (outcome.get("grown_bytes", 0) / 1e6, number))
         if status == REFUSED:
             self.refused[outcome["why"]] += 1
@@ -88,7 +93,7 @@ class Tally:
             kept: dict[str, Any] = {
                 name: Counter(value) if isinstance(value, dict) else value for name, value in written.items()
             }
-            kept |= {name: tuple(kept[name]) for name in ("slowest", "largest")}
+            kept |= {name: tuple(kept[name]) for name in ("slowest", "largest", "latest")}
             total.merge(cls(**kept))
         return total
 
@@ -122,6 +127,8 @@ class Tally:
             f"{self.cpu_s / max(drawn, 1):.4f} s of CPU each",
             f"slowest: {self.slowest[0]:.2f} s of CPU (number {self.slowest[1]}); most memory: "
             f"{self.largest[0]:.0f} MB (number {self.largest[1]})",
+            f"told to stop half-way {self.counts['told to stop']}; the latest obeyed {self.latest[0]:.3f} s of "
+            f"CPU later (number {self.latest[1]})",
             "commits: " + ", ".join(f"{commit} ({count})" for commit, count in self.commits.items()),
         ]
         lines += [f"refused {count}: {why}" for why, count in self.refused.most_common()]

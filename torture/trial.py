@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -23,8 +24,10 @@ RAN, REFUSED, STOPPED, FAILED = "ran", "refused", "stopped", "failed"
 
 CPU_S = 1.5
 """CPU time after which a run is told to stop, in s. What it would take longer for is work, not a fault."""
-LATENCY_S = 2.0
+LATENCY_S = 0.5
 """CPU time within which a run has to obey, in s."""
+LONG_S = 0.06
+"""Runs that take so much CPU time are made again and told to stop half-way, in s."""
 CUT, CUT_PATIENCE = 16, 4
 """A run that was stopped is made again with its time divided by the one and its CPU time multiplied by the
 other: if it does not come to its end, it probably never does."""
@@ -97,6 +100,8 @@ def try_out(
         resolved = _resolve(fields)
         result = _run(resolved, watch, cpu_s, said)
         faults = [*measures.faults(result), *_costly(said)]
+        if said["cpu_s"] >= LONG_S:
+            faults += _disobeyed(resolved, watch, said)
         if again:
             faults += _repeated(resolved, result, watch, cpu_s, series_s if again == "recorded" else None)
         if faults:
@@ -165,6 +170,17 @@ def _run(
         said["grown_bytes"] = max(0, held_bytes() - held)
     said["events"] = result.provenance["events"] + result.provenance["arrivals"]
     return result
+
+
+def _disobeyed(resolved: Resolved, watch: Watch, said: dict[str, Any]) -> Iterator[str]:
+    """How late a run ends that is told to stop half-way, if that is too late."""
+    told: dict[str, Any] = {}
+    with contextlib.suppress(Stopped):
+        _run(resolved, watch, said["cpu_s"] / 2, told)
+    if "latency_s" in told:
+        said["latency_s"] = told["latency_s"]
+        if told["latency_s"] > LATENCY_S:
+            yield f"stopped only {told['latency_s']:.3f} s after it was told to"
 
 
 def held_bytes() -> int:
