@@ -7,7 +7,7 @@
 #   make fmt        format all sources
 #   make reproduce-quick  run the papers' experiments in small, judge their claims, renew docs/papers.md
 #                   and papers/kept; what is kept and current is not run again
-#   make validate   compare with ns-2.35, theory and published figures; writes out/validation.md
+#   make validate   compare with ns-2.35, theory and published figures; renews the results on docs/validation.md
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
 #   make golden     renew the golden results
@@ -75,7 +75,7 @@ fmt: $(DEPENDENCIES)
 
 validate: build
 	@mkdir -p out
-	$(BIN)/python -m validation --markdown out/validation.md
+	$(BIN)/python -m validation --markdown out/validation.md --page docs/validation.md
 
 reproduce-quick: build
 	$(BIN)/manetlab papers reproduce all --quick --keep --markdown docs/papers.md

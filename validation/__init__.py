@@ -15,6 +15,7 @@ from validation.check import Check
 PARTS: dict[str, Callable[[Path, int], Check]] = {
     "chains": chains.check,
     "mobile": mobile.check,
+    "variants": mobile.check_variants,
     "dsdv": mobile.check_dsdv,
     "dsr": mobile.check_dsr,
     "saturation": saturation.check,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import date
 from pathlib import Path
 
 import click
@@ -12,8 +13,10 @@ from manetlab.cli.progress import run_with_bar
 from manetlab.errors import InputError, ManetlabError
 from manetlab.files import check_apart, check_writable, write_text
 from manetlab.parameters import unknown
+from manetlab.provenance import commit
 from manetlab.tables import stdout_console
 from validation import PARTS, REFERENCE
+from validation.page import renewed, summary
 
 
 @click.command()
@@ -28,29 +31,41 @@ from validation import PARTS, REFERENCE
     "--seeds", type=click.IntRange(2, 1000), default=5, show_default=True, help="Replications of each case."
 )
 @click.option("--markdown", type=options.PATH, help="Write the tables here too, as Markdown.")
+@click.option("--page", type=options.PATH, help="Renew the results on this page.")
 @options.JOBS
 def validate(
-    parts: tuple[str, ...], reference: Path, seeds: int, markdown: Path | None, jobs: int | None
+    parts: tuple[str, ...],
+    reference: Path,
+    seeds: int,
+    markdown: Path | None,
+    page: Path | None,
+    jobs: int | None,
 ) -> None:
     """Compare the simulator with ns-2.35, theory and published results."""
-    if markdown is not None:
-        check_writable(markdown)
+    for file in (markdown, page):
+        if file is not None:
+            check_writable(file)
     for part in parts:
         if part not in PARTS:
             raise unknown("part of the validation", part, PARTS, "command line")
     if not (reference / "aodv.jsonl").is_file():
         wanted, hint = "the folder validation/ns2", "name the folder with --reference"
         raise InputError("ns-2's measurements are missing", str(reference), "no aodv.jsonl", wanted, hint)
-    check_apart({"--markdown": markdown}, reference.iterdir())
+    check_apart({"--markdown": markdown, "--page": page}, reference.iterdir())
     console = stdout_console()
-    written = []
+    tables = []
     for part in parts or PARTS:
         check = PARTS[part](reference, seeds)
         for table in check.evaluate(run_with_bar(check.scenarios, part, jobs)):
             table.print(console)
-            written.append(table.to_markdown())
+            tables.append(table)
+    console.print(summary(tables))
     if markdown is not None:
-        write_text(markdown, "\n".join(written))
+        write_text(markdown, "\n".join(table.to_markdown() for table in tables))
+    if page is not None:
+        asked = " ".join(["python -m validation", *parts, f"--seeds {seeds}"])
+        made = f"`{asked}` on {date.today():%Y-%m-%d} at commit `{commit() or 'unknown'}`."
+        write_text(page, renewed(page.read_text(encoding="utf-8"), made, tables))
 
 
 if __name__ == "__main__":

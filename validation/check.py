@@ -47,9 +47,14 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def ns2_runs(folder: Path, protocol: str = "AODV") -> list[dict[str, Any]]:
-    """ns-2's measurements, one mapping a run; the fields are explained in validation/ns2/README.md."""
+    """ns-2's measurements, one mapping a finished run; validation/ns2/README.md explains the fields."""
     with (folder / f"{protocol.lower()}.jsonl").open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        runs = [json.loads(line) for line in lines]
+    return [run for run in runs if "error" not in run]
+
+
+SENDERS = {"TCP/Reno": "reno", "TCP/Sack1": "sack", "TCP/Vegas": "vegas"}
+"""What ns-2's agents are called here."""
 
 
 def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
@@ -62,6 +67,11 @@ def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
             "warmup_s": float(run["warm"]),
             "routing": run["rp"].lower(),
             "profile": "ns-2.35",
+            "tcp": {
+                "sender": SENDERS[run.get("tcp", "TCP/Reno")],
+                "delayed_ack": run.get("sink", "TCPSink").endswith("/DelAck"),
+            },
+            "mac": {"rts_threshold_bytes": run.get("rts", 0)},
             "queue": CMU_QUEUE if run["rp"] == "DSR" else {},
         }
     )

@@ -14,6 +14,13 @@ from manetlab.tables import Table
 from validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
 
 GROUPS = ("1tcp", "10tcp", "cbr25")
+"""Traffic that ns-2 ran with each protocol; with AODV only, the second."""
+
+VARIANTS = ("1tcp-AODV-sack-delack", "1tcp-AODV-vegas", "1tcp-AODV-no-rts")
+"""SACK with delayed ACKs, TCP Vegas, and 802.11 without RTS, as the ends of the names of ns-2's runs."""
+
+TITLES = {"sack-delack": "SACK with delayed ACKs", "vegas": "TCP Vegas", "no-rts": "without RTS"}
+"""What tables call the variants."""
 
 
 @dataclass(frozen=True)
@@ -77,26 +84,52 @@ def compare(ours: Sequence[float], theirs: Sequence[float]) -> Comparison:
     return Comparison(math.fsum(ours) / n, math.fsum(theirs) / n, paired_interval(ours, theirs))
 
 
-def check(folder: Path, seeds: int, scenarios_per_group: int | None = None, protocol: str = "AODV") -> Check:
-    """The mobile networks in ``folder``, each with so many seeds; all of a group, or the first so many."""
-    measured = [run for run in ns2_runs(folder, protocol) if run["scen"].endswith(".mov")]
+def check(
+    folder: Path,
+    seeds: int,
+    scenarios_per_group: int | None = None,
+    protocol: str = "AODV",
+    names: Sequence[str] = (),
+) -> Check:
+    """The mobile networks in ``folder``, each with so many seeds; all of a group, or the first so many.
+
+    ``names`` are the ends of the names of ns-2's runs, those of `GROUPS` with the protocol if none are
+    given. Each network counts once, with the mean of our seeds and the mean of ns-2's.
+    """
     theirs = {
-        group: runs[:scenarios_per_group]
-        for group in GROUPS
-        if (runs := [run for run in measured if f"-{group}-" in run["id"]])
+        name: found[:scenarios_per_group]
+        for name in names or [f"{group}-{protocol}" for group in GROUPS]
+        if (found := by_network(ns2_runs(folder, protocol), name))
     }
     scenarios = [
-        s for runs in theirs.values() for run in runs for s in replications(as_ns2_ran(folder, run), seeds)
+        scenario
+        for networks in theirs.values()
+        for runs in networks
+        for scenario in replications(as_ns2_ran(folder, runs[0]), seeds)
     ]
 
     def evaluate(results: list[Result]) -> list[Table]:
         pieces = groups(results, seeds)
         return [
-            _table(f"{group} over {protocol}", seeds, [next(pieces) for _ in runs], runs)
-            for group, runs in theirs.items()
+            _table(name, seeds, [next(pieces) for _ in networks], networks)
+            for name, networks in theirs.items()
         ]
 
     return Check(scenarios, evaluate)
+
+
+def by_network(runs: list[dict[str, Any]], name: str) -> list[list[dict[str, Any]]]:
+    """ns-2's runs whose names end so, those of each network together."""
+    networks: dict[str, list[dict[str, Any]]] = {}
+    for run in runs:
+        if run["id"] == f"{run['scen'].removesuffix('.mov')}-{name}":
+            networks.setdefault(run["scen"], []).append(run)
+    return [networks[scenario] for scenario in sorted(networks)]
+
+
+def check_variants(folder: Path, seeds: int) -> Check:
+    """The mobile networks with AODV and other senders, receivers or MAC settings."""
+    return check(folder, seeds, names=VARIANTS)
 
 
 def check_dsdv(folder: Path, seeds: int) -> Check:
@@ -109,7 +142,7 @@ def check_dsr(folder: Path, seeds: int) -> Check:
     return check(folder, seeds, protocol="DSR")
 
 
-def _table(title: str, seeds: int, ours: list[Sequence[Result]], theirs: list[dict[str, Any]]) -> Table:
+def _table(name: str, seeds: int, ours: list[Sequence[Result]], theirs: list[list[dict[str, Any]]]) -> Table:
     columns = (
         "measure",
         "manetlab",
@@ -119,12 +152,21 @@ def _table(title: str, seeds: int, ours: list[Sequence[Result]], theirs: list[di
         "tolerance",
         "verdict",
     )
-    table = Table(f"{title}: {len(theirs)} scenarios, {seeds} seeds each", columns)
-    for measure in MEASURES if theirs[0]["rp"] == "AODV" else WIDER:
-        if theirs[0][measure.theirs] is None:
+    group, protocol, *variant = name.split("-", 2)
+    counts = sorted({len(runs) for runs in theirs})
+    of_ns2 = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    title = f"{group} over {protocol}{''.join(f', {TITLES[v]}' for v in variant)}"
+    table = Table(f"{title}: {len(theirs)} networks, {seeds} seeds each, ns-2 {of_ns2}", columns)
+    for measure in MEASURES if protocol == "AODV" else WIDER:
+        of_theirs = [
+            [float(run[measure.theirs]) for run in runs if run[measure.theirs] is not None] for runs in theirs
+        ]
+        if not all(of_theirs):
             continue
-        of_ours = [_mean(results, measure) for results in ours]
-        compared = compare(of_ours, [float(run[measure.theirs]) for run in theirs])
+        compared = compare(
+            [_mean(results, measure) for results in ours],
+            [math.fsum(values) / len(values) for values in of_theirs],
+        )
         half = compared.difference.half_width / compared.theirs
         table.add(
             measure.label,

@@ -17,6 +17,7 @@ from manetlab_papers.outcomes import Outcome
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import judge_all
 from manetlab_papers.samples import Runs, Tables
+from manetlab_papers.special import load_all
 from manetlab_papers.tables import tables_of
 from validation.check import Check, verdict
 
@@ -40,6 +41,7 @@ def check(_folder: Path, seeds: int) -> Check:
 
 
 def _evaluator(measured: Mapping[int, Sequence[float]]) -> Evaluator:
+    load_all()
     runs = Runs()
     rows = [
         {"hops": hops, "replication": seed, THROUGHPUT: value}

@@ -1,6 +1,7 @@
 """The cheap part of the validation, with the tolerances of the whole; `make validate` runs all of it."""
 
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -12,9 +13,12 @@ import pytest
 from manetlab import parameters, run, run_many
 from manetlab.capacity import TABLE_1_1_BPS
 from manetlab.stats import Interval, mean_interval
+from manetlab.tables import Table
 from manetlab_papers import ledger
 from validation import REFERENCE, chains, mobile, one_hop, saturation, table_1_1
 from validation.check import as_ns2_ran, ns2_runs, replications
+from validation.measure_ns2 import Trace
+from validation.page import HEADING, OUTSIDE, renewed, summary
 from validation.theory import Frames, attempt_probability, one_sender_bps
 
 
@@ -28,45 +32,45 @@ def test_short_chains_agree_with_ns2(hops: int) -> None:
 
 def test_mobile_networks_are_near_ns2() -> None:
     # Three scenarios cannot meet tolerances made for means of fifteen; a broken protocol misses these.
-    check = mobile.check(REFERENCE, seeds=1, scenarios_per_group=3)
-    results = run_many(check.scenarios)
-    assert len(check.evaluate(results)) == 3
-    theirs = [
-        run
-        for group in mobile.GROUPS
-        for run in [r for r in ns2_runs(REFERENCE) if r["id"].endswith(f"{group}-AODV")][:3]
-    ]
-    for ours, run_of_ns2 in zip(results, theirs, strict=True):
-        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.25)
-        assert ours.totals["routing_packets_per_s"] == pytest.approx(
-            run_of_ns2["routing_pkts_per_s"], rel=0.35
-        )
+    for delivery, routing in beside_ns2("AODV", mobile.GROUPS, networks=3):
+        assert delivery[0] == pytest.approx(delivery[1], rel=0.25)
+        assert routing[0] == pytest.approx(routing[1], rel=0.35)
 
 
 def test_dsr_in_mobile_networks_is_near_ns2() -> None:
-    check = mobile.check(REFERENCE, seeds=1, scenarios_per_group=5, protocol="DSR")
-    results = run_many(check.scenarios)
-    assert len(check.evaluate(results)) == 2
-    runs = ns2_runs(REFERENCE, "DSR")
-    theirs = [run for group in ("1tcp", "cbr25") for run in [r for r in runs if group in r["id"]][:5]]
-    for ours, run_of_ns2 in zip(results, theirs, strict=True):
-        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.10)
+    compared = beside_ns2("DSR", ("1tcp", "cbr25"), networks=5)
+    for delivery, _ in compared:
+        assert delivery[0] == pytest.approx(delivery[1], rel=0.10)
     # What single networks need varies by a factor of two from seed to seed, the mean does not.
-    routing = fmean(ours.totals["routing_packets_per_s"] for ours in results)
-    assert routing == pytest.approx(fmean(run["routing_pkts_per_s"] for run in theirs), rel=0.20)
+    ours, theirs = (fmean(routing[side] for _, routing in compared) for side in (0, 1))
+    assert ours == pytest.approx(theirs, rel=0.20)
 
 
 def test_dsdv_in_mobile_networks_is_near_ns2() -> None:
-    check = mobile.check(REFERENCE, seeds=1, scenarios_per_group=5, protocol="DSDV")
+    for delivery, routing in beside_ns2("DSDV", ("1tcp", "cbr25"), networks=5):
+        assert delivery[0] == pytest.approx(delivery[1], rel=0.15)
+        assert routing[0] == pytest.approx(routing[1], rel=0.15)
+
+
+def beside_ns2(
+    protocol: str, loads: tuple[str, ...], networks: int
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """Delivery fraction and routing packets per s of the first networks, ours and ns-2's mean."""
+    check = mobile.check(REFERENCE, seeds=1, scenarios_per_group=networks, protocol=protocol)
     results = run_many(check.scenarios)
-    assert len(check.evaluate(results)) == 2
-    runs = ns2_runs(REFERENCE, "DSDV")
-    theirs = [run for group in ("1tcp", "cbr25") for run in [r for r in runs if group in r["id"]][:5]]
-    for ours, run_of_ns2 in zip(results, theirs, strict=True):
-        assert ours.totals["cbr_delivery_fraction"] == pytest.approx(run_of_ns2["cbr_delivery"], rel=0.15)
-        assert ours.totals["routing_packets_per_s"] == pytest.approx(
-            run_of_ns2["routing_pkts_per_s"], rel=0.15
+    assert len(check.evaluate(results)) == len(loads)
+    theirs = [
+        runs
+        for load in loads
+        for runs in mobile.by_network(ns2_runs(REFERENCE, protocol), f"{load}-{protocol}")[:networks]
+    ]
+    return [
+        (
+            (ours.totals["cbr_delivery_fraction"], fmean(run["cbr_delivery"] for run in runs)),
+            (ours.totals["routing_packets_per_s"], fmean(run["routing_pkts_per_s"] for run in runs)),
         )
+        for ours, runs in zip(results, theirs, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("rts", [False, True])
@@ -168,9 +172,50 @@ def test_a_scale_for_plcp_accounting_is_that_of_one_hop_and_reported() -> None:
     assert found[2:] == ("10 of 10 within their bands after scaling all by 0.9", "holds")
 
 
-def test_the_reference_is_complete() -> None:
-    assert len(ns2_runs(REFERENCE)) == 85
-    assert len(ns2_runs(REFERENCE, "DSDV")) == 27
+@pytest.mark.parametrize(
+    ("protocol", "name", "networks", "seeds"),
+    [
+        ("AODV", "1tcp-AODV", 15, 1),
+        ("AODV", "10tcp-AODV", 15, 1),
+        ("AODV", "cbr25-AODV", 15, 1),
+        *(("AODV", variant, 15, 2) for variant in mobile.VARIANTS),
+        ("DSDV", "1tcp-DSDV", 14, 1),
+        ("DSDV", "cbr25-DSDV", 13, 1),
+        ("DSR", "1tcp-DSR", 15, 3),
+        ("DSR", "cbr25-DSR", 15, 3),
+    ],
+)
+def test_the_reference_is_complete(protocol: str, name: str, networks: int, seeds: int) -> None:
+    found = mobile.by_network(ns2_runs(REFERENCE, protocol), name)
+    assert len(found) >= networks
+    for runs in found:
+        assert len({run["seed"] for run in runs}) == len(runs) >= seeds
+
+
+def test_a_trace_of_ns2_is_counted_as_the_readme_says() -> None:
+    trace = Trace(warm_s=50.0)
+    packet = "------- [5:0 7:0 32 0]"
+    trace.read(
+        f"{line} {packet}"
+        for line in (
+            "s 49.0 _5_ AGT --- 1 cbr 512 [0 0 0 0]",
+            "s 51.0 _5_ AGT --- 2 cbr 512 [0 0 0 0]",
+            "s 51.0 _5_ AGT --- 3 cbr 512 [0 0 0 0]",
+            "s 51.0 _5_ RTR --- 2 cbr 532 [0 0 0 0]",
+            "f 51.1 _6_ RTR --- 2 cbr 532 [0 0 0 0]",
+            "r 51.5 _7_ AGT --- 1 cbr 532 [0 0 0 0]",
+            "r 52.5 _7_ AGT --- 2 cbr 532 [0 0 0 0]",
+            "D 53.0 _6_ IFQ ARP 3 cbr 532 [0 0 0 0]",
+            "s 49.9 _5_ RTR --- 4 AODV 48 [0 0 0 0]",
+            "s 50.0 _5_ RTR --- 5 AODV 48 [0 0 0 0]",
+            "f 60.0 _6_ RTR --- 5 AODV 44 [0 0 0 0]",
+            "M 60.0 0 (1.0, 2.0, 0.0), (3.0, 4.0), 5.0",
+        )
+    )
+    measured = trace.measures(stop_s=60.0)
+    assert (measured["cbr_sent"], measured["cbr_recv"], measured["cbr_latency_s"]) == (2, 1, 1.5)
+    assert (measured["routing_pkts_per_s"], measured["routing_bytes_per_s"]) == (0.2, 9.2)
+    assert (measured["data_hops"], measured["drops"]) == (2, {"IFQ/ARP/cbr": 1})
 
 
 @pytest.mark.parametrize(
@@ -186,3 +231,30 @@ def test_what_cannot_be_asked_is_told(arguments: list[str], told: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=REFERENCE.parents[1])
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
+
+
+def test_the_pages_sentence_counts_what_its_tables_say() -> None:
+    page = (REFERENCE.parents[1] / "docs" / "validation.md").read_text(encoding="utf-8")
+    told, _, tables = page.partition(HEADING)[2].partition("###")
+    outside = tables.count(f"| {OUTSIDE} |")
+    lines = tables.count("| holds |") + outside
+    counted = re.search(r"All (\d+) lines hold|(\d+) of (\d+) lines hold", told)
+    assert counted is not None
+    assert [int(n) for n in counted.groups() if n] == ([lines - outside, lines] if outside else [lines])
+
+
+def test_the_summary_names_what_is_outside() -> None:
+    table = Table("1tcp over DSR: 15 networks", ("measure", "verdict"))
+    table.add("latency", "OUTSIDE")
+    table.add("delivery", "holds")
+    assert summary([table]) == "1 of 2 lines hold. OUTSIDE: 1tcp over DSR, latency."
+    page = renewed("# Validation\n\nWhy.\n\n## Results\n\nOld.\n", "Made.", [table])
+    assert page.startswith("# Validation\n\nWhy.\n\n## Results\n\nMade. 1 of 2 lines hold.")
+    assert "Old." not in page
+
+
+def test_a_part_runs_by_itself() -> None:
+    command = [sys.executable, "-m", "validation", "table-1.1", "--seeds", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REFERENCE.parents[1])
+    assert done.returncode == 0, done.stderr
+    assert "Claims on Table 1.1" in done.stdout
