@@ -127,8 +127,8 @@ class Tally:
             f"{self.cpu_s / max(drawn, 1):.4f} s of CPU each",
             f"slowest: {self.slowest[0]:.2f} s of CPU (number {self.slowest[1]}); most memory: "
             f"{self.largest[0]:.0f} MB (number {self.largest[1]})",
-            f"told to stop half-way {self.counts['told to stop']}; the latest obeyed {self.latest[0]:.3f} s of "
-            f"CPU later (number {self.latest[1]})",
+            f"told to stop half-way {self.counts['told to stop']}; the latest obeyed after "
+            f"{self.latest[0]:.3f} s of CPU (number {self.latest[1]})",
             "commits: " + ", ".join(f"{commit} ({count})" for commit, count in self.commits.items()),
         ]
         lines += [f"refused {count}: {why}" for why, count in self.refused.most_common()]
