@@ -193,7 +193,9 @@ def _pick(kept: Kept, campaign: Campaign, number: int, identity: Identity) -> Pi
     """The kept runs of a point: those of its key, or else the stale ones at the same levels."""
     by_key = [place for place, each in enumerate(kept.points) if each.key == identity.key]
     levels = campaign.points[number].levels
-    found = by_key or [place for place, each in enumerate(kept.points) if each.levels == levels]
+    at_levels = [place for place, each in enumerate(kept.points) if each.levels == levels]
+    # Points whose runs are the same, as those of two TCP senders without TCP, share a key.
+    found = [place for place in by_key if place in at_levels] or by_key or at_levels
     if not found:
         return None
     at = {
