@@ -7,6 +7,7 @@
 //! *Not implemented*: their adaptive link lifetimes (RFC 4728 Appendix A).
 
 use std::cell::RefCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::{Span, Time};
@@ -101,8 +102,8 @@ impl LinkCache {
                 if let Some(timeout) = self.timeout {
                     valid_until = valid_until.min(learned + timeout);
                 }
-                if !before.contains_key(&next) {
-                    before.insert(next, node);
+                if let Entry::Vacant(entry) = before.entry(next) {
+                    entry.insert(node);
                     queue.push_back(next);
                 }
             }
