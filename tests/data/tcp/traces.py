@@ -1,7 +1,7 @@
 """Makes ns-2.35.txt anew: python traces.py > ns-2.35.txt. It needs `ns`.
 
-One line a transfer: sender, lost packets, marked ones with an m before them, then TIME:NUMBER:CWND for each segment
-sent, in ms and segments.
+One line a transfer: sender, lost packets, marked ones with an m before them, then TIME:NUMBER:CWND for each
+segment sent, in ms and segments.
 """
 
 import subprocess

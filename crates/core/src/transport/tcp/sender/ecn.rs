@@ -1,5 +1,6 @@
 //! Explicit congestion notification at the sender (RFC 3168 §6.1.2): a mark closes the window as a loss does,
-//! once for each window of data, and nothing is sent again. *Deviations*: 14, 15, 34 and 35 in docs/models/tcp.md.
+//! once for each window of data, and nothing is sent again.
+//! *Deviations*: 14, 15, 34 and 35 in docs/models/tcp.md.
 
 use super::Sender;
 use crate::kernel::Time;

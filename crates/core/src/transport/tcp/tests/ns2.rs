@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// One line: sender, which transmissions are lost or marked, and time in ms, number and window of each segment
-/// sent.
+/// One line: sender, which transmissions are lost or marked, and time in ms, number and window of each
+/// segment sent.
 struct Transfer {
     sender: &'static str,
     packets: &'static str,
@@ -61,11 +61,11 @@ fn differs(a: &(u64, u32, f64), b: &(u64, u32, f64)) -> bool {
 /// `Sack1` sends one hole for each duplicate ACK that leaves its pipe below the window; RFC 6675 §4 takes
 /// segments that are lost out of the pipe at once, so three holes are filled together.
 ///
-/// A window of one that is marked again and again: ns-2 doubles the timeout at each echo, RFC 3168 §6.1.2 only
-/// waits for it.
+/// A window of one that is marked again and again: ns-2 doubles the timeout at each echo, RFC 3168 §6.1.2
+/// only waits for it.
 ///
-/// 36 is the first segment sent after the mark's reduction: its loss is one of the next window, and ns-2 takes
-/// it for one of the same. Tahoe closes its window in both, and loses the threshold here only.
+/// 36 is the first segment sent after the mark's reduction: its loss is one of the next window, and ns-2
+/// takes it for one of the same. Tahoe closes its window in both, and loses the threshold here only.
 ///
 /// Vegas without 35: it was sent nanoseconds after the window's last change in ns-2, and at the same instant
 /// here, so that the window is not reduced again.
