@@ -42,6 +42,29 @@ def test_without_a_warm_up_steps_sum_to_the_totals() -> None:
     assert summed["drops"] == sum(drop["count"] for drop in result.drops)
 
 
+CYCLE = {"think_s": 0.5, "request_bytes": 300, "replies_bytes": [4000, 3000]}
+WEB = {"kind": "web", "src": 0, "dst": 2, "start_s": 1.0, "cycles": [CYCLE] * 3}
+
+
+def test_whatever_tcp_carries_counts_in_the_totals() -> None:
+    video = {**VIDEO, "transport": "tcp"}
+    result = run(chain(traffic={"flows": [video, WEB]}), series_s=0.5)
+    summed = {key: sum(values) for key, values in totals_of(result).items()}
+    of_video, of_web = result.flows
+    assert of_web["delivered_bytes"] == 3 * 7300
+    assert summed["tcp_delivered_bytes"] * 8 / 10.0 == pytest.approx(
+        of_video["throughput_bps"] + of_web["delivered_bytes"] * 8 / 10.0
+    )
+    assert summed["tcp_retransmissions"] >= of_web["retransmissions"]
+    assert summed["tcp_timeouts"] == of_video["timeouts"] + of_web["timeouts"]
+
+
+def test_the_warm_up_of_a_web_scenario_is_looked_at() -> None:
+    results = run_many([chain(traffic={"flows": [WEB]}, duration_s=20.0)], series_s=0.2)
+    assert sum(totals_of(results[0])["tcp_delivered_bytes"]) == 3 * 7300
+    warmup_check(results)
+
+
 def test_steps_cover_the_warm_up_too() -> None:
     whole, part = run(mobile(), series_s=1.0), run(mobile(warmup_s=5.0), series_s=1.0)
     # The TCP flow of this scenario starts at 2 s in both, so they are the same run.

@@ -82,6 +82,13 @@ def test_a_warm_up_too_short_is_told() -> None:
     assert "run is too short" in str(warmup_warning([float(i) for i in range(60)], 1.0, 10.0))
 
 
+def test_the_last_five_batches_are_never_the_only_ones_left() -> None:
+    # Of ten batches the last five agree by chance.
+    found = mser5([float(i % 7) * (i + 1) for i in range(25)] + [3.0] * 25)
+    assert found.kept > 25
+    assert not found.settled
+
+
 def result(delivered: list[float], warmup_s: float = 0.0) -> Result:
     columns = {
         "time_s": [float(i + 1) for i in range(len(delivered))],
@@ -109,6 +116,8 @@ def test_results_that_do_not_belong_together_are_refused() -> None:
         warmup_check([result([1.0] * 50), result([1.0] * 60)])
     with pytest.raises(InputError, match="do not belong together"):
         warmup_check([])
+    with pytest.raises(InputError, match="nothing to look at"):
+        warmup_check([result([0.0] * 50)])
     with pytest.raises(InputError, match="no such column"):
         warmup_check([result([1.0] * 50)], ["jitter"])
     with pytest.raises(InputError, match="50 or more"):

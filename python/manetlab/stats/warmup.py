@@ -19,6 +19,10 @@ LEAST_BATCHES = 10
 """Fewest batches from which anything can be said."""
 
 
+LAST_BATCHES = 5
+"""Batches at the end that are never the only ones left."""
+
+
 @dataclass(frozen=True)
 class Truncation:
     """What to discard of a series.
@@ -27,8 +31,8 @@ class Truncation:
         values: How many values to discard from the beginning, a multiple of 5 and at most half of them.
         kept: How many are left.
         mean: The mean of those.
-        settled: Whether the series has been seen to settle: False where MSER-5 would discard more than half,
-            so that `values` says too little and the series is too short.
+        settled: Whether the series has been seen to settle: False where MSER-5 would discard more than half
+            or leave only the last 5 batches, so that `values` says too little and the series is too short.
     """
 
     values: int
@@ -64,7 +68,9 @@ def mser5(series: Iterable[float]) -> Truncation:
     # At rounding's level all of a series' truncations are equally good, and the shortest is wanted.
     noise = 1e-12 * float(np.sum(centred**2)) + 1e-24 * float(np.max(means**2))
     errors = (np.where(squares > noise, squares, 0.0) / counts**2)[::-1]
-    candidates = errors[: batches - BATCH + 1]
+    # The best of all is looked for one batch further than may be discarded: there the series has not settled.
+    best = int(np.argmin(errors[: batches - LAST_BATCHES + 1]))
+    candidates = errors[: batches - LAST_BATCHES]
     half = batches // 2
     chosen = int(np.argmin(candidates[: half + 1]))
     discarded = chosen * BATCH
@@ -72,7 +78,7 @@ def mser5(series: Iterable[float]) -> Truncation:
         values=discarded,
         kept=len(listed) - discarded,
         mean=math.fsum(listed[discarded:]) / (len(listed) - discarded),
-        settled=int(np.argmin(candidates)) <= half,
+        settled=best <= half and best < len(candidates),
     )
 
 
@@ -112,7 +118,7 @@ def warmup_check(
 
     The replications' series are averaged, instant by instant, before MSER-5 looks at them (Welch's way to see
     a transient through noise). A column that is zero throughout, as that of a kind of traffic that is not
-    there, is passed over.
+    there, is passed over; but not all of them.
 
     Args:
         results: The replications, each with a series of the same step and length.
@@ -122,19 +128,26 @@ def warmup_check(
         The warnings, by column; a column without one is not in it.
 
     Raises:
-        InputError: There are no results, one has no series, they differ in step, length or warm-up, or they
-            have fewer than 50 steps.
+        InputError: There are no results, one has no series, they differ in step, length or warm-up, they
+            have fewer than 50 steps, or all the columns are zero throughout.
     """
     totals, step_s, warmup_s = _series_of(results)
-    warnings = {}
+    warnings, seen = {}, False
     for column in columns:
         if column not in totals[0]:
             wanted = ", ".join(totals[0])
             raise InputError("the series has no such column", "warmup_check", shown(column), wanted)
         lists = [series[column] for series in totals]
         averaged = [math.fsum(values) / len(values) for values in zip(*lists, strict=True)]
-        if any(averaged) and (warning := warmup_warning(averaged, step_s, warmup_s)) is not None:
+        if not any(averaged):
+            continue
+        seen = True
+        if (warning := warmup_warning(averaged, step_s, warmup_s)) is not None:
             warnings[column] = warning
+    if not seen:
+        wanted = "a column that counts the traffic of these runs"
+        hint = 'columns=["mac_frames"] counts all frames'
+        raise InputError("nothing to look at", "warmup_check", f"zeros in {', '.join(columns)}", wanted, hint)
     return warnings
 
 

@@ -2,7 +2,7 @@
 
 use super::{Action, End};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, FlowSample, Meter, TcpMeasures};
+use crate::observe::{Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures};
 use crate::routing::Notice;
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Sender, SenderCounters};
 use crate::wire::tcp::Segment;
@@ -150,6 +150,13 @@ impl Connection {
     /// Payload sent since the end of the warm-up, retransmissions included.
     pub(super) fn sent_bytes(&self) -> u64 {
         self.sender.counters().bytes_sent - self.at_warmup.0.bytes_sent
+    }
+
+    /// Adds what the connection did since the start of the run, for the time series.
+    pub(super) fn add_running(&self, counts: &mut RunningCounts) {
+        counts.tcp_delivered_bytes += self.receiver.counters().bytes_in_order;
+        counts.tcp_retransmissions += self.sender.counters().retransmissions;
+        counts.tcp_timeouts += self.sender.counters().timeouts;
     }
 
     /// The connection at this instant, for the time series.

@@ -189,7 +189,7 @@ pub trait Flow {
         0
     }
 
-    /// Adds the counts that a TCP transfer keeps itself, since the start of the run.
+    /// Adds the counts that the flow's TCP connections keep, since the start of the run.
     fn add_running(&self, _counts: &mut RunningCounts) {}
 
     /// The TCP connection of the flow at this instant, for the time series; none without one.

@@ -5,7 +5,7 @@ use super::connection::Connection;
 use super::messages::Messages;
 use super::{Action, End, Flow, Timer};
 use crate::kernel::Time;
-use crate::observe::{FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter};
+use crate::observe::{FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter, RunningCounts};
 use crate::routing::Notice;
 use crate::traffic::Source;
 use crate::wire::tcp;
@@ -108,6 +108,10 @@ impl Flow for OverTcp {
 
     fn stream_bytes(&self) -> Option<u64> {
         Some(self.connection.delivered_bytes())
+    }
+
+    fn add_running(&self, counts: &mut RunningCounts) {
+        self.connection.add_running(counts);
     }
 
     fn tcp_sample(&self) -> Option<FlowSample> {

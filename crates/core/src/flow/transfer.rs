@@ -122,10 +122,7 @@ impl Flow for Transfer {
     }
 
     fn add_running(&self, counts: &mut RunningCounts) {
-        let (sender, receiver) = (self.connection.sender.counters(), self.connection.receiver.counters());
-        counts.tcp_delivered_bytes += receiver.bytes_in_order;
-        counts.tcp_retransmissions += sender.retransmissions;
-        counts.tcp_timeouts += sender.timeouts;
+        self.connection.add_running(counts);
     }
 
     fn tcp_sample(&self) -> Option<FlowSample> {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::connection::Connection;
 use super::{Action, End, Flow, Timer};
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowMeasures, Meter, WebCounters, WebLog, WebMeasures, overlap};
+use crate::observe::{FlowMeasures, Meter, RunningCounts, WebCounters, WebLog, WebMeasures, overlap};
 use crate::routing::Notice;
 use crate::traffic::{WebSession, WebStep};
 use crate::transport::tcp::{Receiver, Sender, TcpParams};
@@ -254,5 +254,12 @@ impl Flow for WebFlow {
 
     fn stream_bytes(&self) -> Option<u64> {
         Some(self.counters().delivered_bytes - self.at_warmup.delivered_bytes)
+    }
+
+    fn add_running(&self, counts: &mut RunningCounts) {
+        let own = self.counters();
+        counts.tcp_delivered_bytes += own.delivered_bytes;
+        counts.tcp_retransmissions += own.retransmissions;
+        counts.tcp_timeouts += own.timeouts;
     }
 }

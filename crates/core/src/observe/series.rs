@@ -10,7 +10,7 @@ use crate::kernel::{Span, Time};
 /// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunningCounts {
-    /// Payload bytes that TCP receivers delivered in order.
+    /// Payload bytes that TCP receivers delivered in order, whatever the connections carry.
     pub tcp_delivered_bytes: u64,
     /// TCP segments sent again.
     pub tcp_retransmissions: u64,
