@@ -11,8 +11,8 @@ import pytest
 from manetlab import Scenario, run
 from tests.examples import chain, mobile
 
-HEADER = 28
-"""MAC header and FCS of a data frame, in bytes (IEEE 802.11-1999 §7.2.2)."""
+HEADER = 28 + 8
+"""MAC header and FCS of a data frame (IEEE 802.11-1999 §7.2.2), LLC and SNAP (RFC 1042), in bytes."""
 
 
 def lone(nodes: int, **flow: Any) -> dict[str, Any]:
@@ -32,6 +32,17 @@ def test_a_packet_costs_one_transmission_a_hop(hops: int) -> None:
     assert (flow["mac_ack_packets"], flow["mac_ack_bytes"]) == (0, 0)
     assert flow["mac_packets_per_delivered"] == hops
     assert flow["mac_bytes_per_delivered_byte"] == hops * (100 + 28 + HEADER) / 100
+
+
+def test_flooding_pays_for_the_data_packets_that_it_repeats() -> None:
+    """Over three hops three nodes send each packet once; flooding has no other packets."""
+    flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
+    fields = {"movement": {"chain": {"nodes": 4}}, "traffic": {"flows": [flow]}, "duration_s": 20.0}
+    totals = run(Scenario.build({**fields, "routing": "flooding"})).totals
+    assert totals["cbr_delivery_fraction"] == 1.0
+    assert totals["routing_packets_per_s"] == 0.0
+    assert totals["frames_per_delivered_packet"] == 3
+    assert totals["frame_bytes_per_delivered_byte"] == 3 * (100 + 28 + HEADER) / 100
 
 
 def test_an_acknowledged_packet_costs_twice_as_many() -> None:

@@ -185,6 +185,8 @@ TOTALS = {
     "collision_fraction": SHARE_OR_NONE,
     "mac_packets_per_delivered": RATE_OR_NONE,
     "mac_bytes_per_delivered_byte": RATE_OR_NONE,
+    "frames_per_delivered_packet": RATE_OR_NONE,
+    "frame_bytes_per_delivered_byte": RATE_OR_NONE,
 }
 MESSAGE_TOTALS = {
     "messages_made": COUNT,

@@ -28,6 +28,7 @@ class Frames:
         ack: An ACK.
         eifs: Extended interframe space: SIFS, DIFS and an ACK at the lowest rate, that of the PLCP.
         data: A data frame with the payload.
+        before_data: Between a CTS and the data frame.
         with_rts: Is the data frame announced by RTS and CTS?
         windows: Number of backoff values at each attempt, from the first to the last.
     """
@@ -39,6 +40,7 @@ class Frames:
     ack: float
     eifs: float
     data: float
+    before_data: float
     with_rts: bool
     windows: tuple[int, ...]
 
@@ -46,17 +48,19 @@ class Frames:
     def of(cls, params: Params, payload_bytes: int) -> Frames:
         """The times for a payload under these parameters."""
         mac, udp = params["mac"], params["network"]["udp_header_bytes"]
-        length = payload_bytes + udp + IP_HEADER_BYTES + mac["data_header_bytes"]
+        length = payload_bytes + udp + IP_HEADER_BYTES + mac["llc_bytes"] + mac["data_header_bytes"]
         with_rts = length > mac["rts_threshold_bytes"]
+        answers_at_data_rate = mac["response_rate"] == "frame"
         slot, sifs = mac["slot_us"] * 1e-6, mac["sifs_us"] * 1e-6
         return cls(
             slot=slot,
             sifs=sifs,
             rts=_air_time(mac, RTS_BYTES, "control_rate_bps"),
             cts=_air_time(mac, CTS_BYTES, "control_rate_bps"),
-            ack=_air_time(mac, ACK_BYTES, "control_rate_bps"),
+            ack=_air_time(mac, ACK_BYTES, f"{'data' if answers_at_data_rate else 'control'}_rate_bps"),
             eifs=2 * sifs + 2 * slot + _air_time(mac, ACK_BYTES, "plcp_rate_bps"),
             data=_air_time(mac, length, "data_rate_bps"),
+            before_data=sifs + 2 * slot if mac["difs_before_data"] else sifs,
             with_rts=with_rts,
             # What collides is the RTS or a frame without one: both have the short retry limit.
             windows=_windows(mac, mac["short_retry_limit"]),
@@ -70,7 +74,7 @@ class Frames:
     @property
     def success(self) -> float:
         """From the first bit of an exchange that succeeds until the backoff goes on."""
-        announced = self.rts + self.sifs + self.cts + self.sifs if self.with_rts else 0.0
+        announced = self.rts + self.sifs + self.cts + self.before_data if self.with_rts else 0.0
         return announced + self.data + self.sifs + self.ack + self.difs
 
     @property

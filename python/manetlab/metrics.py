@@ -137,6 +137,8 @@ TOTALS = (
     Metric("routing_mac_bytes_per_s", "routing bytes at MAC", "B/s", 1, 0),
     Metric("mac_frames_per_s", "all frames at MAC", "1/s", 1, 1),
     Metric("mac_bytes_per_s", "all bytes at MAC", "B/s", 1, 0),
+    Metric("frames_per_delivered_packet", "frames of all kinds per delivered packet", "", 1, 1),
+    Metric("frame_bytes_per_delivered_byte", "frame bytes per delivered byte", "", 1, 2),
     Metric("hops_mean", "hops per delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )

@@ -3,9 +3,10 @@
 //! What ns-2 changed silently between its versions decides many published results, so each era is a profile.
 //! `rfc` is the defaults of the parameters themselves. See docs/models/profiles.md for the sources.
 
+use crate::arp::ArpParams;
 use crate::ifq::{QueueParams, RoutingPriority};
 use crate::ip::NetworkParams;
-use crate::mac::{Access, MacParams};
+use crate::mac::{Access, DataWait, MacParams, ResponseRate, TimeoutMargin};
 use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
@@ -33,18 +34,23 @@ fn ns_2_35() -> Params {
         mac: MacParams {
             // ns-2.35 counts four addresses in the header of every data frame.
             data_header_bytes: 34,
+            llc_bytes: 0,
+            response_rate: ResponseRate::Control,
             cca_time_us: 0.0,
             backoff_includes_cw: false,
             rts_threshold_bytes: 0,
             access: Access::AlwaysBackoff,
             eifs_as_nav: true,
             eifs_after_weak_frames: true,
+            eifs_after_missed_frames: true,
+            data_wait: DataWait::Data,
             captured_frames_set_nav: true,
             sense_before_data: true,
             ack_needs_cts: true,
             backoff_after_failure: false,
             ..MacParams::default()
         },
+        arp: ArpParams { learns_from_all: true, ..ArpParams::default() },
         // A limit of 50 admits a packet only while fewer than 49 wait.
         queue: QueueParams {
             packets: 49,
@@ -61,22 +67,39 @@ fn ns_2_35() -> Params {
     }
 }
 
-/// ns-2.1b9 (mid-2002): 28-byte header, no backoff fix, TCP of its day.
+/// ns-2.1b9a (July 2002): 28-byte header, no backoff fix, failures forgotten too early, TCP of its day.
 fn ns_2_1b9() -> Params {
     let base = ns_2_35();
     Params {
-        mac: MacParams { data_header_bytes: 28, access: Access::DeferRandom, ..base.mac },
+        mac: MacParams {
+            data_header_bytes: 28,
+            access: Access::DeferRandom,
+            resets_retries_early: true,
+            exceeds_retry_limit: true,
+            stalls_after_refusal: true,
+            ..base.mac
+        },
         tcp: TcpParams::ns_2_1b9(),
         ..base
     }
 }
 
 /// The CMU Monarch extensions of 1998 to 2001: preamble and header charged as 24 bytes at the data rate,
-/// control and broadcast frames at 2 Mb/s (docs/models/profiles.md has the sources).
+/// control and broadcast frames at 2 Mb/s, waits as before the corrections of 2002
+/// (docs/models/profiles.md has the sources).
 fn cmu_1998() -> Params {
     let base = ns_2_1b9();
     Params {
-        mac: MacParams { control_rate_bps: 2e6, broadcast_rate_bps: 2e6, plcp_rate_bps: 2e6, ..base.mac },
+        mac: MacParams {
+            control_rate_bps: 2e6,
+            broadcast_rate_bps: 2e6,
+            plcp_rate_bps: 2e6,
+            access: Access::Defer,
+            difs_before_data: true,
+            data_wait: DataWait::Exchange,
+            timeout_margin: TimeoutMargin::InterframeSpaces,
+            ..base.mac
+        },
         tcp: TcpParams::cmu_1998(),
         aodv: AodvParams::dyer_2002(),
         dsdv: DsdvParams::broch_1998(),

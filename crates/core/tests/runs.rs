@@ -7,7 +7,7 @@ mod common;
 use manetlab_core::drops::DropReason;
 use manetlab_core::ifq::QueueDiscipline;
 use manetlab_core::kernel::{Span, Streams, Time};
-use manetlab_core::mac::{Access, MacParams, Timing};
+use manetlab_core::mac::{Access, DataWait, MacParams, Timing};
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::network::{Options, Outcome, RunError, run, run_while, run_with};
@@ -93,12 +93,32 @@ fn networks_far_apart_do_not_touch_each_other() {
 fn closed_form_bps(params: &MacParams, payload: u32) -> f64 {
     let timing = Timing::new(params);
     let frame_bytes = timing.frame_bytes(payload + 28);
-    let handshake =
-        if timing.uses_rts(frame_bytes) { timing.rts + timing.cts + timing.sifs * 2 } else { Span::ZERO };
+    let handshake = if timing.uses_rts(frame_bytes) {
+        timing.rts + timing.sifs + timing.cts + timing.before_data
+    } else {
+        Span::ZERO
+    };
     let exchange = timing.difs + handshake + timing.data(frame_bytes, false) + timing.sifs + timing.ack;
     let greatest = if params.backoff_includes_cw { params.cw_min } else { params.cw_min - 1 };
     let backoff_s = f64::from(greatest) / 2.0 * timing.slot.as_secs();
     f64::from(payload) * 8.0 / (exchange.as_secs() + backoff_s)
+}
+
+#[test]
+fn every_wait_after_a_cts_lets_the_exchange_through() {
+    for data_wait in [DataWait::Carrier, DataWait::Data, DataWait::Exchange] {
+        for (difs_before_data, ack_needs_cts) in [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let mut scenario = Scenario { warmup_s: 1.0, ..chain(1, vec![cbr(0, 1, 0.0, 0.001)], 21.0) };
+            scenario.movement[1] = Trajectory::fixed(1.0, 0.0);
+            let waits = MacParams { data_wait, difs_before_data, ack_needs_cts, ..scenario.params.mac };
+            scenario.params.mac =
+                MacParams { access: Access::AlwaysBackoff, rts_threshold_bytes: 0, ..waits };
+            let expected = closed_form_bps(&scenario.params.mac, 512);
+            let found = outcome(&scenario).result.totals.cbr_throughput_bps;
+            assert!((found / expected - 1.0).abs() < 0.01, "{data_wait:?}: {found} for {expected}");
+        }
+    }
 }
 
 #[test]

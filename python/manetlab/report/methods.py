@@ -256,7 +256,9 @@ def _transport(resolved: Resolved) -> str:
 
 def _mac(resolved: Resolved) -> str:
     mac = resolved.params["mac"]
-    rates = f"data {mac['data_rate_bps'] / 1e6:g} Mb/s, control {mac['control_rate_bps'] / 1e6:g} Mb/s"
+    data, control = (f"{mac[f'{kind}_rate_bps'] / 1e6:g} Mb/s" for kind in ("data", "control"))
+    ack = data if mac["response_rate"] == "frame" else control
+    rates = f"data {data}, RTS and CTS {control}, ACK {ack}"
     return f"IEEE 802.11 DCF, {rates}, RTS for unicast frames above {mac['rts_threshold_bytes']} B"
 
 

@@ -14,7 +14,7 @@
 use std::rc::Rc;
 
 use super::medium::ReceiverRules;
-use super::{Access, Signal, Timing};
+use super::{Access, DataWait, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
 use crate::wire::NodeId;
@@ -54,7 +54,7 @@ enum State {
     Idle,
     /// An RTS is out: the CTS must have arrived by then.
     AwaitCts(Time),
-    /// A CTS is out: the data frame must have arrived by then.
+    /// A CTS is out: the data frame must have arrived by then, or have begun ([`DataWait::Carrier`]).
     AwaitData(Time),
     /// A data frame is out: the ACK must have arrived by then; for a broadcast, its end.
     AwaitAck(Time),
@@ -113,7 +113,7 @@ pub struct Dcf {
     medium: Medium,
     state: State,
     response: Option<Response>,
-    /// When a response or the data frame after a CTS is due; also the unfrozen wait of `defer-random`.
+    /// When a response or the data frame after a CTS is due; also the unfrozen wait of `defer`.
     defer: Time,
     /// Apart, because it is large and not needed while others transmit.
     current: Box<Option<Current>>,
@@ -319,10 +319,15 @@ impl Dcf {
                     Some(Backoff { slots: 0, idle_from: idle_at, undrawn: true, committed: false });
             }
             Access::AlwaysBackoff => self.start_backoff(now, timing),
-            Access::DeferRandom => {
-                self.defer = now + timing.difs + timing.slot * u64::from(self.draw_slots(timing));
-            }
+            Access::DeferRandom | Access::Defer => self.start_deferral(now, timing),
         }
+    }
+
+    /// ns-2's wait without a backoff, which does not freeze.
+    fn start_deferral(&mut self, now: Time, timing: &Timing) {
+        let random = timing.params().access == Access::DeferRandom;
+        let slots = if random { self.draw_slots(timing) } else { 0 };
+        self.defer = now + timing.difs + timing.slot * u64::from(slots);
     }
 
     fn draw_slots(&mut self, timing: &Timing) -> u32 {
@@ -482,9 +487,7 @@ impl Dcf {
         let Some(response) = self.response else { return };
         let (airtime, bytes, state) = match response.kind {
             FrameKind::Cts => {
-                // The data frame must have begun and ended within what the CTS reserves, less its ACK.
-                let wait = timing.propagation * 2 + response.reserves;
-                let until = now + timing.cts + wait.saturating_sub(timing.sifs + timing.ack);
+                let until = now + timing.cts + timing.data_wait(response.reserves);
                 (timing.cts, CTS_BYTES, State::AwaitData(until))
             }
             _ => (timing.ack, ACK_BYTES, State::SendingAck(now + timing.ack)),
@@ -524,7 +527,12 @@ impl Dcf {
             // §9.2.5.7: no CTS while the NAV says busy; the station does not answer.
             Some(FrameKind::Cts) if !self.is_idle(now) => {
                 self.response = None;
-                self.resume(now, timing, out);
+                if timing.params().stalls_after_refusal {
+                    // A backoff that is running goes on; a deferral that the RTS ended is forgotten.
+                    self.forecast_backoff(now);
+                } else {
+                    self.resume(now, timing, out);
+                }
             }
             Some(_) => self.transmit_response(now, timing, out),
             None => self.transmit_current(now, false, timing, out),
@@ -532,6 +540,9 @@ impl Dcf {
     }
 
     fn on_exchange_end(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        if self.waits_for_data(now, timing) {
+            return;
+        }
         match self.state {
             State::AwaitCts(_) => self.on_cts_timeout(now, timing, out),
             State::AwaitAck(_) => self.on_ack_timeout(now, timing, out),
@@ -539,6 +550,18 @@ impl Dcf {
             State::Idle => {}
         }
         self.resume(now, timing, out);
+    }
+
+    /// Is a frame to this station, presumably the data frame that its CTS allows, being received when it must
+    /// have begun? Then the station waits for its end.
+    fn waits_for_data(&mut self, now: Time, timing: &Timing) -> bool {
+        if !matches!(self.state, State::AwaitData(_)) || timing.params().data_wait != DataWait::Carrier {
+            return false;
+        }
+        let Some(end) = self.medium.awaited_end().filter(|end| *end >= now) else { return false };
+        // Past its last bit, so that it is received first.
+        self.state = State::AwaitData(Time(end.0 + 1));
+        true
     }
 
     /// An exchange has ended: what comes next.
@@ -549,7 +572,7 @@ impl Dcf {
         } else if let Some(current) = &*self.current {
             if current.uses_rts && !current.rts_due {
                 // Its CTS has come: the data frame follows after SIFS. An own backoff cannot be running.
-                self.defer = now + timing.sifs;
+                self.defer = now + timing.before_data;
             } else if self.backoff.is_none() {
                 self.start_backoff_after_exchange(now, timing);
             }
@@ -561,10 +584,9 @@ impl Dcf {
     }
 
     fn start_backoff_after_exchange(&mut self, now: Time, timing: &Timing) {
-        if timing.params().access == Access::DeferRandom {
-            self.defer = now + timing.difs + timing.slot * u64::from(self.draw_slots(timing));
-        } else {
-            self.start_backoff(now, timing);
+        match timing.params().access {
+            Access::DeferRandom | Access::Defer => self.start_deferral(now, timing),
+            Access::Standard | Access::AlwaysBackoff => self.start_backoff(now, timing),
         }
     }
 
@@ -593,7 +615,7 @@ impl Dcf {
             (&mut self.short_retries, params.short_retry_limit)
         };
         *retries += 1;
-        if *retries >= limit {
+        if *retries >= limit + u32::from(params.exceeds_retry_limit) {
             *retries = 0;
             self.give_up(now, timing, out);
         } else {
@@ -643,6 +665,9 @@ impl Dcf {
         current.rts_due = false;
         // §9.2.5.3: the short retry count is reset, the contention window is not.
         self.short_retries = 0;
+        if timing.params().resets_retries_early {
+            self.cw = timing.params().cw_min;
+        }
         self.resume(now, timing, out);
     }
 
@@ -665,6 +690,10 @@ impl Dcf {
         let awaited = matches!(self.state, State::AwaitData(_));
         if awaited {
             self.response = None;
+            if timing.params().resets_retries_early {
+                self.short_retries = 0;
+                self.cw = timing.params().cw_min;
+            }
         } else if self.response.is_some() || (timing.params().ack_needs_cts && timing.uses_rts(frame.bytes)) {
             return false;
         }

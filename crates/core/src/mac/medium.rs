@@ -215,6 +215,11 @@ impl Medium {
         (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
+    /// When the frame that the station must act on ends, if one is being received.
+    pub(super) fn awaited_end(&self) -> Option<Time> {
+        self.awaits().then_some(self.reception.end)
+    }
+
     /// The transmission of an intact frame for somebody else that has ended by now.
     #[inline]
     pub(super) fn overheard(&self, now: Time) -> Option<u32> {
@@ -237,7 +242,7 @@ impl Medium {
     /// Forecasts what will be reserved at the end of the reception, and when the receiver is free, after
     /// something has changed. `reserved` is until when the frame itself reserves the medium if it is intact.
     fn forecast(&mut self, reserved: Time, timing: &Timing) {
-        let Reception { end, receivable, .. } = self.reception;
+        let Reception { end, receivable, deaf, .. } = self.reception;
         let params = timing.params();
         let (nav, eifs_until) = (self.nav.before, self.eifs_until.before);
         (self.nav.after, self.eifs_until.after) = if self.on_air_until > end {
@@ -245,7 +250,9 @@ impl Medium {
             (nav, eifs_until)
         } else if self.reception.intact() {
             (nav.max(reserved), Time::ZERO)
-        } else if !receivable && !params.eifs_after_weak_frames {
+        } else if (!receivable && !params.eifs_after_weak_frames)
+            || (deaf && !params.eifs_after_missed_frames)
+        {
             (nav, eifs_until)
         } else if params.eifs_as_nav {
             (nav.max(end + timing.eifs), eifs_until)
@@ -276,7 +283,7 @@ impl Medium {
         if rules.capture == Capture::Sinr {
             self.others.retain(|other| other.1 > now);
             arriving.collided = !rules.survives(&arriving, &self.others);
-            self.collided += u64::from(signal.wanted && arriving.collided);
+            self.collided += u64::from(signal.wanted && arriving.collided && !arriving.deaf);
         }
         self.reception = arriving;
         self.forecast(signal.reserved_until(), timing);
@@ -329,13 +336,12 @@ impl Medium {
             }
         };
         if !survives {
-            self.collided += u64::from(arriving.wanted);
-            self.collided += u64::from(current.wanted && !current.collided);
-            current.collided = true;
+            // A frame that comes while the station transmits is lost to that, not to others.
+            self.collided += u64::from(arriving.wanted && !arriving.deaf);
+            self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
             // Of frames that destroy each other the one that lasts longest keeps the receiver busy.
-            if arriving.end > current.end {
-                *current = Reception { collided: true, ..arriving };
-            }
+            let longest = if arriving.end > current.end { arriving } else { *current };
+            *current = Reception { collided: true, deaf: current.deaf && arriving.deaf, ..longest };
         } else if timing.params().captured_frames_set_nav {
             self.nav.before = self.nav.before.max(arriving.end + timing.eifs);
         } else {

@@ -13,5 +13,5 @@ mod tests;
 
 pub use dcf::{Dcf, MacAction};
 pub use medium::{ReceiverRules, ShortWay, Signal};
-pub use params::{Access, MacParams};
+pub use params::{Access, DataWait, MacParams, ResponseRate, TimeoutMargin};
 pub use timing::Timing;

@@ -14,6 +14,40 @@ choices! {
         /// As ns-2 before: DIFS and a random number of slots without freezing; if the medium is then busy,
         /// the contention window grows and a backoff that freezes follows.
         DeferRandom = "defer-random",
+        /// As ns-2 before 2002-06-06: the same without the random number of slots.
+        Defer = "defer",
+    }
+}
+
+choices! {
+    /// The rate of the ACK.
+    pub enum ResponseRate {
+        /// That of the data frame (IEEE 802.11-1999 §9.6; all rates of DSSS are mandatory).
+        Frame = "frame",
+        /// That of all control frames (ns-2).
+        Control = "control",
+    }
+}
+
+choices! {
+    /// How long a station that has sent a CTS waits for the data frame.
+    pub enum DataWait {
+        /// Until carrier sense must have reported it: the data frame begins a SIFS after the CTS.
+        Carrier = "carrier",
+        /// As long as the CTS reserves for the data frame, even if none begins (ns-2 since 2002-03-13).
+        Data = "data",
+        /// As long as the CTS reserves, the ACK included (ns-2 before).
+        Exchange = "exchange",
+    }
+}
+
+choices! {
+    /// How long after the expected end of a CTS or an ACK the time-out comes.
+    pub enum TimeoutMargin {
+        /// The allowance for propagation in both directions.
+        Propagation = "propagation",
+        /// SIFS for a CTS and DIFS for an ACK, whatever the propagation (ns-2 until 2002-03-13).
+        InterframeSpaces = "interframe-spaces",
     }
 }
 
@@ -22,8 +56,11 @@ params! {
     pub struct MacParams in "mac" {
         /// Rate of unicast data frames.
         data_rate_bps: f64 = 2e6, "bit/s", "IEEE 802.11-1999 §15.4", [1e3, 1e9];
-        /// Rate of RTS, CTS and ACK frames.
+        /// Rate of RTS and CTS frames, and of the ACK if `response_rate` says so.
         control_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
+        /// Rate of the ACK: that of the frame that it answers (the standard) or that of all control frames
+        /// (ns-2). A CTS always has the rate of the RTS.
+        response_rate: ResponseRate = ResponseRate::Frame, "", "IEEE 802.11-1999 §9.6";
         /// Rate of broadcast frames.
         broadcast_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
         /// PLCP preamble and header.
@@ -40,13 +77,15 @@ params! {
         /// frame's first bit transmits anyway. It determines the length of a slot (§9.2.10). ns-2 senses at
         /// once.
         cca_time_us: f64 = 15.0, "µs", "IEEE 802.11-1999 §15.3.3", [0.0, 10_000.0];
+        /// LLC and SNAP header between the MAC header and an IP or ARP packet. ns-2 has none.
+        llc_bytes: u32 = 8, "byte", "RFC 1042", [0.0, 1000.0];
         /// Minimum contention window.
         cw_min: u32 = 31, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Maximum contention window.
         cw_max: u32 = 1023, "slot", "IEEE 802.11-1999 §15.3.3", [1.0, 65_535.0];
         /// Draw the backoff from 0 to cw (the standard) or from 0 to cw - 1 (ns-2).
         backoff_includes_cw: bool = true, "", "IEEE 802.11-1999 §9.2.4";
-        /// Unicast frames longer than this (MAC header and FCS included) are announced by RTS and CTS.
+        /// Unicast frames longer than this (LLC, MAC header and FCS included) are announced by RTS and CTS.
         rts_threshold_bytes: u32 = 2347, "byte", "IEEE 802.11-1999 §9.2.5.4", [0.0, 65_535.0];
         /// Attempts for a frame of at most the RTS threshold, and for an RTS.
         short_retry_limit: u32 = 7, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
@@ -59,6 +98,9 @@ params! {
         eifs_as_nav: bool = false, "", "ns-2 Mac/802_11 recv_timer";
         /// Wait EIFS also after frames that are sensed but too weak to be decoded (ns-2).
         eifs_after_weak_frames: bool = false, "", "ns-2 Mac/802_11 recv_timer";
+        /// Wait EIFS also after frames that began while the station was transmitting (ns-2). In the standard
+        /// it does not notice them: its receiver was off when their preamble passed.
+        eifs_after_missed_frames: bool = false, "", "ns-2 Mac/802_11 recv_timer";
         /// Treat a weaker frame during capture as a NAV of its length and EIFS (ns-2). In the standard the
         /// medium is only busy for its duration.
         captured_frames_set_nav: bool = false, "", "ns-2 Mac/802_11 capture";
@@ -68,6 +110,22 @@ params! {
         ack_needs_cts: bool = false, "", "ns-2 Mac/802_11 recvDATA";
         /// Also start a backoff after a packet that is given up (ns-2 does not).
         backoff_after_failure: bool = true, "", "IEEE 802.11-1999 §9.2.5.2";
+        /// How long a station that has sent a CTS waits for the data frame.
+        data_wait: DataWait = DataWait::Carrier, "", "IEEE 802.11-1999 §9.2.5.7";
+        /// How long after the expected end of a CTS or an ACK the time-out comes.
+        timeout_margin: TimeoutMargin = TimeoutMargin::Propagation, "", "IEEE 802.11-1999 §9.2.8";
+        /// Forget failures too early (ns-2 until 2003-02-21): a CTS also resets the contention window, and a
+        /// data frame that follows a CTS of the station's own resets its short retry counter and its window,
+        /// although it says nothing about the frame that the station is trying to send.
+        resets_retries_early: bool = false, "", "ns-2 Mac/802_11 recvCTS, recvDATA";
+        /// Give up a data frame when its failures exceed the limit, not when they reach it (ns-2 until 2003
+        /// at least). An RTS is given up when they reach it.
+        exceeds_retry_limit: bool = false, "", "ns-2 Mac/802_11 RetransmitDATA";
+        /// Wait DIFS, not SIFS, between a CTS and the data frame (ns-2 until 2002-03-13).
+        difs_before_data: bool = false, "", "ns-2 Mac/802_11 tx_resume";
+        /// A station that withholds a CTS because the medium is busy forgets that it was about to send a
+        /// frame of its own, until it has answered another one (ns-2 without its backoff fix of 2006-01-30).
+        stalls_after_refusal: bool = false, "", "ns-2 Mac/802_11 check_pktCTRL";
         /// Allowance for propagation in each direction in time-outs.
         propagation_allowance_us: f64 = 2.0, "µs", "ns-2 DSSS_MaxPropagationDelay", [0.0, 1000.0];
     }

@@ -171,9 +171,11 @@ fn data(from: NodeId, to: NodeId) -> Frame {
     frame(FrameKind::Data, from, to, 1000, if to.is_broadcast() { 0 } else { 314 })
 }
 
-// An ARP body makes a frame of 28 + 28 bytes: 192 + 56·4 = 416 µs unicast, 192 + 56·8 = 640 µs broadcast.
-const DATA_US: f64 = 416.0;
-const BROADCAST_US: f64 = 640.0;
+// An ARP body makes a frame of 28 + 8 + 28 bytes: 192 + 64·4 = 448 µs unicast, 192 + 64·8 = 704 µs
+// broadcast.
+const DATA_US: f64 = 448.0;
+const BROADCAST_US: f64 = 704.0;
+const ACK_US: f64 = 248.0;
 
 /// ```text
 /// me     |--broadcast--|
@@ -240,11 +242,11 @@ fn the_four_frames_of_an_exchange_follow_each_other_by_sifs() {
     bench.hear(1362.0, frame(FrameKind::Cts, PEER, ME, 304, 740)).until(2000.0);
     let data_at = 1362.0 + 304.0 + 10.0;
     assert_eq!(bench.sent(), [(1000.0, FrameKind::Rts), (data_at, FrameKind::Data)]);
-    bench.hear(data_at + DATA_US + 10.0, frame(FrameKind::Ack, PEER, ME, 304, 0)).until(9000.0);
-    assert_eq!(bench.when(|a| matches!(a, MacAction::Sent(_))), Some(data_at + DATA_US + 10.0 + 304.0));
+    bench.hear(data_at + DATA_US + 10.0, frame(FrameKind::Ack, PEER, ME, 248, 0)).until(9000.0);
+    assert_eq!(bench.when(|a| matches!(a, MacAction::Sent(_))), Some(data_at + DATA_US + 10.0 + ACK_US));
     // §9.2.5.4: what each frame reserves after itself.
     let reserved: Vec<u64> = bench.frames().map(|(_, frame)| frame.reserves.0 / 1000).collect();
-    assert_eq!(reserved, [3 * 10 + 304 + DATA_US as u64 + 304, 10 + 304]);
+    assert_eq!(reserved, [3 * 10 + 304 + (DATA_US + ACK_US) as u64, 10 + 248]);
 }
 
 #[test]
@@ -466,6 +468,166 @@ fn a_refused_cts_does_not_make_the_station_forget_its_own_frame() {
     bench.send(1000.0, PEER).hear(1001.0, frame(FrameKind::Rts, OTHER, ME, 20, 1658));
     bench.hear(1025.0, data(OTHER, PEER)).until(10_000.0);
     assert_eq!(bench.sent().first().map(|(_, kind)| *kind), Some(FrameKind::Rts));
+}
+
+/// As above, in the ns-2 of 2002: the frame waits until the station has answered another one.
+#[test]
+fn in_old_ns2_a_refused_cts_makes_the_station_forget_its_own_frame() {
+    let stalls = MacParams { access: Access::DeferRandom, stalls_after_refusal: true, ..ns2() };
+    let mut bench = Bench::new(&stalls);
+    bench.send(1000.0, PEER).hear(1001.0, frame(FrameKind::Rts, OTHER, ME, 20, 1658));
+    bench.hear(1025.0, data(OTHER, PEER)).until(50_000.0);
+    assert_eq!(bench.sent(), []);
+    bench.hear(50_000.0, frame(FrameKind::Rts, OTHER, ME, 352, 1658)).until(90_000.0);
+    let kinds: Vec<FrameKind> = bench.sent().iter().map(|(_, kind)| *kind).collect();
+    assert_eq!(kinds[..2], [FrameKind::Cts, FrameKind::Rts]);
+}
+
+/// The station's RTS fail; between them it receives a frame itself, `answers` times.
+fn attempts_between_receptions(params: &MacParams, answers: usize) -> usize {
+    let mut bench = Bench::new(params);
+    bench.send(0.0, PEER);
+    for answer in 0..answers {
+        // After three more RTS another station sends a frame.
+        let (mut us, sent_before) = (0.0, bench.sent().len());
+        while bench.sent().len() < sent_before + 3
+            && bench.when(|a| matches!(a, MacAction::Failed { .. })).is_none()
+        {
+            us = bench.deadline();
+            bench.until(us);
+        }
+        let rts_at = us + 700.0;
+        bench.hear(rts_at, frame(FrameKind::Rts, OTHER, ME, 352, 1658)).until(rts_at + 362.0 + 304.0);
+        let mut received = data(OTHER, ME);
+        received.sequence = answer as u16 + 1;
+        bench.hear(rts_at + 676.0, received).until(rts_at + 2100.0);
+    }
+    bench.until(1e6);
+    bench.sent().iter().filter(|(_, kind)| *kind == FrameKind::Rts).count()
+}
+
+/// §9.2.5.3: only a CTS resets the short retry counter; until February 2003 ns-2 also reset it when the
+/// station received a data frame.
+#[test]
+fn a_frame_received_does_not_reset_the_retries_of_a_frame_to_send() {
+    assert_eq!(attempts_between_receptions(&ns2(), 2), 7);
+    let early = MacParams { resets_retries_early: true, ..ns2() };
+    assert_eq!(attempts_between_receptions(&early, 2), 3 + 3 + 7);
+}
+
+/// Slots before the second RTS if the first was answered, but its data frame was not acknowledged; the third
+/// retry if `failures` RTS failed before.
+fn most_slots_after_lost_data(params: &MacParams) -> f64 {
+    let slots = |seed: u64| {
+        let mut bench = Bench::new(params);
+        bench.mac = Dcf::new(ME, &bench.timing, Streams::new(seed, 0).stream(0, Purpose::Mac));
+        bench.send(0.0, PEER);
+        // Four RTS fail; the fifth is answered, its data frame is not acknowledged.
+        while bench.sent().len() < 5 {
+            let us = bench.deadline();
+            bench.until(us);
+        }
+        let rts = bench.sent()[4].0;
+        bench.hear(rts + 362.0, frame(FrameKind::Cts, PEER, ME, 304, 740));
+        while bench.sent().len() < 7 {
+            let us = bench.deadline();
+            bench.until(us);
+        }
+        (bench.sent()[6].0 - bench.sent()[5].0) / 20.0
+    };
+    (0..20).map(slots).fold(0.0, f64::max)
+}
+
+/// §9.2.4: the window grows until a data frame is acknowledged. A CTS does not reset it.
+#[test]
+fn a_cts_does_not_reset_the_contention_window() {
+    assert!(most_slots_after_lost_data(&ns2()) > 300.0);
+    let early = MacParams { resets_retries_early: true, ..ns2() };
+    assert!(most_slots_after_lost_data(&early) < 63.0 + 60.0);
+}
+
+/// A frame that would be acknowledged after `failures` failures: how often is it sent?
+#[test]
+fn before_2004_ns2_sent_a_data_frame_once_more_than_its_limit() {
+    let exceeds = MacParams { exceeds_retry_limit: true, ..MacParams::default() };
+    for (params, attempts) in [(MacParams::default(), 7), (exceeds, 8)] {
+        let mut bench = Bench::new(&params);
+        bench.send(0.0, PEER).until(500_000.0);
+        assert_eq!(bench.sent().len(), attempts);
+    }
+}
+
+/// ```text
+/// me     |CTS|SIFS|slot|DIFS …|-RTS-|     no data frame begins: the medium is idle for all but others
+/// ```
+#[test]
+fn after_a_cts_without_data_the_station_contends_again() {
+    let begins = |params: &MacParams| {
+        let mut bench = Bench::new(params);
+        bench.hear(0.0, frame(FrameKind::Rts, OTHER, ME, 352, 6658)).send(100.0, PEER).until(50_000.0);
+        let cts_end = bench.sent()[0].0 + 304.0;
+        bench.sent()[1].0 - cts_end
+    };
+    let soonest = 10.0 + 20.0 + 4.0;
+    let wait = begins(&rts_always());
+    assert!((soonest..soonest + 50.0 + 31.0 * 20.0).contains(&wait), "{wait}");
+    assert!(begins(&ns2()) > 6658.0 - 700.0);
+}
+
+/// The data frame that the CTS allows is received to its end, however long it is.
+#[test]
+fn after_a_cts_the_station_receives_a_long_data_frame() {
+    let mut bench = Bench::new(&rts_always());
+    bench.hear(0.0, frame(FrameKind::Rts, OTHER, ME, 352, 6658)).send(100.0, PEER).until(676.0);
+    bench.hear(676.0, frame(FrameKind::Data, OTHER, ME, 6000, 258)).until(6800.0);
+    assert_eq!(bench.sent()[1], (6676.0 + 10.0, FrameKind::Ack));
+}
+
+/// ```text
+/// me      |--broadcast--|
+/// other           |--data--|DIFS|slots|     the receiver was off at its first bit: no EIFS
+/// ```
+#[test]
+fn a_frame_that_began_during_a_transmission_causes_no_eifs() {
+    let begins = |params: &MacParams| {
+        let mut bench = Bench::new(params);
+        bench.send(1000.0, NodeId::BROADCAST);
+        let us = bench.deadline().max(1000.0);
+        bench.until(us);
+        let first = bench.sent()[0].0;
+        bench.hear(first + 100.0, data(OTHER, PEER)).send(first + 900.0, NodeId::BROADCAST).until(20_000.0);
+        bench.sent()[1].0 - (first + 1100.0)
+    };
+    let missed = MacParams { eifs_after_missed_frames: true, ..MacParams::default() };
+    assert_eq!(begins(&missed) - begins(&MacParams::default()), 364.0 - 50.0);
+}
+
+/// Frames that overlap while the station transmits are lost to its own transmission.
+#[test]
+fn frames_lost_to_deafness_are_no_collisions() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.send(1000.0, NodeId::BROADCAST);
+    bench.hear(1100.0, data(PEER, ME)).hear(1200.0, data(OTHER, ME)).until(9000.0);
+    assert_eq!(bench.mac.collisions(), 0);
+    bench.hear(9100.0, data(PEER, ME)).hear(9200.0, data(OTHER, ME)).until(19_000.0);
+    assert_eq!(bench.mac.collisions(), 2);
+}
+
+/// Before March 2002 ns-2 waited DIFS between a CTS and the data frame.
+#[test]
+fn data_may_follow_the_cts_after_difs() {
+    let mut bench = Bench::new(&MacParams { difs_before_data: true, ..rts_always() });
+    bench.send(1000.0, PEER);
+    bench.hear(1362.0, frame(FrameKind::Cts, PEER, ME, 304, 740)).until(2000.0);
+    assert_eq!(bench.sent()[1], (1362.0 + 304.0 + 50.0, FrameKind::Data));
+}
+
+/// Before June 2002 ns-2 sent on an idle medium exactly after DIFS.
+#[test]
+fn a_deferral_without_random_slots_lasts_difs() {
+    let mut bench = Bench::new(&MacParams { access: Access::Defer, ..ns2() });
+    bench.send(1000.0, NodeId::BROADCAST).until(5000.0);
+    assert_eq!(bench.sent(), [(1050.0, FrameKind::Data)]);
 }
 
 /// Frames of a microsecond, as at very high rates: the answer to one comes before the slot to which the

@@ -1,6 +1,6 @@
 //! How long frames, interframe spaces and time-outs last at the rates of a run, computed once per run.
 
-use super::MacParams;
+use super::{DataWait, MacParams, ResponseRate, TimeoutMargin};
 use crate::kernel::Span;
 use crate::wire::mac::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 
@@ -29,6 +29,8 @@ pub struct Timing {
     pub cts_timeout: Span,
     /// How long it waits for the ACK after its data frame has ended.
     pub ack_wait: Span,
+    /// Between a CTS and the data frame that it allows.
+    pub before_data: Span,
     /// Allowance for propagation, one way.
     pub propagation: Span,
 }
@@ -40,8 +42,16 @@ impl Timing {
         let control = |bytes: u32| plcp + Span::of_bits(8 * u64::from(bytes), params.control_rate_bps);
         let (slot, sifs) = (Span::from_micros(params.slot_us), Span::from_micros(params.sifs_us));
         let difs = sifs + slot * 2;
-        let (rts, cts, ack) = (control(RTS_BYTES), control(CTS_BYTES), control(ACK_BYTES));
+        let (rts, cts) = (control(RTS_BYTES), control(CTS_BYTES));
+        let ack = match params.response_rate {
+            ResponseRate::Frame => plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.data_rate_bps),
+            ResponseRate::Control => control(ACK_BYTES),
+        };
         let propagation = Span::from_micros(params.propagation_allowance_us);
+        let (cts_margin, ack_margin) = match params.timeout_margin {
+            TimeoutMargin::Propagation => (propagation * 2, propagation * 2),
+            TimeoutMargin::InterframeSpaces => (sifs, difs),
+        };
         // The ACK of EIFS is sent at the PLCP's rate, the lowest there is.
         let slow_ack = plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps);
         Timing {
@@ -54,8 +64,9 @@ impl Timing {
             rts,
             cts,
             ack,
-            cts_timeout: rts + propagation + sifs + cts + propagation,
-            ack_wait: propagation + sifs + ack + propagation,
+            cts_timeout: rts + sifs + cts + cts_margin,
+            ack_wait: sifs + ack + ack_margin,
+            before_data: if params.difs_before_data { difs } else { sifs },
             propagation,
             params: params.clone(),
         }
@@ -66,15 +77,29 @@ impl Timing {
         &self.params
     }
 
-    /// Length in bytes of a data frame with a body of `body_bytes`, MAC header and FCS included.
+    /// Length in bytes of a data frame with a body of `body_bytes`, LLC, MAC header and FCS
+    /// included.
     pub fn frame_bytes(&self, body_bytes: u32) -> u32 {
-        body_bytes + self.params.data_header_bytes
+        body_bytes + self.params.llc_bytes + self.params.data_header_bytes
     }
 
     /// A data frame of `frame_bytes` on the air.
     pub fn data(&self, frame_bytes: u32, broadcast: bool) -> Span {
         let rate = if broadcast { self.params.broadcast_rate_bps } else { self.params.data_rate_bps };
         self.plcp + Span::of_bits(8 * u64::from(frame_bytes), rate)
+    }
+
+    /// How long a station waits for the data frame after its CTS, which reserves the medium for `reserves`.
+    pub fn data_wait(&self, reserves: Span) -> Span {
+        match self.params.data_wait {
+            // The data frame begins after SIFS, and carrier sense reports it within a slot (§9.2.10).
+            DataWait::Carrier => self.before_data + self.slot + self.propagation * 2,
+            DataWait::Data => {
+                let later = self.before_data.saturating_sub(self.sifs);
+                (self.propagation * 2 + reserves + later).saturating_sub(self.sifs + self.ack)
+            }
+            DataWait::Exchange => reserves,
+        }
     }
 
     /// Is a unicast frame of `frame_bytes` announced by RTS and CTS (§9.2.5.4)?
@@ -97,11 +122,29 @@ mod tests {
         let timing = Timing::new(&MacParams::default());
         assert_eq!(timing.rts, Span(352_000));
         assert_eq!(timing.cts, Span(304_000));
-        assert_eq!(timing.ack, Span(304_000));
+        // §9.6: the ACK to a frame at 2 Mb/s is sent at 2 Mb/s.
+        assert_eq!(timing.ack, Span(248_000));
         assert_eq!(timing.difs, Span(50_000));
         assert_eq!(timing.eifs, Span(364_000));
-        // 192 µs + (28 + 1500) bytes at 4 µs each.
+        // 192 µs + (28 + 8 + 1500) bytes at 4 µs each.
+        assert_eq!(timing.data(timing.frame_bytes(1500), false), Span(6_336_000));
+        assert_eq!(timing.data(timing.frame_bytes(44), true), Span(832_000));
+    }
+
+    #[test]
+    fn acks_at_the_control_rate_and_frames_without_llc_are_parameters() {
+        let params = MacParams { response_rate: ResponseRate::Control, llc_bytes: 0, ..MacParams::default() };
+        let timing = Timing::new(&params);
+        assert_eq!(timing.ack, Span(304_000));
         assert_eq!(timing.data(timing.frame_bytes(1500), false), Span(6_304_000));
-        assert_eq!(timing.data(timing.frame_bytes(44), true), Span(768_000));
+    }
+
+    /// ns-2 until March 2002: RTS + CTS + 2 SIFS, and data + SIFS + ACK + DIFS.
+    #[test]
+    fn timeouts_may_allow_for_interframe_spaces_in_place_of_propagation() {
+        let params = MacParams { timeout_margin: TimeoutMargin::InterframeSpaces, ..MacParams::default() };
+        let timing = Timing::new(&params);
+        assert_eq!(timing.cts_timeout, timing.rts + timing.cts + timing.sifs * 2);
+        assert_eq!(timing.ack_wait, timing.sifs + timing.ack + timing.difs);
     }
 }

@@ -28,7 +28,7 @@ impl Network {
             common: self.meter.totals(&measures, transmitted, self.receptions()),
             messages: MessageTotals::of(&measures),
             web: WebTotals::of(&measures),
-            costs: CostTotals::of(costs.into_iter()),
+            costs: CostTotals::of(costs.into_iter(), self.meter.air()),
         };
         let drops = self.meter.drop_counts();
         let audit = self.audit.close(held.iter(), self.flows.len())?;

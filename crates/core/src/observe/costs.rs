@@ -45,6 +45,10 @@ pub struct CostTotals {
     pub mac_packets_per_delivered: Option<f64>,
     /// Their bytes as frames over the payload bytes that arrived.
     pub mac_bytes_per_delivered_byte: Option<f64>,
+    /// All frames on the air, whatever they are for, over the data packets that arrived.
+    pub frames_per_delivered_packet: Option<f64>,
+    /// Their bytes over the payload bytes that arrived.
+    pub frame_bytes_per_delivered_byte: Option<f64>,
 }
 
 impl MacCount {
@@ -78,8 +82,9 @@ impl MacCount {
 }
 
 impl CostTotals {
-    /// The costs of all flows: their counts, and the packets and payload bytes delivered.
-    pub fn of(flows: impl Iterator<Item = (MacCount, u64, u64)>) -> CostTotals {
+    /// The costs of all flows: their counts, and the packets and payload bytes delivered. `air`: all frames
+    /// transmitted in the window, and their bytes.
+    pub fn of(flows: impl Iterator<Item = (MacCount, u64, u64)>, air: (u64, u64)) -> CostTotals {
         let (mut packets, mut bytes, mut delivered, mut delivered_bytes) = (0, 0, 0, 0);
         for (count, of_packets, of_bytes) in flows {
             packets += count.packets + count.ack_packets;
@@ -90,6 +95,8 @@ impl CostTotals {
         CostTotals {
             mac_packets_per_delivered: ratio(packets, delivered),
             mac_bytes_per_delivered_byte: ratio(bytes, delivered_bytes),
+            frames_per_delivered_packet: ratio(air.0, delivered),
+            frame_bytes_per_delivered_byte: ratio(air.1, delivered_bytes),
         }
     }
 }

@@ -324,6 +324,11 @@ impl Meter {
         }
     }
 
+    /// All frames transmitted in the window, and their bytes.
+    pub fn air(&self) -> (u64, u64) {
+        (self.air_all.frames, self.air_all.bytes)
+    }
+
     /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
     /// frames that could be decoded at nodes that they were meant for, and those of them that collisions
     /// destroyed, over the whole run.
