@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from manetlab.stats import Interval
@@ -16,6 +16,7 @@ class Outcome(StrEnum):
     """What is said of a claim."""
 
     REPRODUCED = "reproduced"
+    BY_CONSTRUCTION = "by construction"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
     NOT_TESTED = "not tested"
@@ -29,11 +30,19 @@ class Finding:
         outcome: What is said.
         reason: Why.
         ours: What was found, in one line.
+        fit: Where an interval was held against a band, how they lie: "within" if all of it lies in the band,
+            "touches" if some of it does, "outside" if none; empty elsewhere.
+        p: The p-value of the test that the outcome rests on; None where no test rejected anything, such as
+            an interval that meets its band.
+        equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
     """
 
     outcome: Outcome
     reason: str
     ours: str = ""
+    fit: str = ""
+    p: float | None = None
+    equivalent: bool | None = None
 
 
 REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE
@@ -49,15 +58,54 @@ def level(interval: Interval, low: float, high: float, *, must_lie: bool = False
         must_lie: The mean itself must lie in the band; otherwise it suffices that the interval meets it.
     """
     if interval.high < low or interval.low > high:
-        side = "below" if interval.high < low else "above"
-        return Finding(CONTRADICTED, f"the interval lies {side} the band")
+        side, end = ("below", low) if interval.high < low else ("above", high)
+        p = p_value(interval, end)
+        return Finding(CONTRADICTED, f"the interval lies {side} the band", fit="outside", p=p)
+    fit = "within" if low <= interval.low and interval.high <= high else "touches"
     if interval.low < low and interval.high > high:
-        return Finding(INCONCLUSIVE, "the interval is wider than the band")
+        return Finding(INCONCLUSIVE, "the interval is wider than the band", fit=fit)
     if low <= interval.mean <= high:
-        return Finding(REPRODUCED, "the mean lies in the band")
+        return Finding(REPRODUCED, "the mean lies in the band", fit=fit)
     if must_lie:
-        return Finding(INCONCLUSIVE, "the mean lies outside the band, the interval meets it")
-    return Finding(REPRODUCED, "the interval meets the band, the mean does not")
+        return Finding(INCONCLUSIVE, "the mean lies outside the band, the interval meets it", fit=fit)
+    return Finding(REPRODUCED, "the interval meets the band, the mean does not", fit=fit)
+
+
+def p_value(interval: Interval, value: float) -> float:
+    """Student's two-sided p-value of a 95 % interval's quantity being this value.
+
+    Below 0.05 exactly where the interval does not hold the value; of an interval of which the estimate is not
+    the middle, the half towards the value counts.
+    """
+    from scipy.stats import t
+
+    half = interval.mean - interval.low if value < interval.mean else interval.high - interval.mean
+    if interval.n < 2 or half == 0:
+        return 1.0 if interval.mean == value else 0.0
+    if math.isinf(half):
+        return 1.0
+    quantile = float(t.ppf(0.975, interval.n - 1))
+    return float(2 * t.sf(abs(interval.mean - value) / half * quantile, interval.n - 1))
+
+
+def at_confidence(interval: Interval, confidence: float) -> Interval:
+    """A 95 % interval at another confidence, by the ratio of Student's quantiles."""
+    from scipy.stats import t
+
+    if interval.n < 2:
+        return interval
+    factor = float(t.ppf(0.5 + confidence / 2, interval.n - 1) / t.ppf(0.975, interval.n - 1))
+    low, high = (interval.mean + factor * (end - interval.mean) for end in (interval.low, interval.high))
+    return Interval.between(interval.mean, low, high, interval.n)
+
+
+def equivalence(interval: Interval, low: float, high: float) -> bool:
+    """Whether two one-sided tests at 5 % show that a quantity lies between two margins (TOST).
+
+    They do exactly where the 90 % interval lies between them.
+    """
+    narrow = at_confidence(interval, 0.9)
+    return low <= narrow.low and narrow.high <= high
 
 
 def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
@@ -70,19 +118,21 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
         sign: The sign that it must have; 0 if that is free.
     """
     if (sign > 0 and interval.high < 0) or (sign < 0 and interval.low > 0):
-        return Finding(CONTRADICTED, "the change has the other sign, with significance")
+        fit, p = level(interval, low, high).fit, p_value(interval, 0.0)
+        return Finding(CONTRADICTED, "the change has the other sign, with significance", fit=fit, p=p)
     found = level(interval, low, high)
     if found.outcome is REPRODUCED and sign and interval.mean * sign <= 0:
-        return Finding(INCONCLUSIVE, "the interval meets the band, the mean has the other sign")
-    return Finding(found.outcome, found.reason.replace("the mean", "the mean change"))
+        reason = "the interval meets the band, the mean has the other sign"
+        return replace(found, outcome=INCONCLUSIVE, reason=reason)
+    return replace(found, reason=found.reason.replace("the mean", "the mean change"))
 
 
 def significant(interval: Interval, sign: int) -> Finding:
     """A quantity that must be above zero (sign +1) or below it (-1)."""
     if interval.low * sign > 0 and interval.high * sign > 0:
-        return Finding(REPRODUCED, "the sign is as said, with significance")
+        return Finding(REPRODUCED, "the sign is as said, with significance", p=p_value(interval, 0.0))
     if interval.low * sign < 0 and interval.high * sign < 0:
-        return Finding(CONTRADICTED, "the sign is the other, with significance")
+        return Finding(CONTRADICTED, "the sign is the other, with significance", p=p_value(interval, 0.0))
     return Finding(INCONCLUSIVE, "the interval holds zero")
 
 
@@ -149,8 +199,8 @@ def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = F
     if abs(percent) < tie_percent:
         return Finding(tie, f"a tie, within {tie_percent:g} % ({text})")
     if apart.mean < 0:
-        return Finding(CONTRADICTED, f"reversed, with significance ({text})")
-    return Finding(REPRODUCED, text)
+        return Finding(CONTRADICTED, f"reversed, with significance ({text})", p=p_value(apart, 0.0))
+    return Finding(REPRODUCED, text, p=p_value(apart, 0.0))
 
 
 def trend(along: Sequence[Values], sign: int) -> Finding:
@@ -164,14 +214,15 @@ def trend(along: Sequence[Values], sign: int) -> Finding:
     apart = difference(along[-1], along[0])
     if not apart.holds_zero:
         agrees = apart.mean * sign > 0
-        return Finding(REPRODUCED if agrees else CONTRADICTED, f"last minus first {shown(apart)}")
+        text, p = f"last minus first {shown(apart)}", p_value(apart, 0.0)
+        return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=p)
     means = [mean(values).mean for values in along]
     if len(means) > 3 and len(set(means)) > 1:
         found = spearmanr(range(len(means)), means)
         if found.pvalue < 0.05:
             agrees = found.statistic * sign > 0
             text = f"rank correlation {found.statistic:+.2f}"
-            return Finding(REPRODUCED if agrees else CONTRADICTED, text)
+            return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=float(found.pvalue))
     return Finding(INCONCLUSIVE, "no significant rise or fall")
 
 
@@ -186,11 +237,41 @@ def together(findings: Iterable[tuple[str, Finding]]) -> Finding:
         raise ValueError("a verdict on nothing")
     outcomes = {found.outcome for _, found in listed}
     worst = next(each for each in (CONTRADICTED, INCONCLUSIVE, REPRODUCED) if each in outcomes)
+    tests = {
+        "fit": joint_fit(found.fit for _, found in listed),
+        "p": joint_p(worst, [found for _, found in listed]),
+        "equivalent": joint_equivalence(found.equivalent for _, found in listed),
+    }
     ours = joined((name, found.ours) for name, found in listed)
     if len({found.reason for _, found in listed}) == 1:
-        return Finding(worst, listed[0][1].reason, ours)
+        return Finding(worst, listed[0][1].reason, ours, **tests)  # type: ignore[arg-type]
     telling = [(name, found.reason) for name, found in listed if found.outcome is worst]
-    return Finding(worst, "; ".join(f"{name}: {reason}" for name, reason in telling), ours)
+    reason = "; ".join(f"{name}: {reason}" for name, reason in telling)
+    return Finding(worst, reason, ours, **tests)  # type: ignore[arg-type]
+
+
+def joint_fit(fits: Iterable[str]) -> str:
+    """How intervals lie to their bands: as that one which lies worst."""
+    there = set(fits) - {""}
+    return next((each for each in ("outside", "touches", "within") if each in there), "")
+
+
+def joint_p(outcome: Outcome, findings: Sequence[Finding]) -> float | None:
+    """The p-value of an outcome that rests on several comparisons.
+
+    Where all must hold, the greatest counts; where any contradicts, the least times their number, which is
+    Bonferroni's correction.
+    """
+    listed = [found.p for found in findings if found.outcome is outcome and found.p is not None]
+    if not listed or outcome is INCONCLUSIVE:
+        return None
+    return min(1.0, min(listed) * len(findings)) if outcome is CONTRADICTED else max(listed)
+
+
+def joint_equivalence(each: Iterable[bool | None]) -> bool | None:
+    """Whether all effects that were asked for are shown to lie within their bands."""
+    there = [found for found in each if found is not None]
+    return all(there) if there else None
 
 
 def joined(texts: Iterable[tuple[str, str]]) -> str:
@@ -205,7 +286,7 @@ def stated(found: Finding) -> Finding:
         CONTRADICTED: "the ledger's rule does not hold",
         INCONCLUSIVE: "the runs do not tell whether the ledger's rule holds",
     }[found.outcome]
-    return Finding(found.outcome, reason, found.ours)
+    return replace(found, reason=reason)
 
 
 def too_few(error: TooFew) -> Finding:

@@ -255,7 +255,8 @@ def difference(a: Values, b: Values) -> Interval:
 def percent(a: Values, b: Values) -> Interval:
     """The change of the mean from b to a in percent of b, for paired values."""
     quotient = ratio(a, b)
-    return Interval(100 * (quotient.mean - 1), 100 * quotient.half_width, quotient.n)
+    low, high = (100 * (end - 1) for end in (quotient.low, quotient.high))
+    return Interval.between(100 * (quotient.mean - 1), low, high, quotient.n)
 
 
 def points(a: Values, b: Values, base: Values) -> Interval:
@@ -282,5 +283,15 @@ def shown(interval: Interval, unit: str = "", digits: int = 4) -> str:
     """An interval as tables show it; a number without chance by itself."""
     if interval.n == 1:
         return f"{interval.mean:.{digits}g}{unit}"
+    if interval.ends is not None and not _is_middle(interval):
+        return f"{interval.mean:.{digits}g} ({interval.low:.3g} to {interval.high:.3g}){unit}"
     half = "∞" if math.isinf(interval.half_width) else f"{interval.half_width:.3g}"
     return f"{interval.mean:.{digits}g} ± {half}{unit}"
+
+
+def _is_middle(interval: Interval) -> bool:
+    """Whether the estimate is the interval's middle, as far as a table could show."""
+    if math.isinf(interval.half_width):
+        return True
+    middle = (interval.low + interval.high) / 2
+    return abs(interval.mean - middle) <= 0.05 * interval.half_width

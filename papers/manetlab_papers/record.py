@@ -11,7 +11,9 @@ from pathlib import Path
 
 from manetlab.errors import InputError
 from manetlab.files import read_bytes, write_text
+from manetlab.stats import holm
 from manetlab.tables import Table
+from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.rules import Verdict
@@ -40,6 +42,13 @@ class Entry:
         code: Version and commit of the code that ran.
         date: The day, as ``2026-11-21``.
         stale: What has changed since kept runs were made; empty if they are current.
+        fit: How intervals lie to bands: ``within``, ``touches`` or ``outside``; empty where there is no band.
+        equivalent: Of a claim of no effect, whether the effect is shown to lie within the band; else None.
+        p: The p-value of the test that the outcome rests on; None where it rests on none.
+        adjusted_p: The same after Holm's correction among the claims that are drawn from the experiment.
+        scenarios: How many scenarios were run of how many of the paper's, as ``20 of 50``.
+        measured: How long was measured of how long in the paper, as ``135 of 900 s``.
+        size: ``full`` if as much was run as in the paper, else ``quick``; empty where nothing was run.
     """
 
     claim: str
@@ -52,25 +61,97 @@ class Entry:
     code: str
     date: str
     stale: str = ""
+    fit: str = ""
+    equivalent: bool | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+    scenarios: str = ""
+    measured: str = ""
+    size: str = ""
+
+    @property
+    def survives(self) -> bool | None:
+        """Whether the outcome survives the correction for many claims; None if it rests on no test."""
+        return None if self.adjusted_p is None else self.adjusted_p < ALPHA
 
 
-def entries(verdicts: Iterable[Verdict], scale: str, code: str, date: str, stale: str = "") -> list[Entry]:
-    """Verdicts as they are kept."""
-    return [
-        Entry(
-            each.claim.id,
-            str(each.outcome),
-            each.ours,
-            each.reason,
-            each.part,
-            each.claim.experiment,
-            scale,
-            code,
-            date,
-            stale,
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of an experiment is run: what `Entry` says of it under the same names."""
+
+    scenarios: str = ""
+    measured: str = ""
+    size: str = ""
+
+
+def extent(ledger: Ledger, experiment: Experiment, scale: Scale) -> Extent:
+    """How much of an experiment is run at a scale, beside the paper's size."""
+    run, whole = (_sizes(ledger, experiment, each) for each in (scale, Scale(full=True)))
+    if not run:
+        return Extent()
+    scenarios, seconds = (
+        [sorted({each[place] for each in sizes}) for sizes in (run, whole)] for place in (0, 1)
+    )
+    size = "full" if run == whole else "quick"
+    return Extent(_part_of(*scenarios), f"{_part_of(*seconds)} s", size)
+
+
+def _sizes(ledger: Ledger, experiment: Experiment, scale: Scale) -> list[tuple[float, float, int]]:
+    """Of every campaign and every time that it measures: scenarios, seconds, points."""
+    found: list[tuple[float, float, int]] = []
+    for part in needed(ledger, experiment, scale):
+        campaign = part.campaign
+        levels = campaign.factors.get("measured_s", [])
+        ends = {level["fields"]["duration_s"] for level in levels} or {campaign.base["duration_s"]}
+        for end in sorted(ends):
+            measured_s = round(end - campaign.base.get("warmup_s", 0.0), 6)
+            found.append((campaign.replications, measured_s, campaign.point_count))
+    return found
+
+
+def _part_of(run: Sequence[float], whole: Sequence[float]) -> str:
+    listed, all_of = (", ".join(f"{each:g}" for each in values) for values in (run, whole))
+    return listed if listed == all_of else f"{listed} of {all_of}"
+
+
+def entries(
+    verdicts: Iterable[Verdict], scale: str, code: str, date: str, stale: str = "", ran: Extent | None = None
+) -> list[Entry]:
+    """Verdicts on the claims of one experiment as they are kept.
+
+    These claims are the family for which Holm's correction is made: of them, those whose outcome rests on a
+    test.
+    """
+    listed = list(verdicts)
+    tested = [each.p for each in listed if each.p is not None]
+    adjusted = iter(holm(tested))
+    untested, ran = str(Outcome.NOT_TESTED), ran or Extent()
+    made = []
+    for each in listed:
+        how = Extent() if str(each.outcome) == untested else ran
+        made.append(
+            Entry(
+                each.claim.id,
+                str(each.outcome),
+                each.ours,
+                each.reason,
+                each.part,
+                each.claim.experiment,
+                scale,
+                code,
+                date,
+                stale,
+                each.fit,
+                each.equivalent,
+                each.p,
+                None if each.p is None else next(adjusted),
+                **asdict(how),
+            )
         )
-        for each in verdicts
-    ]
+    return made
 
 
 def load(folder: Path) -> list[Entry]:
@@ -113,14 +194,47 @@ def best(kept: Iterable[Entry]) -> dict[str, Entry]:
 def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:
     """All claims at a glance: how many of each paper have which outcome."""
     of = best(kept)
-    columns = ("paper", "claims", *(str(each) for each in Outcome), "of these in part")
+    split = (Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE)
+    columns = (
+        "paper",
+        "claims",
+        *(f"{each}, {size}" for each in split for size in ("full size", "quick")),
+        str(Outcome.BY_CONSTRUCTION),
+        str(Outcome.NOT_TESTED),
+        "of these in part",
+    )
     table = Table("The papers' claims", columns)
     for paper in [*ledger.papers, ""]:
         claims = [each for each in ledger.claims.values() if paper in ("", each.paper)]
-        counts = Counter(of[each.id].outcome if each.id in of else str(Outcome.NOT_TESTED) for each in claims)
-        part = sum(bool(of[each.id].part) for each in claims if each.id in of)
-        cells = (str(counts[str(outcome)]) for outcome in Outcome)
-        table.add(paper or "all", str(len(claims)), *cells, str(part))
+        found = [of.get(each.id) for each in claims]
+        counts = Counter(
+            str(Outcome.NOT_TESTED)
+            if each is None
+            else each.outcome
+            if each.outcome not in split
+            else f"{each.outcome}, {'full size' if 'full' in (each.scale, each.size) else 'quick'}"
+            for each in found
+        )
+        part = sum(bool(each.part) for each in found if each is not None)
+        table.add(paper or "all", str(len(claims)), *(str(counts[name]) for name in columns[2:-1]), str(part))
+    table.notes.append(
+        "“Full size”: as many scenarios, measured as long, at as many points as in the paper. “By "
+        "construction”: what is said holds because the model was made from it; not counted as reproduced."
+    )
+    lost = [each for each in of.values() if each.survives is False]
+    if any(each.p is not None for each in of.values()):
+        count = sum(each.p is not None for each in of.values())
+        table.notes.append(
+            f"{count} outcomes rest on a test; {count - len(lost)} of them survive Holm's correction among "
+            "the claims drawn from their experiment."
+        )
+    no_effect = [each for each in of.values() if each.equivalent is not None]
+    if no_effect:
+        shown = sum(bool(each.equivalent) for each in no_effect)
+        table.notes.append(
+            f"Of {len(no_effect)} claims of no effect, {shown} are shown to lie within their band "
+            "(equivalence test at 5 %)."
+        )
     table.notes.append(
         "“In part”: the claim speaks of several systems, and the verdict is on those that are run here."
     )
@@ -145,7 +259,10 @@ def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry], *, short: 
         shown: The verdicts.
         short: Of claims on many cases a few are shown, and shared rules by their names.
     """
-    columns = ("claim", "statement", "printed", "accepted", "ours", "verdict", "why")
+    columns = (
+        *("claim", "statement", "printed", "accepted", "ours", "band", "verdict", "corrected", "why"),
+        *("scenarios", "measured"),
+    )
     table = Table(title, columns, text_columns=len(columns))
     for each in shown:
         claim = ledger.claims[each.claim]
@@ -155,9 +272,29 @@ def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry], *, short: 
         if short:
             rule = rule if claim.lo or claim.hi else _shortened(ledger, claim)
             ours, reason = brief(ours), brief(reason)
-        table.add(claim.id, claim.statement, claim.expected, rule, ours, outcome, reason)
+        table.add(
+            *(claim.id, claim.statement, claim.expected, rule, ours, _fit(each), outcome, _corrected(each)),
+            *(reason, each.scenarios or "–", each.measured or "–"),
+        )
     table.notes += [f"Stale: {text}." for text in dict.fromkeys(each.stale for each in shown) if text]
     return table
+
+
+def _fit(entry: Entry) -> str:
+    """How intervals lie to bands, and what the equivalence test says where there is one."""
+    shown = {None: "", True: "equivalent", False: "not shown equivalent"}[entry.equivalent]
+    return "; ".join(each for each in (entry.fit, shown) if each) or "–"
+
+
+def _corrected(entry: Entry) -> str:
+    """Whether the outcome survives the correction for the number of claims, with the adjusted p-value."""
+    if entry.adjusted_p is None:
+        return "–"
+    return f"{'survives' if entry.survives else 'does not survive'} (p {_p(entry.adjusted_p)})"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
 
 
 def _shortened(ledger: Ledger, claim: Claim) -> str:

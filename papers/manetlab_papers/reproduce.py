@@ -154,7 +154,8 @@ class Reproduction:
         verdicts = self._judged(experiment)
         if self.keeping is not None and self.keeping.renewed:
             self._keep(needs)
-        made = record.entries(verdicts, self.scale.name, *self._origin(needs))
+        ran = record.extent(self.ledger, experiment, self.scale)
+        made = record.entries(verdicts, self.scale.name, *self._origin(needs), ran=ran)
         record.keep(self.folder, made)
         return made
 
@@ -189,7 +190,8 @@ class Reproduction:
             verdicts = judge_all(experiment, self.evaluator)
         except NotKept:
             return None
-        return record.entries(verdicts, self.scale.name, code, day, text)
+        ran = record.extent(self.ledger, experiment, self.scale)
+        return record.entries(verdicts, self.scale.name, code, day, text, ran)
 
     def _judged(self, experiment: Experiment) -> list[Verdict]:
         """The verdicts; a campaign of which too little was kept for its rules is run."""

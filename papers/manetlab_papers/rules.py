@@ -43,6 +43,9 @@ class Verdict:
         ours: What was found, in the claim's unit.
         reason: Why.
         part: Which part of the claim was tested; empty for all of it.
+        fit: How intervals lie to bands: "within", "touches", "outside", or empty; see `Finding`.
+        p: The p-value of the test that the outcome rests on, if it rests on one.
+        equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
     """
 
     claim: Claim
@@ -50,6 +53,9 @@ class Verdict:
     ours: str
     reason: str
     part: str = ""
+    fit: str = ""
+    p: float | None = None
+    equivalent: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,11 @@ def judge(claim: Claim, evaluator: Evaluator) -> Verdict:
     if claim.rule["kind"] == "untested":
         return Verdict(claim, Outcome.NOT_TESTED, "–", claim.rule["why"])
     try:
-        return Rule(claim, claim.rule, evaluator).verdict()
+        verdict = Rule(claim, claim.rule, evaluator).verdict()
+        if verdict.outcome is Outcome.REPRODUCED and "by_construction" in claim.rule:
+            reason = f"{verdict.reason}; {claim.rule['by_construction']}"
+            return replace(verdict, outcome=Outcome.BY_CONSTRUCTION, reason=reason)
+        return verdict
     except (KeyError, NotRun) as error:
         raise ValueError(f"{claim.id}: {type(error).__name__}: {error}") from error
 
@@ -105,9 +115,11 @@ class Rule:
     def verdict(self) -> Verdict:
         """The outcome with what the rule's further conditions say."""
         found = self.found()
-        reason, outcome = found.reason, found.outcome
+        reason, outcome, listed = found.reason, found.outcome, [found]
         for also in self.data.get("also", ()):
-            text, further = self._further(also)
+            text, condition = self._further(also)
+            listed.append(condition)
+            further = condition.outcome
             if further is Outcome.CONTRADICTED or outcome is Outcome.REPRODUCED:
                 outcome = further
             mark = "holds" if further is Outcome.REPRODUCED else "does not hold"
@@ -116,14 +128,15 @@ class Rule:
             reason += f"; {text}: {mark}"
         if "remark" in self.data:
             reason += f". {self.remark()}"
-        return Verdict(self.claim, outcome, found.ours, reason, self.part())
+        p, fit = outcomes.joint_p(outcome, listed), outcomes.joint_fit(each.fit for each in listed)
+        return Verdict(self.claim, outcome, found.ours, reason, self.part(), fit, p, found.equivalent)
 
-    def _further(self, also: Data) -> tuple[str, Outcome]:
-        """A further condition: its text with what was found, and its outcome."""
+    def _further(self, also: Data) -> tuple[str, Finding]:
+        """A further condition: its text with what was found, and what is said of it."""
         if also.get("given"):
-            return also["text"], Outcome.REPRODUCED
+            return also["text"], Finding(Outcome.REPRODUCED, "")
         found = self.part_of({word: value for word, value in also.items() if word != "text"}).found()
-        return also["text"].replace("{}", found.ours), found.outcome
+        return also["text"].replace("{}", found.ours), found
 
     def remark(self) -> str:
         """What a reader should know beside the values; ``{chosen}`` is the chosen scenario's replication."""
@@ -356,14 +369,19 @@ def _level(rule: Rule) -> Finding:
 def _change(rule: Rule) -> Finding:
     """Changes, each in its band, and with the sign that is said (`sign`, 0 if it is free).
 
-    With `largest` it is the case alone that changes most in this direction.
+    With `largest` it is the case alone that changes most in this direction, with an interval that allows for
+    its having been chosen among all. With `no_effect` the change is tested for equivalence, too, with the
+    band as margin.
     """
     intervals = [(case, rule.interval(case)) for case in rule.cases()]
     if "largest" in rule.data:
-        intervals = [max(intervals, key=lambda each: rule.data["largest"] * each[1].mean)]
+        case, most = max(intervals, key=lambda each: rule.data["largest"] * each[1].mean)
+        intervals = [(case, outcomes.at_confidence(most, 1 - 0.05 / len(intervals)))]
     found = []
     for case, interval in intervals:
         outcome = outcomes.change(interval, *rule.band(case), rule.data.get("sign", 0))
+        if rule.data.get("no_effect"):
+            outcome = replace(outcome, equivalent=outcomes.equivalence(interval, *rule.band(case)))
         found.append((case.name, replace(outcome, ours=rule.shown(interval))))
     return outcomes.together(found)
 
@@ -538,8 +556,17 @@ def _agreed(rule: Rule) -> Finding:
         found.append((rule._name({}, chosen), one))
     agreed = {each.outcome for _, each in found}
     outcome = agreed.pop() if len(agreed) == 1 else Outcome.INCONCLUSIVE
+    readings = [each for _, each in found]
     said = outcomes.stated(
-        Finding(outcome, "", outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found))
+        Finding(
+            outcome,
+            "",
+            outcomes.joined((name, each.ours.replace("; ", ", ")) for name, each in found),
+            outcomes.joint_fit(each.fit for each in readings),
+            # All readings must say the same, so that the weakest counts.
+            max((each.p for each in readings if each.p is not None), default=None),
+            outcomes.joint_equivalence(each.equivalent for each in readings),
+        )
     )
     if outcome is not Outcome.INCONCLUSIVE or not agreed:
         return said
@@ -604,9 +631,15 @@ def _same(rule: Rule) -> Finding:
     return Rule(replace(rule.claim, at=other.at), other.rule, rule.evaluator).found()
 
 
+@kind("core test")
+def _core_test(rule: Rule) -> Finding:
+    """What a test of the core carries out at every build (`test`, its name), where no run can show it."""
+    return Finding(Outcome.REPRODUCED, "the ledger's rule holds", f"test `{rule.data['test']}`")
+
+
 @kind("claim")
 def _claim(rule: Rule) -> Finding:
     """The verdict on another claim that the tolerance hangs on."""
     other = rule.evaluator.ledger.claims[rule.data["claim"]]
     verdict = Rule(other, other.rule, rule.evaluator).verdict()
-    return Finding(verdict.outcome, verdict.reason, verdict.ours)
+    return Finding(verdict.outcome, verdict.reason, verdict.ours, verdict.fit, verdict.p, verdict.equivalent)

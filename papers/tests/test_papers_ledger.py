@@ -146,6 +146,22 @@ def test_bands_of_conditions_are_those_of_the_claims_words() -> None:
                 assert any(abs(form - number) < 1e-9 for form in forms for number in known), (claim.id, end)
 
 
+def test_claims_of_no_effect_are_tested_for_equivalence() -> None:
+    openings = ("No material effect", "Printed as not significant")
+    for claim in LEDGER.claims.values():
+        rule = claim.rule.get("one", claim.rule)
+        if rule["kind"] == "change":
+            assert rule.get("no_effect", False) is claim.tolerance.startswith(openings), claim.id
+
+
+def test_tests_of_the_core_that_rules_name_are_there() -> None:
+    sources = Path(__file__).parents[2] / "crates" / "core" / "src"
+    text = "".join(path.read_text(encoding="utf-8") for path in sources.rglob("*.rs"))
+    named = [claim.rule["test"] for claim in LEDGER.claims.values() if claim.rule["kind"] == "core test"]
+    assert named
+    assert all(f"#[test]\nfn {name}()" in text for name in named)
+
+
 def test_no_rule_holds_code() -> None:
     def texts(data: Any) -> Iterator[str]:
         if isinstance(data, str):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from manetlab.errors import InputError
-from manetlab_papers import ledger, page, record
+from manetlab_papers import compare, ledger, page, record
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.reproduce import Reproduction, chosen
@@ -48,12 +48,23 @@ def test_an_experiment_from_end_to_end_continues_where_it_stopped(tmp_path: Path
     recorded = record.load(tmp_path)
     assert recorded == [entry]
     assert "| bansal2003 |" in record.page(LEDGER, recorded)
+    # A page and the record that it was made from have the same verdicts.
+    (tmp_path / "page.md").write_text(record.page(LEDGER, recorded), encoding="utf-8")
+    old, new = (compare.verdicts(tmp_path / name) for name in ("page.md", record.FILE))
+    assert old == new
+    other = {"B-09": ("contradicted", "2 %"), "B-10": ("reproduced", "1 %")}
+    summary, changed = compare.compared(old, other)
+    assert [row[:3] for row in changed.rows] == [
+        ("B-09", "reproduced", "contradicted"),
+        ("B-10", "not tested", "reproduced"),
+    ]
+    assert len(summary.rows) == 2
 
 
 def test_timeouts_grow_as_the_state_diagrams_say(tmp_path: Path) -> None:
     reproduction = Reproduction(LEDGER, Scale(), tmp_path, jobs=2)
     [verdict] = reproduction.make(LEDGER.experiments["dyer2002/fig-4.3"])
-    assert (verdict.claim, verdict.outcome) == ("D4-113", Outcome.REPRODUCED)
+    assert (verdict.claim, verdict.outcome, verdict.size) == ("D4-113", Outcome.BY_CONSTRUCTION, "full")
     campaign = {"runs": "timeouts-in-a-row"}
     reno = multipliers(reproduction.evaluator, {**campaign, "sender": "Reno"})
     # 3 s times 64 is beyond the greatest timeout of 64 s.
@@ -70,6 +81,19 @@ def test_small_runs_are_judged_claim_by_claim(key: str, tmp_path: Path) -> None:
     assert [each.claim for each in made] == [claim.id for claim in LEDGER.claims_of(experiment)]
     assert all(each.ours for each in made)
     assert list(tables_of(experiment, reproduction.evaluator))
+
+
+def test_a_row_says_how_much_of_the_papers_size_was_run() -> None:
+    def of(name: str, scale: Scale) -> record.Extent:
+        return record.extent(LEDGER, LEDGER.experiments[name], scale)
+
+    quick, full = Scale(), Scale(full=True)
+    assert of("dyer2002/table-4.2", quick) == record.Extent("20 of 50", "315 of 900 s", "quick")
+    assert of("dyer2002/table-4.2", full) == record.Extent("50", "900 s", "full")
+    # Fewer points are not the paper's size either.
+    assert of("bansal2003/table-2", quick) == record.Extent("20", "500 s", "quick")
+    assert of("bansal2003/fig-1", quick).size == "full"
+    assert of("dyer2003/sec-4-long", quick).measured == "100, 200 of 100, 200, 400 s"
 
 
 def test_names_stand_for_experiments_once_and_in_order() -> None:

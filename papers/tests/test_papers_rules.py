@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from manetlab.stats import Interval
-from manetlab_papers import ledger, outcomes, record
+from manetlab.stats import Interval, mean_interval, paired_ratio
+from manetlab_papers import ledger, outcomes, quantities, record
 from manetlab_papers.ledger import Claim, Ledger
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.quantities import Evaluator
@@ -307,6 +309,109 @@ def test_where_too_few_scenarios_have_a_value_nothing_is_told() -> None:
     rule = {"kind": "change", "of": {"system": "a"}, "against": {"system": "b"}}
     found = verdict(rule, {"a": [1.0, None, 3.0], "b": [None, 2.0, 2.0]})
     assert (found.outcome, found.ours) == (INCONCLUSIVE, "fewer than two scenarios have the values")
+
+
+# What stands beside an outcome.
+
+
+@pytest.mark.parametrize(
+    ("interval", "fit"), [(about(5), "within"), (about(2.8), "touches"), (about(2.4), "outside")]
+)
+def test_an_interval_that_only_touches_its_band_is_not_within(interval: Interval, fit: str) -> None:
+    assert outcomes.level(interval, 3, 9).fit == fit
+    assert outcomes.change(interval, 3, 9, +1).fit == fit
+
+
+@given(st.floats(-50, 50), st.floats(0.1, 20), st.integers(2, 60), st.floats(-50, 50))
+def test_a_p_value_is_below_5_percent_exactly_where_the_interval_excludes(
+    mean: float, half_width: float, n: int, value: float
+) -> None:
+    interval = Interval(mean, half_width, n)
+    # At an end of the interval rounding decides.
+    assume(abs(abs(mean - value) - half_width) > 1e-6)
+    assert (outcomes.p_value(interval, value) < 0.05) is not interval.holds(value)
+
+
+def test_the_p_value_is_that_of_the_t_test() -> None:
+    from scipy.stats import ttest_1samp
+
+    values = [1.0, 2.5, 0.3, 1.9, 2.2]
+    ours = outcomes.p_value(mean_interval(values), 0.7)
+    assert ours == pytest.approx(ttest_1samp(values, 0.7).pvalue, rel=1e-9)
+    assert (outcomes.p_value(Interval(1, 0, 5), 1), outcomes.p_value(Interval(1, 0, 5), 2)) == (1.0, 0.0)
+
+
+def test_no_effect_is_shown_by_two_one_sided_tests() -> None:
+    from scipy.stats import ttest_1samp
+
+    rule = {"kind": "change", "no_effect": True, "as": "difference", "of": {"system": "a"}}
+    rule["against"] = {"system": "b"}
+    for spread in (0.1, 0.9, 2.0, 3.0, 8.0):
+        apart = [spread * step for step in (-2, 1, 2, -1, 0.5, -0.4)]
+        found = verdict(rule, {"a": [10 + each for each in apart], "b": [10.0] * 6}, lo=(-3.0,), hi=(3.0,))
+        tost = max(
+            ttest_1samp(apart, -3, alternative="greater").pvalue,
+            ttest_1samp(apart, 3, alternative="less").pvalue,
+        )
+        assert found.equivalent is bool(tost < 0.05)
+    # The ledger's rule is not changed: overlap is enough for its verdict.
+    assert (found.equivalent, found.fit) == (False, "touches")
+
+
+def test_a_chosen_case_has_an_interval_that_allows_for_the_choice() -> None:
+    rule = {"kind": "change", "largest": +1, "as": "difference", "against": {"system": "base"}}
+    rule["each"] = {"of.system": ["a", "b", "c"]}
+    values = {"base": [0.0] * 4, "a": [9.9, 10.1, 10.4, 9.6], "b": [1.0] * 4, "c": [2.0] * 4}
+    found = verdict(rule, values, lo=(10.6,), hi=(12.0,))
+    alone = mean_interval(values["a"])
+    adjusted = mean_interval(values["a"], 1 - 0.05 / 3)
+    # Alone it would be contradicted.
+    assert alone.high < 10.6 < adjusted.high
+    assert found.outcome is REPRODUCED
+    assert found.ours == f"a: {adjusted.mean:.4g} ± {adjusted.half_width:.3g}"
+
+
+def test_claims_of_an_experiment_are_corrected_for_their_number() -> None:
+    experiment = LEDGER.experiments["dyer2002/table-4.2"]
+    claims = LEDGER.claims_of(experiment)[:4]
+    listed = [
+        Verdict(claim, REPRODUCED, "", "", p=p)
+        for claim, p in zip(claims, (0.01, 0.04, None, 0.03), strict=True)
+    ]
+    made = record.entries(listed, "quick", "code", "2026-11-22")
+    assert [each.adjusted_p for each in made] == [
+        pytest.approx(0.03),
+        pytest.approx(0.06),
+        None,
+        pytest.approx(0.06),
+    ]
+    assert [each.survives for each in made] == [True, False, None, False]
+
+
+def test_of_several_comparisons_all_or_any_count() -> None:
+    def findings(outcome: Outcome) -> list[tuple[str, outcomes.Finding]]:
+        return [(name, outcomes.Finding(outcome, "", p=p)) for name, p in (("a", 0.01), ("b", 0.04))]
+
+    assert outcomes.together(findings(REPRODUCED)).p == 0.04
+    assert outcomes.together(findings(CONTRADICTED)).p == pytest.approx(0.02)
+    assert outcomes.together(findings(INCONCLUSIVE)).p is None
+
+
+def test_what_holds_by_construction_is_not_counted_as_reproduced() -> None:
+    rule = {"kind": "level", "of": {"system": "a"}, "by_construction": "it was made so"}
+    assert outcome(rule, {"a": [5.0, 5.1]}) is Outcome.BY_CONSTRUCTION
+    assert outcome(rule, {"a": [1.0, 1.1]}) is CONTRADICTED
+    marked = {claim.id for claim in LEDGER.claims.values() if "by_construction" in claim.rule}
+    assert marked == {"D1-05", "D4-112", "D4-113", "D5-28", "D5-29", "D5-30", "H-20"}
+
+
+def test_the_ends_of_a_ratio_are_those_of_fieller() -> None:
+    a, b = [3.0, 9.0, 4.0, 2.0], [1.0, 2.0, 3.0, 1.5]
+    exact, found = paired_ratio(a, b), quantities.percent(a, b)
+    assert (found.low, found.high) == (
+        pytest.approx(100 * (exact.low - 1)),
+        pytest.approx(100 * (exact.high - 1)),
+    )
 
 
 def test_what_was_not_run_is_not_tested() -> None:

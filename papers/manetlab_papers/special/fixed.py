@@ -31,7 +31,7 @@ def spread(evaluator: Evaluator, data: Data, arguments: Data) -> Interval:
     """(max − min) / max of the means at several levels, in percent, with its paired interval."""
     lists = [evaluator.values({**data, **chosen}) for chosen in evaluator.loop(arguments, data)]
     found = ratio(min(lists, key=average), max(lists, key=average))
-    return Interval(100 * (1 - found.mean), 100 * found.half_width, found.n)
+    return Interval.between(100 * (1 - found.mean), 100 * (1 - found.high), 100 * (1 - found.low), found.n)
 
 
 @kind("hardly rises")
