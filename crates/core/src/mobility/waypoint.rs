@@ -156,7 +156,8 @@ impl WaypointParams {
         Ok(())
     }
 
-    /// About how many commands `generate` makes: legs, and under *wrap* and *bounce* the edges that they meet.
+    /// About how many commands `generate` makes: legs, and under *wrap* and *bounce* the edges that they
+    /// meet.
     #[must_use]
     pub fn commands(&self, duration: Span) -> f64 {
         let mean_speed = f64::midpoint(self.speed_min, self.speed_max);

@@ -136,8 +136,8 @@ impl WebParams {
 /// session.
 ///
 /// # Errors
-/// The parameters are outside their ranges, contradict each other, or ask for more nodes than there are or more
-/// replies than [`MAX_REPLIES`].
+/// The parameters are outside their ranges, contradict each other, or ask for more nodes than there are or
+/// more replies than [`MAX_REPLIES`].
 pub fn draw_sessions(params: &WebParams, nodes: u32, streams: &Streams) -> Result<Vec<WebPlan>, WebError> {
     params.check()?;
     let (least, most) = (params.reply_min_bytes, params.reply_max_bytes);
