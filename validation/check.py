@@ -70,6 +70,8 @@ def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
             "tcp": {
                 "sender": SENDERS[run.get("tcp", "TCP/Reno")],
                 "delayed_ack": run.get("sink", "TCPSink").endswith("/DelAck"),
+                # ns-2's Vegas connects without a SYN, and its segments are as long as their payload.
+                **({"connection_setup": False, "header_bytes": 0} if run.get("tcp") == "TCP/Vegas" else {}),
             },
             "mac": {"rts_threshold_bytes": run.get("rts", 0)},
             "queue": CMU_QUEUE if run["rp"] == "DSR" else {},

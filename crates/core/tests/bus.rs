@@ -125,7 +125,7 @@ fn nodes_without_room_keep_nothing_and_tell_nothing() {
     assert_eq!(events.iter().filter(of_bus).collect::<Vec<_>>(), Vec::<&Event>::new());
 }
 
-/// Where nodes move all the time: most of what is kept arrives, though DSR, which salvages, keeps little.
+/// Where nodes move all the time: most of what is kept arrives, over both protocols and six draws together.
 #[test]
 fn segments_that_were_kept_arrive_in_networks_that_move() {
     let (mut kept, mut arrived) = (0, 0);

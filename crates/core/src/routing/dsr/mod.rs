@@ -20,6 +20,7 @@
 
 mod cache;
 mod discovery;
+mod flow_table;
 mod flows;
 mod link_cache;
 mod maintenance;

@@ -12,7 +12,7 @@ use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader};
 
 use super::DsrParams;
 use super::cache::Cache;
-use super::flows::FlowTable;
+use super::flow_table::FlowTable;
 use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
 
