@@ -14,13 +14,19 @@
 #   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
-#   make fuzz       fuzz the readers of ns-2's files, FUZZ_SECONDS each
+#   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes
 
 PYTHON ?= python3
-FUZZ_SECONDS ?= 60
 SECONDS ?= 60
 WORKERS ?= 1
+FUZZ_SECONDS ?= 60
+# Inputs of each target, instead of the time.
+FUZZ_RUNS ?=
+FUZZ_TARGETS := movement traffic adp arp flow mac queue routing rtp tcp
+FUZZ_READERS := scenario campaign sessions trace store
+# Of the file system's calls, every how many-th fails once.
+FUZZ_FAULTS_EVERY ?= 5
 VENV := .venv
 BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
@@ -99,16 +105,21 @@ lock: $(DEPENDENCIES)
 slurm: build
 	$(BIN)/python -m tests.slurm
 
-# libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them.
-fuzz:
+# libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them. Without unsafe code
+# sanitizers would look at dependencies only.
+fuzz: build
 	@cargo fuzz --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-fuzz || \
 		cargo install --quiet --root target/tools cargo-fuzz
-	for target in movement traffic; do \
-		mkdir -p fuzz/corpus/$$target; \
+	for target in $(FUZZ_TARGETS); do \
+		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
 		RUSTC_BOOTSTRAP=1 PATH="$(abspath target/tools/bin):$$PATH" \
-		cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
-			-max_total_time=$(FUZZ_SECONDS) || exit 1; \
+		cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -print_final_stats=1 \
+			$(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) || exit 1; \
 	done
+	$(BIN)/python -m tests.fuzzing $(FUZZ_READERS) \
+		$(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(FUZZ_SECONDS))
+	@rm -rf out/faulty && mkdir -p out/faulty
+	$(BIN)/python -m tests.faulty out/faulty $(FUZZ_FAULTS_EVERY)
 
 # A second extension, of the profile torture, beside the one that everything else uses.
 $(TORTURE): $(BUILT) $(shell find python -name '*.py')

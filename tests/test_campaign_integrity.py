@@ -82,6 +82,29 @@ def test_a_changed_value_is_refused(store: Path, statement: str) -> None:
     assert refused(store).what == "the store is damaged, or was changed by another program"
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE task SET campaign = 9 WHERE point = 3",
+        "DELETE FROM run WHERE key = (SELECT max(key) FROM run)",
+        "UPDATE series SET key = 'x' || substr(key, 2) WHERE key = (SELECT max(key) FROM series)",
+        "UPDATE series SET file = replace(file, 'totals/', 'tcp_flows/')",
+    ],
+)
+def test_rows_that_belong_to_nothing_are_told(store: Path, statement: str) -> None:
+    change(store, statement)
+    assert refused(store).what == "the store is damaged, or was changed by another program"
+
+
+def test_a_schema_that_is_no_text_is_told(store: Path) -> None:
+    # The first bit of a parenthesis: SQLite's error quotes what follows it.
+    content = bytearray(store.read_bytes())
+    at = content.index(b"(number)", content.index(b"CREATE TABLE claim ("))
+    content[at] ^= 0x80
+    store.write_bytes(content)
+    assert "damaged" in refused(store).what
+
+
 def test_a_run_under_anothers_key_is_refused(store: Path) -> None:
     change(
         store,

@@ -237,6 +237,12 @@ class Database:
         [(found,)] = self._db.execute("PRAGMA quick_check(1)")
         if found != "ok":
             raise damaged(self.path, shown(found))
+        if lost := self._db.execute("PRAGMA foreign_key_check").fetchall():
+            # Otherwise a run whose task names another campaign would be missing, and nobody would be told.
+            table, _, parent, _ = lost[0]
+            raise damaged(
+                self.path, f"{len(lost)} rows without what they belong to: {table} without {parent}"
+            )
 
     def _use_log(self) -> None:
         # While another process makes the store, the change is refused without waiting.
@@ -307,6 +313,9 @@ def _clear(path: Path | None) -> Iterator[None]:
         raise InputError("the store cannot be used", str(path), found, wanted, hint) from None
     except sqlite3.DatabaseError as error:
         raise _no_store(path, str(error)) from None
+    except UnicodeDecodeError:
+        # SQLite quotes what it does not understand, which need not be text.
+        raise damaged(path, "a schema that is no text") from None
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

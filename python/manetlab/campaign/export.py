@@ -86,5 +86,11 @@ def _make(folder: Path) -> None:
         raise InputError("the output is not a folder", str(folder), "a file", "a folder", hint)
     if not folder.exists():
         check_writable(folder)
-        folder.mkdir()
+        try:
+            folder.mkdir()
+        except OSError as error:
+            reason, hint = error.strerror or str(error), "nothing was written; check the disk"
+            raise InputError(
+                "the output cannot be written", str(folder), reason, "a place to write", hint
+            ) from None
     check_writable(folder / "runs.csv")

@@ -22,7 +22,7 @@ from manetlab import provenance
 from manetlab.campaign import process_identity
 from manetlab.campaign.database import Database, damaged, digest_of
 from manetlab.campaign.plan import Campaign, Task
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 
 LEASE_S = 60.0
 """How long a claim holds unless it is renewed, in s of real time."""
@@ -345,6 +345,9 @@ class Store(Database):
             "WHERE campaign = ? AND replication < ? ORDER BY point, replication"
         )
         found = self.rows(query, (campaign, replications))
+        for key, name, file, _ in found:
+            if file != f"{name}/{key}.parquet":
+                raise damaged(self.path, f"a time series of {shown(key)} in the file {shown(file)}")
         return [(str(key), str(name), str(file), str(digest)) for key, name, file, digest in found]
 
     def sessions(self, campaign: int) -> list[dict[str, Any]]:

@@ -654,7 +654,8 @@ impl Dcf {
         if self.state != State::Idle || self.response.is_some() {
             return;
         }
-        let reserves = frame.reserves.saturating_sub(timing.sifs + timing.cts);
+        // §7.2.1.2: what the RTS reserves less the CTS and its SIFS, rounded up like every Duration field.
+        let reserves = Timing::duration_field(frame.reserves.saturating_sub(timing.sifs + timing.cts));
         self.response = Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
         self.defer = Time::NEVER;
         self.resume(now, timing, out);

@@ -100,7 +100,7 @@ impl Receiver {
     /// The status of the packets before `number`, nearest first.
     fn vector_before(&self, number: u32) -> u32 {
         let Some((newest, bits)) = self.arrived else { return 0 };
-        let before = bits.checked_shr(newest - number + 1).unwrap_or(0);
+        let before = bits.checked_shr((newest - number).saturating_add(1)).unwrap_or(0);
         (before & ((1u64 << self.vector_bits) - 1)) as u32
     }
 }

@@ -28,6 +28,10 @@ struct Waiting {
     left: u32,
 }
 
+/// Packets that one ACK answers at most: the range of `ack_every` ends here. A header that says more would
+/// release as many at once.
+const MOST_ANSWERED: u32 = 64;
+
 /// The sending end of a flow. Calls come in order of time.
 pub struct Sender {
     variant: AdpVariant,
@@ -130,7 +134,7 @@ impl Sender {
         self.sample(now.since(echo));
         let known = self.acknowledge(number, vector);
         match self.variant {
-            AdpVariant::AckClocked => self.release(count.max(known)),
+            AdpVariant::AckClocked => self.release(count.min(MOST_ANSWERED).max(known)),
             AdpVariant::Windowed => {
                 for _ in 0..known {
                     self.window += 1.0 / self.window;

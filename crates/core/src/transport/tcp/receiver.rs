@@ -175,7 +175,7 @@ impl Receiver {
         let fills_gap = !self.held.is_empty();
         let syn = self.params.connection_setup && number == 0;
         self.params.delayed_ack
-            && number + 1 == self.next
+            && self.next.checked_sub(1) == Some(number)
             && !(fills_gap && self.params.immediate_ack_for_gap)
             && !(syn && self.params.immediate_ack_for_syn)
     }

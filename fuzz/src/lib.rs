@@ -1,0 +1,3 @@
+//! What the fuzz targets have in common, and what they do with the bytes that libFuzzer gives them.
+
+pub mod machines;

@@ -1,0 +1,475 @@
+//! One node's routing protocol among neighbours that say anything.
+
+use std::sync::Arc;
+
+use manetlab_core::drops::DropReason;
+use manetlab_core::kernel::{Purpose, Span, Time};
+use manetlab_core::mobility::Point;
+use manetlab_core::routing::{
+    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, shortest_hops,
+};
+use manetlab_core::scenario::RoutingKind;
+use manetlab_core::wire::{
+    Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
+    dsdv as dsdv_wire, dsr as dsr_wire,
+};
+
+use super::input::{Input, ME, NODES};
+use super::params;
+
+/// Timeouts that one input may fire: protocols may be asked to beacon every millisecond.
+const TIMEOUTS: u32 = 2000;
+/// More of them at one instant are taken for a machine that stands still.
+const AT_ONE_INSTANT: u32 = 100;
+
+/// Any order of calls to any routing protocol.
+pub fn routing(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let kind = input.pick(RoutingKind::ALL);
+    let (machine, wraps) = machine(kind, &mut input);
+    let mut bench = Bench::new(kind, machine, wraps);
+    bench.call(None, |machine, now, _, actions| machine.handle_start(now, actions));
+    while !input.is_over() && bench.timeouts < TIMEOUTS {
+        bench.step(&mut input);
+    }
+}
+
+/// A node's protocol, and whether its sequence numbers go around (RFC 3561 §6.1; ns-2's do not).
+fn machine(kind: RoutingKind, input: &mut Input<'_>) -> (Box<dyn Routing>, bool) {
+    let mut params = params::of_a_profile(input);
+    let sets = manetlab_core::scenario::Params::routing_sets(kind);
+    if !sets.is_empty() && input.once_in(2) {
+        let set = input.pick(sets);
+        params = params.with_routing_set(kind, set).expect("the set exists");
+    }
+    let stream = input.stream(Purpose::Routing);
+    let mut wraps = false;
+    let machine: Box<dyn Routing> = match kind {
+        RoutingKind::Aodv => {
+            params::vary(input, aodv::AodvParams::SCHEMA, &mut params.aodv);
+            wraps = params.aodv.behaviour == aodv::Behaviour::Rfc3561;
+            aodv::new(ME, &Arc::new(params.aodv), stream)
+        }
+        RoutingKind::Dsdv => {
+            params::vary(input, dsdv::DsdvParams::SCHEMA, &mut params.dsdv);
+            dsdv::new(ME, &params.dsdv, stream)
+        }
+        RoutingKind::Dsr => {
+            params::vary(input, dsr::DsrParams::SCHEMA, &mut params.dsr);
+            dsr::new(ME, &params.dsr, stream)
+        }
+        RoutingKind::Adv => {
+            params::vary(input, adv::AdvParams::SCHEMA, &mut params.adv);
+            adv::new(ME, &params.adv, stream)
+        }
+        RoutingKind::Flooding => {
+            params::vary(input, flooding::FloodingParams::SCHEMA, &mut params.flooding);
+            flooding::new(ME, &Arc::new(params.flooding), stream)
+        }
+        RoutingKind::Static | RoutingKind::Custom => {
+            let positions: Vec<Point> = (0..NODES).map(|node| Point { x: f64::from(node), y: 0.0 }).collect();
+            let all: Vec<NodeId> = (0..NODES).map(NodeId).collect();
+            Box::new(StaticRoutes::new(ME, Arc::new(shortest_hops(&positions, 1.0, &all))))
+        }
+    };
+    (machine, wraps)
+}
+
+struct Bench {
+    kind: RoutingKind,
+    machine: Box<dyn Routing>,
+    /// Do sequence numbers go around?
+    wraps: bool,
+    now: Time,
+    next_uid: u64,
+    timeouts: u32,
+    /// Packets that the machine has put on the air, each with its next hop.
+    sent: Vec<(Packet, Option<NodeId>)>,
+}
+
+impl Bench {
+    fn new(kind: RoutingKind, machine: Box<dyn Routing>, wraps: bool) -> Bench {
+        Bench { kind, machine, wraps, now: Time::ZERO, next_uid: 0, timeouts: 0, sent: Vec::new() }
+    }
+
+    fn step(&mut self, input: &mut Input<'_>) {
+        match input.below(12) {
+            0 | 1 => self.pass(input.span()),
+            2 => self.time_out_early(),
+            3 => {
+                let packet = self.data(ME, input.node(), input);
+                self.call(Some(packet), |machine, now, packet, actions| {
+                    machine.handle_outgoing(now, packet.expect("given"), actions);
+                });
+            }
+            4 | 5 => {
+                let packet = self.any_packet(input);
+                self.arrive(packet, input);
+            }
+            6 => {
+                if let Some((packet, _)) = self.sent(input) {
+                    let packet = echo(packet, input);
+                    self.arrive(packet, input);
+                }
+            }
+            7 | 8 => self.fail(input),
+            9 => {
+                let packet = match self.sent(input) {
+                    Some((packet, _)) if input.once_in(2) => echo(packet, input),
+                    _ => self.any_packet(input),
+                };
+                let (from, to) = (input.other(), input.other());
+                if self.machine.wants_overheard() && from != to {
+                    self.call(None, |machine, now, _, actions| {
+                        machine.handle_overheard(now, &packet, from, to, actions);
+                    });
+                }
+            }
+            10 => {
+                let (dst, two_way) = (input.other(), input.once_in(2));
+                let event = if input.once_in(2) {
+                    ConnectionEvent::Closed { dst, two_way }
+                } else {
+                    ConnectionEvent::Opened { dst, two_way }
+                };
+                self.call(None, |machine, now, _, actions| machine.handle_connection(now, event, actions));
+            }
+            _ => {
+                let dst = input.node();
+                let next_hop = self.machine.next_hop(self.now, dst);
+                assert!(next_hop.is_none_or(|next| !next.is_broadcast()), "no next hop is all nodes");
+            }
+        }
+    }
+
+    /// Time goes on, and what is due on the way fires.
+    fn pass(&mut self, span: Span) {
+        let until = self.now + span;
+        let mut at_once = 0;
+        while self.machine.next_timeout() <= until && self.timeouts < TIMEOUTS {
+            let due = self.machine.next_timeout();
+            at_once = if due == self.now { at_once + 1 } else { 0 };
+            assert!(at_once < AT_ONE_INSTANT, "the machine stands still at {due:?}");
+            self.now = due;
+            self.timeouts += 1;
+            self.call(None, |machine, now, _, actions| machine.handle_timeout(now, actions));
+        }
+        if self.timeouts < TIMEOUTS {
+            self.now = until;
+        }
+    }
+
+    fn time_out_early(&mut self) {
+        if self.machine.next_timeout() <= self.now {
+            return;
+        }
+        let mut actions = Vec::new();
+        self.machine.handle_timeout(self.now, &mut actions);
+        assert!(actions.is_empty(), "an early timeout does nothing, not {actions:?}");
+        assert!(self.machine.next_timeout() >= self.now, "a deadline in the past");
+    }
+
+    fn arrive(&mut self, packet: Packet, input: &mut Input<'_>) {
+        let from = input.other();
+        let is_broadcast = input.once_in(2);
+        self.call(Some(packet), |machine, now, packet, actions| {
+            let mut packet = packet.expect("given");
+            if is_broadcast && machine.suppress_duplicate(now, &packet, from, actions) {
+                actions.push(Action::Consume(packet));
+            } else {
+                packet.hops = packet.hops.saturating_add(1);
+                machine.handle_incoming(now, packet, from, actions);
+            }
+        });
+    }
+
+    /// A packet that went to a neighbour comes back; with it, perhaps, others for that neighbour.
+    fn fail(&mut self, input: &mut Input<'_>) {
+        let which = self.sent.iter().position(|(_, to)| to.is_some());
+        let Some((packet, Some(next_hop))) = which.map(|at| self.sent.remove(at)) else { return };
+        if packet.is_data() || self.machine.takes_back_control() {
+            self.call(Some(packet), |machine, now, packet, actions| {
+                machine.handle_link_failure(now, packet.expect("given"), next_hop, actions);
+            });
+        }
+        if input.once_in(2) {
+            self.pass(Span(1));
+        }
+    }
+
+    fn flush(&mut self, next_hop: NodeId) {
+        let wanted = if next_hop.is_broadcast() { None } else { Some(next_hop) };
+        let at = self.sent.iter().position(|(packet, to)| *to == wanted && packet.is_data());
+        if let Some(at) = at {
+            let (packet, _) = self.sent.remove(at);
+            self.call(Some(packet), |machine, now, packet, actions| {
+                machine.handle_flushed(now, packet.expect("given"), next_hop, actions);
+            });
+        }
+    }
+
+    /// One of the packets that the machine sent, as a copy with a number of its own.
+    fn sent(&mut self, input: &mut Input<'_>) -> Option<(Packet, Option<NodeId>)> {
+        if self.sent.is_empty() {
+            return None;
+        }
+        let at = input.byte() as usize % self.sent.len();
+        let (mut packet, to) = self.sent[at].clone();
+        packet.uid = self.number();
+        Some((packet, to))
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_uid += 1;
+        self.next_uid
+    }
+
+    /// Calls the machine and audits the call: what went in or was held comes out once, or is held.
+    fn call(
+        &mut self,
+        packet: Option<Packet>,
+        input: impl FnOnce(&mut dyn Routing, Time, Option<Packet>, &mut Vec<Action>),
+    ) {
+        let mut before: Vec<u64> = packet.iter().map(|packet| packet.uid).collect();
+        self.machine.buffered(&mut |packet| before.push(packet.uid));
+        let mut actions = Vec::new();
+        input(self.machine.as_mut(), self.now, packet, &mut actions);
+        let mut after: Vec<u64> = actions.iter().filter_map(packet_of).map(|packet| packet.uid).collect();
+        after.retain(|uid| *uid != Packet::UNNUMBERED);
+        self.machine.buffered(&mut |packet| after.push(packet.uid));
+        before.sort_unstable();
+        after.sort_unstable();
+        assert_eq!(after, before, "packets that came out or stayed are those that went in or were held");
+        assert!(actions.len() <= 4 * before.len() + 1000, "{} actions in one call", actions.len());
+        let next = self.machine.next_timeout();
+        assert!(next >= self.now, "woken at {next:?}, which is before {:?}", self.now);
+        for action in actions {
+            self.carry_out(action);
+        }
+    }
+
+    fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::Send { packet, next_hop, .. } => {
+                assert!(next_hop != ME && !next_hop.is_broadcast(), "sent to {next_hop:?}");
+                self.keep(packet, Some(next_hop));
+            }
+            Action::Broadcast { packet, .. } => self.keep(packet, None),
+            Action::Deliver(packet) => assert!(packet.is_for(ME), "delivered what is for {:?}", packet.dst),
+            Action::Consume(packet) => assert!(!packet.is_data(), "data is not consumed"),
+            Action::FlushQueue(next_hop) => self.flush(next_hop),
+            Action::Drop(packet, reason) => {
+                assert!(reason != DropReason::TtlExpired || packet.ttl <= 1, "it had hops left");
+            }
+            Action::Notify(_) => {}
+        }
+    }
+
+    fn keep(&mut self, mut packet: Packet, to: Option<NodeId>) {
+        let header = packet.routing_header.as_ref().map_or(0, |header| header.bytes());
+        assert!(packet.bytes >= IP_HEADER_BYTES + header, "{} bytes with {packet:?}", packet.bytes);
+        if packet.uid == Packet::UNNUMBERED {
+            packet.uid = self.number();
+        }
+        if self.sent.len() >= 16 {
+            self.sent.remove(0);
+        }
+        self.sent.push((packet, to));
+    }
+
+    fn data(&mut self, src: NodeId, dst: NodeId, input: &mut Input<'_>) -> Packet {
+        Packet {
+            uid: self.number(),
+            src,
+            dst: if dst == src { NodeId(1) } else { dst },
+            ttl: 64,
+            hops: 0,
+            bytes: 532,
+            created: self.now,
+            payload: Payload::Udp(FlowId(0), u64::from(input.byte())),
+            ecn: Ecn::NotEct,
+            routing_header: None,
+        }
+    }
+
+    /// A packet from a neighbour: data or a message of the protocol, with any fields.
+    fn any_packet(&mut self, input: &mut Input<'_>) -> Packet {
+        let (src, dst) = (input.node(), input.node());
+        let mut packet = self.data(src, dst, input);
+        (packet.ttl, packet.hops) = (input.number().min(255) as u8, input.number().min(255) as u8);
+        let is_data = input.once_in(3);
+        let payload = match self.kind {
+            RoutingKind::Dsr => {
+                let mut header = dsr_header(input);
+                if is_data {
+                    // Requests and replies have packets of their own.
+                    (header.request, header.reply) = (None, None);
+                }
+                packet.put_header(RoutingHeader::Dsr(header));
+                Some(Payload::Nothing)
+            }
+            RoutingKind::Aodv => Some(Payload::Aodv(aodv_message(self.now, self.wraps, input))),
+            RoutingKind::Dsdv => Some(Payload::Dsdv(dsdv_update(input))),
+            RoutingKind::Adv => Some(Payload::Adv(adv_message(input))),
+            RoutingKind::Flooding | RoutingKind::Static | RoutingKind::Custom => None,
+        };
+        if let Some(payload) = payload.filter(|_| !is_data) {
+            packet.payload = payload;
+            if input.once_in(2) {
+                packet.dst = NodeId::BROADCAST;
+            }
+        }
+        packet
+    }
+}
+
+fn packet_of(action: &Action) -> Option<&Packet> {
+    match action {
+        Action::Send { packet, .. }
+        | Action::Broadcast { packet, .. }
+        | Action::Deliver(packet)
+        | Action::Drop(packet, _)
+        | Action::Consume(packet) => Some(packet),
+        Action::FlushQueue(_) | Action::Notify(_) => None,
+    }
+}
+
+/// What a neighbour makes of a packet that it repeats: a hop farther, with another time to live.
+fn echo(mut packet: Packet, input: &mut Input<'_>) -> Packet {
+    packet.hops = packet.hops.saturating_add(1);
+    packet.ttl = if input.once_in(2) { input.byte() } else { packet.ttl.saturating_sub(1) };
+    packet
+}
+
+fn aodv_message(now: Time, wraps: bool, input: &mut Input<'_>) -> aodv_wire::Message {
+    use aodv_wire::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
+    let number = |input: &mut Input<'_>| if wraps { input.number() } else { seqno(input) };
+    let made = Time(now.0.saturating_sub(input.span().0));
+    match input.below(5) {
+        0 => Message::Rreq(Rreq {
+            id: input.number(),
+            origin: input.node(),
+            origin_seqno: number(input),
+            dst: input.node(),
+            dst_seqno: (!input.once_in(2)).then(|| number(input)),
+            hop_count: input.number().min(255) as u8,
+            gratuitous: input.once_in(2),
+            destination_only: input.once_in(2),
+            made,
+        }),
+        1 => Message::Rrep(Rrep {
+            dst: input.node(),
+            dst_seqno: number(input),
+            origin: input.node(),
+            hop_count: input.number().min(255) as u8,
+            lifetime: input.span(),
+            acknowledge: input.once_in(2),
+            made,
+        }),
+        2 => Message::RrepAck,
+        3 => {
+            let no_delete = input.once_in(4);
+            let unreachable =
+                (0..input.below(4)).map(|_| Unreachable { dst: input.node(), seqno: number(input) });
+            Message::Rerr(Rerr { no_delete, unreachable: unreachable.collect() })
+        }
+        _ => Message::Hello(Hello {
+            node: input.node(),
+            seqno: number(input),
+            lifetime: input.span(),
+            heard: input.once_in(2).then(|| (0..input.below(4)).map(|_| input.node()).collect()),
+        }),
+    }
+}
+
+fn dsdv_update(input: &mut Input<'_>) -> dsdv_wire::Update {
+    let entry = |input: &mut Input<'_>| dsdv_wire::Entry {
+        dst: input.node(),
+        metric: metric(input),
+        seqno: seqno(input),
+    };
+    dsdv_wire::Update { full: input.once_in(2), entries: (0..input.below(6)).map(|_| entry(input)).collect() }
+}
+
+/// A sequence number of a protocol that counts up from zero and never goes around.
+fn seqno(input: &mut Input<'_>) -> u32 {
+    input.number() / 2
+}
+
+fn metric(input: &mut Input<'_>) -> u8 {
+    if input.once_in(4) { dsdv_wire::INFINITE } else { input.byte() }
+}
+
+fn adv_message(input: &mut Input<'_>) -> adv_wire::Message {
+    use adv_wire::{Entry, Flood, FloodKind, Message, Response, Update};
+    if input.once_in(2) {
+        let kinds = [
+            FloodKind::InitConnection,
+            FloodKind::ReceiverAlert,
+            FloodKind::EndConnection,
+            FloodKind::NonReceiverAlert,
+        ];
+        return Message::Flood(Flood {
+            kind: input.pick(&kinds),
+            origin: input.node(),
+            seqno: seqno(input),
+            id: input.number(),
+            receiver: input.node(),
+            two_way: input.once_in(2),
+            hops: input.byte(),
+        });
+    }
+    let responses = [Response::Zero, Response::Low, Response::Medium, Response::High];
+    let entry = |input: &mut Input<'_>| Entry {
+        dst: input.node(),
+        seqno: seqno(input),
+        metric: metric(input),
+        is_receiver: input.once_in(2),
+        expected_response: input.pick(&responses),
+    };
+    Message::Update(Update {
+        full: input.once_in(2),
+        entries: (0..input.below(6)).map(|_| entry(input)).collect(),
+    })
+}
+
+fn dsr_header(input: &mut Input<'_>) -> dsr_wire::Header {
+    // No node is named twice: requests go on only where their route has not been.
+    let route = |input: &mut Input<'_>| {
+        let mut route = dsr_wire::Route::new();
+        for _ in 0..input.below(7) {
+            let node = input.node();
+            if !route.contains(&node) {
+                route.push(node);
+            }
+        }
+        route
+    };
+    dsr_wire::Header {
+        request: input.once_in(3).then(|| dsr_wire::Request {
+            id: input.number(),
+            target: input.node(),
+            forwarders: input.number(),
+        }),
+        reply: input.once_in(3).then(|| route(input)),
+        errors: (0..input.below(3))
+            .map(|_| dsr_wire::LinkError { tell: input.node(), from: input.node(), to: input.node() })
+            .collect(),
+        route: route(input),
+        salvaged: input.byte(),
+        reply_fixed_bytes: input.pick(&[3, 4]),
+        shortens: input.once_in(4),
+        flow: match input.below(6) {
+            0 => Some(dsr_wire::FlowMark::Establishes(input.number() as u16)),
+            1 => Some(dsr_wire::FlowMark::Member(input.number() as u16)),
+            2 => Some(dsr_wire::FlowMark::Default),
+            _ => None,
+        },
+        unknown_flows: (0..input.below(2)).map(|_| unknown_flow(input)).collect(),
+    }
+}
+
+fn unknown_flow(input: &mut Input<'_>) -> dsr_wire::UnknownFlow {
+    let id = input.once_in(2).then(|| input.number() as u16);
+    dsr_wire::UnknownFlow { src: input.node(), dst: input.node(), id }
+}
