@@ -207,10 +207,13 @@ def trend(along: Sequence[Values], sign: int) -> Finding:
     """A quantity that is said to rise (sign +1) or fall (-1) along an axis.
 
     It does if the paired difference of last and first place excludes zero on that side, or the rank
-    correlation of means and places is significant.
+    correlation of means and places is significant. Where a value is infinite, known only to lie beyond the
+    axis that it is read from, the sign test takes the place of both.
     """
     from scipy.stats import spearmanr
 
+    if any(math.isinf(value) for values in along for value in values):
+        return _censored_trend(along, sign)
     apart = difference(along[-1], along[0])
     if not apart.holds_zero:
         agrees = apart.mean * sign > 0
@@ -224,6 +227,30 @@ def trend(along: Sequence[Values], sign: int) -> Finding:
             text = f"rank correlation {found.statistic:+.2f}"
             return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=float(found.pvalue))
     return Finding(INCONCLUSIVE, "no significant rise or fall")
+
+
+def _censored_trend(along: Sequence[Values], sign: int) -> Finding:
+    """The sign test on last and first place.
+
+    A scenario whose value lies beyond the axis at one of them has a difference of known sign. Those that are
+    level, or lie beyond the axis at both, tell nothing and are left out.
+    """
+    first, last = present(along[0], along[-1])
+    rises, falls = (
+        sum(f * (b - a) > 0 for a, b in zip(first, last, strict=True) if a != b) for f in (+1, -1)
+    )
+    text = f"{rises} scenarios rise, {falls} fall, {len(first) - rises - falls} are level or beyond the axis"
+    p = sign_test(rises, falls)
+    if p >= 0.05:
+        return Finding(INCONCLUSIVE, f"no significant rise or fall: {text}")
+    return Finding(REPRODUCED if (rises - falls) * sign > 0 else CONTRADICTED, text, p=p)
+
+
+def sign_test(rises: int, falls: int) -> float:
+    """The two-sided p-value of so many rises and falls if either is as likely."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(rises, rises + falls).pvalue) if rises + falls else 1.0
 
 
 def together(findings: Iterable[tuple[str, Finding]]) -> Finding:

@@ -234,6 +234,26 @@ def present(*lists: Values) -> list[Values]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
+def counted(*lists: Values) -> str:
+    """How many scenarios have all the values, in brackets; nothing where all do."""
+    rows = list(zip(*lists, strict=True))
+    there = sum(not any(map(math.isnan, row)) for row in rows)
+    return f" (n = {there} of {len(rows)})" if there < len(rows) else ""
+
+
+def middle(values: Values) -> str:
+    """The mean; where values lie beyond an axis the median and how many of them do."""
+    from statistics import median
+
+    there = [each for each in values if not math.isnan(each)]
+    beyond = sum(map(math.isinf, there))
+    if not beyond:
+        return f"{average(values):.4g}"
+    centre = median(there)
+    text = "median beyond the axis" if math.isinf(centre) else f"median {centre:.4g}"
+    return f"{text} ({beyond} of {len(there)} beyond it)"
+
+
 def mean(values: Values) -> Interval:
     """The mean with its interval."""
     [there] = present(values)

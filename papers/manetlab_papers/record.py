@@ -19,7 +19,7 @@ from manetlab_papers.outcomes import Outcome
 from manetlab_papers.rules import Verdict
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_FIGURE = re.compile(rf": (?:last minus first )?({_NUMBER})")
+_FIGURE = re.compile(rf": (?:last minus first |median )?({_NUMBER})")
 _ALONG = re.compile(rf"({_NUMBER})(?:, {_NUMBER}){{3,}}, ({_NUMBER})")
 """Five or more values along an axis."""
 FILE = "verdicts.json"

@@ -22,9 +22,11 @@ from manetlab_papers.quantities import (
     Evaluator,
     TooFew,
     average,
+    counted,
     exact,
     levels_of,
     mean,
+    middle,
     pool,
     shown,
 )
@@ -111,6 +113,7 @@ class Rule:
 
     def __init__(self, claim: Claim, data: Data, evaluator: Evaluator) -> None:
         self.claim, self.data, self.evaluator = claim, data, evaluator
+        self._counts: dict[Interval, str] = {}
 
     def verdict(self) -> Verdict:
         """The outcome with what the rule's further conditions say."""
@@ -278,14 +281,22 @@ class Rule:
             found = self.evaluator.computed(case.sides["of"])
             if not isinstance(found, list):
                 return exact(found) if isinstance(found, int | float) else found
-            return mean(found)
+            return self._counted(mean(found), found)
+        values = self.values(case)
         if comparison == "exact":
-            return exact(average(self.values(case)["of"]))
-        return COMPARISONS[comparison](*self.values(case).values()).scaled(self.data.get("scale", 1))
+            return exact(average(values["of"]))
+        interval = COMPARISONS[comparison](*values.values()).scaled(self.data.get("scale", 1))
+        return self._counted(interval, *values.values())
+
+    def _counted(self, interval: Interval, *lists: Values) -> Interval:
+        """The same interval, of which it is kept how many scenarios had no value."""
+        self._counts[interval] = counted(*lists)
+        return interval
 
     def shown(self, interval: Interval) -> str:
-        """An interval as the rule's outcome shows it."""
-        return shown(interval, self.data.get("unit", ""), self.data.get("digits", 4))
+        """An interval as the rule's outcome shows it, with the scenarios that it rests on if not on all."""
+        text = shown(interval, self.data.get("unit", ""), self.data.get("digits", 4))
+        return text + self._counts.get(interval, "")
 
     def along(self, case: Case) -> list[Values]:
         """A quantity at every place of an axis."""
@@ -438,7 +449,7 @@ def _order(rule: Rule) -> Finding:
         (f"{first} > {second}", outcomes.pair(of_first, of_second, rule.tie_percent))
         for (first, of_first), (second, of_second) in pairwise(listed)
     ]
-    ours = outcomes.joined((name, rule.shown(mean(values))) for name, values in listed)
+    ours = outcomes.joined((name, rule.shown(mean(values)) + counted(values)) for name, values in listed)
     return replace(outcomes.together(found), ours=ours)
 
 
@@ -449,7 +460,7 @@ def _pairs(rule: Rule) -> Finding:
     for case in rule.cases():
         first, second = (rule.values(case)[side] for side in ("of", "against"))
         outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
-        ours = f"{average(first):.4g}, {average(second):.4g}"
+        ours = f"{average(first):.4g}, {average(second):.4g}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
 
@@ -460,7 +471,7 @@ def _trend(rule: Rule) -> Finding:
     found = []
     for case in rule.cases():
         along = rule.along(case)
-        ours = ", ".join(f"{average(values):.4g}" for values in along)
+        ours = ", ".join(map(middle, along)) + counted(*along)
         found.append((case.name, replace(outcomes.trend(along, rule.data["sign"]), ours=ours)))
     return outcomes.together(found)
 

@@ -145,9 +145,8 @@ class Runs:
         return list(found.values())
 
     def summed(self, family: str, measure: str, kind: str, levels: Mapping[str, Any]) -> Values:
-        """The sum of a measure over the flows of a kind that have it, in every scenario."""
-        flows = self.of_flows(family, measure, levels, kind)
-        return [sum(value for value in each if not math.isnan(value)) for each in flows]
+        """The sum of a measure over the flows of a kind in every scenario; NaN if one of them has none."""
+        return [sum(each) for each in self.of_flows(family, measure, levels, kind)]
 
     def dropped(
         self, family: str, packets: str, reasons: Collection[str] | None, levels: Mapping[str, Any]

@@ -448,3 +448,205 @@ def test_shared_rules_have_names_and_keep_their_conditions() -> None:
     assert shown("D3-19") == "the order. At offered loads 100-300 Kbps."
     assert shown("DA-12") == "a rise or fall as said"
     assert shown("DA-06") == LEDGER.claim("DA-06").tolerance
+
+
+# Claims of the ledger on runs made for them.
+
+RENO, RENO_F = "Reno", "SACK + fixed RTO + delayed ACKs"
+WOBBLE = (0.0, 0.004, -0.004, 0.002)
+"""By how much scenarios differ, in parts of the mean."""
+
+
+def campaign(
+    runs: Runs,
+    name: str,
+    points: Mapping[tuple[Any, ...], Mapping[str, float]],
+    *factors: str,
+    kind: str = "",
+) -> None:
+    """Adds a campaign with these factors; every point has its measures, and so has its one flow."""
+    rows, flows = [], []
+    for labels, measures in points.items():
+        for number, share in enumerate(WOBBLE):
+            place = {**dict(zip(factors, labels, strict=True)), "replication": number}
+            made = {measure: value * (1 + share) for measure, value in measures.items()}
+            rows.append({**place, **made})
+            flows.append({**place, "flow": 0, "kind": kind or "tcp", **made})
+    runs.add(name, Tables({}, rows, flows))
+
+
+def of_ledger(name: str, runs: Runs, without: Sequence[str] = ()) -> Outcome:
+    """The verdict on a claim of the ledger, with parts of its rule left out."""
+    claim = LEDGER.claim(name)
+    rule = {key: value for key, value in claim.rule.items() if key not in without}
+    return judge(replace(claim, rule=rule), Evaluator(LEDGER, runs, full=True)).outcome
+
+
+def repairs(reno_f_s: float) -> Runs:
+    """Repair times beside CBR, with Reno's in its band."""
+    runs = Runs()
+    for name in ("outage", "outage-beside-cbr"):
+        points = {
+            (RENO,): {"route_repair_mean_s": 0.30, "tcp_throughput_bps": 5e5},
+            (RENO_F,): {"route_repair_mean_s": reno_f_s if "cbr" in name else 0.1, "tcp_throughput_bps": 5e5},
+        }
+        campaign(runs, name, points, "technique")
+    return runs
+
+
+def deliveries(adp: float) -> Runs:
+    """Video over UDP that carries what is printed, and over ADP so many times as much."""
+
+    def measures(share: float) -> dict[str, float]:
+        return {"throughput_bps": 5e5 * share, "packets_received": 45e3 * share, "messages_made": 13500.0}
+
+    runs = Runs()
+    campaign(runs, "video-seconds", {("UDP",): measures(1), ("ADP",): measures(adp)}, "sender", kind="video")
+    return runs
+
+
+@pytest.mark.parametrize("name", ["D4-56", "D5-46", "D5-47", "D5-52"])
+def test_the_paired_change_decides_over_a_single_scenario(name: str) -> None:
+    as_said, reversed_ = (
+        (repairs(0.25), repairs(0.45)) if name == "D4-56" else (deliveries(1.4), deliveries(0.95))
+    )
+    # In level the chosen scenario is in its bands either way.
+    assert of_ledger(name, as_said, without=["also"]) is REPRODUCED
+    assert of_ledger(name, reversed_, without=["also"]) is REPRODUCED
+    assert of_ledger(name, as_said) is REPRODUCED
+    assert of_ledger(name, reversed_) is CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "gain"),
+    [("D6-36", "web_combined_throughput_bps", 1.2), ("D6-39", "web_service_time_mean_s", 0.8)],
+)
+def test_no_effect_of_reno_f_on_the_web_over_adv_has_a_band_of_some_width(
+    name: str, measure: str, gain: float
+) -> None:
+    def judged(adv: float, aodv: float) -> Outcome:
+        runs = Runs()
+        points = {
+            (protocol, tcp, mix): {measure: share if tcp == "Reno-F" else 1.0}
+            for protocol, share in (("ADV", adv), ("AODV", aodv))
+            for tcp in ("Reno", "Reno-F")
+            for mix in ("5 HTTP + 5 UDP", "5 HTTP + 5 ADP (5 s)", "5 HTTP + 5 ADP (unlimited)")
+        }
+        campaign(runs, "mix-cbr", points, "protocol", "tcp", "mix")
+        return of_ledger(name, runs)
+
+    assert judged(1.01, gain) is REPRODUCED
+    assert judged(0.99, gain) is REPRODUCED
+    assert judged(2 - gain, gain) is CONTRADICTED
+    assert judged(1.01, 2 - gain) is CONTRADICTED
+
+
+def test_the_factor_of_table_1_1_is_that_of_one_hop() -> None:
+    printed = LEDGER.claim("D1-01").value
+
+    def judged(first: float, others: float) -> tuple[Outcome, str]:
+        shares = [first, *[others] * 9]
+        points = {
+            (hops,): {"tcp_throughput_bps": 1e6 * share * value}
+            for hops, (share, value) in enumerate(zip(shares, printed, strict=True), 1)
+        }
+        runs = Runs()
+        campaign(runs, "table-1.1", points, "hops")
+        found = judge(LEDGER.claim("D1-01"), Evaluator(LEDGER, runs, full=True))
+        return found.outcome, found.ours
+
+    assert judged(1.0, 1.0)[0] is REPRODUCED
+    # A factor of 0.9 would bring all ten into their bands, but at one hop there is nothing to scale.
+    assert judged(1.0, 1.3) == (CONTRADICTED, "1 of 10 within their bands after scaling all by 1")
+    # Scaled by 1 / 1.2 all are as printed.
+    assert judged(1.2, 1.2) == (REPRODUCED, "10 of 10 within their bands after scaling all by 0.833")
+    # The factor ends where the ledger lets it end.
+    assert judged(2.0, 2.0) == (CONTRADICTED, "0 of 10 within their bands after scaling all by 0.8")
+
+
+def test_what_a_value_was_chosen_from_is_not_tested_by_it() -> None:
+    assert LEDGER.claim("D6-16").rule["kind"] == "untested"
+
+
+@pytest.mark.parametrize(("mix", "expected"), [(0.9, REPRODUCED), (0.84, INCONCLUSIVE), (0.6, CONTRADICTED)])
+def test_a_mix_must_lie_in_the_band_that_the_ledger_words(mix: float, expected: Outcome) -> None:
+    def judged(share: float, wide: float) -> Outcome:
+        runs, rows = Runs(), []
+        for protocol, web in (("AODV", 0.10), ("ADV", 0.2)):
+            for name in ("10 UDP", "5 HTTP + 5 UDP"):
+                for number, apart in enumerate((wide, -wide, wide, -wide)):
+                    both = (share if protocol == "AODV" else 0.9) + apart
+                    of_mix = {
+                        "message_throughput_bps": both * (1 - web),
+                        "web_combined_throughput_bps": both * web,
+                    }
+                    alone = {"message_throughput_bps": 1.0, "web_combined_throughput_bps": 0.0}
+                    place = {"protocol": protocol, "tcp": "Reno", "mix": name, "replication": number}
+                    rows.append({**place, **(alone if name == "10 UDP" else of_mix)})
+        runs.add("mix", Tables({}, rows))
+        return of_ledger("D6-30", runs)
+
+    assert judged(mix, 0.02) is expected
+
+
+# Missing values.
+
+
+def test_a_sum_over_flows_of_which_one_has_no_value_has_none() -> None:
+    flows = [
+        {"replication": number, "flow": flow, "kind": "web", "x": value}
+        for number, values in enumerate([(1.0, 2.0), (3.0, None), (5.0, 6.0)])
+        for flow, value in enumerate(values)
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, [{"replication": number} for number in range(3)], flows))
+    found = runs.summed("made", "x", "web", {})
+    assert (found[0], math.isnan(found[1]), found[2]) == (3.0, True, 11.0)
+
+
+def test_what_rests_on_fewer_scenarios_says_on_how_many() -> None:
+    rule = {"kind": "level", "of": {"system": "a"}}
+    assert verdict(rule, {"a": [5.0, 5.0, 5.0]}).ours == "5 ± 0"
+    assert verdict(rule, {"a": [5.0, None, 5.0]}).ours == "5 ± 0 (n = 2 of 3)"
+    pairs = {"kind": "pairs", "by": "system", "greater": [["a", "b"]]}
+    found = verdict(pairs, {"a": [5.0, None, 5.1, 5.2], "b": [1.0, 1.1, None, 1.2]})
+    assert found.ours.endswith("(n = 2 of 4)")
+
+
+def saturations(*last: float) -> list[float]:
+    """Of scenarios that deliver this share at the largest load, where each saturates."""
+    rows = [
+        {"load": load, "replication": number, "cbr_delivery_fraction": share}
+        for load, shares in ((100, [0.99] * len(last)), (200, [0.98] * len(last)), (300, last))
+        for number, share in enumerate(shares)
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, rows))
+    data = {"runs": "made", "function": "saturation of scenarios"}
+    arguments = {"points_below_peak": 5, "common": ["made", "made"]}
+    return Evaluator(LEDGER, runs, full=True).values({**data, "with": arguments})
+
+
+def test_a_scenario_that_does_not_saturate_has_no_load_beyond_the_axis() -> None:
+    found = saturations(0.5, 0.97, math.nan)
+    assert found[:2] == [300, math.inf]
+    assert math.isnan(found[2])
+
+
+@pytest.mark.parametrize(
+    ("rising", "level", "falling", "expected"),
+    [(8, 2, 0, REPRODUCED), (0, 2, 8, CONTRADICTED), (5, 10, 0, INCONCLUSIVE), (6, 0, 5, INCONCLUSIVE)],
+)
+def test_values_beyond_an_axis_are_compared_by_signs(
+    rising: int, level: int, falling: int, expected: Outcome
+) -> None:
+    from scipy.stats import binomtest
+
+    infinite = math.inf
+    pairs = [(300.0, infinite)] * rising + [(infinite, infinite)] * level + [(infinite, 300.0)] * falling
+    first, last = ([pair[side] for pair in pairs] for side in (0, 1))
+    found = outcomes.trend([first, last], +1)
+    assert found.outcome is expected
+    if expected is not INCONCLUSIVE:
+        assert found.p == pytest.approx(binomtest(rising, rising + falling).pvalue)
+    assert outcomes.trend([last, first], -1).outcome is expected

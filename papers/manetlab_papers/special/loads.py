@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
@@ -65,21 +66,24 @@ def saturation_kbps(evaluator: Evaluator, data: Data, points: float, common: Dat
 def saturations_kbps(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """The load at which each scenario saturates, beyond the one at which the ensemble delivers most.
 
-    A scenario that does not saturate counts with the load that would come next on the axis.
+    Infinite for a scenario that saturates at none of the loads: it does so above the largest, and how far
+    above is not known. NaN for one that delivered nothing known at a load before.
     """
     loads = _loads(evaluator, data, arguments["common"])
     means = _means(evaluator, data, loads)
     beyond = loads[means.index(max(means)) :]
-    following = 2 * beyond[-1] - loads[-2]
     delivery = [evaluator.values({**data, "measure": DELIVERY, "load": load}) for load in beyond]
     points = arguments["points_below_peak"]
-    return [
-        next(
-            (load for load, share in zip(beyond, of, strict=True) if 100 * (of[0] - share) >= points),
-            following,
-        )
-        for of in zip(*delivery, strict=True)
-    ]
+    return [_saturation_of_one(beyond, of, points) for of in zip(*delivery, strict=True)]
+
+
+def _saturation_of_one(loads: Sequence[float], shares: Sequence[float], points: float) -> float:
+    for load, share in zip(loads, shares, strict=True):
+        if math.isnan(share):
+            return math.nan
+        if 100 * (shares[0] - share) >= points:
+            return load
+    return math.inf
 
 
 @quantity("below saturation")
