@@ -11,8 +11,8 @@ LOAD_BPS = 10_000
 SILENT_PER_S = 1.0
 
 
-def routing_rates(adv: dict[str, Any]) -> list[float]:
-    """Routing packets per second of some networks of chapter 3 at its lowest load, after the warm-up."""
+def silent(adv: dict[str, Any]) -> int:
+    """How many of 16 networks of chapter 3 send no more routing packets after the warm-up, at the lowest load."""
     scenario = Scenario.build(
         {
             "duration_s": 200,
@@ -25,14 +25,14 @@ def routing_rates(adv: dict[str, Any]) -> list[float]:
             "adv": adv,
         }
     )
-    results = run_many([scenario.changed(replication=number) for number in range(8)], jobs=1)
-    return [result.totals["routing_packets_per_s"] for result in results]
+    results = run_many([scenario.changed(replication=number) for number in range(16)], jobs=1)
+    return sum(result.totals["routing_packets_per_s"] < SILENT_PER_S for result in results)
 
 
-def test_no_network_falls_silent_while_forwarding_nodes_report_their_broken_links() -> None:
-    assert min(routing_rates({})) > SILENT_PER_S
+def test_fewer_networks_fall_silent_if_broken_links_are_urgent_at_either_speed() -> None:
+    # Four times as many in 64 networks, see docs/models/adv.md.
+    assert silent({}) < silent({"urgent_breaks_at_low_speed": False})
 
 
-def test_networks_fall_silent_if_broken_links_are_urgent_at_high_speed_only() -> None:
-    silent = [rate for rate in routing_rates({"urgent_breaks_at_low_speed": False}) if rate < SILENT_PER_S]
-    assert silent, "the measurements on ADV's page need the other reading"
+def test_no_network_falls_silent_if_one_waiting_packet_is_enough() -> None:
+    assert silent({"urgent_breaks_at_low_speed": False, "buffer_threshold": 1}) == 0

@@ -11,10 +11,10 @@ from manetlab.stats import mser5, warmup_check, warmup_warning
 
 
 def direct(series: list[float]) -> int:
-    """MSER-5 as its definition reads, without sums that are used again."""
+    """MSER-5 as its definition reads, without sums that are used again; more than 5 batches are left."""
     means = [sum(series[i : i + 5]) / 5 for i in range(0, len(series) - 4, 5)]
     best = min(
-        range(len(means) // 2 + 1),
+        range(min(len(means) // 2, len(means) - 6) + 1),
         key=lambda d: (
             sum((z - sum(means[d:]) / len(means[d:])) ** 2 for z in means[d:]) / len(means[d:]) ** 2
         ),
