@@ -88,6 +88,41 @@ def p_value(interval: Interval, value: float) -> float:
     return float(2 * t.sf(abs(interval.mean - value) / half * quantile, interval.n - 1))
 
 
+def outside_p(interval: Interval, low: float, high: float) -> float:
+    """The p-value of a quantity lying in a band: 1 if its estimate does, else that of the nearer end."""
+    if low <= interval.mean <= high or math.isnan(interval.mean):
+        return 1.0
+    return p_value(interval, low if interval.mean < low else high)
+
+
+def apart_p(first: Interval, second: Interval) -> float:
+    """Welch's two-sided p-value of two quantities being equal, from their 95 % intervals."""
+    from scipy.stats import t
+
+    lower, upper = (first, second) if first.mean <= second.mean else (second, first)
+    # Of intervals of which the estimate is not the middle, the halves towards each other count.
+    halves = ((lower.high - lower.mean, lower.n), (upper.mean - upper.low, upper.n))
+    if any(math.isinf(half) for half, _ in halves):
+        return 1.0
+    parts = [((half / t.ppf(0.975, n - 1)) ** 2, n - 1) for half, n in halves if half and n > 1]
+    if not parts:
+        return 1.0 if first.mean == second.mean else 0.0
+    variance = sum(each for each, _ in parts)
+    freedom = variance**2 / sum(each**2 / degrees for each, degrees in parts)
+    return float(2 * t.sf((upper.mean - lower.mean) / math.sqrt(variance), freedom))
+
+
+def at_least_p(ps: Iterable[float | None], wanted: int, of: int) -> float | None:
+    """The p-value of at least so many of several hypotheses being false.
+
+    The partial conjunction of Benjamini and Heller (2008) with Bonferroni's correction: the ``wanted``-th
+    smallest p-value times the number of hypotheses that are left with it. One without a p-value has 1.
+    """
+    listed = sorted(1.0 if p is None else p for p in ps)
+    listed += [1.0] * (of - len(listed))
+    return min(1.0, listed[wanted - 1] * (of - wanted + 1)) if 0 < wanted <= of else None
+
+
 def at_confidence(interval: Interval, confidence: float) -> Interval:
     """A 95 % interval at another confidence, by the ratio of Student's quantiles."""
     from scipy.stats import t
@@ -159,21 +194,26 @@ def single(
         return Finding(INCONCLUSIVE, "the chosen scenario has no value")
     share = sum(low <= each <= high for each in there)
     reason = f"the chosen scenario lies outside the band, {share} of {len(there)} scenarios in it"
-    excluded = complete
+    excluded, p = complete, None
     if excluded is None:
-        excluded = level(mean(list(there)), low, high).outcome is CONTRADICTED
-    return Finding(CONTRADICTED if share == 0 and excluded else INCONCLUSIVE, reason)
+        behind = level(mean(list(there)), low, high)
+        excluded, p = behind.outcome is CONTRADICTED, behind.p
+    if share == 0 and excluded:
+        return Finding(CONTRADICTED, reason, p=p)
+    return Finding(INCONCLUSIVE, reason)
 
 
 def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:
     """The paired change in a chosen scenario against a band, with that over the ensemble behind it."""
-    inside, ensemble = low <= value <= high, level(overall, low, high).outcome
+    behind = level(overall, low, high)
+    inside, ensemble = low <= value <= high, behind.outcome
     if inside and ensemble is not CONTRADICTED:
         return Finding(REPRODUCED, "the chosen scenario lies in the band")
     if inside:
         return Finding(INCONCLUSIVE, "the chosen scenario lies in the band, that of the ensemble does not")
     if ensemble is CONTRADICTED:
-        return Finding(CONTRADICTED, "the chosen scenario and the ensemble's interval lie outside the band")
+        reason = "the chosen scenario and the ensemble's interval lie outside the band"
+        return Finding(CONTRADICTED, reason, p=behind.p)
     return Finding(
         INCONCLUSIVE, "the chosen scenario lies outside the band, the ensemble's interval meets it"
     )

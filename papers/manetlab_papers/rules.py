@@ -437,7 +437,8 @@ def _tie(rule: Rule) -> Finding:
         elif interval.low > within or interval.high < -within:
             outcome = Outcome.CONTRADICTED
         reason = "a tie" if outcome is Outcome.REPRODUCED else "no tie"
-        found.append((case.name, Finding(outcome, reason, rule.shown(interval))))
+        p = outcomes.outside_p(interval, -within, within) if outcome is Outcome.CONTRADICTED else None
+        found.append((case.name, Finding(outcome, reason, rule.shown(interval), p=p)))
     return outcomes.together(found)
 
 
@@ -520,20 +521,23 @@ def _count(rule: Rule) -> Finding:
 
     Cases that a quick reproduction did not run (`of_all` less those that were run) may yet be among them.
     """
-    shown_of, inside = [], 0
+    shown_of, inside, ps = [], 0, []
     for case in rule.cases():
         interval = rule.interval(case)
         low, high = rule.band(case)
         inside += low <= interval.mean <= high
+        ps.append(outcomes.outside_p(interval, low, high))
         shown_of.append((case.name, rule.shown(interval)))
     wanted, every_case = rule.data["at_least"], rule.data.get("of_all", len(shown_of))
     possible = inside + every_case - len(shown_of)
     outcome = Outcome.INCONCLUSIVE
     if inside >= wanted:
         outcome = Outcome.REPRODUCED
-    elif possible < wanted:
-        outcome = Outcome.CONTRADICTED
-    return outcomes.stated(Finding(outcome, "", outcomes.joined(shown_of)))
+    p = None
+    if outcome is Outcome.INCONCLUSIVE and possible < wanted:
+        # More lie outside than may.
+        outcome, p = Outcome.CONTRADICTED, outcomes.at_least_p(ps, every_case - wanted + 1, every_case)
+    return outcomes.stated(Finding(outcome, "", outcomes.joined(shown_of), p=p))
 
 
 @kind("share")
@@ -546,15 +550,20 @@ def _share(rule: Rule) -> Finding:
     found = []
     for chosen in every(loops):
         one = rule.data["one"]
-        found.append(rule.part_of({**one, "at": {**one.get("at", {}), **chosen}}).found().outcome)
-    least = rule.data["at_least"]["cases"] / rule.data["at_least"]["of"]
-    held, broken = (found.count(each) for each in (Outcome.REPRODUCED, Outcome.CONTRADICTED))
-    outcome = Outcome.INCONCLUSIVE
-    if held / len(found) >= least:
+        found.append(rule.part_of({**one, "at": {**one.get("at", {}), **chosen}}).found())
+    wanted = math.ceil(len(found) * rule.data["at_least"]["cases"] / rule.data["at_least"]["of"])
+    ps = {
+        each: [one.p for one in found if one.outcome is each]
+        for each in (Outcome.REPRODUCED, Outcome.CONTRADICTED)
+    }
+    held, broken = map(len, ps.values())
+    outcome, least = Outcome.INCONCLUSIVE, wanted
+    if held >= wanted:
         outcome = Outcome.REPRODUCED
-    elif broken / len(found) > 1 - least:
-        outcome = Outcome.CONTRADICTED
-    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}"))
+    elif broken > len(found) - wanted:
+        outcome, least = Outcome.CONTRADICTED, len(found) - wanted + 1
+    p = None if outcome is Outcome.INCONCLUSIVE else outcomes.at_least_p(ps[outcome], least, len(found))
+    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}", p=p))
 
 
 @kind("agreed")
@@ -594,7 +603,7 @@ def _agreed(rule: Rule) -> Finding:
 def _extreme(rule: Rule) -> Finding:
     """One case is the greatest (`sign` +1) or the least (-1) of all: `which`, or one of these.
 
-    With `means` the means alone are compared.
+    With `means` the means alone are compared, and no test is made.
     """
     intervals = {case.name: rule.interval(case) for case in rule.cases()}
     sign, named = rule.data["sign"], rule.data["which"]
@@ -602,11 +611,17 @@ def _extreme(rule: Rule) -> Finding:
     ours = outcomes.joined((name, rule.shown(each)) for name, each in intervals.items())
     others = [each.scaled(sign) for name, each in intervals.items() if name not in which]
     own = [intervals[name].scaled(sign) for name in which]
+    tested = not rule.data.get("means")
     if min(each.mean for each in own) > max(each.mean for each in others):
-        return Finding(Outcome.REPRODUCED, f"{', '.join(which)} is so", ours)
-    apart = max(each.high for each in own) < max(each.low for each in others)
-    outcome = Outcome.CONTRADICTED if apart and not rule.data.get("means") else Outcome.INCONCLUSIVE
-    return Finding(outcome, f"{', '.join(which)} is not so", ours)
+        p = max(outcomes.apart_p(a, b) for a in own for b in others) if tested else None
+        return Finding(Outcome.REPRODUCED, f"{', '.join(which)} is so", ours, p=p)
+    reason = f"{', '.join(which)} is not so"
+    if tested and max(each.high for each in own) < max(each.low for each in others):
+        # Any of the others may be the one that is beyond.
+        beyond = max(others, key=lambda each: each.low)
+        p = min(1.0, max(outcomes.apart_p(beyond, each) for each in own) * len(others))
+        return Finding(Outcome.CONTRADICTED, reason, ours, p=p)
+    return Finding(Outcome.INCONCLUSIVE, reason, ours)
 
 
 @kind("below")

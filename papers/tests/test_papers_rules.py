@@ -650,3 +650,68 @@ def test_values_beyond_an_axis_are_compared_by_signs(
     if expected is not INCONCLUSIVE:
         assert found.p == pytest.approx(binomtest(rising, rising + falling).pvalue)
     assert outcomes.trend([last, first], -1).outcome is expected
+
+
+# Tests of rules over several cases.
+
+
+def test_that_two_intervals_differ_is_welchs_test() -> None:
+    from scipy.stats import ttest_ind
+
+    a, b = [1.0, 2.5, 0.3, 1.9, 2.2], [3.0, 3.9, 2.1, 4.4]
+    expected = ttest_ind(a, b, equal_var=False).pvalue
+    assert outcomes.apart_p(mean_interval(a), mean_interval(b)) == pytest.approx(expected, rel=1e-9)
+    assert outcomes.apart_p(about(1, 0), about(1, 0)) == 1.0
+    assert outcomes.apart_p(about(1, 0), about(2, 0)) == 0.0
+
+
+def test_so_many_of_several_hypotheses_are_a_partial_conjunction() -> None:
+    ps = [0.04, 0.001, None, 0.01]
+    # Any: Bonferroni. All: the greatest.
+    assert outcomes.at_least_p(ps, 1, 4) == pytest.approx(0.004)
+    assert outcomes.at_least_p(ps, 2, 4) == pytest.approx(0.03)
+    assert outcomes.at_least_p(ps[:2], 2, 2) == pytest.approx(0.04)
+    assert outcomes.at_least_p(ps, 4, 4) == 1.0
+    # Cases that were not run speak for nothing.
+    assert outcomes.at_least_p(ps, 2, 6) == pytest.approx(0.05)
+
+
+UP, DOWN, FAR = [1.0, 1.1, 1.2], [-1.0, -1.1, -1.2], [20.0, 20.1, 20.4]
+ONE = {"kind": "sign", "as": "mean", "sign": +1}
+EACH = {"system": ["a", "b", "c"]}
+MOST = {"kind": "extreme", "sign": +1, "which": "a", "each": EACH}
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "expected"),
+    [
+        ({"kind": "count", "at_least": 2, "each": EACH}, {"a": FAR, "b": FAR, "c": UP}, CONTRADICTED),
+        (
+            {"kind": "share", "at_least": {"of": 3, "cases": 2}, "each": EACH, "one": ONE},
+            {"a": UP, "b": UP, "c": DOWN},
+            REPRODUCED,
+        ),
+        (
+            {"kind": "share", "at_least": {"of": 3, "cases": 2}, "each": EACH, "one": ONE},
+            {"a": UP, "b": DOWN, "c": DOWN},
+            CONTRADICTED,
+        ),
+        (MOST, {"a": FAR, "b": UP, "c": DOWN}, REPRODUCED),
+        (MOST, {"a": UP, "b": FAR, "c": DOWN}, CONTRADICTED),
+        ({"kind": "tie", "within": 0.5, "each": EACH}, {"a": UP, "b": DOWN, "c": FAR}, CONTRADICTED),
+    ],
+)  # fmt: skip
+def test_outcomes_of_several_cases_that_rest_on_tests_have_a_p_value(
+    rule: Mapping[str, Any], values: Mapping[str, Sequence[float]], expected: Outcome
+) -> None:
+    found = verdict(rule, values)
+    assert found.outcome is expected
+    assert found.p is not None
+    assert 0 < found.p < 0.05
+    # What scatters so much that nothing is significant is not called significant.
+    wild = {
+        name: [each + shift for each, shift in zip(listed, (-90, 90, 0), strict=True)]
+        for name, listed in values.items()
+    }
+    scattered = verdict(rule, wild)
+    assert scattered.p is None or scattered.p > 0.05

@@ -9,7 +9,7 @@ from manetlab.scenario import Scenario
 from manetlab.tables import Table
 from manetlab_papers.campaigns import scenario_of
 from manetlab_papers.ledger import Data, Ledger
-from manetlab_papers.outcomes import Finding, Outcome, stated
+from manetlab_papers.outcomes import Finding, Outcome, at_least_p, outside_p, stated
 from manetlab_papers.quantities import Evaluator, mean
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.tables import TABLES
@@ -43,13 +43,15 @@ def scaled(rule: Rule) -> Finding:
     meeting = sum(
         low <= factor * each.high and factor * each.low <= high for each, (low, high) in _banded(rule, means)
     )
-    outcome = Outcome.INCONCLUSIVE
+    outcome, p = Outcome.INCONCLUSIVE, None
     if inside >= rule.data["at_least"]:
         outcome = Outcome.REPRODUCED
     elif meeting < rule.data["at_least"]:
         outcome = Outcome.CONTRADICTED
+        ps = [outside_p(each.scaled(factor), *band) for each, band in _banded(rule, means)]
+        p = at_least_p(ps, len(ps) - rule.data["at_least"] + 1, len(ps))
     text = f"{inside} of {len(means)} within their bands after scaling all by {factor:.3g}"
-    return stated(Finding(outcome, "", text))
+    return stated(Finding(outcome, "", text, p=p))
 
 
 def _banded(rule: Rule, means: Sequence[Interval]) -> list[tuple[Interval, tuple[float, float]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 from manetlab.stats import Interval, jain
@@ -44,7 +45,7 @@ def hardly_rises(rule: Rule) -> Finding:
         for earlier, later in pairwise(along)
     ]
     found = together(steps)
-    return Finding(found.outcome, found.reason, ", ".join(f"{average(each):.3f}" for each in along))
+    return replace(found, ours=", ".join(f"{average(each):.3f}" for each in along))
 
 
 @kind("proportional")
@@ -79,6 +80,10 @@ def correlation(rule: Rule) -> Finding:
     ]
     found = pearsonr(*zip(*rows, strict=True))
     ends, bound = found.confidence_interval(0.95), rule.data["below"]
-    outcome = Outcome.CONTRADICTED if ends.low > bound else Outcome.INCONCLUSIVE
+    outcome, p = Outcome.INCONCLUSIVE, None
+    if not ends.low <= bound <= ends.high:
+        outcome = Outcome.REPRODUCED if ends.high < bound else Outcome.CONTRADICTED
+        apart = (math.atanh(found.statistic) - math.atanh(bound)) * math.sqrt(len(rows) - 3)
+        p = math.erfc(abs(apart) / math.sqrt(2))
     text = f"{found.statistic:.2f}, 95 % interval {ends.low:.2f} to {ends.high:.2f}, {len(rows)} scenarios"
-    return stated(Finding(Outcome.REPRODUCED if ends.high < bound else outcome, "", text))
+    return stated(Finding(outcome, "", text, p=p))

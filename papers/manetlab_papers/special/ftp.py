@@ -9,7 +9,7 @@ from itertools import combinations
 from manetlab.stats import Interval
 from manetlab.tables import Table
 from manetlab_papers.ledger import Data
-from manetlab_papers.outcomes import Finding, Outcome, pair, stated, together
+from manetlab_papers.outcomes import Finding, Outcome, outside_p, pair, stated, together
 from manetlab_papers.quantities import Evaluator, average, difference, mean, present, quantity, shown
 from manetlab_papers.rules import Case, Rule, judge, kind
 from manetlab_papers.samples import Values
@@ -86,8 +86,9 @@ def _level(first: Values, second: Values, within: float) -> Finding:
     percent = difference(first, second).scaled(100 / max(average(first), average(second)))
     if abs(percent.mean) <= within:
         return Finding(Outcome.REPRODUCED, "a tie")
-    apart = percent.low > within or percent.high < -within
-    return Finding(Outcome.CONTRADICTED if apart else Outcome.INCONCLUSIVE, "no tie")
+    if percent.low > within or percent.high < -within:
+        return Finding(Outcome.CONTRADICTED, "no tie", p=outside_p(percent, -within, within))
+    return Finding(Outcome.INCONCLUSIVE, "no tie")
 
 
 @kind("best of all")
