@@ -64,7 +64,7 @@ def validate(
         write_text(markdown, "\n".join(table.to_markdown() for table in tables))
     if page is not None:
         asked = " ".join(["python -m validation", *parts, f"--seeds {seeds}"])
-        made = f"`{asked}` on {date.today():%Y-%m-%d} at commit `{commit() or 'unknown'}`."
+        made = f"`{asked}` on {date.today():%Y-%m-%d} at commit `{(commit() or 'unknown')[:7]}`."
         write_text(page, renewed(page.read_text(encoding="utf-8"), made, tables))
 
 

@@ -13,9 +13,11 @@ OUTSIDE = "OUTSIDE"
 def lines_outside(tables: Iterable[Table]) -> Iterator[str]:
     """What is outside its tolerance: the table and the name of the line."""
     for table in tables:
+        names = [cells[0] for cells in table.rows]
         for cells in table.rows:
             if OUTSIDE in cells:
-                yield f"{table.title.split(':')[0]}, {cells[0]}"
+                name = cells[0] if names.count(cells[0]) == 1 else f"{cells[0]}, {cells[1]}"
+                yield f"{table.title.split(':')[0]}, {name}"
 
 
 def summary(tables: Sequence[Table]) -> str:
