@@ -12,7 +12,7 @@ SILENT_PER_S = 1.0
 
 
 def silent(adv: dict[str, Any]) -> int:
-    """How many of 16 networks of chapter 3 send no more routing packets after the warm-up, at the lowest load."""
+    """How many of 16 networks of chapter 3, at its lowest load, send no routing packets after the warm-up."""
     scenario = Scenario.build(
         {
             "duration_s": 200,
