@@ -15,6 +15,7 @@
 #   make lock       renew requirements.lock
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
+#   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes
 
 PYTHON ?= python3
@@ -35,7 +36,7 @@ TORTURE := out/torture/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm fuzz torture clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -131,6 +132,17 @@ $(TORTURE): $(BUILT) $(shell find python -name '*.py')
 
 torture: $(TORTURE)
 	PYTHONPATH=out/torture/site $(BIN)/python -m torture --seconds $(SECONDS) --workers $(WORKERS)
+
+# The databases of advisories: RustSec's, which cargo-deny fetches from GitHub, and PyPI's. PYSEC-2023-101 is about the server of
+# Selenium Grid, which nothing here runs.
+audit: $(DEPENDENCIES)
+	@cargo deny --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-deny || \
+		cargo install --quiet --locked --root target/tools cargo-deny
+	PATH="$(abspath target/tools/bin):$$PATH" cargo deny --locked check
+	@test -x target/tools/pip-audit/bin/pip-audit || { $(PYTHON) -m venv target/tools/pip-audit && \
+		target/tools/pip-audit/bin/python -m pip install --quiet pip-audit; }
+	target/tools/pip-audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock \
+		--ignore-vuln PYSEC-2023-101
 
 clean:
 	rm -rf $(VENV) target out
