@@ -11,9 +11,9 @@ Data = Mapping[str, Any]
 Fields = dict[str, Any]
 
 
-def tcp(src: int, dst: int) -> Fields:
-    """An endless transfer from time 0."""
-    return {"kind": "tcp", "src": src, "dst": dst, "start_s": 0.0}
+def tcp(src: int, dst: int, start_s: float = 0.0) -> Fields:
+    """An endless transfer, from time 0 unless told otherwise."""
+    return {"kind": "tcp", "src": src, "dst": dst, "start_s": start_s}
 
 
 def cbr(src: int, dst: int, data: Data, number: int = 0, of: int = 1) -> Fields:
@@ -62,7 +62,8 @@ def star(label: Any, data: Data) -> Fields:
     """Flows across one node, as many as the label says, between nodes on a circle around it.
 
     The shared node is number 0. Flow k goes from node 2k + 1 to node 2k + 2, which are opposite each other:
-    out of each other's range, and with no other node in range of both, if the range is below √2 radii.
+    out of each other's range, and with no other node in range of both, if the range is below √2 radii. TCP
+    flows start 0.1 s apart: without random slots, stations that begin at once collide at every attempt.
     """
     count, radius_m = int(label), data["spacing_m"]
     places = [[radius_m, radius_m]]
@@ -74,7 +75,8 @@ def star(label: Any, data: Data) -> Fields:
         ]
     ends = [(2 * number + 1, 2 * number + 2) for number in range(count)]
     flows = [
-        cbr(*pair, data, number, count) if "kbps" in data else tcp(*pair) for number, pair in enumerate(ends)
+        cbr(*pair, data, number, count) if "kbps" in data else tcp(*pair, number / 10)
+        for number, pair in enumerate(ends)
     ]
     return {"movement": {"positions": places}, "traffic": {"flows": flows}}
 
