@@ -93,8 +93,8 @@ fn segments_wait_on_the_way_and_go_on_when_the_way_is_there_again() {
         let of = |event: &str, what: &str| times(&events, 0, event, what);
         let (stopped, resumed) = (of("delivered", "erdn")[0], of("delivered", "ersn")[0]);
         let when = format!("{routing:?}: from {stopped} to {resumed}");
-        // It is stopped while the way is gone, and resumes when it is there again.
-        assert!((121.5..124.5).contains(&stopped) && (124.5..126.0).contains(&resumed), "{when}");
+        // It is stopped within a second of the break, and resumes when the way is there again.
+        assert!((121.5..122.5).contains(&stopped) && (124.5..126.0).contains(&resumed), "{when}");
         let sent = of("made", "tcp").iter().filter(|t| (stopped..resumed).contains(t)).count();
         assert_eq!(sent, 0, "{when}: the source is silent");
         let kept: Vec<&Event> =
@@ -125,26 +125,28 @@ fn nodes_without_room_keep_nothing_and_tell_nothing() {
     assert_eq!(events.iter().filter(of_bus).collect::<Vec<_>>(), Vec::<&Event>::new());
 }
 
-/// Where nodes move all the time: most of what is kept arrives, over both protocols and six draws together.
+/// Where nodes move all the time: most of what is kept arrives. DSR salvages segments, so that few are kept.
 #[test]
 fn segments_that_were_kept_arrive_in_networks_that_move() {
-    let (mut kept, mut arrived) = (0, 0);
-    for routing in [RoutingKind::Aodv, RoutingKind::Dsr] {
-        for seed in 1..=6 {
-            let (_, events) = outcome(&hasty(routing, seed, 60.0));
-            let arrives = |kept: &Event| {
-                events
-                    .iter()
-                    .any(|found| found.event == "delivered" && found.uid == kept.uid && found.t > kept.t)
-            };
-            let on_the_way = |found: &&Event| found.event == "kept" && ![0, 2, 4].contains(&found.node);
-            for found in events.iter().filter(on_the_way) {
-                kept += 1;
-                arrived += usize::from(arrives(found));
-            }
-        }
+    let kept_over_dsr: usize = (1..=6).map(|seed| kept_and_arrived(RoutingKind::Dsr, seed).0).sum();
+    let mut kept_over_aodv = 0;
+    for seed in 1..=6 {
+        let (kept, arrived) = kept_and_arrived(RoutingKind::Aodv, seed);
+        assert!(arrived > kept / 2, "seed {seed}: {arrived} of {kept} that were kept arrived");
+        kept_over_aodv += kept;
     }
-    assert!(arrived > kept / 2, "{arrived} of {kept} that were kept arrived");
+    assert!(kept_over_aodv > 10 * kept_over_dsr, "{kept_over_aodv} over AODV, {kept_over_dsr} over DSR");
+}
+
+/// How many segments nodes on the way kept, and how many of them arrived.
+fn kept_and_arrived(routing: RoutingKind, seed: u64) -> (usize, usize) {
+    let (_, events) = outcome(&hasty(routing, seed, 60.0));
+    let on_the_way = |found: &&Event| found.event == "kept" && ![0, 2, 4].contains(&found.node);
+    let kept: Vec<&Event> = events.iter().filter(on_the_way).collect();
+    let arrives = |kept: &&&Event| {
+        events.iter().any(|found| found.event == "delivered" && found.uid == kept.uid && found.t > kept.t)
+    };
+    (kept.len(), kept.iter().filter(arrives).count())
 }
 
 proptest! {
