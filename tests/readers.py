@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import tomli_w
 
@@ -156,28 +156,28 @@ def _toml(kind: str, given: Input) -> bytes | Any:
             return _changed(table, given)
 
 
+T = TypeVar("T", Scenario, Campaign)
+
+
+def _read(reader: type[T], found: bytes | Any) -> T:
+    """What a reader makes of a file with these bytes, or of this table from Python."""
+    if not isinstance(found, bytes):
+        return reader.build(found, "fuzz", _folder())
+    path = _folder() / "given.toml"
+    path.write_bytes(found)
+    return reader.load(path)
+
+
 def scenario(data: bytes) -> None:
     """A scenario's TOML, or its table from Python."""
-    found = _toml("scenario", Input(data))
-    if isinstance(found, bytes):
-        path = _folder() / "s.toml"
-        path.write_bytes(found)
-        read = Scenario.load(path)
-    else:
-        read = Scenario.build(found, "fuzz", _folder())
+    read = _read(Scenario, _toml("scenario", Input(data)))
     # NaN, which no field takes, would differ from itself.
     assert Scenario.build(read.to_dict(), "fuzz", _folder()).to_dict() == read.to_dict()
 
 
 def campaign(data: bytes) -> None:
     """A campaign's TOML, or its table from Python."""
-    found = _toml("campaign", Input(data))
-    if isinstance(found, bytes):
-        path = _folder() / "c.toml"
-        path.write_bytes(found)
-        read = Campaign.load(path)
-    else:
-        read = Campaign.build(found, "fuzz", _folder())
+    read = _read(Campaign, _toml("campaign", Input(data)))
     if read.point_count <= 100:
         assert len(read.points) == read.point_count
         read.points[-1].scenario(0)
