@@ -176,6 +176,46 @@ def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None
 
 
 @app.command()
+@click.argument("names", nargs=-1, metavar="[ID]…")
+@click.option("--full/--quick", default=False, help="Results at full size, or quick ones.")
+@click.option(
+    "--runs", type=click.IntRange(min=2), default=2, show_default=True, help="Runs of each point made again."
+)
+@OUT
+@KEPT
+@options.JOBS
+def confirm(
+    names: tuple[str, ...], full: bool, runs: int, out: Path, kept_in: Path | None, jobs: int | None
+) -> None:
+    """Repeat some runs of each stale point, and keep the results as current if all come out the same.
+
+    Without ID all experiments are looked at. Use it after a change of the code that should change no result:
+    a campaign of which one run differs remains stale.
+    """
+    from manetlab.tables import Table, stdout_console
+    from manetlab_papers import ledger
+    from manetlab_papers.campaigns import Scale
+    from manetlab_papers.reproduce import Keeping, Reproduction, chosen
+
+    loaded = ledger.load()
+    wanted = chosen(loaded, names or ["all"])
+    keeping = Keeping(_folder(kept_in, "--kept"))
+    columns = ("campaign", "stale points", "runs made again", "outcome")
+    table = Table(f"Kept results, {'full size' if full else 'quick'}", columns, text_columns=1)
+    with _Bar() as bar:
+        reproduction = Reproduction(loaded, Scale(full=full), out, jobs, bar.tell, keeping)
+        for made in reproduction.confirm(wanted, runs):
+            differing = f"stale: {len(made.differing)} points differ"
+            shared = "stale: points that had the same runs have others now"
+            outcome = "confirmed" if made.kept is not None else differing if made.differing else shared
+            table.add(made.campaign, str(made.points), str(made.runs), outcome)
+            table.notes += [f"{made.campaign} differs at {each}." for each in made.differing[:3]]
+    if not table.rows:
+        table.notes.append("Nothing that is kept is stale.")
+    table.print(stdout_console())
+
+
+@app.command()
 @OUT
 @MARKDOWN
 def status(out: Path, markdown: Path | None) -> None:

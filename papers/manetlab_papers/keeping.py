@@ -113,7 +113,7 @@ class KeptPart:
         for pick in self.picks:
             if pick is not None and pick.changed:
                 for maker in pick.makers:
-                    found.setdefault(self.kept.makers[maker].code, set()).update(pick.changed)
+                    found.setdefault(self.kept.makers[maker].origin, set()).update(pick.changed)
         return {code: sorted(changed) for code, changed in sorted(found.items())}
 
     def rows(self, table: str, points: Collection[int]) -> list[Row]:
@@ -166,7 +166,7 @@ class KeptPart:
             sum(len(pick.places) for pick in picks),
             sum(times[place] for pick in picks for place in pick.places),
             frozenset(each.platform for each in makers),
-            frozenset(each.code for each in makers),
+            frozenset(each.origin for each in makers),
             frozenset(each.day for each in makers),
         )
 

@@ -42,13 +42,21 @@ class Maker:
         code: Version and commit.
         platform: On what machine.
         day: When, as ``2026-11-22``.
-        units: The digests of the units of the simulator that the runs used.
+        units: The digests of the units of the simulator that the runs used, or of the code that
+            confirmed them.
+        confirmed: Which later code confirmed the runs, and from how many (`manetlab_papers.confirming`).
     """
 
     code: str
     platform: str
     day: str
     units: Mapping[str, str]
+    confirmed: str = ""
+
+    @property
+    def origin(self) -> str:
+        """What made the runs, and what confirmed them."""
+        return f"{self.code} (confirmed by {self.confirmed})" if self.confirmed else self.code
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,9 @@ from manetlab import provenance
 from manetlab.errors import InputError, RunFailed
 from manetlab_papers import record
 from manetlab_papers.campaigns import Part, Scale, needed
+from manetlab_papers.confirming import Confirmation, confirm, stale_points
 from manetlab_papers.keeping import KeptPart, Ran, keep, load, named_totals, only
+from manetlab_papers.kept import path_of, write
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.page import Cost
 from manetlab_papers.quantities import Evaluator
@@ -158,6 +160,28 @@ class Reproduction:
         made = record.entries(verdicts, self.scale.name, *self._origin(needs), ran=ran)
         record.keep(self.folder, made)
         return made
+
+    def confirm(self, experiments: Sequence[Experiment], runs: int) -> Iterator[Confirmation]:
+        """Repeats runs of all stale points of kept campaigns, and keeps anew what is confirmed.
+
+        Args:
+            experiments: The experiments; campaigns of which too little is kept are passed over.
+            runs: Runs of each point.
+
+        Raises:
+            InputError: Results that are kept cannot be read or written.
+            ManetlabError: A run failed.
+        """
+        assert self.keeping is not None
+        of = [part for each in experiments for part in needed(self.ledger, each, self.scale)]
+        for part in {part.campaign.name: part for part in of}.values():
+            found = load(self.keeping.folder, self.scale.name, part)
+            if found is None or not stale_points(found):
+                continue
+            made = confirm(found, self._run, runs)
+            if made.kept is not None:
+                write(path_of(self.keeping.folder, self.scale.name, part.campaign.name), made.kept)
+            yield made
 
     def judge_kept(self, experiment: Experiment) -> list[record.Entry] | None:
         """The verdicts on an experiment whose runs are kept, stale ones included; None if too little is kept.
