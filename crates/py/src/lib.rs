@@ -168,5 +168,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::stop, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;
     Ok(())
 }

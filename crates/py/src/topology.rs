@@ -1,10 +1,13 @@
 //! The topology that a movement makes, looked at without the interpreter's lock.
 
 use manetlab_core::kernel::{Span, Time};
-use manetlab_core::radio::Propagation;
+use manetlab_core::mobility::Path;
+use manetlab_core::radio::{Propagation, RadioParams};
+use manetlab_core::routing::{RouteTable, shortest_hops as routes_of_fewest_hops};
 use manetlab_core::scenario::Scenario;
 use manetlab_core::topology::{Query, analyse, hops_over_time};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use manetlab_core::wire::NodeId;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -69,4 +72,39 @@ pub(crate) fn shortest_hops(
     };
     py.detach(|| hops_over_time(&query, &mut || !interrupted()))
         .ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+}
+
+/// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that
+/// static routes take. None where there is no path. A link is a distance that the radio, `radio_json`, can
+/// receive over.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
+pub(crate) fn shortest_paths(
+    py: Python<'_>,
+    radio_json: &str,
+    movement: &Movement,
+    pairs: Vec<(u32, u32)>,
+    time_s: f64,
+) -> PyResult<Vec<Option<Vec<u32>>>> {
+    let radio: RadioParams =
+        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(py.detach(|| {
+        let now = Time::from_secs(time_s);
+        let place = |trajectory| Path::new(trajectory).position(now);
+        let places: Vec<_> = movement.trajectories().iter().map(place).collect();
+        let ends: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
+        let routes = routes_of_fewest_hops(&places, Propagation::new(&radio).receive_range_m(), &ends);
+        pairs.iter().map(|&(src, dst)| path(&routes, NodeId(src), NodeId(dst))).collect()
+    }))
+}
+
+/// The nodes of the way from `src` to `dst`, both included.
+fn path(routes: &RouteTable, src: NodeId, dst: NodeId) -> Option<Vec<u32>> {
+    let mut nodes = vec![src.0];
+    let mut at = src;
+    while at != dst {
+        at = routes.next_hop(at, dst)?;
+        nodes.push(at.0);
+    }
+    Some(nodes)
 }

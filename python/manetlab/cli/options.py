@@ -103,7 +103,7 @@ def scenario_from(
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
             given[name] = str(path if scenario is None else path.absolute())
-    given = merged(given, _parsed(changes))
+    given = merged(given, parsed(changes))
     if scenario is not None:
         return Scenario.load(scenario, given)
     for name, why in (
@@ -118,7 +118,7 @@ def scenario_from(
     return Scenario.build(given, "command line")
 
 
-def _parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
+def parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
     if not changes:
         return {}

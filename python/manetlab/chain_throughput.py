@@ -1,0 +1,157 @@
+"""What one TCP flow carries when it has a chain of nodes for itself: the reference of ingress throttling.
+
+Osipov and Tschudin's Thr_max(h, MSS, TX), a function of hops, segment size and data rate, is measured by
+simulation (2006, section II.B). A table of such measurements comes with the package; each row says with what
+it was made. `manetlab.chain_runs` makes such rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manetlab.errors import InputError, shown
+from manetlab.files import parse_toml, read_bytes
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a row of the table is for. Hops are the places in the row.
+
+    Attributes:
+        profile: The profile of the parameters.
+        rts: Whether data frames are announced by RTS and CTS.
+        data_rate_bps: The rate of data frames, in bit/s.
+        segment_bytes: Payload of a segment, in bytes.
+    """
+
+    profile: str
+    rts: bool
+    data_rate_bps: float
+    segment_bytes: int
+
+    @classmethod
+    def of(cls, profile: str, params: Mapping[str, Mapping[str, Any]], segment_bytes: int) -> Key:
+        """The key of flows with segments of this size in a scenario with these parameters."""
+        mac = params["mac"]
+        headers = mac["llc_bytes"] + mac["data_header_bytes"] + params["tcp"]["header_bytes"]
+        rts = segment_bytes + headers > mac["rts_threshold_bytes"]
+        return cls(profile, rts, float(mac["data_rate_bps"]), segment_bytes)
+
+    def __str__(self) -> str:
+        """The key in words."""
+        access = "with" if self.rts else "without"
+        rate = f"{self.data_rate_bps / 1e6:g} Mb/s"
+        return f"profile {self.profile}, {rate}, {access} RTS, segments of {self.segment_bytes} bytes"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one flow carries alone over 1, 2, … hops.
+
+    Attributes:
+        throughput_bps: The means over the runs, in bit/s.
+        half_width_95_bps: Half the widths of their 95 % intervals, in bit/s.
+        made_with: Version, commit and settings that the row was made with.
+    """
+
+    throughput_bps: tuple[float, ...]
+    half_width_95_bps: tuple[float, ...]
+    made_with: Mapping[str, Any]
+
+    def over(self, hops: int) -> float:
+        """The throughput over so many hops, in bit/s; the last value for a path longer than the row."""
+        return self.throughput_bps[min(hops, len(self.throughput_bps)) - 1]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Throughputs of one TCP flow alone.
+
+    Attributes:
+        rows: The rows.
+        where: The file that they were read from, for errors.
+    """
+
+    rows: Mapping[Key, Row]
+    where: str
+
+    def find(self, key: Key, hops: int) -> float | None:
+        """What a flow carries alone over so many hops, in bit/s; None if there is no such row."""
+        row = self.rows.get(key)
+        return None if row is None else row.over(hops)
+
+    def bps(self, key: Key, hops: int) -> float:
+        """The same where there must be such a row.
+
+        Raises:
+            InputError: The table has no such row.
+        """
+        if (found := self.find(key, hops)) is None:
+            wanted = "; ".join(map(str, self.rows))
+            hint = "measure it with `manetlab chain-throughput`, and name the table that it writes"
+            raise InputError("the table of throughputs has no such row", self.where, str(key), wanted, hint)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as data for TOML."""
+        return {
+            "row": [
+                {
+                    **asdict(key),
+                    "throughput_bps": [round(each) for each in row.throughput_bps],
+                    "half_width_95_bps": [round(each) for each in row.half_width_95_bps],
+                    **row.made_with,
+                }
+                for key, row in self.rows.items()
+            ]
+        }
+
+
+def read(path: Path) -> Table:
+    """The table of a TOML file, as `manetlab chain-throughput` writes it.
+
+    Raises:
+        InputError: The file cannot be read or is no such table.
+    """
+    try:
+        written = parse_toml(read_bytes(path, "table of throughputs"))
+    except (ValueError, RecursionError) as error:
+        wanted = "TOML as `manetlab chain-throughput` writes it"
+        raise InputError("the table of throughputs is not TOML", str(path), str(error), wanted) from None
+    listed = written.get("row")
+    if not isinstance(listed, list) or not listed:
+        wanted = "one [[row]] or more, as `manetlab chain-throughput` writes them"
+        raise InputError("the table of throughputs is empty", str(path), "no rows", wanted)
+    return Table(dict(_row(row, f"{path}: row {number}") for number, row in enumerate(listed)), str(path))
+
+
+def _row(written: object, where: str) -> tuple[Key, Row]:
+    """One row, checked."""
+    wanted = "profile, rts, data_rate_bps, segment_bytes, throughput_bps and half_width_95_bps"
+    if not isinstance(written, dict):
+        raise InputError("not a row of throughputs", where, shown(written), wanted)
+    rest = dict(written)
+    try:
+        key = Key(
+            str(rest.pop("profile")),
+            bool(rest.pop("rts")),
+            float(rest.pop("data_rate_bps")),
+            int(rest.pop("segment_bytes")),
+        )
+        numbers = _numbers(rest.pop("throughput_bps")), _numbers(rest.pop("half_width_95_bps"))
+    except KeyError as error:
+        raise InputError("not a row of throughputs", where, f"no {error.args[0]}", wanted) from None
+    except (TypeError, ValueError):
+        raise InputError("not a row of throughputs", where, shown(written), wanted) from None
+    return key, Row(*numbers, rest)
+
+
+def _numbers(written: Sequence[object]) -> tuple[float, ...]:
+    numbers = tuple(float(each) for each in written if isinstance(each, int | float))
+    if not numbers or len(numbers) < len(written) or not all(0 <= each < math.inf for each in numbers):
+        raise ValueError
+    return numbers

@@ -1,0 +1,89 @@
+"""``manetlab chain-throughput``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from manetlab.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from manetlab.chain_throughput import Key, Row
+
+MOST_HOPS = 100
+"""Maximum length of a chain, in hops."""
+MOST_SEEDS = 10_000
+"""Maximum number of runs of a chain."""
+
+
+@click.command("chain-throughput")
+@click.option("--hops", type=click.IntRange(1, MOST_HOPS), default=10, help="Length of the longest chain.")
+@click.option(
+    "--segment-bytes",
+    type=click.IntRange(1, 65_495),
+    multiple=True,
+    default=(600,),
+    help="Segment size, bytes.",
+)
+@click.option(
+    "--rate-mbps", type=click.FloatRange(0.001, 1000), multiple=True, default=(2.0,), help="Data rate, Mb/s."
+)
+@click.option("--spacing", type=float, default=130.0, help="Distance between neighbours, m.")
+@click.option("--seeds", type=click.IntRange(2, MOST_SEEDS), default=10, help="Number of runs of each chain.")
+@options.PROFILE
+@options.SET
+@options.JOBS
+@click.option("--output", "-o", type=options.PATH, help="TOML file to add the rows to.")
+def chain_throughput(
+    hops: int,
+    segment_bytes: tuple[int, ...],
+    rate_mbps: tuple[float, ...],
+    spacing: float,
+    seeds: int,
+    profile: str | None,
+    changes: tuple[str, ...],
+    jobs: int | None,
+    output: Path | None,
+) -> None:
+    """Measure what one TCP flow carries alone over chains of 1, 2, … hops."""
+    from manetlab import chain_runs
+    from manetlab import chain_throughput as tables
+    from manetlab.files import check_writable, write_text
+    from manetlab.scenario_data import merged
+
+    known = tables.read(output).rows if output is not None and output.exists() else {}
+    if output is not None:
+        check_writable(output)
+    base = merged({} if profile is None else {"profile": profile}, options.parsed(changes))
+    rows = dict(
+        chain_runs.measure(
+            merged(base, {"mac": {"data_rate_bps": 1e6 * rate}}),
+            size,
+            hops,
+            seeds,
+            spacing_m=spacing,
+            jobs=jobs,
+        )
+        for rate in rate_mbps
+        for size in segment_bytes
+    )
+    _print_rows(rows)
+    if output is not None:
+        import tomli_w
+
+        write_text(output, tomli_w.dumps(tables.Table({**known, **rows}, str(output)).to_dict()))
+
+
+def _print_rows(rows: Mapping[Key, Row]) -> None:
+    from manetlab.tables import Table, stdout_console
+
+    for key, row in rows.items():
+        table = Table("Throughput of one TCP flow alone", ("hops", "throughput, kb/s", "± 95 %, kb/s"))
+        for place, (mean, half) in enumerate(zip(row.throughput_bps, row.half_width_95_bps, strict=True), 1):
+            table.add(str(place), f"{mean / 1e3:.1f}", f"{half / 1e3:.1f}")
+        table.notes.append(f"With {key}; {row.made_with['seeds']} runs of each chain.")
+        table.print(stdout_console())
