@@ -4,8 +4,17 @@ Which method stands where, and why, is told in docs/statistics.md. scipy and num
 functions that need them, when they are called: most commands do without.
 """
 
+from manetlab.stats.bounded import bounded_interval
 from manetlab.stats.comparisons import Paired, holm, paired_difference, paired_interval, paired_ratio
 from manetlab.stats.fairness import jain, max_min, unfairness
+from manetlab.stats.families import (
+    Adjusted,
+    WithBest,
+    adjusted_pair,
+    bonferroni,
+    compare_with_best,
+    equivalence_p,
+)
 from manetlab.stats.intervals import (
     Interval,
     bootstrap_interval,
@@ -20,11 +29,18 @@ from manetlab.stats.stopping import Sequential, replications_needed
 from manetlab.stats.warmup import Truncation, mser5, warmup_check, warmup_warning
 
 __all__ = [
+    "Adjusted",
     "Interval",
     "Paired",
     "Sequential",
     "Truncation",
+    "WithBest",
+    "adjusted_pair",
+    "bonferroni",
     "bootstrap_interval",
+    "bounded_interval",
+    "compare_with_best",
+    "equivalence_p",
     "heavy_tail_warning",
     "holm",
     "jain",

@@ -1,0 +1,299 @@
+"""Families of comparisons: p-values and intervals that hold all at once, and say the same.
+
+Every adjustment is Bonferroni's: a comparison's p-value is multiplied by the number of comparisons of the
+family, and its interval has the confidence 1 − α / that number. So an adjusted p-value is at most α if and
+only if the interval shows the same, which is not so with Holm's correction. docs/decisions.md gives the
+reasons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from manetlab.errors import InputError, shown
+from manetlab.stats import checks
+from manetlab.stats.comparisons import paired_difference, paired_ratio
+from manetlab.stats.intervals import Interval, deviation, mean_interval
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """One paired comparison of a family, a − b.
+
+    Attributes:
+        difference: The mean difference; its interval holds together with those of the whole family.
+        ratio: The ratio of the means, with Fieller's interval of the same confidence.
+        p_t: The two-sided p-value of the paired t test, as if it were the only comparison.
+        p_wilcoxon: That of Wilcoxon's signed rank test.
+        p_adjusted: `p_t` adjusted for the family: the one to quote.
+        p_equivalent: The p-value of the equivalence test, adjusted for the family; NaN without a margin.
+        n: The number of pairs.
+    """
+
+    difference: Interval
+    ratio: Interval
+    p_t: float
+    p_wilcoxon: float
+    p_adjusted: float
+    p_equivalent: float
+    n: int
+
+
+@dataclass(frozen=True)
+class WithBest:
+    """One alternative against the best of the others.
+
+    Attributes:
+        name: The alternative.
+        against: The best of the others by its mean.
+        difference: Mean difference from it. The interval is that of the difference from the truly best of
+            the others, whichever that is; an end at zero says whether this one can be the best.
+        p: The smallest two-sided p-value of the t tests that have it worse than another; 1 if none has.
+        p_adjusted: The same, adjusted for the family: at most α if it is not the best.
+        p_equivalent: The p-value of being worse than the best by the margin or more, adjusted for the
+            family; NaN without a margin.
+        n: The pairs with `against`.
+        verdict: ``best``; ``not distinguishable`` (from the best: it can be the best); or ``worse``.
+        is_equivalent: Whether it is worse than the best by less than the margin; None without a margin.
+    """
+
+    name: str
+    against: str
+    difference: Interval
+    p: float
+    p_adjusted: float
+    p_equivalent: float
+    n: int
+    verdict: str
+    is_equivalent: bool | None
+
+
+def bonferroni(p: float, comparisons: int) -> float:
+    """A p-value adjusted for a family of that many comparisons.
+
+    Raises:
+        InputError: It is no p-value, or there is no comparison.
+    """
+    checks.within(p, 0.0, 1.0, "bonferroni: p")
+    if isinstance(comparisons, bool) or not isinstance(comparisons, int) or comparisons < 1:
+        wanted = "a whole number, 1 or more"
+        raise InputError("the family has no such size", "bonferroni: comparisons", shown(comparisons), wanted)
+    return min(1.0, p * comparisons)
+
+
+def adjusted_pair(
+    a: Sequence[float],
+    b: Sequence[float],
+    comparisons: int = 1,
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> Adjusted:
+    """A paired comparison as one of a family.
+
+    Args:
+        a: Values of one system, one a scenario.
+        b: Values of the other in the same scenarios.
+        comparisons: How many comparisons the family has.
+        confidence: The confidence that all intervals of the family hold.
+        margin: Systems that differ by less than this are practically the same.
+
+    Raises:
+        InputError: The values cannot be paired, or an argument is not allowed.
+    """
+    confidence = checks.share(confidence, "adjusted_pair: confidence")
+    each = 1.0 - bonferroni_level(confidence, comparisons)
+    tested = paired_difference(a, b, each)
+    p_equivalent = math.nan if margin is None else bonferroni(equivalence_p(a, b, margin), comparisons)
+    return Adjusted(
+        difference=tested.difference,
+        ratio=paired_ratio(a, b, each),
+        p_t=tested.t_p,
+        p_wilcoxon=tested.wilcoxon_p,
+        p_adjusted=bonferroni(tested.t_p, comparisons),
+        p_equivalent=p_equivalent,
+        n=tested.n,
+    )
+
+
+def bonferroni_level(confidence: float, comparisons: int) -> float:
+    """The chance of missing that is left to each of a family's intervals."""
+    return (1.0 - confidence) / comparisons
+
+
+def equivalence_p(a: Sequence[float], b: Sequence[float], margin: float) -> float:
+    """The p-value of two one-sided paired t tests (TOST; Schuirmann 1987): is |mean a − b| below the margin?
+
+    The larger of the p-values of "the mean difference is −margin or less" and "it is margin or more". It is
+    at most α if and only if the interval of confidence 1 − 2α lies between both.
+
+    Args:
+        a: Values of one system, one a scenario.
+        b: Values of the other in the same scenarios.
+        margin: The difference from which on the systems are not the same in practice.
+
+    Raises:
+        InputError: The values cannot be paired, or the margin is not above zero.
+    """
+    left, right = checks.pairs(a, b, "equivalence_p")
+    margin = checks.above_zero(margin, "equivalence_p: margin")
+    differences = [x - y for x, y in zip(left, right, strict=True)]
+    return max(_p_below(differences, margin), _p_below([-each for each in differences], margin))
+
+
+def compare_with_best(
+    values: Mapping[str, Sequence[float | None]],
+    *,
+    higher_is_better: bool = True,
+    families: int = 1,
+    confidence: float = 0.95,
+    margin: float | None = None,
+) -> list[WithBest]:
+    """Multiple comparisons with the best for paired values: which alternatives can be the best?
+
+    All pairs are compared, each by its own differences, with intervals that hold together (Bonferroni); what
+    follows for the best is read off them. An alternative can be the best if no other is shown to be better.
+    Its difference from the best of the others has the interval of Hsu (1984) in the form for unequal widths
+    (Edwards and Hsu 1983), which is cut at zero: the best is not behind the best of the others, and no other
+    is ahead of it. Nothing is supposed about how the alternatives vary together, and alternatives that are
+    equally good are both left in the choice as often as stated.
+
+    If only one alternative is left that can be the best, it is ``best``, with the stated confidence. An
+    alternative is ``worse`` if and only if its adjusted p-value is at most α, and then its interval ends at
+    zero; otherwise it goes on beyond, unless the alternative equals another in every pair.
+
+    Args:
+        values: The values of each alternative, the same scenarios in the same order; None where an
+            alternative has no value. Pairs in which either is None are left out.
+        higher_is_better: Which way is better.
+        families: How many such questions are answered together, as for several measures.
+        confidence: The confidence that all statements of all questions hold.
+        margin: An alternative that is worse than the best by less than this is practically as good.
+
+    Raises:
+        InputError: There are fewer than two alternatives, they have unequal numbers of scenarios, or an
+            argument is not allowed.
+    """
+    confidence = checks.share(confidence, "compare_with_best: confidence")
+    if margin is not None:
+        margin = checks.above_zero(margin, "compare_with_best: margin")
+    if len(values) < 2 or len({len(listed) for listed in values.values()}) > 1:
+        found = ", ".join(f"{name}: {len(listed)} values" for name, listed in values.items()) or "none"
+        wanted = "two or more alternatives with a value, or None, for each scenario"
+        raise InputError("the alternatives cannot be compared", "compare_with_best", found, wanted)
+    sign = 1.0 if higher_is_better else -1.0
+    comparisons = families * len(values) * (len(values) - 1) // 2
+    each = 1.0 - bonferroni_level(confidence, comparisons)
+    pairs = {i: {j: _Pair.of(values[i], values[j], sign, each) for j in values if j != i} for i in values}
+    chances = {i: min(pair.p_not_worse for pair in pairs[i].values()) for i in values}
+    can_be_best = [i for i in values if bonferroni(chances[i], comparisons) > 1.0 - confidence]
+    made: list[WithBest] = []
+    for i in values:
+        # Where pairs contradict each other, as they can if values are missing, nothing is excluded.
+        rivals = [j for j in can_be_best or values if j != i]
+        one = _standing(pairs[i], rivals, margin)
+        p_equivalent = one.p
+        made.append(
+            WithBest(
+                name=i,
+                against=one.against,
+                difference=one.difference.scaled(sign),
+                p=chances[i],
+                p_adjusted=bonferroni(chances[i], comparisons),
+                p_equivalent=math.nan if math.isnan(p_equivalent) else bonferroni(p_equivalent, comparisons),
+                n=one.n,
+                verdict=_verdict(i, can_be_best, rivals),
+                is_equivalent=None
+                if margin is None
+                else (not rivals or bonferroni(p_equivalent, comparisons) <= 1.0 - confidence),
+            )
+        )
+    return made
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The differences of two alternatives, positive where the first is better.
+
+    Attributes:
+        differences: The differences; empty if the two have no scenario in common.
+        mean: Their mean.
+        width: What a one-sided interval adds to it.
+        p_not_worse: The two-sided p-value of the paired t test if the first is worse on average, else 1.
+    """
+
+    differences: list[float]
+    mean: float
+    width: float
+    p_not_worse: float
+
+    @classmethod
+    def of(
+        cls, a: Sequence[float | None], b: Sequence[float | None], sign: float, confidence: float
+    ) -> _Pair:
+        both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+        if not both:
+            return cls([], math.nan, math.inf, 1.0)
+        left, right = checks.pairs([x for x, _ in both], [y for _, y in both], "compare_with_best")
+        differences = [sign * (x - y) for x, y in zip(left, right, strict=True)]
+        interval = mean_interval(differences, confidence)
+        p = min(1.0, 2.0 * _p_below(differences, 0.0))
+        return cls(differences, interval.mean, interval.half_width, p)
+
+    def p_worse_by(self, margin: float) -> float:
+        """The p-value of the first being worse than the second by the margin or more.
+
+        Twice the one-sided one, so that it agrees with the end of the two-sided interval.
+        """
+        if not self.differences:
+            return 1.0
+        return min(1.0, 2.0 * _p_below([-each for each in self.differences], margin))
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """One alternative against the others, positive where it is better; `p` is not adjusted."""
+
+    against: str
+    difference: Interval
+    p: float
+    n: int
+
+
+def _standing(pairs: Mapping[str, _Pair], rivals: Sequence[str], margin: float | None) -> _Standing:
+    known = {name: each for name, each in pairs.items() if each.differences}
+    if not known:
+        return _Standing("", Interval.between(math.nan, -math.inf, math.inf, 0), math.nan, 0)
+    against = min(known, key=lambda name: known[name].mean)
+    mean = known[against].mean
+    # Hsu's intervals are cut at zero: the best cannot be behind the best of the others, nor any other ahead.
+    high = max(0.0, min(each.mean + each.width for each in known.values()))
+    behind = [pairs[j].mean - pairs[j].width if pairs[j].differences else -math.inf for j in rivals]
+    low = min(0.0, mean, *behind) if rivals else 0.0
+    n = len(known[against].differences)
+    p = math.nan if margin is None or not rivals else max(pairs[j].p_worse_by(margin) for j in rivals)
+    return _Standing(against, Interval.between(mean, low, high, n), p, n)
+
+
+def _verdict(i: str, can_be_best: Sequence[str], rivals: Sequence[str]) -> str:
+    if can_be_best and i not in can_be_best:
+        return "worse"
+    return "not distinguishable" if rivals else "best"
+
+
+def _p_below(differences: Sequence[float], margin: float) -> float:
+    """One-sided paired t test of "the mean is ``margin`` or more": small if the mean lies clearly below.
+
+    One value, or values that equal the margin, say nothing against it.
+    """
+    from scipy.special import stdtr
+
+    n = len(differences)
+    distance = math.fsum(differences) / n - margin
+    if n == 1:
+        return 1.0
+    spread = deviation(differences)
+    if spread == 0.0:
+        return 0.0 if distance < 0.0 else 1.0
+    return float(stdtr(n - 1, distance / (spread / math.sqrt(n))))
