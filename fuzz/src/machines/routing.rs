@@ -234,7 +234,8 @@ impl Bench {
         self.machine.buffered(&mut |packet| before.push(packet.uid));
         let mut actions = Vec::new();
         input(self.machine.as_mut(), self.now, packet, &mut actions);
-        let mut after: Vec<u64> = actions.iter().filter_map(packet_of).map(|packet| packet.uid).collect();
+        let mut after: Vec<u64> =
+            actions.iter().filter_map(Action::packet).map(|packet| packet.uid).collect();
         after.retain(|uid| *uid != Packet::UNNUMBERED);
         self.machine.buffered(&mut |packet| after.push(packet.uid));
         before.sort_unstable();
@@ -320,17 +321,6 @@ impl Bench {
             }
         }
         packet
-    }
-}
-
-fn packet_of(action: &Action) -> Option<&Packet> {
-    match action {
-        Action::Send { packet, .. }
-        | Action::Broadcast { packet, .. }
-        | Action::Deliver(packet)
-        | Action::Drop(packet, _)
-        | Action::Consume(packet) => Some(packet),
-        Action::FlushQueue(_) | Action::Notify(_) => None,
     }
 }
 

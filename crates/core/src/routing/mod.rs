@@ -63,6 +63,20 @@ pub enum Action {
     Notify(Notice),
 }
 
+impl Action {
+    /// The packet that the action hands out.
+    pub fn packet(&self) -> Option<&Packet> {
+        match self {
+            Action::Send { packet, .. }
+            | Action::Broadcast { packet, .. }
+            | Action::Deliver(packet)
+            | Action::Drop(packet, _)
+            | Action::Consume(packet) => Some(packet),
+            Action::FlushQueue(_) | Action::Notify(_) => None,
+        }
+    }
+}
+
 /// What routing tells the other layers: one small set for all protocols (see docs/decisions.md).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {

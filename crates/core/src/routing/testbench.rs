@@ -454,7 +454,8 @@ impl Bench {
         machine.buffered(&mut |packet| before.push(packet.uid));
         let mut actions = Vec::new();
         input(machine, self.now, packet, &mut actions);
-        let mut after: Vec<u64> = actions.iter().filter_map(packet_of).map(|packet| packet.uid).collect();
+        let mut after: Vec<u64> =
+            actions.iter().filter_map(Action::packet).map(|packet| packet.uid).collect();
         after.retain(|uid| *uid != Packet::UNNUMBERED);
         machine.buffered(&mut |packet| after.push(packet.uid));
         before.sort_unstable();
@@ -514,16 +515,5 @@ impl Bench {
         if end == End::Delivered || packet.copies == 0 && !delivered {
             packet.end = Some(end);
         }
-    }
-}
-
-fn packet_of(action: &Action) -> Option<&Packet> {
-    match action {
-        Action::Send { packet, .. }
-        | Action::Broadcast { packet, .. }
-        | Action::Deliver(packet)
-        | Action::Drop(packet, _)
-        | Action::Consume(packet) => Some(packet),
-        Action::FlushQueue(_) | Action::Notify(_) => None,
     }
 }

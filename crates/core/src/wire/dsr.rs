@@ -148,6 +148,11 @@ impl Header {
     pub fn place_of(&self, node: NodeId) -> Option<usize> {
         self.route.iter().position(|other| *other == node)
     }
+
+    /// The node after `node` on the source route.
+    pub fn next_hop_of(&self, node: NodeId) -> Option<NodeId> {
+        self.place_of(node).and_then(|place| self.route.get(place + 1).copied())
+    }
 }
 
 #[cfg(test)]

@@ -251,6 +251,57 @@ fn an_overheard_nested_error_is_unwrapped_then_and_on_arrival() {
     }
 }
 
+/// What becomes of the reply of 9 to 5 that offers these nodes, comes along 9 → ME → 2 → 6 → 5 and is taken
+/// out of the queue for 2: the route along which it is sent again, or the reason of its end.
+fn queued_reply(params: &DsrParams, offered: &[u32]) -> Result<Vec<u32>, DropReason> {
+    let mut probe = Probe::new(params);
+    probe.reply(at(0.5), &[ME, 4, 5]);
+    let failed = probe.on_route(&[8, ME, 2, 7]);
+    probe.fail(at(1.0), failed, 2);
+    let reply = probe.reply_packet(offered, &[9, ME, 2, 6, 5]);
+    let actions = probe.flushed(at(1.0), reply, 2);
+    match (&sent(&actions)[..], &dropped(&actions)[..]) {
+        ([again], []) => {
+            assert_eq!((again.reply(), again.header().salvaged), (offered.to_vec(), 1));
+            Ok(again.route())
+        }
+        ([], [reason]) => Err(*reason),
+        _ => panic!("{actions:?}"),
+    }
+}
+
+/// The link that failed is ME → 2. In ns-2.35 replies that waited for it are checked for 2 → 6, the link after
+/// it on their way, and the one whose transmission failed for ME → 2.
+#[test]
+fn in_the_ns_2_set_queued_replies_are_checked_for_the_link_after_the_next_hop() {
+    let checked = DsrParams { check_queued_replies: true, ..ns_2() };
+    let (salvaged, dropped) = (Ok(vec![ME, 4, 5]), Err(DropReason::LinkFailure));
+    for (offered, of_ns_2, of_checked) in [
+        (&[5, 3, 2, ME, 9][..], &salvaged, &dropped),
+        (&[5, 3, ME, 2, 9], &salvaged, &dropped),
+        (&[5, 6, 2, 9], &dropped, &salvaged),
+        (&[5, 2, 6, 9], &dropped, &salvaged),
+        (&[5, 6, 2, ME, 9], &dropped, &dropped),
+        (&[5, 6, 7, 9], &salvaged, &salvaged),
+    ] {
+        assert_eq!(&queued_reply(&ns_2(), offered), of_ns_2, "{offered:?} in the set");
+        assert_eq!(&queued_reply(&checked, offered), of_checked, "{offered:?}, checked");
+    }
+}
+
+/// There is no link after the last one.
+#[test]
+fn in_the_ns_2_set_a_queued_reply_whose_next_hop_is_its_end_is_salvaged() {
+    for (params, salvaged) in [(ns_2(), 1), (DsrParams { check_queued_replies: true, ..ns_2() }, 0)] {
+        let mut probe = Probe::new(&params);
+        let failed = probe.on_route(&[8, ME, 5, 7]);
+        probe.fail(at(1.0), failed, 5);
+        probe.reply(at(1.0), &[ME, 4, 5]);
+        let reply = probe.reply_packet(&[5, ME, 9], &[9, ME, 5]);
+        assert_eq!(sent(&probe.flushed(at(1.0), reply, 5)).len(), salvaged);
+    }
+}
+
 #[test]
 fn inner_errors_for_the_same_node_are_left_out_of_what_goes_on() {
     let mut probe = Probe::new(&DsrParams::default());

@@ -86,7 +86,7 @@ impl Dsr {
         }
         let without_flow = Header { flow: None, ..header.clone() };
         packet.put_header(RoutingHeader::Dsr(without_flow.clone()));
-        self.rescue(now, packet, &without_flow, self.node, actions);
+        self.rescue(now, packet, &without_flow, None, actions);
         let mut unknown_flows = without_flow.unknown_flows;
         if unknown_flows.len() < self.params.max_nested_errors as usize {
             unknown_flows.push(UnknownFlow { src, dst, id });

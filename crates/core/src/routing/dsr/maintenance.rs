@@ -24,8 +24,7 @@ impl Dsr {
         if !header.errors.is_empty() {
             self.learn_errors(header, actions);
         }
-        let next = header.place_of(self.node).and_then(|here| header.route.get(here + 1).copied());
-        let Some(next_hop) = next else {
+        let Some(next_hop) = header.next_hop_of(self.node) else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
             return;
         };
@@ -51,7 +50,7 @@ impl Dsr {
             return;
         };
         self.last_break = Some(Break { next_hop, told: SmallVec::new() });
-        self.rescue(now, packet, header, next_hop, actions);
+        self.rescue(now, packet, header, Some([self.node, next_hop]), actions);
         // §3.4.2: what else waits for this neighbour has no better prospects.
         actions.push(Action::FlushQueue(next_hop));
         self.report(now, header, next_hop, actions);
@@ -70,20 +69,27 @@ impl Dsr {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         };
-        self.rescue(now, packet, header, next_hop, actions);
+        let dead = if self.params.check_queued_replies {
+            Some([self.node, next_hop])
+        } else {
+            // In ns-2.35 a packet's place on its source route moves on when the packet is queued, and is put
+            // back only for the one whose transmission failed.
+            header.next_hop_of(next_hop).map(|after| [next_hop, after])
+        };
+        self.rescue(now, packet, header, dead, actions);
         if self.params.error_per_source {
             self.report(now, header, next_hop, actions);
         }
     }
 
     /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
-    /// the way salvages it (§8.3.6).
+    /// the way salvages it (§8.3.6), unless it is a reply that offers the link `dead`.
     pub(super) fn rescue(
         &mut self,
         now: Time,
         packet: Packet,
         header: &Header,
-        next_hop: NodeId,
+        dead: Option<[NodeId; 2]>,
         actions: &mut Vec<Action>,
     ) {
         if header.reply.is_some() && !self.params.salvage_replies {
@@ -95,7 +101,7 @@ impl Dsr {
         } else if u32::from(header.salvaged) >= self.params.max_salvages {
             actions.push(Action::Drop(packet, DropReason::SalvageLimit));
         } else if let Some(route) = self.route_to(now, packet.dst, false) {
-            self.salvage(now, packet, header, next_hop, &route, actions);
+            self.salvage(now, packet, header, dead, &route, actions);
         } else if self.params.salvage_requests > 0 {
             let dst = packet.dst;
             self.hold(now, packet, actions);
@@ -110,15 +116,16 @@ impl Dsr {
         now: Time,
         mut packet: Packet,
         header: &Header,
-        next_hop: NodeId,
+        dead: Option<[NodeId; 2]>,
         route: &Route,
         actions: &mut Vec<Action>,
     ) {
-        let uses_link = |path: &Route| {
-            path.windows(2).any(|link| link == [self.node, next_hop] || link == [next_hop, self.node])
+        let offers = |[from, to]: [NodeId; 2]| {
+            let uses_link =
+                |path: &Route| path.windows(2).any(|link| link == [from, to] || link == [to, from]);
+            header.reply.as_ref().is_some_and(uses_link)
         };
-        if header.reply.as_ref().is_some_and(uses_link) {
-            // The reply offers the very link that has failed.
+        if dead.is_some_and(offers) {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         }

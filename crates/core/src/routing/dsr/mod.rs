@@ -140,6 +140,10 @@ params! {
         /// Also salvage replies, unless they contain the very link that failed. The standard drops them: a
         /// reply is to test the path that it takes.
         salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
+        /// Check replies that waited in the interface queue for the link that failed as the one whose
+        /// transmission failed is checked. Off: as in ns-2, they are checked for the link after it on their
+        /// way, so that replies that offer the dead link are salvaged.
+        check_queued_replies: bool = true, "", "ns-2.35 dsragent.cc";
         /// MAX_SALVAGE_COUNT: the maximum number of times that a packet is salvaged.
         max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
         /// Number of requests, to neighbours only, that a node sends for packets of other nodes that it
@@ -196,6 +200,7 @@ impl DsrParams {
             overheard_packets: 1024,
             cached_reply_jitter_ms: 0.0,
             salvage_replies: true,
+            check_queued_replies: false,
             max_route_nodes: 16,
             // The wait grows with the attempts made so far, the first one among them.
             request_period_s: 2.0,
@@ -243,6 +248,7 @@ impl DsrParams {
             secondary_paths: 34,
             salvage_requests: 0,
             max_salvages: 255,
+            check_queued_replies: true,
             second_ip_header: false,
             flow_state: false,
             handle_overheard_errors: false,
