@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from manetlab import InputError
-from manetlab.shares import max_min, regions
+from manetlab import InputError, Scenario, chain_runs, run
+from manetlab.chain_throughput import Key, Table, packaged, read
+from manetlab.shares import at_instant, max_min, regions
+from tests.conftest import Cli
 
 ROW = [(200.0 * place, 0.0) for place in range(8)]
 
@@ -168,3 +174,118 @@ def test_the_range_is_included() -> None:
 def test_what_is_no_path_is_refused(path: list[int]) -> None:
     with pytest.raises(InputError, match="flow A"):
         regions(ROW, {"A": path}, 250.0)
+
+
+def scenario(flows: list[dict[str, Any]], **fields: Any) -> Scenario:
+    """Flows in a row of eight nodes, 200 m apart."""
+    tcp = [{"kind": "tcp", "start_s": 0.0, "segment_bytes": 600, **flow} for flow in flows]
+    places = {"movement": {"positions": [list(place) for place in ROW]}, "traffic": {"flows": tcp}}
+    return Scenario.build({**places, "duration_s": 100.0, "profile": "ns-2.35", **fields})
+
+
+def table(tmp_path: Path) -> Table:
+    rows = (
+        '[[row]]\nprofile = "ns-2.35"\nrts = true\ndata_rate_bps = 2e6\nsegment_bytes = 600\n'
+        "throughput_bps = [900e3, 450e3, 300e3]\nhalf_width_95_bps = [0, 0, 0]\n"
+    )
+    path = tmp_path / "table.toml"
+    path.write_text(rows)
+    return read(path)
+
+
+def test_a_flows_rate_is_its_share_of_what_it_would_carry_alone(tmp_path: Path) -> None:
+    made = scenario([{"src": 0, "dst": 2}, {"src": 3, "dst": 4}, {"src": 5, "dst": 6}]).resolve()
+    found = at_instant(made, table=table(tmp_path))
+    assert (found.time_s, found.range_m) == (0.0, pytest.approx(250.0, abs=0.1))
+    # Region 2 has the first two, region 4 the last two; no region has all three.
+    assert [flow.path for flow in found.flows] == [[0, 1, 2], [3, 4], [5, 6]]
+    assert [flow.share for flow in found.flows] == [Fraction(1, 2)] * 3
+    assert [flow.rate_bps for flow in found.flows] == [225e3, 450e3, 450e3]
+    assert [flow.regions for flow in found.flows] == [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 6]]
+    assert all(flow.bottleneck in flow.regions for flow in found.flows)
+
+
+def test_paths_are_those_of_static_routes() -> None:
+    # Two ways of two hops: static routes take the smaller number.
+    places = [[0.0, 0.0], [200.0, 0.0], [0.0, 200.0], [200.0, 200.0]]
+    made = scenario([{"src": 0, "dst": 3}], movement={"positions": places}, routing="static")
+    assert at_instant(made.resolve()).flows[0].path == [0, 1, 3]
+
+
+def test_paths_can_be_given() -> None:
+    made = scenario([{"src": 0, "dst": 2}, {"src": 4, "dst": 5}]).resolve()
+    assert at_instant(made, range_m=10.0).flows[0].share == 1
+    found = at_instant(made, paths={0: [0, 4, 2]}, range_m=10.0)
+    assert [flow.path for flow in found.flows] == [[0, 4, 2], None]
+    for paths, what in (
+        ({0: [0, 1]}, "flow's path"),
+        ({0: []}, "flow's path"),
+        ({2: [0, 2]}, "no such flow"),
+    ):
+        with pytest.raises(InputError, match=what):
+            at_instant(made, paths=paths)
+
+
+def test_only_active_flows_share() -> None:
+    made = scenario(
+        [{"src": 0, "dst": 1}, {"src": 1, "dst": 2, "start_s": 30.0}, {"src": 2, "dst": 3, "stop_s": 50.0}],
+        warmup_s=20.0,
+    ).resolve()
+    # Of itself the first instant in the measurement in which all have begun.
+    assert at_instant(made).time_s == 30.0
+    shares_at = {time_s: [flow.share for flow in at_instant(made, time_s).flows] for time_s in (0, 30, 50)}
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    assert shares_at == {0: [half, None, half], 30: [third] * 3, 50: [half, half, None]}
+
+
+def test_what_has_no_path_or_no_row_has_no_rate(tmp_path: Path) -> None:
+    flows = [{"src": 0, "dst": 8}, {"src": 0, "dst": 1, "segment_bytes": 700}]
+    places = [*map(list, ROW), [9000.0, 0.0]]
+    made = scenario(flows, movement={"positions": places}).resolve()
+    apart, odd = at_instant(made, table=table(tmp_path)).flows
+    assert (apart.share, apart.rate_bps, apart.hops) == (None, None, None) and "no path" in apart.note
+    assert (odd.share, odd.rate_bps) == (1, None) and "segments of 700 bytes" in odd.note
+
+
+@pytest.mark.parametrize(
+    "given", [{"time_s": 101.0}, {"time_s": -1.0}, {"range_m": 0.0}, {"range_m": math.nan}]
+)
+def test_an_instant_and_a_radius_that_cannot_be_are_refused(given: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="shares"):
+        at_instant(scenario([{"src": 0, "dst": 1}]).resolve(), **given)
+
+
+def test_the_command_shows_what_python_finds(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(
+        'duration_s = 10.0\nprofile = "ns-2.35"\nmac = { rts_threshold_bytes = 2347 }\n'
+        "[movement.chain]\nnodes = 8\n[traffic]\nflows = [\n"
+        '{ kind = "tcp", src = 0, dst = 2, start_s = 0.0, segment_bytes = 600 },\n'
+        '{ kind = "tcp", src = 3, dst = 5, start_s = 0.0, segment_bytes = 601 },\n]\n'
+    )
+    done = cli("shares", path, "--json")
+    assert done.returncode == 0, done.stderr
+    found = at_instant(Scenario.load(path).resolve())
+    assert json.loads(done.stdout) == found.to_dict()
+    assert found.flows[0].rate_bps == pytest.approx(packaged().bps(packaged_key(600), 2) / 2)
+    text = cli("shares", path, "--at", 5, "--range", 260).stdout
+    assert "0 → 1 → 2" in text and "1/2" in text and f"{found.flows[0].rate_bps / 1e3:.1f}" in text
+    assert "Flow 1: the table has no row" in text and "260.0 m" in text
+    assert cli("shares", path, "--at", 11).returncode == 2
+
+
+def packaged_key(segment_bytes: int) -> Key:
+    """What is nearest to the paper's settings."""
+    return Key("ns-2.35", False, 2e6, segment_bytes)
+
+
+def test_the_packaged_table_says_what_chains_carry_now() -> None:
+    # Whoever changes what a lone flow carries measures the table again, by the command in docs/shares.md.
+    for hops in (1, 4):
+        row = packaged().rows[packaged_key(600)]
+        made = row.made_with
+        assert len(str(made["commit"])) == 40
+        base = {"profile": "ns-2.35", **made["changes"]}
+        chains = [chain_runs.chain(base, hops, 600, made["spacing_m"]).changed(seed=seed) for seed in (1, 2)]
+        mean = sum(run(each).totals["tcp_throughput_bps"] for each in chains) / 2
+        assert mean == pytest.approx(row.over(hops), abs=5 * row.half_width_95_bps[hops - 1])

@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
+
+PACKAGED = Path(__file__).with_suffix(".toml")
+"""The table that comes with the package."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,12 @@ class Table:
                 for key, row in self.rows.items()
             ]
         }
+
+
+@cache
+def packaged() -> Table:
+    """The table that comes with the package."""
+    return read(PACKAGED)
 
 
 def read(path: Path) -> Table:

@@ -9,12 +9,19 @@ one that is smaller already, or as small, were to shrink. docs/shares.md has the
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from manetlab import _core
+from manetlab.chain_throughput import Key, Table, packaged
 from manetlab.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from manetlab.resolving import Resolved
 
 RegionName = TypeVar("RegionName", bound=Hashable)
 FlowName = TypeVar("FlowName", bound=Hashable)
@@ -112,3 +119,185 @@ def _check_path(flow: object, path: Sequence[int], nodes: int) -> None:
     if len(path) < 2 or len(set(path)) < len(path) or not all(known):
         wanted = f"two or more different nodes from 0 to {nodes - 1}"
         raise InputError("not a path", f"regions: flow {flow}", shown(list(path)), wanted)
+
+
+@dataclass(frozen=True)
+class FlowShare:
+    """A flow's share at an instant.
+
+    Attributes:
+        flow: Its number in the scenario.
+        src: Its source.
+        dst: Its destination.
+        path: The nodes of its path, both ends included; None if it has no path or is not active.
+        regions: The centres of the regions that it is in.
+        bottleneck: The centre of the region that bounds its share.
+        share: Its max-min fair share; None without a path.
+        alone_bps: What it would carry alone over a path of its length, in bit/s; None if that is not known.
+        note: Why it has no share or no rate; empty if it has both.
+    """
+
+    flow: int
+    src: int
+    dst: int
+    path: list[int] | None
+    regions: list[int]
+    bottleneck: int | None
+    share: Fraction | None
+    alone_bps: float | None = None
+    note: str = ""
+
+    @property
+    def hops(self) -> int | None:
+        """Length of its path."""
+        return None if self.path is None else len(self.path) - 1
+
+    @property
+    def rate_bps(self) -> float | None:
+        """Its fair rate, in bit/s: its share of what it would carry alone (equation 1)."""
+        if self.share is None or self.alone_bps is None:
+            return None
+        return float(self.share) * self.alone_bps
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, the share as a number and, exactly, as text."""
+        return {
+            "flow": self.flow,
+            "src": self.src,
+            "dst": self.dst,
+            "path": self.path,
+            "hops": self.hops,
+            "regions": self.regions,
+            "bottleneck": self.bottleneck,
+            "share": None if self.share is None else float(self.share),
+            "share_exact": None if self.share is None else str(self.share),
+            "alone_bps": self.alone_bps,
+            "rate_bps": self.rate_bps,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The shares of a scenario's flows at an instant.
+
+    Attributes:
+        time_s: The instant, in s.
+        range_m: The radius of a region, in m.
+        flows: The flows, in order.
+    """
+
+    time_s: float
+    range_m: float
+    flows: list[FlowShare]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as one mapping."""
+        flows = [each.to_dict() for each in self.flows]
+        return {"time_s": self.time_s, "range_m": self.range_m, "flows": flows}
+
+
+def of_flows(
+    positions: Sequence[tuple[float, float]],
+    flows: Sequence[Mapping[str, Any]],
+    paths: Mapping[int, Sequence[int]],
+    range_m: float,
+) -> list[FlowShare]:
+    """The shares of flows that take these paths, without rates.
+
+    Args:
+        positions: Where each node is, in m.
+        flows: The flows, with their ``src`` and ``dst``.
+        paths: The nodes of each path by the flow's number; flows without one have no share.
+        range_m: The radius of a region, in m.
+
+    Raises:
+        InputError: A path names a node that does not exist, or does not lead from the flow's source to its
+            destination.
+    """
+    for number, given in paths.items():
+        path = list(given)
+        if not 0 <= number < len(flows):
+            raise InputError("no such flow", "paths", shown(number), f"a flow from 0 to {len(flows) - 1}")
+        ends = (flows[number]["src"], flows[number]["dst"])
+        if not path or (path[0], path[-1]) != ends:
+            wanted = f"nodes from {ends[0]} to {ends[1]}"
+            raise InputError("not the flow's path", f"paths: flow {number}", shown(path), wanted)
+    around = regions(positions, paths, range_m)
+    found = max_min(around)
+    made = []
+    for number, flow in enumerate(flows):
+        taken = list(paths[number]) if number in paths else None
+        inside = [centre for centre, members in around.items() if number in members]
+        bottleneck, share = found.bottlenecks.get(number), found.shares.get(number)
+        made.append(FlowShare(number, flow["src"], flow["dst"], taken, inside, bottleneck, share))
+    return made
+
+
+def at_instant(
+    resolved: Resolved,
+    time_s: float | None = None,
+    *,
+    paths: Mapping[int, Sequence[int]] | None = None,
+    range_m: float | None = None,
+    table: Table | None = None,
+) -> Shares:
+    """The shares and fair rates of a scenario's flows at an instant.
+
+    Args:
+        resolved: The scenario.
+        time_s: The instant, in s. If not given, the first in the measurement in which every flow has begun.
+        paths: The nodes of each path by the flow's number; shortest paths, those of static routes, if not
+            given, and none for flows that are not active at the instant.
+        range_m: The radius of a region, in m; the radio's receive range if not given.
+        table: What flows carry alone; the package's table if not given.
+
+    Raises:
+        InputError: The instant is not in the run, a path does not fit its flow, or the radius is not above 0.
+    """
+    duration_s = resolved.core["duration_s"]
+    if time_s is None:
+        time_s = max([resolved.core["warmup_s"], *(flow["start_s"] for flow in resolved.flows)])
+    if not 0 <= time_s <= duration_s:
+        wanted = f"a time from 0 to {duration_s:g} s"
+        raise InputError("the instant is not in the run", "shares: time_s", f"{time_s} s", wanted)
+    radio = json.dumps(resolved.params["radio"])
+    if range_m is None:
+        range_m, _ = _core.radio_ranges(radio)
+    if not 0 < range_m < math.inf:
+        raise InputError("the radius of regions is not allowed", "shares: range_m", f"{range_m} m", "above 0")
+    active = {number for number, flow in enumerate(resolved.flows) if is_active(flow, time_s)}
+    if paths is None:
+        ends = [(flow["src"], flow["dst"]) for flow in resolved.flows]
+        found = enumerate(_core.shortest_paths(radio, resolved.movement, ends, time_s))
+        paths = {number: path for number, path in found if path is not None and number in active}
+    listed = of_flows(resolved.movement.positions(time_s), resolved.flows, paths, range_m)
+    known = packaged() if table is None else table
+    return Shares(time_s, range_m, [_with_rate(each, resolved, known) for each in listed])
+
+
+def is_active(flow: Mapping[str, Any], time_s: float) -> bool:
+    """Whether a flow has begun and its source has not been told to stop."""
+    stop_s = flow.get("stop_s")
+    return bool(flow["start_s"] <= time_s and (stop_s is None or time_s < stop_s))
+
+
+def payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]) -> int | None:
+    """The payload of a flow's packets, in bytes; None if they differ in size."""
+    if flow["kind"] in ("tcp", "web"):
+        given = flow.get("segment_bytes")
+        return int(params["tcp"]["segment_bytes"] if given is None else given)
+    return int(flow["bytes"]) if "bytes" in flow else None
+
+
+def _with_rate(share: FlowShare, resolved: Resolved, table: Table) -> FlowShare:
+    """The same with what the flow would carry alone."""
+    if share.hops is None:
+        return replace(share, note="no path, or not active")
+    size = payload_bytes(resolved.flows[share.flow], resolved.params)
+    if size is None:
+        return replace(share, note="packets of different sizes")
+    key = Key.of(resolved.scenario.profile, resolved.params, size)
+    if (alone_bps := table.find(key, share.hops)) is None:
+        return replace(share, note=f"the table has no row for {key}")
+    return replace(share, alone_bps=alone_bps)

@@ -21,6 +21,7 @@ COMMANDS = Commands(
         "report": "manetlab.cli.reports:report",
         "demo": "manetlab.cli.demos:demo",
         "scenario": "manetlab.cli.scenarios:app",
+        "shares": "manetlab.cli.shares:shares",
         "chain-throughput": "manetlab.cli.shares:chain_throughput",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",

@@ -1,9 +1,10 @@
-"""``manetlab chain-throughput``."""
+"""``manetlab shares`` and ``manetlab chain-throughput``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,11 +14,70 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from manetlab.chain_throughput import Key, Row
+    from manetlab.shares import Shares
 
 MOST_HOPS = 100
 """Maximum length of a chain, in hops."""
 MOST_SEEDS = 10_000
 """Maximum number of runs of a chain."""
+
+
+@click.command()
+@options.ANY_SCENARIO
+@options.SET
+@options.JSON
+@click.option(
+    "--at", type=float, help="Instant, s. [first instant of the measurement with every flow started]"
+)
+@click.option("--range", "range_m", type=float, help="Radius of a region, m. [receive range of the radio]")
+@click.option(
+    "--table",
+    type=options.PATH,
+    help="Table of `chain-throughput` with what a flow carries alone. [built-in]",
+)
+def shares(
+    scenario: Path | None,
+    as_json: bool,
+    at: float | None,
+    range_m: float | None,
+    table: Path | None,
+    **described: Any,
+) -> None:
+    """Compute each flow's max-min fair share of its bottleneck region, and its fair rate."""
+    from manetlab.chain_throughput import read
+    from manetlab.shares import at_instant
+
+    known = None if table is None else read(table)
+    resolved = options.scenario_from(scenario, **described).resolve()
+    found = at_instant(resolved, at, range_m=range_m, table=known)
+    if as_json:
+        print(json.dumps(found.to_dict()))
+    else:
+        _print_shares(found)
+
+
+def _print_shares(found: Shares) -> None:
+    from manetlab.tables import Table, stdout_console
+
+    columns = ("flow", "path", "bottleneck", "share", "alone, kb/s", "rate, kb/s")
+    table = Table("Max-min fair shares", columns, text_columns=2)
+    for each in found.flows:
+        table.add(
+            str(each.flow),
+            f"{each.src} → {each.dst}" if each.path is None else " → ".join(map(str, each.path)),
+            "–" if each.bottleneck is None else f"node {each.bottleneck}",
+            "–" if each.share is None else str(each.share),
+            _kbps(each.alone_bps),
+            _kbps(each.rate_bps),
+        )
+        if each.note:
+            table.notes.append(f"Flow {each.flow}: {each.note}.")
+    table.notes.insert(0, f"At {found.time_s:g} s; regions have a radius of {found.range_m:.1f} m.")
+    table.print(stdout_console())
+
+
+def _kbps(bps: float | None) -> str:
+    return "–" if bps is None else f"{bps / 1e3:.1f}"
 
 
 @click.command("chain-throughput")
