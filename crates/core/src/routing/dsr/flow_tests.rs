@@ -270,8 +270,8 @@ fn queued_reply(params: &DsrParams, offered: &[u32]) -> Result<Vec<u32>, DropRea
     }
 }
 
-/// The link that failed is ME → 2. In ns-2.35 replies that waited for it are checked for 2 → 6, the link after
-/// it on their way, and the one whose transmission failed for ME → 2.
+/// The link that failed is ME → 2. In ns-2.35 replies that waited for it are checked for 2 → 6, the link
+/// after it on their way, and the one whose transmission failed for ME → 2.
 #[test]
 fn in_the_ns_2_set_queued_replies_are_checked_for_the_link_after_the_next_hop() {
     let checked = DsrParams { check_queued_replies: true, ..ns_2() };
