@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from manetlab import InputError, Scenario, topology
-from manetlab.topology import report, shortest_hops_over_time
+from manetlab import InputError, Scenario, run, topology
+from manetlab.topology import path_hops, report, shortest_hops_over_time
 from tests.conftest import Cli
 from tests.examples import CBR_FLOW, chain, mobile
 
@@ -164,3 +164,51 @@ def test_the_command_line_reads_files_of_ns2(cli: Cli, ns2: Path) -> None:
     done = cli("scenario", "report", *files, "--duration", 100)
     assert done.returncode == 0, done.stderr
     assert "mean shortest path" in done.stdout
+
+
+def test_path_hops_are_the_shares_of_a_fine_search() -> None:
+    waypoint = {"nodes": 20, "width_m": 1000.0, "height_m": 1000.0, "speed_max": 30.0}
+    scenario = mobile(movement={"waypoint": waypoint}, duration_s=60.0, warmup_s=20.0, seed=5)
+    pairs = [(0, 1), (2, 3), (4, 5)]
+    found = path_hops(scenario, pairs)
+    fine = shortest_hops_over_time(scenario, pairs, step_s=0.01)
+    first = fine.times_s.index(20.0)
+    for pair, each, hops in zip(pairs, found, fine.hops, strict=True):
+        window = hops[first:]
+        assert (each.src, each.dst) == pair
+        shares = {hops: window.count(hops) / len(window) for hops in {*window} - {None}}
+        assert each.shares == pytest.approx(shares, abs=3e-3)
+        assert each.partitioned == pytest.approx(window.count(None) / len(window), abs=3e-3)
+        assert (each.hops_min, each.hops_max) == (min(shares), max(shares))
+        assert each.mode_share == max(each.shares.values()) == each.shares[each.hops_mode or 0]
+        assert each.hops_mean is not None
+        with_path = sum(each.shares.values())
+        mean = sum(hops * share for hops, share in each.shares.items()) / with_path
+        assert each.hops_mean == pytest.approx(mean)
+
+
+def test_a_pair_holds_its_hops_or_does_not() -> None:
+    still = chain(movement={"positions": [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [9000.0, 0.0]]})
+    near, apart = path_hops(still, [(2, 0), (0, 3)])
+    assert near.holds(2)
+    assert not near.holds(1, share=0.01)
+    assert (apart.shares, apart.hops_mode, apart.partitioned) == ({}, None, 1.0)
+    with pytest.raises(InputError, match="path_hops: pair 0"):
+        path_hops(still, [(0, 4)])
+
+
+def test_runs_measure_the_hops_of_paths_if_they_are_asked_to() -> None:
+    scenario = mobile(movement={"waypoint": {"nodes": 12, "speed_max": 30.0}}, warmup_s=4.0)
+    plain, measured = run(scenario), run(scenario, network={"measure_path_hops": True})
+    for before, flow, found in zip(plain.flows, measured.flows, path_hops(scenario), strict=True):
+        added = {name: flow[name] for name in flow.keys() - before.keys()}
+        assert before == {name: flow[name] for name in before}
+        assert added == {
+            "path_hops_min": found.hops_min,
+            "path_hops_max": found.hops_max,
+            "path_hops_mean": found.hops_mean,
+            "path_hops_mode": found.hops_mode,
+            "path_hops_mode_share": found.mode_share,
+            "path_partitioned": found.partitioned,
+        }
+    assert measured.totals == plain.totals

@@ -141,6 +141,15 @@ RTP = {
     "rtp_round_trip_mean_s": TIME_OR_NONE,
     "rtp_in_time_fraction": SHARE_OR_NONE,
 }
+# With network.measure_path_hops.
+PATH = {
+    "path_hops_min": COUNT_OR_NONE,
+    "path_hops_max": COUNT_OR_NONE,
+    "path_hops_mean": HOPS_OR_NONE,
+    "path_hops_mode": COUNT_OR_NONE,
+    "path_hops_mode_share": SHARE_OR_NONE,
+    "path_partitioned": Range(high=1.0),
+}
 WEB = {
     "cycles": COUNT,
     "cycles_begun": COUNT,
@@ -231,6 +240,8 @@ def faults(result: Result) -> Iterator[str]:
         table = EVERY_FLOW | BY_KIND[flow["kind"]]
         if "rtp_jitter_s" in flow:
             table = table | RTP
+        if scenario["params"]["network"]["measure_path_hops"]:
+            table = table | PATH
         measured = {name: value for name, value in flow.items() if name not in NAMED}
         for fault in (*_outside(measured, table, duration_s), *_unfit(flow, duration_s - warmup_s)):
             yield f"{fault} (a flow of kind {flow['kind']})"
@@ -275,6 +286,10 @@ ORDERED = (
     ("message_latency_p95_s", "message_latency_p99_s"),
     ("response_time_mean_s", "response_time_max_s"),
     ("route_repair_mean_s", "route_repair_max_s"),
+    ("path_hops_min", "path_hops_mode"),
+    ("path_hops_min", "path_hops_mean"),
+    ("path_hops_mode", "path_hops_max"),
+    ("path_hops_mean", "path_hops_max"),
 )
 """Pairs of measures of a flow of which the first is not above the second."""
 

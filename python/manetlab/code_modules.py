@@ -35,6 +35,7 @@ class Use:
         congestion: The congestion control of its TCP senders; empty without TCP.
         route_failure: How its TCP senders treat route failures; empty without TCP.
         drawn: What is drawn from its seed: ``waypoint``, ``random`` and ``web``.
+        path_hops: Whether the flows' shortest paths are measured.
     """
 
     routing: str
@@ -43,6 +44,7 @@ class Use:
     congestion: str
     route_failure: str
     drawn: frozenset[str]
+    path_hops: bool = False
 
     @classmethod
     def of(cls, resolved: Resolved) -> Use:
@@ -64,6 +66,7 @@ class Use:
             str(tcp["variant"]) if has_tcp else "",
             str(tcp["route_failure"]) if has_tcp else "",
             frozenset(name for name, is_drawn in drawn.items() if is_drawn),
+            bool(resolved.params["network"]["measure_path_hops"]),
         )
 
     @property
@@ -133,7 +136,8 @@ OPTIONAL: Mapping[str, Condition] = {
         for folder in ("routing", "wire")
     },
     "routing/flooding": _routed("flooding"),
-    **{name: _routed("static") for name in ("routing/static_routes", "topology")},
+    "routing/static_routes": _routed("static"),
+    "topology": lambda use: use.routing == "static" or use.path_hops,
     **{name: _routed("custom") for name in ("wire/custom", "py/routing")},
     **{name: lambda use: use.tcp for name in ("transport/tcp", "wire/tcp", "flow/connection")},
     **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "tahoe", "vegas")},

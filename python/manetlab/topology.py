@@ -104,6 +104,39 @@ class HopsOverTime:
     hops: list[list[int | None]]
 
 
+@dataclass(frozen=True)
+class PathHops:
+    """Over how many hops the shortest path of a pair of nodes goes in the measurement window.
+
+    Times are exact: links are followed between instants, and hops change only with them.
+
+    Attributes:
+        src: Source node.
+        dst: Destination node.
+        shares: By number of hops, the share of the window in which the path had so many; in order of hops.
+        hops_min: The fewest hops at any time; None if there never is a path.
+        hops_max: The most hops at any time.
+        hops_mean: Mean hops over the time with a path.
+        hops_mode: The number of hops that the path has for the longest time; of two equal times the smaller.
+        mode_share: The share of the window in which it has so many.
+        partitioned: The share of the window without a path.
+    """
+
+    src: int
+    dst: int
+    shares: dict[int, float]
+    hops_min: int | None
+    hops_max: int | None
+    hops_mean: float | None
+    hops_mode: int | None
+    mode_share: float | None
+    partitioned: float
+
+    def holds(self, hops: int, share: float = 1.0) -> bool:
+        """Whether the path has this number of hops for at least this share of the window."""
+        return self.shares.get(hops, 0.0) >= share
+
+
 def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> TopologyReport:
     """The topology that a scenario's movement makes.
 
@@ -156,13 +189,50 @@ def shortest_hops_over_time(
     resolved = _resolved(scenario)
     duration_s = resolved.scenario.duration_s
     _check_step(step_s, duration_s, "shortest_hops_over_time: step_s")
-    listed = [(flow["src"], flow["dst"]) for flow in resolved.flows] if pairs is None else list(pairs)
-    for number, pair in enumerate(listed):
-        _check_pair(pair, resolved.movement.nodes, f"shortest_hops_over_time: pair {number}")
+    listed = _pairs(resolved, pairs, "shortest_hops_over_time")
     hops = _core.shortest_hops(resolved.core_json(), resolved.movement, listed, step_s)
     # As the core counts: whole nanoseconds.
     step_ns, end_ns = round(step_s * 1e9), round(duration_s * 1e9)
     return HopsOverTime([time / 1e9 for time in range(0, end_ns, step_ns)], listed, hops)
+
+
+def path_hops(
+    scenario: Scenario | Resolved | str | Path, pairs: Iterable[tuple[int, int]] | None = None
+) -> list[PathHops]:
+    """How long the shortest path of each pair has how many hops, from the end of the warm-up to the end.
+
+    Args:
+        scenario: A scenario, or the name of a TOML file that holds one.
+        pairs: Source and destination of each pair; those of the flows, in their order, if not given.
+
+    Raises:
+        InputError: The scenario cannot be used, or a node is not allowed.
+    """
+    resolved = _resolved(scenario)
+    listed = _pairs(resolved, pairs, "path_hops")
+    found = json.loads(_core.path_hops(resolved.core_json(), resolved.movement, listed))
+    return [
+        PathHops(
+            src,
+            dst,
+            dict(each["shares"]),
+            each["path_hops_min"],
+            each["path_hops_max"],
+            each["path_hops_mean"],
+            each["path_hops_mode"],
+            each["path_hops_mode_share"],
+            each["path_partitioned"],
+        )
+        for (src, dst), each in zip(listed, found, strict=True)
+    ]
+
+
+def _pairs(resolved: Resolved, pairs: Iterable[tuple[int, int]] | None, where: str) -> list[tuple[int, int]]:
+    """The pairs asked for, or else those of the flows."""
+    listed = [(flow["src"], flow["dst"]) for flow in resolved.flows] if pairs is None else list(pairs)
+    for number, pair in enumerate(listed):
+        _check_pair(pair, resolved.movement.nodes, f"{where}: pair {number}")
+    return listed
 
 
 def _resolved(scenario: Scenario | Resolved | str | Path) -> Resolved:

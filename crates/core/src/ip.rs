@@ -13,5 +13,8 @@ params! {
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
         /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
+        /// Measure over how many hops each flow's shortest path went, and for how long. It changes nothing
+        /// else in a run, and costs time.
+        measure_path_hops: bool = false, "", "Choi & Yoo 2004, IV.A";
     }
 }

@@ -169,5 +169,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::path_hops, module)?)?;
     Ok(())
 }

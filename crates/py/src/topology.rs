@@ -5,7 +5,7 @@ use manetlab_core::mobility::Path;
 use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::routing::{RouteTable, shortest_hops as routes_of_fewest_hops};
 use manetlab_core::scenario::Scenario;
-use manetlab_core::topology::{Query, analyse, hops_over_time};
+use manetlab_core::topology::{PathMeasures, Query, analyse, hop_times, hops_over_time};
 use manetlab_core::wire::NodeId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -107,4 +107,41 @@ fn path(routes: &RouteTable, src: NodeId, dst: NodeId) -> Option<Vec<u32>> {
         nodes.push(at.0);
     }
     Some(nodes)
+}
+
+/// The shortest path of a pair over the window.
+#[derive(Serialize)]
+struct PathFound {
+    /// The numbers of hops, each with the share of the time that it had so many.
+    shares: Vec<(u32, f64)>,
+    #[serde(flatten)]
+    measures: PathMeasures,
+}
+
+/// Over how many hops the shortest path of each pair went from the end of the warm-up to the end of the run,
+/// and for how long: a JSON list of objects.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
+pub(crate) fn path_hops(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    pairs: Vec<(u32, u32)>,
+) -> PyResult<String> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let query = Query {
+        movement: &scenario.movement,
+        range_m: range_m(&scenario),
+        window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
+        step: Span::from_secs(1.0),
+        pairs: &pairs,
+    };
+    let found = py
+        .detach(|| hop_times(&query, &mut || !interrupted()))
+        .ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    let found: Vec<PathFound> = found
+        .iter()
+        .map(|times| PathFound { shares: times.shares().collect(), measures: times.measures() })
+        .collect();
+    json(&found)
 }

@@ -75,7 +75,8 @@ pub fn run_with(
     scenario.check_own_protocol(make.is_some())?;
     let mut network = Network::new(scenario, options, make);
     network.run_to_end(go_on)?;
-    network.into_outcome(scenario)
+    let paths = results::paths_of_flows(scenario, go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
+    network.into_outcome(scenario, &paths)
 }
 
 /// Events after which [`run_while`] asks whether to go on: some hundredths of a second.

@@ -1,10 +1,13 @@
 //! The end of a run: the books are closed, the measures taken.
 
+use crate::kernel::{Span, Time};
 use crate::observe::{
     CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals, RunResult, RunTotals,
     WebTotals,
 };
+use crate::radio::Propagation;
 use crate::scenario::Scenario;
+use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
 use crate::wire::mac::Body;
 use crate::wire::{FlowId, Packet};
 
@@ -12,7 +15,12 @@ use super::delays::Delayed;
 use super::{Network, Outcome, RunError};
 
 impl Network {
-    pub(super) fn into_outcome(self, scenario: &Scenario) -> Result<Outcome, RunError> {
+    /// `paths`: the measures of each flow's shortest path, or nothing if they are not wanted.
+    pub(super) fn into_outcome(
+        self,
+        scenario: &Scenario,
+        paths: &[PathMeasures],
+    ) -> Result<Outcome, RunError> {
         let mut held: Vec<Packet> = Vec::new();
         self.visit_held(&mut |packet| held.push(packet.clone()));
         let mut flows: Vec<FlowResult> =
@@ -22,6 +30,9 @@ impl Network {
             (0..self.flows.len() as u32).map(|id| self.cost(FlowId(id))).collect();
         for (flow, (count, packets, bytes)) in flows.iter_mut().zip(&costs) {
             flow.cost = count.cost(*packets, *bytes);
+        }
+        for (flow, path) in flows.iter_mut().zip(paths) {
+            flow.path = Some(path.clone());
         }
         let transmitted = self.flows.iter().map(|flow| flow.flow.transfer_sent_bytes()).sum();
         let totals = RunTotals {
@@ -49,6 +60,7 @@ impl Network {
             measures: of.flow.measures(&self.meter),
             rtp: of.flow.rtp_measures(),
             cost: FlowCost::default(),
+            path: None,
         }
     }
 
@@ -88,4 +100,27 @@ impl Network {
             }
         }
     }
+}
+
+/// How far ahead links are looked for; it decides about the work only.
+const STEP: Span = Span::from_millis(1000);
+
+/// The measures of each flow's shortest path in the window, nothing if they are not wanted; none if `go_on`
+/// says no.
+pub(super) fn paths_of_flows(
+    scenario: &Scenario,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<PathMeasures>> {
+    if !scenario.params.network.measure_path_hops {
+        return Some(Vec::new());
+    }
+    let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+    let query = Query {
+        movement: &scenario.movement,
+        range_m: Propagation::new(&scenario.params.radio).receive_range_m(),
+        window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
+        step: STEP,
+        pairs: &pairs,
+    };
+    Some(hop_times(&query, go_on)?.iter().map(HopTimes::measures).collect())
 }

@@ -32,6 +32,7 @@ pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 use serde::Serialize;
 
 use crate::drops::{DropReason, Layer};
+use crate::topology::PathMeasures;
 
 /// The measures of one flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -53,6 +54,9 @@ pub struct FlowResult {
     /// What it cost at the MACs.
     #[serde(flatten)]
     pub cost: FlowCost,
+    /// Its shortest path; left out where that is not measured.
+    #[serde(flatten)]
+    pub path: Option<PathMeasures>,
 }
 
 /// What the ends of an RTP flow know, of the whole run unless said otherwise.

@@ -14,6 +14,15 @@ pub(super) struct LinkTotals {
     pub(super) up_s: f64,
 }
 
+/// A link that came up or broke.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Change {
+    /// Seconds from the beginning of the step.
+    pub(super) at_s: f64,
+    pub(super) link: Link,
+    pub(super) is_up: bool,
+}
+
 /// The links of an instant, and how they got there.
 pub(super) struct Links {
     paths: Vec<Path>,
@@ -26,6 +35,8 @@ pub(super) struct Links {
     /// The links that broke in the last step and the seconds from its beginning to their first break, in
     /// order.
     broken: Vec<(Link, f64)>,
+    /// Every change of the last step, if they are wanted.
+    changes: Option<Vec<Change>>,
     totals: LinkTotals,
 }
 
@@ -37,7 +48,22 @@ impl Links {
         up.sort_unstable();
         let on_leg = vec![0; paths.len()];
         let totals = LinkTotals::default();
-        Links { paths, range_m, now: start, on_leg, up, broken: Vec::new(), totals }
+        Links { paths, range_m, now: start, on_leg, up, broken: Vec::new(), changes: None, totals }
+    }
+
+    /// The same, and every change of a step is kept for [`Links::changes`].
+    pub(super) fn with_changes(self) -> Links {
+        Links { changes: Some(Vec::new()), ..self }
+    }
+
+    /// The links that are up in this instant, in order.
+    pub(super) fn up(&self) -> &[Link] {
+        &self.up
+    }
+
+    /// What changed in the last step, in order of time; nothing if it was not asked for.
+    pub(super) fn changes(&self) -> &[Change] {
+        self.changes.as_deref().unwrap_or_default()
     }
 
     /// The graph of this instant; what jumps in it has jumped.
@@ -57,6 +83,7 @@ impl Links {
             *leg += path.legs()[*leg..].partition_point(|leg| leg.start <= now) - 1;
         }
         self.broken.clear();
+        self.changes.iter_mut().for_each(Vec::clear);
         let before = std::mem::take(&mut self.up);
         let candidates = self.candidates(&before, next);
         let mut was_up = before.into_iter().peekable();
@@ -65,6 +92,10 @@ impl Links {
             self.follow(link, started_up, next);
         }
         debug_assert!(was_up.peek().is_none(), "every link that is up is a candidate");
+        if let Some(changes) = &mut self.changes {
+            // Stable, so that a link's changes in one instant stay in order.
+            changes.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        }
         self.now = next;
         &self.broken
     }
@@ -99,8 +130,16 @@ impl Links {
 
     /// Follows one pair from now to `next`.
     fn follow(&mut self, link: Link, started_up: bool, next: Time) {
-        let mut course =
-            Course { is_up: started_up, up_since_s: 0.0, made: 0, broken: 0, up_s: 0.0, first_break: None };
+        let mut course = Course {
+            link,
+            is_up: started_up,
+            up_since_s: 0.0,
+            made: 0,
+            broken: 0,
+            up_s: 0.0,
+            first_break: None,
+            log: self.changes.as_mut(),
+        };
         let range2 = self.range_m * self.range_m;
         let legs =
             [link.0, link.1].map(|node| &self.paths[node as usize].legs()[self.on_leg[node as usize]..]);
@@ -128,16 +167,19 @@ impl Links {
 const SLACK_M: f64 = 1e-3;
 
 /// A pair's link within a step; times are seconds from the step's beginning.
-struct Course {
+struct Course<'a> {
+    link: Link,
     is_up: bool,
     up_since_s: f64,
     made: u64,
     broken: u64,
     up_s: f64,
     first_break: Option<f64>,
+    /// Where changes are kept, if they are wanted.
+    log: Option<&'a mut Vec<Change>>,
 }
 
-impl Course {
+impl Course<'_> {
     /// Both nodes go straight on for `span`: at first `apart` metres from each other, at the relative
     /// `speed`.
     fn go_straight(&mut self, start_s: f64, span: Span, apart: (f64, f64), speed: (f64, f64), range2: f64) {
@@ -168,6 +210,11 @@ impl Course {
     }
 
     fn set(&mut self, up: bool, at_s: f64) {
+        if up != self.is_up
+            && let Some(log) = &mut self.log
+        {
+            log.push(Change { at_s, link: self.link, is_up: up });
+        }
         match (self.is_up, up) {
             (false, true) => {
                 self.made += 1;

@@ -11,6 +11,7 @@
 
 mod graph;
 mod links;
+mod paths;
 
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ use crate::kernel::{Span, Time};
 use crate::mobility::{Path, Trajectory};
 
 pub use graph::Graph;
+pub use paths::{HopTimes, PathMeasures, hop_times};
 
 use links::Links;
 

@@ -161,4 +161,89 @@ fn it_stops_when_it_is_told_to() {
     let query = Query { movement: &movement, range_m: 1.0, window, step: Span::from_secs(1.0), pairs: &[] };
     assert_eq!(analyse(&query, &mut || false), None);
     assert_eq!(hops_over_time(&query, &mut || false), None);
+    assert_eq!(hop_times(&query, &mut || false), None);
+}
+
+/// The hops of each pair's shortest path from 0 to `until_s`, links over 250 m.
+fn hop_times_of(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)]) -> Vec<HopTimes> {
+    let query = Query {
+        movement,
+        range_m: 250.0,
+        window: (Time::ZERO, secs(until_s)),
+        step: Span::from_secs(1.0),
+        pairs,
+    };
+    hop_times(&query, &mut || true).expect("nobody stops it")
+}
+
+#[test]
+fn a_path_has_its_hops_from_the_instant_of_one_link_to_that_of_another() {
+    // Node 2 walks at 100 m/s along a chain of four and away from it. It is 250 m from node 0 after 1 s, from
+    // node 1 after 3 s, from node 3 after 5 s, and from node 4 after 6.5 s, in the middle of a step.
+    let movement = [
+        Trajectory::fixed(0.0, 0.0),
+        Trajectory::fixed(200.0, 0.0),
+        goes(150.0, 0.0, 0.0, (5000.0, 0.0), 100.0),
+        Trajectory::fixed(400.0, 0.0),
+        Trajectory::fixed(550.0, 0.0),
+    ];
+    let found = hop_times_of(&movement, 10.0, &[(0, 2), (2, 0), (0, 4)]);
+    let (hops, shares): (Vec<u32>, Vec<f64>) = found[0].shares().unzip();
+    assert_eq!(hops, [1, 2, 3, 4]);
+    assert!(shares.iter().zip([0.1, 0.2, 0.2, 0.15]).all(|(share, wanted)| close(Some(*share), wanted)));
+    let measures = found[0].measures();
+    assert_eq!((measures.path_hops_min, measures.path_hops_max), (Some(1), Some(4)));
+    assert!(close(Some(measures.path_partitioned), 0.35));
+    assert!(close(measures.path_hops_mean, (0.1 + 0.4 + 0.6 + 0.6) / 0.65));
+    assert!(close(measures.path_hops_mode_share, 0.2));
+    assert_eq!(found[0], found[1]);
+    // Whatever node 2 does, nothing is added up for a path that stays: its share is 1 to the last bit.
+    assert_eq!(found[2].shares().collect::<Vec<_>>(), [(3, 1.0)]);
+}
+
+#[test]
+fn of_two_numbers_of_hops_that_lasted_equally_long_the_smaller_is_the_mode() {
+    let jump = Command::Jump { at: secs(5.0), to: Point { x: 400.0, y: 0.0 } };
+    let jumper = Trajectory { start: Point { x: 200.0, y: 10.0 }, commands: vec![jump] };
+    let movement = [Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0), jumper];
+    let measures = hop_times_of(&movement, 10.0, &[(0, 2)])[0].measures();
+    assert_eq!(measures.path_hops_mode, Some(1));
+    assert_eq!(measures.path_hops_mode_share, Some(0.5));
+    assert_eq!(measures.path_hops_mean, Some(1.5));
+}
+
+#[test]
+fn a_pair_that_never_has_a_path_has_no_hops() {
+    let movement = [Trajectory::fixed(0.0, 0.0), Trajectory::fixed(900.0, 0.0)];
+    let measures = hop_times_of(&movement, 10.0, &[(0, 1)])[0].measures();
+    assert_eq!(measures, PathMeasures { path_partitioned: 1.0, ..PathMeasures::default() });
+}
+
+#[test]
+fn hop_times_are_those_of_a_search_every_five_milliseconds() {
+    for (seed, boundary) in [(1, Boundary::Classic), (2, Boundary::Wrap), (3, Boundary::Bounce)] {
+        let params = WaypointParams {
+            nodes: 20,
+            speed_min: 10.0,
+            speed_max: 40.0,
+            boundary,
+            start: Start::Uniform,
+            ..WaypointParams::default()
+        };
+        let movement =
+            waypoint::generate(&params, Span::from_secs(40.0), &Streams::new(seed, 0)).expect("a movement");
+        let pairs = [(0, 1), (5, 9), (17, 2)];
+        let exact = hop_times_of(&movement, 40.0, &pairs);
+        let step = Span::from_millis(5);
+        let window = (Time::ZERO, secs(40.0));
+        let query = Query { movement: &movement, range_m: 250.0, window, step, pairs: &pairs };
+        let plain = hops_over_time(&query, &mut || true).expect("nobody stops it");
+        for (exact, plain) in exact.iter().zip(&plain) {
+            for hops in 1..20 {
+                let count = plain.iter().filter(|&&each| each == Some(hops)).count();
+                let share = exact.shares().find(|&(each, _)| each == hops).map_or(0.0, |(_, share)| share);
+                assert!((share - count as f64 / plain.len() as f64).abs() < 2e-3, "{boundary:?}, {hops}");
+            }
+        }
+    }
 }
