@@ -15,6 +15,14 @@ class Movement:
     @staticmethod
     def grid(columns: int, rows: int, spacing_m: float) -> Movement: ...
     @staticmethod
+    def areas(
+        counts: tuple[int, int, int],
+        hops: int,
+        lengths_m: tuple[float, float, float, float],
+        seed: int,
+        replication: int,
+    ) -> Movement: ...
+    @staticmethod
     def waypoint(params_json: str, duration_s: float, seed: int, replication: int) -> Movement: ...
     def to_ns2(self) -> str: ...
     @property

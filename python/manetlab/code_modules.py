@@ -34,7 +34,7 @@ class Use:
         carriers: What carries the messages of its flows.
         congestion: The congestion control of its TCP senders; empty without TCP.
         route_failure: How its TCP senders treat route failures; empty without TCP.
-        drawn: What is drawn from its seed: ``waypoint``, ``random`` and ``web``.
+        drawn: What is drawn from its seed: ``waypoint``, ``areas``, ``random`` and ``web``.
         path_hops: Whether the flows' shortest paths are measured.
     """
 
@@ -56,6 +56,7 @@ class Use:
         movement, source = resolved.scenario.movement, resolved.scenario.traffic
         drawn = {
             "waypoint": resolved.scenario.movement_file is None and movement.waypoint is not None,
+            "areas": resolved.scenario.movement_file is None and movement.areas is not None,
             "random": source.random is not None,
             "web": source.web is not None,
         }
@@ -158,7 +159,7 @@ OPTIONAL: Mapping[str, Condition] = {
     "traffic/poisson": _kind("poisson"),
     "traffic/trace": _kind("trace"),
     "traffic/video": _kind("video"),
-    "mobility/waypoint": _drawn("waypoint"),
+    **{f"mobility/{name}": _drawn(name) for name in ("areas", "waypoint")},
     "py/traffic": lambda use: bool(use.drawn & {"random", "web"}),
     "python/traffic": _drawn("random"),
     "python/web": _drawn("web"),

@@ -84,6 +84,7 @@ RTP_FLOW = (
     Metric("rtp_round_trip_mean_s", "round trip", "ms", 1e3, 1),
     Metric("rtp_in_time_fraction", "in time", "%", 100, 1),
 )
+PROGRESS = (Metric("unsmoothness", "unsmoothness", "", 1, 2),)
 WEB_FLOW = (
     Metric("cycles", "cycles"),
     Metric("cycles_completed", "completed"),
@@ -107,6 +108,7 @@ TOTALS = (
     Metric("tcp_connect_time_mean_s", "TCP connect time", "s", 1, 3),
     Metric("tcp_retransmissions", "TCP segments retransmitted"),
     Metric("tcp_timeouts", "TCP timeouts"),
+    Metric("tcp_unsmoothness_max", "unsmoothness of the worst TCP flow", "", 1, 2),
     Metric("cbr_sent", "CBR packets sent"),
     Metric("cbr_received", "CBR packets received"),
     Metric("cbr_delivery_fraction", "CBR delivery", "%", 100, 2),

@@ -117,6 +117,11 @@ def _movement(scenario: Scenario) -> _core.Movement:
         return _core.Movement.grid(source.chain.nodes, 1, source.chain.spacing_m)
     if source.grid is not None:
         return _core.Movement.grid(source.grid.columns, source.grid.rows, source.grid.spacing_m)
+    if (areas := source.areas) is not None:
+        counts = (areas.sources, areas.sinks, areas.forwarders)
+        lengths_m = (areas.spacing_m, areas.height_m, areas.end_width_m, areas.band_width_m)
+        streams = (scenario.seed, scenario.replication)
+        return _core.Movement.areas(counts, areas.hops, lengths_m, *streams)
     assert source.positions is not None
     return _core.Movement.fixed(source.positions)
 

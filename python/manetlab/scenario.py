@@ -146,8 +146,9 @@ class Scenario(Record):
     def is_drawn(self) -> bool:
         """Whether movement or traffic depend on the seed, so that each replication has its own."""
         sessions_drawn = self.traffic.web is not None and web.SESSIONS not in self.traffic.web
-        drawn = self.movement.waypoint is not None or self.traffic.random is not None
-        return drawn or sessions_drawn
+        source = self.movement
+        moves_drawn = source.waypoint is not None or source.areas is not None
+        return moves_drawn or self.traffic.random is not None or sessions_drawn
 
     @property
     def alike(self) -> Scenario:

@@ -191,6 +191,20 @@ class Shares:
     range_m: float
     flows: list[FlowShare]
 
+    def unfairness(self, actual_bps: Sequence[float]) -> float:
+        """How far flows are from their fair rates, in order; 0 if each has its own (equation 2).
+
+        Raises:
+            InputError: There are more or fewer flows, or one has no fair rate.
+        """
+        from manetlab.stats import unfairness
+
+        for each in self.flows:
+            if each.rate_bps is None:
+                wanted = "a fair rate for every flow"
+                raise InputError("a flow has no fair rate", f"shares: flow {each.flow}", each.note, wanted)
+        return unfairness(actual_bps, [float(each.rate_bps or 0.0) for each in self.flows])
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as one mapping."""
         flows = [each.to_dict() for each in self.flows]

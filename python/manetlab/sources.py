@@ -47,6 +47,35 @@ class Grid(Record):
             refuse(place, nodes, f"at most {MAX_NODES} nodes", hint)
 
 
+class Areas(Record):
+    """Sources, sinks and forwarders, numbered in this order, in areas one hop apart, drawn from the seed."""
+
+    sources: int = integer("Number of sources.", 1, MAX_NODES)
+    sinks: int = integer("Number of sinks.", 1, MAX_NODES)
+    forwarders: int = integer(
+        "Number of forwarders; they take turns in the bands between the ends.", 1, MAX_NODES
+    )
+    hops: int = integer("Hops from a source to a sink: one more than there are bands.", 2, MAX_NODES, 3)
+    spacing_m: float = number(
+        "Distance between the middles of neighbouring areas, in m.", 0, FARTHEST_M, "m", 200.0, above=True
+    )
+    height_m: float = number("Extent of the areas from south to north, in m.", 0, FARTHEST_M, "m", 100.0)
+    end_width_m: float = number(
+        "Extent of the areas of sources and sinks from west to east, in m.", 0, FARTHEST_M, "m", 10.0
+    )
+    band_width_m: float = number(
+        "Extent of a band of forwarders from west to east, in m.", 0, FARTHEST_M, "m", 20.0
+    )
+
+    def _check(self, place: Place) -> None:
+        if (nodes := self.sources + self.sinks + self.forwarders) > MAX_NODES:
+            hint = "the number of nodes is sources + sinks + forwarders"
+            refuse(place, nodes, f"at most {MAX_NODES} nodes", hint)
+        if self.forwarders < self.hops - 1:
+            wanted, hint = f"{self.hops - 1} or more", "each of the bands between the ends needs a node"
+            refuse(place.at("forwarders"), self.forwarders, wanted, hint)
+
+
 def _coordinate(meaning: str) -> Field:
     coordinate: Field = number(meaning, -FARTHEST_M, FARTHEST_M, "m")
     return coordinate
@@ -73,6 +102,7 @@ class MovementSource(Record):
     )
     chain: Chain | None = table("Nodes in a line.", Chain, None)
     grid: Grid | None = table("Nodes in a grid.", Grid, None)
+    areas: Areas | None = table("Sources, forwarders and sinks in areas one hop apart.", Areas, None)
 
     def _check(self, place: Place) -> None:
         given = [name for name in self.fields if getattr(self, name) is not None]

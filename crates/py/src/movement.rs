@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::mobility::{Path, Trajectory};
+use manetlab_core::mobility::{Areas, Path, Trajectory, areas};
 use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::topology::Graph;
 use manetlab_formats::{Limits, read_movement, write_movement};
@@ -55,6 +55,24 @@ impl Movement {
     #[staticmethod]
     fn grid(columns: u32, rows: u32, spacing_m: f64) -> Movement {
         Movement::new(waypoint::grid(columns, rows, spacing_m))
+    }
+
+    /// Nodes that stand still in areas one hop apart: sources, sinks, and forwarders between them, which have
+    /// places drawn from the seed. `lengths_m` are the distance between neighbouring areas, their extent from
+    /// south to north, and the extent of end areas and of bands of forwarders from west to east, in m.
+    #[staticmethod]
+    fn areas(
+        counts: (u32, u32, u32),
+        hops: u32,
+        lengths_m: (f64, f64, f64, f64),
+        seed: u64,
+        replication: u64,
+    ) -> Movement {
+        let (sources, sinks, forwarders) = counts;
+        let (spacing_m, height_m, end_width_m, band_width_m) = lengths_m;
+        let given =
+            Areas { sources, sinks, forwarders, hops, spacing_m, height_m, end_width_m, band_width_m };
+        Movement::new(areas(&given, &Streams::new(seed, replication)))
     }
 
     /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are

@@ -11,7 +11,7 @@ from manetlab import flows, parameters, web
 from manetlab.errors import InputError, shown
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form, merged
-from manetlab.sources import Chain, Grid, MovementSource, RandomTraffic, TrafficSource
+from manetlab.sources import Areas, Chain, Grid, MovementSource, RandomTraffic, TrafficSource
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -27,6 +27,7 @@ def known() -> tuple[str, ...]:
         "movement.waypoint": tuple(parameters.waypoint_schema()),
         "movement.chain": tuple(Chain.fields),
         "movement.grid": tuple(Grid.fields),
+        "movement.areas": tuple(Areas.fields),
         "traffic": tuple(TrafficSource.fields),
         "traffic.random": tuple(RandomTraffic.fields),
         "traffic.web": (web.SESSIONS, *parameters.web_schema()),

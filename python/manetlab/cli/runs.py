@@ -159,7 +159,7 @@ def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
 
-    from manetlab.metrics import FLOWS, MESSAGE_FLOW, RTP_FLOW, TOTALS
+    from manetlab.metrics import FLOWS, MESSAGE_FLOW, PROGRESS, RTP_FLOW, TOTALS
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
@@ -168,6 +168,7 @@ def show(result: Result) -> None:
         for kind, metrics in FLOWS.items()
     ]
     shown.append(("RTP", RTP_FLOW, [flow for flow in result.flows if "rtp_jitter_s" in flow]))
+    shown.append(("Progress", PROGRESS, [flow for flow in result.flows if "unsmoothness" in flow]))
     for title, metrics, flows in shown:
         if flows:
             headings = (metric.heading for metric in metrics)
@@ -179,6 +180,7 @@ def show(result: Result) -> None:
     # A kind of traffic that is not there has no totals to show.
     there = {flow["kind"] for flow in result.flows}
     absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
+    absent += [] if "tcp_unsmoothness_max" in result.totals else ["tcp_unsmoothness_max"]
     absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
     totals = Table("Totals", ("metric", "value"))
     for metric in TOTALS:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from manetlab.chain_throughput import Key, Row
+    from manetlab.resolving import Resolved
     from manetlab.shares import Shares
 
 MOST_HOPS = 100
@@ -35,12 +36,14 @@ MOST_SEEDS = 10_000
     type=options.PATH,
     help="Table of `chain-throughput` with what a flow carries alone. [built-in]",
 )
+@click.option("--run", "runs", is_flag=True, help="Run the scenario too, and show what each flow gets.")
 def shares(
     scenario: Path | None,
     as_json: bool,
     at: float | None,
     range_m: float | None,
     table: Path | None,
+    runs: bool,
     **described: Any,
 ) -> None:
     """Compute each flow's max-min fair share of its bottleneck region, and its fair rate."""
@@ -50,28 +53,57 @@ def shares(
     known = None if table is None else read(table)
     resolved = options.scenario_from(scenario, **described).resolve()
     found = at_instant(resolved, at, range_m=range_m, table=known)
+    actual_bps = _actual_bps(resolved) if runs else None
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(_as_dict(found, actual_bps)))
     else:
-        _print_shares(found)
+        _print_shares(found, actual_bps)
 
 
-def _print_shares(found: Shares) -> None:
+def _actual_bps(resolved: Resolved) -> list[float | None]:
+    """What each flow gets in a run."""
+    from manetlab.running import run
+
+    return [flow.get("throughput_bps") for flow in run(resolved).flows]
+
+
+def _unfairness(found: Shares, actual_bps: list[float | None] | None) -> float | None:
+    """The unfairness of what flows get, if all have a fair rate."""
+    if actual_bps is None or any(each.rate_bps is None for each in found.flows):
+        return None
+    return found.unfairness([each or 0.0 for each in actual_bps])
+
+
+def _as_dict(found: Shares, actual_bps: list[float | None] | None) -> dict[str, Any]:
+    data = found.to_dict()
+    if actual_bps is not None:
+        for flow, actual in zip(data["flows"], actual_bps, strict=True):
+            flow["actual_bps"] = actual
+        data["unfairness"] = _unfairness(found, actual_bps)
+    return data
+
+
+def _print_shares(found: Shares, actual_bps: list[float | None] | None) -> None:
     from manetlab.tables import Table, stdout_console
 
-    columns = ("flow", "path", "bottleneck", "share", "alone, kb/s", "rate, kb/s")
+    columns = ["flow", "path", "bottleneck", "share", "alone, kb/s", "rate, kb/s"]
     table = Table("Max-min fair shares", columns, text_columns=2)
     for each in found.flows:
-        table.add(
+        cells = [
             str(each.flow),
             f"{each.src} → {each.dst}" if each.path is None else " → ".join(map(str, each.path)),
             "–" if each.bottleneck is None else f"node {each.bottleneck}",
             "–" if each.share is None else str(each.share),
             _kbps(each.alone_bps),
             _kbps(each.rate_bps),
-        )
+        ]
+        table.add(*cells, *([] if actual_bps is None else [_kbps(actual_bps[each.flow])]))
         if each.note:
             table.notes.append(f"Flow {each.flow}: {each.note}.")
+    if actual_bps is not None:
+        columns.append("actual, kb/s")
+        unfairness = _unfairness(found, actual_bps)
+        table.notes.append("Unfairness: " + ("–" if unfairness is None else f"{unfairness:.3f}."))
     table.notes.insert(0, f"At {found.time_s:g} s; regions have a radius of {found.range_m:.1f} m.")
     table.print(stdout_console())
 

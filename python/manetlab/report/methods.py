@@ -149,6 +149,10 @@ def _mobility(resolved: Resolved) -> str:
     if source.grid is not None:
         grid = source.grid
         return f"{STATIC}, in a grid of {grid.columns} × {grid.rows}, {grid.spacing_m:g} m apart"
+    if source.areas is not None:
+        areas = source.areas
+        nodes = f"{areas.sources} sources, {areas.forwarders} forwarders, {areas.sinks} sinks"
+        return f"{STATIC}, drawn in areas {areas.spacing_m:g} m apart: {nodes}; {areas.hops} hops"
     return f"{STATIC}, at given positions"
 
 

@@ -25,6 +25,7 @@ from manetlab.stats.intervals import (
     percentiles,
     t_quantile,
 )
+from manetlab.stats.progress import effective_horizon, equivalent_routing_load, unsmoothness
 from manetlab.stats.stopping import Sequential, replications_needed
 from manetlab.stats.warmup import Truncation, mser5, warmup_check, warmup_warning
 
@@ -40,7 +41,9 @@ __all__ = [
     "bootstrap_interval",
     "bounded_interval",
     "compare_with_best",
+    "effective_horizon",
     "equivalence_p",
+    "equivalent_routing_load",
     "heavy_tail_warning",
     "holm",
     "jain",
@@ -56,6 +59,7 @@ __all__ = [
     "replications_needed",
     "t_quantile",
     "unfairness",
+    "unsmoothness",
     "warmup_check",
     "warmup_warning",
 ]

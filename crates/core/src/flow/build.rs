@@ -39,7 +39,9 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
             let mut params = flow.tcp();
             params.window = window.unwrap_or(params.window);
             params.segment_bytes = segment_bytes.unwrap_or(params.segment_bytes);
-            Box::new(Transfer::new(flow.start, flow.stop, bytes, flow.connection(&params)))
+            let allowed = Span::from_secs(params.allowed_pause_s);
+            let transfer = Transfer::new(flow.start, flow.stop, bytes, flow.connection(&params));
+            Box::new(transfer.with_progress(allowed))
         }
         &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
             let interval = Span::from_secs(interval_s);

@@ -33,7 +33,9 @@ mod transfer;
 mod web;
 
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, RtpMeasures, RunningCounts};
+use crate::observe::{
+    FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures, RtpMeasures, RunningCounts,
+};
 use crate::routing::Notice;
 use crate::wire::tcp;
 use crate::wire::{Ecn, Packet, Payload};
@@ -175,6 +177,11 @@ pub trait Flow {
 
     /// What RTP measures; none if the flow has none.
     fn rtp_measures(&self) -> Option<RtpMeasures> {
+        None
+    }
+
+    /// What is measured of the flow's progress in a run that ends at `end`; none if that was not asked for.
+    fn progress_measures(&self, _end: Time) -> Option<ProgressMeasures> {
         None
     }
 

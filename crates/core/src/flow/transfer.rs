@@ -2,8 +2,8 @@
 
 use super::connection::Connection;
 use super::{Action, End, Flow, Timer};
-use crate::kernel::Time;
-use crate::observe::{FlowMeasures, FlowSample, Meter, RunningCounts};
+use crate::kernel::{Span, Time};
+use crate::observe::{FlowMeasures, FlowSample, Meter, Progress, ProgressMeasures, RunningCounts};
 use crate::routing::Notice;
 use crate::wire::tcp;
 use crate::wire::{Packet, Payload};
@@ -16,6 +16,8 @@ pub(super) struct Transfer {
     /// None: data without end.
     bytes: Option<u64>,
     connection: Connection,
+    /// How its data arrive; none if that was not asked for.
+    progress: Option<Progress>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,13 @@ enum State {
 impl Transfer {
     /// A transfer of `bytes`, or without end, that begins at `start` and sends nothing new from `stop` on.
     pub(super) fn new(start: Time, stop: Time, bytes: Option<u64>, connection: Connection) -> Transfer {
-        Transfer { state: State::NotStarted, start, stop, bytes, connection }
+        Transfer { state: State::NotStarted, start, stop, bytes, connection, progress: None }
+    }
+
+    /// The same transfer, whose progress is measured against a pause of `allowed`; not if that is zero.
+    pub(super) fn with_progress(mut self, allowed: Span) -> Transfer {
+        self.progress = (allowed > Span::ZERO).then(|| Progress::new(self.start, allowed));
+        self
     }
 
     fn source_deadline(&self) -> Time {
@@ -81,7 +89,10 @@ impl Flow for Transfer {
     fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
         match &packet.payload {
             Payload::Tcp(_, segment) => {
-                self.connection.handle_segment(now, packet, segment, actions);
+                let in_order = self.connection.handle_segment(now, packet, segment, actions);
+                if let (Some(progress), Some(bytes)) = (&mut self.progress, in_order) {
+                    progress.arrived(now, bytes);
+                }
             }
             _ => actions.push(Action::Broken("a TCP transfer gets a packet that is no segment")),
         }
@@ -111,6 +122,11 @@ impl Flow for Transfer {
 
     fn measures(&self, meter: &Meter) -> FlowMeasures {
         FlowMeasures::Tcp(self.connection.measures(meter, self.start))
+    }
+
+    fn progress_measures(&self, end: Time) -> Option<ProgressMeasures> {
+        let last = self.connection.completed().unwrap_or(self.stop).min(end);
+        self.progress.as_ref().map(|progress| progress.measures(last))
     }
 
     fn stream_bytes(&self) -> Option<u64> {

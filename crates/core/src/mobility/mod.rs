@@ -6,9 +6,11 @@
 //!
 //! *Deviations*: 1 to 6 in docs/models/mobility.md.
 
+mod areas;
 mod path;
 pub mod waypoint;
 
+pub use areas::{Areas, areas};
 pub use path::{Leg, Path};
 
 use crate::kernel::Time;

@@ -2,8 +2,8 @@
 
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals, RunResult, RunTotals,
-    WebTotals,
+    CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals, ProgressTotals,
+    RunResult, RunTotals, WebTotals,
 };
 use crate::radio::Propagation;
 use crate::scenario::Scenario;
@@ -39,6 +39,7 @@ impl Network {
             common: self.meter.totals(&measures, transmitted, self.receptions()),
             messages: MessageTotals::of(&measures),
             web: WebTotals::of(&measures),
+            progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             costs: CostTotals::of(costs.into_iter(), self.meter.air()),
         };
         let drops = self.meter.drop_counts();
@@ -59,6 +60,7 @@ impl Network {
             start_s: scenario.flows[id as usize].start_s,
             measures: of.flow.measures(&self.meter),
             rtp: of.flow.rtp_measures(),
+            progress: of.flow.progress_measures(Time::from_secs(scenario.duration_s)),
             cost: FlowCost::default(),
             path: None,
         }

@@ -11,6 +11,7 @@ mod messages;
 mod meter;
 mod outages;
 mod outcome;
+mod progress;
 mod recording;
 pub mod returns;
 mod series;
@@ -25,6 +26,7 @@ pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use outcome::{Options, Outcome, RunError};
+pub use progress::{Progress, ProgressMeasures, ProgressTotals};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
@@ -51,6 +53,9 @@ pub struct FlowResult {
     /// What RTP measures; left out where the flow has none.
     #[serde(flatten)]
     pub rtp: Option<RtpMeasures>,
+    /// What is measured of its progress; left out where that was not asked for.
+    #[serde(flatten)]
+    pub progress: Option<ProgressMeasures>,
     /// What it cost at the MACs.
     #[serde(flatten)]
     pub cost: FlowCost,
@@ -234,6 +239,9 @@ pub struct RunTotals {
     /// The measures of the Web sessions; left out where there are none.
     #[serde(flatten)]
     pub web: Option<WebTotals>,
+    /// What is measured of the progress of TCP flows; left out where that was not asked for.
+    #[serde(flatten)]
+    pub progress: Option<ProgressTotals>,
     /// What the data cost at the MAC.
     #[serde(flatten)]
     pub costs: CostTotals,

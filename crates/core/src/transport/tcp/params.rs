@@ -235,6 +235,10 @@ params! {
         immediate_ack_for_duplicate: bool = true, "", "RFC 9293 §3.10.7.4 (ns-2: no)";
         /// Is the SYN acknowledged at once?
         immediate_ack_for_syn: bool = true, "", "RFC 9293 §3.10.7.2; ns-2 SYN_immediate_ack_";
+
+        /// The pause in a transfer's progress that has an unsmoothness of 1; zero: unsmoothness is not
+        /// measured.
+        allowed_pause_s: f64 = 0.0, "s", "Osipov and Tschudin 2006 §IV.C.1: 3 s", [0.0, 1e6];
     }
 }
 
