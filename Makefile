@@ -113,9 +113,10 @@ fuzz: build
 		cargo install --quiet --root target/tools cargo-fuzz
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
+		case $$target in movement | traffic) length=1024 ;; *) length=256 ;; esac; \
 		RUSTC_BOOTSTRAP=1 PATH="$(abspath target/tools/bin):$$PATH" \
 		cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -print_final_stats=1 \
-			$(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) || exit 1; \
+			-max_len=$$length $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) || exit 1; \
 	done
 	$(BIN)/python -m tests.fuzzing $(FUZZ_READERS) \
 		$(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(FUZZ_SECONDS))

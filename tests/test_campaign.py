@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections import Counter
@@ -156,6 +157,10 @@ FACTORS: dict[str, tuple[dict[str, Any], str]] = {
         "tables already have a column of that name",
     ),
     "no level": ({"load": [{"label": "x", "fields": {}}]}, "fields is a table with at least one entry"),
+    "a field that is no name": (
+        {"load": [{"label": "x", "fields": {7: 1}}]},
+        "fields is a table with at least one entry",
+    ),
     "one field by two factors": (
         {"tcp.window": [1, 2], "both": [{"label": "x", "fields": {"tcp.window": 3}}]},
         "combine both in one factor",
@@ -197,6 +202,27 @@ VALUES: dict[str, dict[str, Any]] = {
 def test_bad_values_are_refused(case: str) -> None:
     with pytest.raises(InputError):
         small(**VALUES[case])
+
+
+@pytest.mark.parametrize("given", [None, 3, "x", []])
+def test_what_is_no_table_is_no_campaign(given: Any) -> None:
+    with pytest.raises(InputError) as refused:
+        Campaign.build(given)
+    assert refused.value.what == "not a campaign"
+
+
+def test_a_value_that_no_store_can_keep_is_refused() -> None:
+    # Every level replaces it, so that no scenario has it.
+    traffic = {
+        **BASE["traffic"],
+        "random": {**BASE["traffic"]["random"], "cbr_bytes": datetime.date(2026, 1, 1)},
+    }
+    campaign = small(
+        base={**BASE, "traffic": traffic}, factors={"traffic.random.cbr_bytes": [64, 512]}, replications=1
+    )
+    with pytest.raises(InputError) as refused:
+        campaign.run()
+    assert refused.value.what == "the campaign cannot be stored"
 
 
 def test_a_campaign_of_a_thousand_million_combinations_is_refused_at_once() -> None:

@@ -75,6 +75,15 @@ def refused(path: Path) -> InputError:
         "UPDATE task SET point = 99 WHERE point = 3",
         "UPDATE task SET key = 'x' WHERE point = 3 AND replication = 1",
         "UPDATE run SET totals = CAST(x'ff00ff' AS TEXT)",
+        "UPDATE run SET totals = CAST(totals AS BLOB)",
+        "UPDATE task SET key = CAST(key AS BLOB)",
+        "UPDATE campaign SET folder = CAST(folder AS BLOB)",
+        "UPDATE campaign SET reached = 'x'",
+        "UPDATE campaign SET reached = -1",
+        "INSERT INTO failure VALUES (1, 4, 1, 'code', 'error', 'now')",
+        "INSERT INTO failure VALUES (1, 'x', 1, 'code', 'error', 'now')",
+        "INSERT INTO failure VALUES (1, 0, -1, 'code', 'error', 'now')",
+        "INSERT INTO failure VALUES (1, 0, 1, 'code', x'00', 'now')",
     ],
 )
 def test_a_changed_value_is_refused(store: Path, statement: str) -> None:

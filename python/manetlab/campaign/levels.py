@@ -59,6 +59,7 @@ def _is_labelled(value: object) -> bool:
         and isinstance(value["label"], str | int | float)
         and isinstance(value["fields"], Mapping)
         and bool(value["fields"])
+        and all(isinstance(field, str) for field in value["fields"])
     )
 
 

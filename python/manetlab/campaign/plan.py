@@ -164,6 +164,9 @@ class Campaign:
         Raises:
             InputError: A key is unknown or missing, or a value is not allowed.
         """
+        if not isinstance(data, Mapping):
+            wanted = "a mapping from keys to values"
+            raise InputError("not a campaign", where, shown(data), wanted, "see docs/campaigns.md")
         keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
         for key in data:
             if key not in keys:
@@ -257,6 +260,7 @@ class Campaign:
         Raises:
             InputError: A point's scenario cannot be used.
         """
+        self._check_storable()
         files: dict[Path, None] = {}
         for scenario in self.first_scenarios():
             scenario.resolve()
@@ -408,6 +412,15 @@ class Campaign:
         for name in fields.REPLICATED:
             if name in self.base:
                 fields.check(name, f"{self.where}: base")
+
+    def _check_storable(self) -> None:
+        """Refuses what JSON cannot say, be it in a field of the base that every level replaces."""
+        try:
+            json.dumps(self.to_dict())
+        except (TypeError, ValueError) as error:
+            wanted = "text, numbers, true, false, and lists and tables of these"
+            hint = "a store keeps the campaign beside its results"
+            raise InputError("the campaign cannot be stored", self.where, str(error), wanted, hint) from None
 
     def _check_size(self) -> None:
         for key, values in self.factors.items():

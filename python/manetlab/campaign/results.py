@@ -15,7 +15,7 @@ from manetlab.campaign.database import damaged
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import RUN, Store
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 from manetlab.extras import require
 from manetlab.parameters import unknown
 
@@ -345,6 +345,11 @@ class _Raw:
             if not 0 <= run.point < point_count or run.replication < 0:
                 raise damaged(store.path, f"a run of point {run.point}, replication {run.replication}")
         self.failures = store.failures(campaign, replications)
+        for point, replication, error in self.failures:
+            is_task = isinstance(point, int) and isinstance(replication, int) and replication >= 0
+            if not is_task or not 0 <= point < point_count or not isinstance(error, str):
+                place = f"point {shown(point)}, replication {shown(replication)}"
+                raise damaged(store.path, f"a failure of {place}, with the error {shown(error)}")
         self.series = store.series_files(campaign, replications)
         self.sessions = store.sessions(campaign)
 

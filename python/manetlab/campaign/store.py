@@ -157,9 +157,11 @@ class Store(Database):
             raise InputError("the store is empty", str(self.path), "no campaign", "a campaign", hint)
         this, identity, definition, folder, digest, reached = found[0]
         self._verify(digest, (identity, definition, folder), f"campaign {this}")
+        if not isinstance(reached, int) or reached < 1:
+            raise damaged(self.path, f"campaign {this} with {shown(reached)} replications")
         where = "campaign" if self.path is None else str(self.path)
         campaign = Campaign.build(json.loads(definition), where, Path(folder))
-        return int(this), campaign, int(reached)
+        return int(this), campaign, reached
 
     # Tasks
 
@@ -311,7 +313,8 @@ class Store(Database):
         Raises:
             InputError: They are not what was stored.
         """
-        if digest != digest_of(values):
+        # A column of SQLite may hold bytes, whatever its type; nothing that was stored does.
+        if bytes in map(type, values) or digest != digest_of(values):
             raise damaged(self.path, f"{what} is not what its digest says")
 
     def finished(self, campaign: int, replications: int) -> list[tuple[Any, ...]]:
