@@ -43,6 +43,8 @@ OWN_SECTION = 4
 NEAR, EXTREME = "near", "extreme"
 """How parameters are changed: a few of them to other values near the default, or one to four to the ends of
 their range or anywhere between."""
+RATES_BPS = (1e6, 2e6, 5.5e6, 11e6)
+"""The rates of 802.11b."""
 LIGHT_S_PER_M = 1e6 / 299_792_458.0
 """Travel time of light, in µs a metre."""
 
@@ -443,6 +445,22 @@ def _values(profile: str, routing: str, sender: str, changes: Mapping[str, Field
     return {section: {**held, **changes.get(section, {})} for section, held in values.items()}
 
 
+def _rates_of_80211b(mac: Mapping[str, Any]) -> dict[str, float]:
+    """The rates to change where something is asked for that only 802.11b's rates have."""
+    basic = mac["response_rate"] == "basic"
+    if not basic and mac["preamble"] == "long":
+        return {}
+    highest = float(mac["basic_rates"].split("-")[-1]) * 1e6 if basic else RATES_BPS[-1]
+    highest_bps = {"data_rate_bps": RATES_BPS[-1], "control_rate_bps": highest, "broadcast_rate_bps": highest}
+    fitting = {
+        name: min(
+            (rate for rate in RATES_BPS if rate <= highest_bps[name]), key=lambda rate: abs(rate - mac[name])
+        )
+        for name in highest_bps
+    }
+    return {name: rate for name, rate in fitting.items() if rate != mac[name]}
+
+
 def _fit(changes: dict[str, Fields], values: Params) -> float:
     """Changes what was drawn so that it fits together, and returns the radio's range in m."""
 
@@ -451,6 +469,10 @@ def _fit(changes: dict[str, Fields], values: Params) -> float:
         values[section][name] = value
 
     mac, queue = values["mac"], values["queue"]
+    for name, rate_bps in _rates_of_80211b(mac).items():
+        change("mac", name, rate_bps)
+    if mac["preamble"] == "short" and mac["data_rate_bps"] == RATES_BPS[0]:
+        change("mac", "preamble", "long")
     if mac["cw_min"] > mac["cw_max"]:
         other = "cw_max" if "cw_min" in changes.get("mac", {}) else "cw_min"
         change("mac", other, mac["cw_min"] if other == "cw_max" else mac["cw_max"])

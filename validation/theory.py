@@ -45,21 +45,21 @@ class Frames:
     windows: tuple[int, ...]
 
     @classmethod
-    def of(cls, params: Params, payload_bytes: int) -> Frames:
-        """The times for a payload under these parameters."""
+    def of(cls, params: Params, payload_bytes: int, rate_bps: float | None = None) -> Frames:
+        """The times for a payload under these parameters, or at another data rate."""
         mac, udp = params["mac"], params["network"]["udp_header_bytes"]
         length = payload_bytes + udp + IP_HEADER_BYTES + mac["llc_bytes"] + mac["data_header_bytes"]
         with_rts = length > mac["rts_threshold_bytes"]
-        answers_at_data_rate = mac["response_rate"] == "frame"
+        data_bps = mac["data_rate_bps"] if rate_bps is None else rate_bps
         slot, sifs = mac["slot_us"] * 1e-6, mac["sifs_us"] * 1e-6
         return cls(
             slot=slot,
             sifs=sifs,
-            rts=_air_time(mac, RTS_BYTES, "control_rate_bps"),
-            cts=_air_time(mac, CTS_BYTES, "control_rate_bps"),
-            ack=_air_time(mac, ACK_BYTES, f"{'data' if answers_at_data_rate else 'control'}_rate_bps"),
-            eifs=2 * sifs + 2 * slot + _air_time(mac, ACK_BYTES, "plcp_rate_bps"),
-            data=_air_time(mac, length, "data_rate_bps"),
+            rts=_air_time(mac, RTS_BYTES, mac["control_rate_bps"]),
+            cts=_air_time(mac, CTS_BYTES, mac["control_rate_bps"]),
+            ack=_air_time(mac, ACK_BYTES, _answer_bps(mac, data_bps)),
+            eifs=2 * sifs + 2 * slot + _long_plcp(mac) + 8 * ACK_BYTES / mac["plcp_rate_bps"],
+            data=_air_time(mac, length, data_bps),
             before_data=sifs + 2 * slot if mac["difs_before_data"] else sifs,
             with_rts=with_rts,
             # What collides is the RTS or a frame without one: both have the short retry limit.
@@ -151,5 +151,22 @@ def _windows(mac: dict[str, Any], attempts: int) -> tuple[int, ...]:
     return tuple(windows)
 
 
-def _air_time(mac: dict[str, Any], length_bytes: int, rate: str) -> float:
-    return float(mac["plcp_bits"] / mac["plcp_rate_bps"] + 8 * length_bytes / mac[rate])
+def _answer_bps(mac: dict[str, Any], data_bps: float) -> float:
+    """The rate of the ACK to a frame at this rate, bit/s (802.11-1999 9.6)."""
+    match mac["response_rate"]:
+        case "frame":
+            return data_bps
+        case "control":
+            return float(mac["control_rate_bps"])
+    # The choice is named by the lowest and the highest basic rate in Mb/s.
+    return min(data_bps, float(mac["basic_rates"].split("-")[-1]) * 1e6)
+
+
+def _air_time(mac: dict[str, Any], length_bytes: int, rate_bps: float) -> float:
+    """A frame on the air in s: 802.11b's short preamble is 72 bits at 1 Mb/s and 48 bits at 2 Mb/s."""
+    short = mac["preamble"] == "short" and rate_bps >= 2e6
+    return (72e-6 + 24e-6 if short else _long_plcp(mac)) + 8 * length_bytes / rate_bps
+
+
+def _long_plcp(mac: dict[str, Any]) -> float:
+    return float(mac["plcp_bits"] / mac["plcp_rate_bps"])

@@ -15,7 +15,7 @@ from manetlab.capacity import TABLE_1_1_BPS
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
 from manetlab_papers import ledger
-from validation import REFERENCE, chains, mobile, one_hop, saturation, table_1_1
+from validation import REFERENCE, chains, mobile, one_hop, rates, saturation, table_1_1
 from validation.check import as_ns2_ran, ns2_runs, replications
 from validation.measure_ns2 import Trace
 from validation.page import HEADING, OUTSIDE, renewed, summary
@@ -88,6 +88,13 @@ def test_one_hop_agrees_with_the_closed_form(profile: str, rts: bool) -> None:
     result = run(one_hop.scenario(profile, rts, 1000))
     expected = one_hop.expectation(profile, rts, 1000)
     assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=one_hop.TOLERANCE)
+
+
+@pytest.mark.parametrize(("rate_bps", "preamble"), [(1e6, "long"), (5.5e6, "long"), (11e6, "short")])
+def test_rates_of_802_11b_agree_with_the_closed_form(rate_bps: float, preamble: str) -> None:
+    result = run(rates.scenario(rate_bps, preamble, 600))
+    expected = rates.expectation(rate_bps, preamble, 600)
+    assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=rates.TOLERANCE)
 
 
 def test_the_closed_form_gives_the_published_values() -> None:

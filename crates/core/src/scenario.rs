@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
+use crate::mac::{Preamble, ResponseRate, is_dsss};
 use crate::mobility::Trajectory;
 use crate::params::OutOfRange;
 use crate::radio::Propagation;
@@ -82,6 +83,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_mac()?;
+        self.check_rates()?;
         self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
             let about = if field == "nodes" { About::Nodes } else { About::Value };
@@ -155,6 +157,47 @@ impl Scenario {
                  and answers would come after their time-outs"
             );
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
+        }
+        Ok(())
+    }
+
+    /// What only the rates of 802.11b have is asked for with these rates.
+    fn check_rates(&self) -> Result<(), ScenarioError> {
+        let mac = &self.params.mac;
+        let basic = mac.response_rate == ResponseRate::Basic;
+        let needs = if mac.preamble == Preamble::Short {
+            "mac.preamble = \"short\""
+        } else if basic {
+            "mac.response_rate = \"basic\""
+        } else {
+            return Ok(());
+        };
+        let wrong = |field: &str, found: String, wanted: String| {
+            Err(ScenarioError::Unusable { about: About::Value, field: field.to_owned(), found, wanted })
+        };
+        let rates = [
+            ("mac.data_rate_bps", mac.data_rate_bps, false),
+            ("mac.control_rate_bps", mac.control_rate_bps, true),
+            ("mac.broadcast_rate_bps", mac.broadcast_rate_bps, true),
+        ];
+        for (field, bps, for_all) in rates {
+            if !is_dsss(bps) {
+                let wanted = format!("1e6, 2e6, 5.5e6 or 11e6 bit/s: {needs} is for the rates of 802.11b");
+                return wrong(field, bps.to_string(), wanted);
+            }
+            if basic && for_all && bps > mac.basic_rates.highest_bps() {
+                let highest = mac.basic_rates.highest_bps();
+                let wanted = format!(
+                    "a basic rate, up to {highest} bit/s (mac.basic_rates), because all stations must \
+                     understand the frame (802.11-1999 §9.6)"
+                );
+                return wrong(field, bps.to_string(), wanted);
+            }
+        }
+        if mac.preamble == Preamble::Short && mac.data_rate_bps < 2e6 {
+            let wanted = "long: mac.data_rate_bps is 1e6, and 802.11b has no short preamble at 1 Mb/s \
+                          (§18.2.2.2)";
+            return wrong("mac.preamble", "short".to_owned(), wanted.to_owned());
         }
         Ok(())
     }
@@ -241,6 +284,28 @@ mod tests {
         far(&mut patient);
         patient.params.mac.propagation_allowance_us = 4.0;
         assert_eq!(patient.check(), Ok(()));
+    }
+
+    #[test]
+    fn rates_that_802_11b_lacks_are_refused_where_it_is_asked_for() {
+        let complaint_of =
+            |change: &dyn Fn(&mut crate::mac::MacParams)| complaint(|s| change(&mut s.params.mac));
+        let found = complaint_of(&|mac| (mac.response_rate, mac.data_rate_bps) = (ResponseRate::Basic, 6e6));
+        assert!(
+            found.starts_with("mac.data_rate_bps: found 6000000, wanted 1e6, 2e6, 5.5e6 or 11e6"),
+            "{found}"
+        );
+        let found = complaint_of(&|mac| (mac.preamble, mac.broadcast_rate_bps) = (Preamble::Short, 3e6));
+        assert!(found.starts_with("mac.broadcast_rate_bps: found 3000000"), "{found}");
+        let found = complaint_of(&|mac| (mac.preamble, mac.data_rate_bps) = (Preamble::Short, 1e6));
+        assert!(found.starts_with("mac.preamble: found short, wanted long"), "{found}");
+        let found =
+            complaint_of(&|mac| (mac.response_rate, mac.control_rate_bps) = (ResponseRate::Basic, 11e6));
+        assert!(found.starts_with("mac.control_rate_bps: found 11000000, wanted a basic rate"), "{found}");
+        // Without any of it rates are numbers, as in ns-2.
+        let mut free = scenario();
+        free.params.mac.data_rate_bps = 54e6;
+        assert_eq!(free.check(), Ok(()));
     }
 
     #[test]

@@ -98,7 +98,8 @@ fn closed_form_bps(params: &MacParams, payload: u32) -> f64 {
     } else {
         Span::ZERO
     };
-    let exchange = timing.difs + handshake + timing.data(frame_bytes, false) + timing.sifs + timing.ack;
+    let (data, ack) = (timing.airtime(frame_bytes, timing.data_rate), timing.ack(timing.data_rate).1);
+    let exchange = timing.difs + handshake + data + timing.sifs + ack;
     let greatest = if params.backoff_includes_cw { params.cw_min } else { params.cw_min - 1 };
     let backoff_s = f64::from(greatest) / 2.0 * timing.slot.as_secs();
     f64::from(payload) * 8.0 / (exchange.as_secs() + backoff_s)

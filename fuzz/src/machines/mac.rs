@@ -6,7 +6,7 @@ use manetlab_core::kernel::{Purpose, Span, Time};
 use manetlab_core::mac::{Dcf, MacAction, MacParams, ReceiverRules, ShortWay, Signal, Timing};
 use manetlab_core::radio::RadioParams;
 use manetlab_core::wire::arp::ArpMessage;
-use manetlab_core::wire::mac::{Body, Class, Frame, FrameKind};
+use manetlab_core::wire::mac::{Body, Class, Frame, FrameKind, Rate};
 use manetlab_core::wire::{FlowId, NodeId, Packet, Payload};
 
 use super::input::{Input, ME};
@@ -146,6 +146,7 @@ impl Bench {
             from,
             to,
             reserves: Span(u64::from(input.byte()) * 128_000),
+            rate: Rate(input.below(self.timing.rates_bps().count() as u32) as u8),
             airtime: Span(1 + u64::from(input.byte()) * 50_000),
             bytes: 14 + 10 * u32::from(input.byte()),
             sequence: (input.number() & 0xfff) as u16,

@@ -261,8 +261,10 @@ def _transport(resolved: Resolved) -> str:
 def _mac(resolved: Resolved) -> str:
     mac = resolved.params["mac"]
     data, control = (f"{mac[f'{kind}_rate_bps'] / 1e6:g} Mb/s" for kind in ("data", "control"))
-    ack = data if mac["response_rate"] == "frame" else control
-    rates = f"data {data}, RTS and CTS {control}, ACK {ack}"
+    ack = {"frame": data, "control": control}.get(
+        mac["response_rate"], f"highest of {mac['basic_rates']} Mb/s up to the data rate"
+    )
+    rates = f"{mac['preamble']} preamble, data {data}, RTS and CTS {control}, ACK {ack}"
     return f"IEEE 802.11 DCF, {rates}, RTS for unicast frames above {mac['rts_threshold_bytes']} B"
 
 

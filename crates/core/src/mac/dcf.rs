@@ -4,7 +4,7 @@
 //! *Implemented*: physical and virtual carrier sense, DIFS, EIFS, backoff with freezing and post-backoff,
 //! RTS/CTS above a threshold, ACK, short and long retry limits, duplicate filter, broadcast at its own rate.
 //! *Not implemented*: fragmentation, power saving, infrastructure mode, rates that adapt.
-//! *Deviations*: numbered 1 to 6 in docs/models/mac.md, each with its clause. What ns-2 does otherwise is a
+//! *Deviations*: numbered 1 to 9 in docs/models/mac.md, each with its clause. What ns-2 does otherwise is a
 //! parameter each, see [`MacParams`](super::MacParams).
 //!
 //! **Order of calls.** `handle_arrival` at a frame's first bit; at the last bit of a frame to the station or
@@ -18,7 +18,7 @@ use super::{Access, DataWait, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
 use crate::wire::NodeId;
-use crate::wire::mac::{ACK_BYTES, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES};
+use crate::wire::mac::{ACK_BYTES, Body, CTS_BYTES, Class, Frame, FrameKind, RTS_BYTES, Rate};
 
 /// What a station asks of the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,6 +76,8 @@ impl State {
 struct Response {
     kind: FrameKind,
     to: NodeId,
+    rate: Rate,
+    airtime: Span,
     reserves: Span,
     class: Class,
 }
@@ -86,7 +88,7 @@ struct Current {
     to: NodeId,
     body: Rc<Body>,
     bytes: u32,
-    airtime: Span,
+    rate: Rate,
     sequence: u16,
     uses_rts: bool,
     /// Is an RTS due (again) before the frame?
@@ -200,7 +202,7 @@ impl Dcf {
         self.sequence = self.sequence % 4095 + 1;
         *self.current = Some(Current {
             to,
-            airtime: timing.data(bytes, to.is_broadcast()),
+            rate: if to.is_broadcast() { timing.broadcast_rate } else { timing.data_rate },
             body: Rc::new(body),
             bytes,
             sequence: self.sequence,
@@ -447,12 +449,14 @@ impl Dcf {
 
     fn transmit_rts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(current) = &*self.current else { return };
-        let reserves = timing.sifs * 3 + timing.cts + current.airtime + timing.ack;
+        let airtime = timing.airtime(current.bytes, current.rate);
+        let reserves = timing.sifs * 3 + timing.cts + airtime + timing.ack(current.rate).1;
         let frame = Frame {
             kind: FrameKind::Rts,
             from: self.node,
             to: current.to,
             reserves: Timing::duration_field(reserves),
+            rate: timing.control_rate,
             airtime: timing.rts,
             bytes: RTS_BYTES,
             sequence: 0,
@@ -465,15 +469,20 @@ impl Dcf {
     fn transmit_data(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(current) = &*self.current else { return };
         let broadcast = current.to.is_broadcast();
-        let end = now + current.airtime;
-        let (reserves, deadline) =
-            if broadcast { (Span::ZERO, end) } else { (timing.sifs + timing.ack, end + timing.ack_wait) };
+        let airtime = timing.airtime(current.bytes, current.rate);
+        let end = now + airtime;
+        let (reserves, deadline) = if broadcast {
+            (Span::ZERO, end)
+        } else {
+            (timing.sifs + timing.ack(current.rate).1, end + timing.ack_wait(current.rate))
+        };
         let frame = Frame {
             kind: FrameKind::Data,
             from: self.node,
             to: current.to,
             reserves: Timing::duration_field(reserves),
-            airtime: current.airtime,
+            rate: current.rate,
+            airtime,
             bytes: current.bytes,
             sequence: current.sequence,
             class: current.body.class(),
@@ -485,19 +494,18 @@ impl Dcf {
     /// Sends the CTS or ACK that was due after SIFS.
     fn transmit_response(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(response) = self.response else { return };
-        let (airtime, bytes, state) = match response.kind {
-            FrameKind::Cts => {
-                let until = now + timing.cts + timing.data_wait(response.reserves);
-                (timing.cts, CTS_BYTES, State::AwaitData(until))
-            }
-            _ => (timing.ack, ACK_BYTES, State::SendingAck(now + timing.ack)),
+        let end = now + response.airtime;
+        let (bytes, state) = match response.kind {
+            FrameKind::Cts => (CTS_BYTES, State::AwaitData(end + timing.data_wait(response.reserves))),
+            _ => (ACK_BYTES, State::SendingAck(end)),
         };
         let frame = Frame {
             kind: response.kind,
             from: self.node,
             to: response.to,
             reserves: response.reserves,
-            airtime,
+            rate: response.rate,
+            airtime: response.airtime,
             bytes,
             sequence: 0,
             class: response.class,
@@ -656,7 +664,14 @@ impl Dcf {
         }
         // §7.2.1.2: what the RTS reserves less the CTS and its SIFS, rounded up like every Duration field.
         let reserves = Timing::duration_field(frame.reserves.saturating_sub(timing.sifs + timing.cts));
-        self.response = Some(Response { kind: FrameKind::Cts, to: frame.from, reserves, class: frame.class });
+        self.response = Some(Response {
+            kind: FrameKind::Cts,
+            to: frame.from,
+            rate: timing.control_rate,
+            airtime: timing.cts,
+            reserves,
+            class: frame.class,
+        });
         self.defer = Time::NEVER;
         self.resume(now, timing, out);
     }
@@ -698,8 +713,15 @@ impl Dcf {
         } else if self.response.is_some() || (timing.params().ack_needs_cts && timing.uses_rts(frame.bytes)) {
             return false;
         }
-        let ack = Response { kind: FrameKind::Ack, to: frame.from, reserves: Span::ZERO, class: frame.class };
-        self.response = Some(ack);
+        let (rate, airtime) = timing.ack(frame.rate);
+        self.response = Some(Response {
+            kind: FrameKind::Ack,
+            to: frame.from,
+            rate,
+            airtime,
+            reserves: Span::ZERO,
+            class: frame.class,
+        });
         if awaited || self.state == State::Idle {
             self.resume(now, timing, out);
         }

@@ -6,6 +6,7 @@
 mod dcf;
 mod medium;
 mod params;
+mod rates;
 mod timing;
 
 #[cfg(test)]
@@ -13,5 +14,6 @@ mod tests;
 
 pub use dcf::{Dcf, MacAction};
 pub use medium::{ReceiverRules, ShortWay, Signal};
-pub use params::{Access, DataWait, MacParams, ResponseRate, TimeoutMargin};
+pub use params::{Access, BasicRates, DataWait, MacParams, Preamble, ResponseRate, TimeoutMargin};
+pub use rates::{DSSS_BPS, is_dsss};
 pub use timing::Timing;

@@ -22,10 +22,37 @@ choices! {
 choices! {
     /// The rate of the ACK.
     pub enum ResponseRate {
+        /// The highest basic rate that is not above that of the data frame (IEEE 802.11-1999 §9.6).
+        Basic = "basic",
         /// That of the data frame (IEEE 802.11-1999 §9.6; all rates of DSSS are mandatory).
         Frame = "frame",
         /// That of all control frames (ns-2).
         Control = "control",
+    }
+}
+
+choices! {
+    /// The PLCP preamble and header of 802.11b.
+    pub enum Preamble {
+        /// What `plcp_bits` and `plcp_rate_bps` say: 192 µs at the standard's values (802.11b §18.2.2.1).
+        Long = "long",
+        /// 72 bits at 1 Mb/s and 48 bits at 2 Mb/s, 96 µs; frames at 1 Mb/s keep the long one
+        /// (802.11b §18.2.2.2).
+        Short = "short",
+    }
+}
+
+choices! {
+    /// The rates that all stations support, in Mb/s (BSSBasicRateSet).
+    pub enum BasicRates {
+        /// 1 Mb/s.
+        One = "1",
+        /// 1 and 2 Mb/s.
+        ToTwo = "1-2",
+        /// 1, 2 and 5.5 Mb/s.
+        ToFive = "1-5.5",
+        /// All of 802.11b.
+        ToEleven = "1-11",
     }
 }
 
@@ -58,14 +85,20 @@ params! {
         data_rate_bps: f64 = 2e6, "bit/s", "IEEE 802.11-1999 §15.4", [1e3, 1e9];
         /// Rate of RTS and CTS frames, and of the ACK if `response_rate` says so.
         control_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
-        /// Rate of the ACK: that of the frame that it answers (the standard) or that of all control frames
+        /// Rate of the ACK: the highest basic rate up to that of the frame that it answers (the standard),
+        /// that frame's own, which is the same where all rates are basic, or that of all control frames
         /// (ns-2). A CTS always has the rate of the RTS.
         response_rate: ResponseRate = ResponseRate::Frame, "", "IEEE 802.11-1999 §9.6";
         /// Rate of broadcast frames.
         broadcast_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
-        /// PLCP preamble and header.
+        /// The basic rates, in Mb/s, for `response_rate = "basic"`.
+        basic_rates: BasicRates = BasicRates::ToTwo, "", "IEEE 802.11-1999 §9.6";
+        /// The PLCP preamble and header of frames at 2 Mb/s and above. Those at 1 Mb/s always have the long
+        /// one.
+        preamble: Preamble = Preamble::Long, "", "IEEE 802.11b-1999 §18.2.2";
+        /// PLCP preamble and header, the long one.
         plcp_bits: u32 = 192, "bit", "IEEE 802.11-1999 §15.2", [0.0, 10_000.0];
-        /// Rate of the PLCP preamble and header.
+        /// Rate of the PLCP preamble and header, the long one.
         plcp_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §15.2", [1e3, 1e9];
         /// MAC header and FCS of a data frame.
         data_header_bytes: u32 = 28, "byte", "IEEE 802.11-1999 §7.2.2", [0.0, 1000.0];

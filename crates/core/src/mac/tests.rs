@@ -12,7 +12,7 @@ use crate::kernel::{Purpose, Span, Streams, Time};
 use crate::radio::{Capture, Propagation, RadioParams};
 use crate::wire::NodeId;
 use crate::wire::arp::ArpMessage;
-use crate::wire::mac::{Body, Class, Frame, FrameKind};
+use crate::wire::mac::{Body, Class, Frame, FrameKind, Rate};
 
 const ME: NodeId = NodeId(0);
 const PEER: NodeId = NodeId(1);
@@ -159,6 +159,8 @@ fn frame(kind: FrameKind, from: NodeId, to: NodeId, airtime_us: u64, reserves_us
         from,
         to,
         reserves: Span(reserves_us * 1000),
+        // 2 Mb/s in the table of 802.11b's rates.
+        rate: Rate(1),
         airtime: Span(airtime_us * 1000),
         bytes: 100,
         sequence: 7,

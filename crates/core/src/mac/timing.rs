@@ -1,21 +1,28 @@
 //! How long frames, interframe spaces and time-outs last at the rates of a run, computed once per run.
 
-use super::{DataWait, MacParams, ResponseRate, TimeoutMargin};
+use super::rates::Rates;
+use super::{DataWait, MacParams, TimeoutMargin};
 use crate::kernel::Span;
-use crate::wire::mac::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
+use crate::wire::mac::{ACK_BYTES, CTS_BYTES, RTS_BYTES, Rate};
 
 /// Times on the air and interframe spaces.
 #[derive(Clone, Debug)]
 pub struct Timing {
     params: MacParams,
-    plcp: Span,
+    rates: Rates,
+    /// The rate of unicast data frames, unless the link has its own.
+    pub data_rate: Rate,
+    /// The rate of RTS and CTS.
+    pub control_rate: Rate,
+    /// The rate of broadcasts.
+    pub broadcast_rate: Rate,
     /// Slot time.
     pub slot: Span,
     /// Short interframe space.
     pub sifs: Span,
     /// DIFS = SIFS + 2 slots (§9.2.10).
     pub difs: Span,
-    /// EIFS = SIFS + DIFS + an ACK at the lowest rate (§9.2.10).
+    /// EIFS = SIFS + DIFS + an ACK at the lowest rate with the long preamble (§9.2.10).
     pub eifs: Span,
     /// Time that carrier sense takes (§15.3.3, aCCATime).
     pub cca: Span,
@@ -23,12 +30,9 @@ pub struct Timing {
     pub rts: Span,
     /// A CTS on the air.
     pub cts: Span,
-    /// An ACK on the air.
-    pub ack: Span,
     /// How long a station waits for the CTS from the start of its RTS.
     pub cts_timeout: Span,
-    /// How long it waits for the ACK after its data frame has ended.
-    pub ack_wait: Span,
+    ack_margin: Span,
     /// Between a CTS and the data frame that it allows.
     pub before_data: Span,
     /// Allowance for propagation, one way.
@@ -39,14 +43,11 @@ impl Timing {
     /// The times that follow from these parameters.
     pub fn new(params: &MacParams) -> Timing {
         let plcp = Span::of_bits(u64::from(params.plcp_bits), params.plcp_rate_bps);
-        let control = |bytes: u32| plcp + Span::of_bits(8 * u64::from(bytes), params.control_rate_bps);
+        let rates = Rates::new(params);
+        let control_rate = rates.find(params.control_rate_bps);
         let (slot, sifs) = (Span::from_micros(params.slot_us), Span::from_micros(params.sifs_us));
         let difs = sifs + slot * 2;
-        let (rts, cts) = (control(RTS_BYTES), control(CTS_BYTES));
-        let ack = match params.response_rate {
-            ResponseRate::Frame => plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.data_rate_bps),
-            ResponseRate::Control => control(ACK_BYTES),
-        };
+        let (rts, cts) = (rates.airtime(RTS_BYTES, control_rate), rates.airtime(CTS_BYTES, control_rate));
         let propagation = Span::from_micros(params.propagation_allowance_us);
         let (cts_margin, ack_margin) = match params.timeout_margin {
             TimeoutMargin::Propagation => (propagation * 2, propagation * 2),
@@ -55,7 +56,10 @@ impl Timing {
         // The ACK of EIFS is sent at the PLCP's rate, the lowest there is.
         let slow_ack = plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps);
         Timing {
-            plcp,
+            data_rate: rates.find(params.data_rate_bps),
+            control_rate,
+            broadcast_rate: rates.find(params.broadcast_rate_bps),
+            rates,
             slot,
             sifs,
             difs,
@@ -63,9 +67,8 @@ impl Timing {
             cca: Span::from_micros(params.cca_time_us),
             rts,
             cts,
-            ack,
             cts_timeout: rts + sifs + cts + cts_margin,
-            ack_wait: sifs + ack + ack_margin,
+            ack_margin,
             before_data: if params.difs_before_data { difs } else { sifs },
             propagation,
             params: params.clone(),
@@ -83,10 +86,29 @@ impl Timing {
         body_bytes + self.params.llc_bytes + self.params.data_header_bytes
     }
 
-    /// A data frame of `frame_bytes` on the air.
-    pub fn data(&self, frame_bytes: u32, broadcast: bool) -> Span {
-        let rate = if broadcast { self.params.broadcast_rate_bps } else { self.params.data_rate_bps };
-        self.plcp + Span::of_bits(8 * u64::from(frame_bytes), rate)
+    /// A frame of `frame_bytes` on the air.
+    pub fn airtime(&self, frame_bytes: u32, rate: Rate) -> Span {
+        self.rates.airtime(frame_bytes, rate)
+    }
+
+    /// The ACK that answers a frame at this rate: its own rate, and its time on the air.
+    pub fn ack(&self, answered: Rate) -> (Rate, Span) {
+        self.rates.ack(answered)
+    }
+
+    /// How long a station waits for the ACK after its data frame at this rate has ended.
+    pub fn ack_wait(&self, rate: Rate) -> Span {
+        self.sifs + self.ack(rate).1 + self.ack_margin
+    }
+
+    /// All rates in bit/s, in the order of [`Rate`], the slowest first.
+    pub fn rates_bps(&self) -> impl Iterator<Item = f64> {
+        self.rates.bps()
+    }
+
+    /// The rate of so many bit/s, which is one of 802.11b's or one that the parameters name.
+    pub fn rate(&self, bps: f64) -> Rate {
+        self.rates.find(bps)
     }
 
     /// How long a station waits for the data frame after its CTS, which reserves the medium for `reserves`.
@@ -96,7 +118,9 @@ impl Timing {
             DataWait::Carrier => self.before_data + self.slot + self.propagation * 2,
             DataWait::Data => {
                 let later = self.before_data.saturating_sub(self.sifs);
-                (self.propagation * 2 + reserves + later).saturating_sub(self.sifs + self.ack)
+                // ns-2 knows one rate for all ACKs.
+                let ack = self.ack(self.data_rate).1;
+                (self.propagation * 2 + reserves + later).saturating_sub(self.sifs + ack)
             }
             DataWait::Exchange => reserves,
         }
@@ -115,6 +139,7 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{BasicRates, DSSS_BPS, Preamble, ResponseRate};
     use super::*;
 
     #[test]
@@ -123,20 +148,20 @@ mod tests {
         assert_eq!(timing.rts, Span(352_000));
         assert_eq!(timing.cts, Span(304_000));
         // §9.6: the ACK to a frame at 2 Mb/s is sent at 2 Mb/s.
-        assert_eq!(timing.ack, Span(248_000));
+        assert_eq!(timing.ack(timing.data_rate), (timing.data_rate, Span(248_000)));
         assert_eq!(timing.difs, Span(50_000));
         assert_eq!(timing.eifs, Span(364_000));
         // 192 µs + (28 + 8 + 1500) bytes at 4 µs each.
-        assert_eq!(timing.data(timing.frame_bytes(1500), false), Span(6_336_000));
-        assert_eq!(timing.data(timing.frame_bytes(44), true), Span(832_000));
+        assert_eq!(timing.airtime(timing.frame_bytes(1500), timing.data_rate), Span(6_336_000));
+        assert_eq!(timing.airtime(timing.frame_bytes(44), timing.broadcast_rate), Span(832_000));
     }
 
     #[test]
     fn acks_at_the_control_rate_and_frames_without_llc_are_parameters() {
         let params = MacParams { response_rate: ResponseRate::Control, llc_bytes: 0, ..MacParams::default() };
         let timing = Timing::new(&params);
-        assert_eq!(timing.ack, Span(304_000));
-        assert_eq!(timing.data(timing.frame_bytes(1500), false), Span(6_304_000));
+        assert_eq!(timing.ack(timing.data_rate), (timing.control_rate, Span(304_000)));
+        assert_eq!(timing.airtime(timing.frame_bytes(1500), timing.data_rate), Span(6_304_000));
     }
 
     /// ns-2 until March 2002: RTS + CTS + 2 SIFS, and data + SIFS + ACK + DIFS.
@@ -145,6 +170,58 @@ mod tests {
         let params = MacParams { timeout_margin: TimeoutMargin::InterframeSpaces, ..MacParams::default() };
         let timing = Timing::new(&params);
         assert_eq!(timing.cts_timeout, timing.rts + timing.cts + timing.sifs * 2);
-        assert_eq!(timing.ack_wait, timing.sifs + timing.ack + timing.difs);
+        let ack = timing.ack(timing.data_rate).1;
+        assert_eq!(timing.ack_wait(timing.data_rate), timing.sifs + ack + timing.difs);
+    }
+
+    fn b_with(preamble: Preamble, basic_rates: BasicRates) -> Timing {
+        Timing::new(&MacParams {
+            preamble,
+            basic_rates,
+            response_rate: ResponseRate::Basic,
+            ..MacParams::default()
+        })
+    }
+
+    /// 802.11b §18.2.2 and §18.3.4: a frame of 1536 bytes, by rate; 1 Mb/s has no short preamble.
+    #[test]
+    fn frames_of_802_11b_with_both_preambles() {
+        let micros = |preamble, bps| {
+            let timing = b_with(preamble, BasicRates::ToTwo);
+            timing.airtime(1536, timing.rate(bps)).0 as f64 / 1e3
+        };
+        for (bps, bits_us) in [(1e6, 12_288.0), (2e6, 6144.0), (5.5e6, 2234.181), (11e6, 1117.090)] {
+            let short_plcp_us = if bps < 2e6 { 192.0 } else { 96.0 };
+            assert!((micros(Preamble::Long, bps) - 192.0 - bits_us).abs() < 1e-3, "{bps}");
+            assert!((micros(Preamble::Short, bps) - short_plcp_us - bits_us).abs() < 1e-3, "{bps}");
+        }
+    }
+
+    /// §9.6: the highest basic rate that is not above that of the data frame.
+    #[test]
+    fn an_ack_has_the_highest_basic_rate_up_to_the_frames() {
+        let acks = |basic_rates| {
+            let timing = b_with(Preamble::Long, basic_rates);
+            DSSS_BPS.map(|bps| timing.ack(timing.rate(bps))).map(|(rate, span)| (rate.0, span.0 / 1000))
+        };
+        // 192 µs + 112 bits.
+        let (one, two, five, eleven) = ((0, 304), (1, 248), (2, 212), (3, 202));
+        assert_eq!(acks(BasicRates::One), [one; 4]);
+        assert_eq!(acks(BasicRates::ToTwo), [one, two, two, two]);
+        assert_eq!(acks(BasicRates::ToFive), [one, two, five, five]);
+        assert_eq!(acks(BasicRates::ToEleven), [one, two, five, eleven]);
+    }
+
+    /// §9.2.10: EIFS counts an ACK at 1 Mb/s with the long preamble whatever the rates are.
+    #[test]
+    fn eifs_does_not_depend_on_rate_and_preamble() {
+        let timing = Timing::new(&MacParams {
+            data_rate_bps: 11e6,
+            control_rate_bps: 11e6,
+            preamble: Preamble::Short,
+            ..MacParams::default()
+        });
+        assert_eq!(timing.eifs, Span(364_000));
+        assert_eq!(timing.ack(timing.data_rate).1, Span(96_000 + 10_182));
     }
 }

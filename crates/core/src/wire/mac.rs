@@ -94,6 +94,17 @@ impl FrameKind {
     }
 }
 
+/// One of the rates of a run, by its place in the MAC's table of them, the slowest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Rate(pub u8);
+
+impl Rate {
+    /// Its place in the table.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
 /// A frame on the air.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Frame {
@@ -105,6 +116,8 @@ pub struct Frame {
     pub to: NodeId,
     /// The Duration field: how long the medium stays reserved after the frame (§9.2.5.4).
     pub reserves: Span,
+    /// The rate of its MAC part, which also decides its preamble (802.11b §18.2.2).
+    pub rate: Rate,
     /// Time on the air, preamble included.
     pub airtime: Span,
     /// Length in bytes, MAC header and FCS included.
