@@ -149,7 +149,7 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
     tables = {
-        "Every flow": {*measures.EVERY_FLOW, *measures.PATH, "kind"},
+        "Every flow": {*measures.EVERY_FLOW, *measures.PATH, *measures.ROUTE, "kind"},
         "A TCP flow": set(measures.TCP),
         "A CBR flow": set(measures.CBR),
         "A flow of messages": {*measures.MESSAGES, *measures.VIDEO, *measures.RTP, "transport"},

@@ -150,6 +150,8 @@ PATH = {
     "path_hops_mode_share": SHARE_OR_NONE,
     "path_partitioned": Range(high=1.0),
 }
+# With network.measure_route_hops and a protocol that knows how long its routes are.
+ROUTE = {"route_hops_mean": Range(0.0, 256.0, optional=True), "route_missing_share": SHARE_OR_NONE}
 WEB = {
     "cycles": COUNT,
     "cycles_begun": COUNT,
@@ -242,6 +244,8 @@ def faults(result: Result) -> Iterator[str]:
             table = table | RTP
         if scenario["params"]["network"]["measure_path_hops"]:
             table = table | PATH
+        if "route_missing_share" in flow:
+            table = table | ROUTE
         measured = {name: value for name, value in flow.items() if name not in NAMED}
         for fault in (*_outside(measured, table, duration_s), *_unfit(flow, duration_s - warmup_s)):
             yield f"{fault} (a flow of kind {flow['kind']})"

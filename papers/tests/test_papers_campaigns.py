@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -235,6 +236,17 @@ def test_elfn_is_tried_as_its_authors_did() -> None:
         assert (scenario.params["tcp"]["route_failure"] == "elfn") == (label == "ELFN")
 
 
+def test_the_path_length_of_bansal_and_barua_is_weighted_by_its_lifetime() -> None:
+    # "the average weighted length of paths …, where weights were the lifetime of a path with a particular
+    # hop-count", of the route that a source holds and not of the packets that arrive.
+    campaign = part_of("table-2", FULL)
+    for point in campaign.points:
+        assert point.scenario(0).resolve().params["network"]["measure_route_hops"]
+    assert LEDGER.quantities["bansal-hops"]["measure"] == "route_hops_mean"
+    for claim in ("B-22", "B-23", "B-38", "B-42", "B-43"):
+        assert '"bansal-hops"' in json.dumps(LEDGER.claims[claim].rule), claim
+
+
 @given(st.integers(1, 6))
 def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
     def hops(places: list[list[float]], pairs: list[tuple[int, int]]) -> list[list[int | None]]:
@@ -260,7 +272,7 @@ MEASURES = (
         "longest_gap_s",
     ),
     *("timeouts_in_row", "service_time_s", "response_time_mean_s", "packets_received", "messages_made"),
-    *("mac_packets", "mac_bytes", "mac_ack_packets", "mac_ack_bytes"),
+    *("mac_packets", "mac_bytes", "mac_ack_packets", "mac_ack_bytes", "route_hops_mean"),
 )
 
 

@@ -16,5 +16,8 @@ params! {
         /// Measure over how many hops each flow's shortest path went, and for how long. It changes nothing
         /// else in a run, and costs time.
         measure_path_hops: bool = false, "", "Choi & Yoo 2004, IV.A";
+        /// Measure over how many links the route went that each flow's source held, and for how long. It
+        /// changes nothing else in a run.
+        measure_route_hops: bool = false, "", "Bansal & Barua 2003, \"Average Hop Length\"";
     }
 }

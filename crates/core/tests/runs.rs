@@ -8,10 +8,10 @@ use manetlab_core::drops::DropReason;
 use manetlab_core::ifq::QueueDiscipline;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mac::{Access, DataWait, MacParams, Timing};
-use manetlab_core::mobility::Trajectory;
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
+use manetlab_core::mobility::{Command, Point, Trajectory};
 use manetlab_core::network::{Options, Outcome, RunError, run, run_while, run_with};
-use manetlab_core::observe::FlowMeasures;
+use manetlab_core::observe::{FlowMeasures, RouteMeasures};
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::routing::{Action, Routing};
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
@@ -509,4 +509,73 @@ fn an_outage_fills_the_frame_buffer_and_costs_udp_its_frames() {
     assert!(short.messages_dropped > 80, "{short:?}");
     assert!(udp.messages_lost > 4 * short.messages_lost, "{udp:?} {short:?}");
     assert!(unlimited.messages_delivered > short.messages_delivered, "{unlimited:?}");
+}
+
+/// What the source of the first flow held.
+fn route_of(scenario: &Scenario) -> Option<RouteMeasures> {
+    let mut scenario = scenario.clone();
+    scenario.params.network.measure_route_hops = true;
+    outcome(&scenario).result.flows[0].route.clone()
+}
+
+#[test]
+fn the_route_of_a_chain_is_as_long_as_the_chain() {
+    for routing in
+        [RoutingKind::Aodv, RoutingKind::Dsr, RoutingKind::Dsdv, RoutingKind::Adv, RoutingKind::Static]
+    {
+        for name in PROFILES {
+            let mut scenario =
+                Scenario { routing, warmup_s: 80.0, ..chain(3, vec![cbr(0, 3, 60.0, 0.1)], 100.0) };
+            scenario.params = profile(name).expect("the profile exists");
+            let found = route_of(&scenario).expect("the protocol knows its routes");
+            assert_eq!(
+                found,
+                RouteMeasures { route_hops_mean: Some(3.0), route_missing_share: Some(0.0) },
+                "{routing:?}, {name}"
+            );
+        }
+    }
+    let flooding = Scenario { routing: RoutingKind::Flooding, ..chain(3, vec![cbr(0, 3, 1.0, 0.1)], 5.0) };
+    assert_eq!(route_of(&flooding), None);
+}
+
+#[test]
+fn a_route_weighs_as_long_as_its_source_holds_it() {
+    for routing in [RoutingKind::Aodv, RoutingKind::Dsr] {
+        // Node 4 takes the place of nodes 1 and 2 after 20 s: two links instead of three. After 30 s nobody
+        // is left between the ends.
+        let away = |at_s: f64| Command::Jump { at: Time::from_secs(at_s), to: Point { x: 9000.0, y: at_s } };
+        let mut scenario = Scenario { routing, ..chain(3, vec![cbr(0, 3, 0.0, 0.05)], 50.0) };
+        scenario.movement = vec![
+            Trajectory::fixed(0.0, 0.0),
+            Trajectory { commands: vec![away(20.0)], ..Trajectory::fixed(150.0, 100.0) },
+            Trajectory { commands: vec![away(20.5)], ..Trajectory::fixed(300.0, 100.0) },
+            Trajectory::fixed(440.0, 0.0),
+            Trajectory {
+                commands: vec![
+                    Command::Jump { at: Time::from_secs(19.0), to: Point { x: 220.0, y: 0.0 } },
+                    away(30.0),
+                ],
+                ..Trajectory::fixed(9500.0, 0.0)
+            },
+        ];
+        let found = route_of(&scenario).expect("the protocol knows its routes");
+        // Three links for 20 s, two for 10 s, none for 20 s; the searches take some tenths of a second.
+        let mean = found.route_hops_mean.expect("there was a route");
+        assert!((mean - (3.0 * 20.0 + 2.0 * 10.0) / 30.0).abs() < 0.05, "{routing:?}: {found:?}");
+        let missing = found.route_missing_share.expect("the flow was open");
+        assert!((missing - 0.4).abs() < 0.02, "{routing:?}: {found:?}");
+    }
+}
+
+#[test]
+fn measuring_routes_changes_nothing_else() {
+    for routing in RoutingKind::ALL {
+        let scenario = Scenario { routing: *routing, ..mobile("rfc", 4, 20.0) };
+        let mut measured = scenario.clone();
+        measured.params.network.measure_route_hops = true;
+        let (plain, mut found) = (outcome(&scenario).result, outcome(&measured).result);
+        found.flows.iter_mut().for_each(|flow| flow.route = None);
+        assert_eq!((&plain.flows, &plain.totals, plain.events), (&found.flows, &found.totals, found.events));
+    }
 }

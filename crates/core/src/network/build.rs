@@ -7,7 +7,7 @@ use crate::ifq::InterfaceQueue;
 use crate::kernel::{Delays, EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
-use crate::observe::{Audit, Meter, Recording, Sampler};
+use crate::observe::{Audit, Meter, Recording, Routes, Sampler};
 use crate::radio::{Index, Propagation};
 use crate::routing::{StaticRoutes, shortest_hops};
 use crate::scenario::{RoutingMaker, Scenario};
@@ -43,6 +43,7 @@ impl Network {
             data_ttl: params.network.data_ttl as u8,
             index: Index::new(propagation, paths, end),
             air: Air::new(Vec::new(), Slot(0), Span::ZERO),
+            routes: Routes::default(),
             taps: false,
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
@@ -65,6 +66,11 @@ impl Network {
         network.delays = Delays::new(network.add_slot(Target::Held));
         network.add_stations(scenario, custom);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
+        let knows_hops = network.stations.iter().all(|station| station.routing.knows_route_hops());
+        if params.network.measure_route_hops && knows_hops {
+            let ends = scenario.flows.iter().map(|flow| (NodeId(flow.src), NodeId(flow.dst)));
+            network.routes = Routes::new(scenario.movement.len(), ends, warmup);
+        }
         let transmissions =
             (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
         let frame_starts = network.add_slot(Target::FrameStarts);

@@ -128,10 +128,16 @@ impl Network {
             }
             Action::Opened { at, two_way } => {
                 let (node, dst) = nodes_from(at);
+                if at == End::Source {
+                    self.routes.set_open(self.now, id, true);
+                }
                 self.tell_routing(node, ConnectionEvent::Opened { dst, two_way });
             }
             Action::Closed { at, two_way } => {
                 let (node, dst) = nodes_from(at);
+                if at == End::Source {
+                    self.routes.set_open(self.now, id, false);
+                }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
             }
             Action::Window { at, cwnd, ssthresh, rto } => {

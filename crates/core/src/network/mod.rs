@@ -25,7 +25,7 @@ use crate::flow::{self, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Meter, Record, RecordKind, Recording, Sampler};
+use crate::observe::{Audit, Meter, Record, RecordKind, Recording, Routes, Sampler};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingMaker, Scenario};
@@ -127,6 +127,8 @@ struct Network {
     data_ttl: u8,
     index: Index,
     air: Air,
+    /// The routes that sources hold, if they are wanted and routing knows their lengths.
+    routes: Routes,
     /// Does routing listen to packets that are addressed to others?
     taps: bool,
     stations: Vec<Station>,
@@ -288,6 +290,10 @@ impl Network {
         self.routing_actions.push(actions);
         let station = &self.stations[node as usize];
         self.agenda.set(station.routing_slot, station.routing.next_timeout());
+        if self.routes.concern(node) {
+            let now = self.now;
+            self.routes.look(now, node, |dst| station.routing.route_hops(now, dst));
+        }
     }
 
     fn carry_out(&mut self, node: u32, action: Action) {

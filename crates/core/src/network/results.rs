@@ -63,6 +63,7 @@ impl Network {
             progress: of.flow.progress_measures(Time::from_secs(scenario.duration_s)),
             cost: FlowCost::default(),
             path: None,
+            route: self.routes.measures(self.end, FlowId(id)),
         }
     }
 

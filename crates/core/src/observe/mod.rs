@@ -14,6 +14,7 @@ mod outcome;
 mod progress;
 mod recording;
 pub mod returns;
+mod routes;
 mod series;
 mod statistics;
 mod web;
@@ -28,6 +29,7 @@ pub use outages::{Outage, Outages};
 pub use outcome::{Options, Outcome, RunError};
 pub use progress::{Progress, ProgressMeasures, ProgressTotals};
 pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
+pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
@@ -62,6 +64,9 @@ pub struct FlowResult {
     /// Its shortest path; left out where that is not measured.
     #[serde(flatten)]
     pub path: Option<PathMeasures>,
+    /// The route that its source held; left out where that is not measured.
+    #[serde(flatten)]
+    pub route: Option<RouteMeasures>,
 }
 
 /// What the ends of an RTP flow know, of the whole run unless said otherwise.

@@ -190,6 +190,18 @@ pub trait Routing: Send {
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
 
+    /// Over how many links the route goes that a data packet to `dst` would be sent on now, as far as this
+    /// node knows; none without a route.
+    fn route_hops(&self, _now: Time, _dst: NodeId) -> Option<u32> {
+        None
+    }
+
+    /// Does the protocol know how long its routes are, and answer [`Routing::route_hops`]? Asked once, before
+    /// the run begins.
+    fn knows_route_hops(&self) -> bool {
+        false
+    }
+
     /// The probability that a packet crosses a chain of so many hops when nothing else is sent. The shared
     /// suite of tests holds a protocol to it; one that forwards by chance promises less than certainty.
     #[cfg(test)]

@@ -129,6 +129,21 @@ impl Routing for StaticRoutes {
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
         self.routes.next_hop(self.node, dst)
     }
+
+    fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
+        let mut at = self.node;
+        // A route of fewest hops visits no node twice.
+        let mut hops = 0;
+        while at != dst {
+            at = self.routes.next_hop(at, dst)?;
+            hops += 1;
+        }
+        Some(hops)
+    }
+
+    fn knows_route_hops(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -196,6 +196,15 @@ impl Routing for Ns2 {
         let route = self.table.get(dst).filter(|route| route.is_up())?;
         route.link.map(|link| link.next_hop)
     }
+
+    fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
+        let route = self.table.get(dst).filter(|route| route.is_up())?;
+        route.link.map(|link| u32::from(link.hops))
+    }
+
+    fn knows_route_hops(&self) -> bool {
+        true
+    }
 }
 
 /// Data.

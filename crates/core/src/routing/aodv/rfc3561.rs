@@ -249,6 +249,14 @@ impl Routing for Rfc3561 {
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
         self.table.next_hop(now, dst)
     }
+
+    fn route_hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        self.table.hops(now, dst)
+    }
+
+    fn knows_route_hops(&self) -> bool {
+        true
+    }
 }
 
 /// Data.

@@ -223,6 +223,14 @@ impl Routing for Dsdv {
     fn next_hop(&self, _now: Time, dst: NodeId) -> Option<NodeId> {
         self.table.get(dst).filter(|route| route.is_valid()).map(|route| route.next_hop)
     }
+
+    fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
+        self.table.get(dst).filter(|route| route.is_valid()).map(|route| u32::from(route.metric))
+    }
+
+    fn knows_route_hops(&self) -> bool {
+        true
+    }
 }
 
 /// Data.

@@ -58,6 +58,14 @@ impl Cache {
         }
     }
 
+    /// The hops of the path that [`Cache::find`] would give.
+    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        match self {
+            Cache::Paths(paths) => paths.hops(now, dst),
+            Cache::Links(links) => links.hops(now, dst),
+        }
+    }
+
     /// The link failed.
     pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
         match self {

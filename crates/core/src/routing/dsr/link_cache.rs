@@ -62,6 +62,10 @@ impl LinkCache {
         self.path(now, dst)?.get(1).copied()
     }
 
+    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        Some(self.path(now, dst)?.len() as u32 - 1)
+    }
+
     pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
         if self.links.remove(&(from, to)).is_some() {
             self.tree = RefCell::new(None);

@@ -313,4 +313,12 @@ impl Routing for Dsr {
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
         self.cache.next_hop(now, dst)
     }
+
+    fn route_hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        self.cache.hops(now, dst)
+    }
+
+    fn knows_route_hops(&self) -> bool {
+        true
+    }
 }

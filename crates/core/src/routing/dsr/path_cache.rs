@@ -82,6 +82,13 @@ impl PathCache {
         }
     }
 
+    /// The hops of that path.
+    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        let parts = [&self.primary, &self.secondary];
+        let known = parts.into_iter().filter_map(|part| part.shortest(now, dst, self.timeout));
+        known.map(|(_, hops)| hops as u32).min()
+    }
+
     /// The link failed: paths end before it.
     pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
         self.primary.remove_link(from, to);

@@ -203,6 +203,12 @@ impl Table {
         route.is_valid(now).then_some(route.next_hop)
     }
 
+    /// The hops of a valid route, likewise.
+    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+        let route = self.routes.get(&dst)?;
+        route.is_valid(now).then(|| u32::from(route.hops))
+    }
+
     /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes
     /// over it, in order of their numbers.
     #[expect(
