@@ -59,11 +59,14 @@ def test_run_results_compare_status_export_and_repeat(cli: Cli, file: Path, tmp_
     pd.testing.assert_frame_equal(told, of_python, check_dtype=False, atol=1e-4)
     table = cli("campaign", "results", file, "--compare", "reno-f,reno").stdout
     assert f"{of_python['difference'][0] / 1000:.1f}" in table
-    assert "adjusted for 2 comparisons" in table
+    assert "adjusted for the campaign's 2 comparisons" in table
     status = json.loads(cli("campaign", "status", file, "--json").stdout)
     assert (status["done"], status["failed"], status["missing"]) == (12, 0, 0)
     done = cli("campaign", "export", file, "-o", "out", "--format", "csv")
-    assert len(done.stdout.splitlines()) == 7
+    assert len(done.stdout.splitlines()) == 8
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "comparisons.csv"), results.comparisons, check_dtype=False
+    )
     runs = pd.read_csv(tmp_path / "out" / "runs.csv")
     assert list(runs["result_hash"]) == list(results.runs["result_hash"])
     assert "cpu_time_s" not in runs.columns

@@ -87,7 +87,7 @@ def test_replications_give_means_with_intervals(cli: Cli, ns2: Path) -> None:
     assert [result["provenance"]["replication"] for result in many["replications"]] == [0, 1, 2]
     throughput = many["summary"]["tcp_throughput_bps"]
     assert throughput["n"] == 3
-    assert 0 < throughput["half_width_95"] < throughput["mean"]
+    assert 0 < throughput["low"] < throughput["mean"] < throughput["high"]
 
 
 def test_a_recording_is_written_as_json_lines(cli: Cli, ns2: Path, tmp_path: Path) -> None:

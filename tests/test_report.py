@@ -34,7 +34,7 @@ from manetlab.report import (
 from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
 from manetlab.report.study import Study
 from manetlab.report.tables import LATEX_SPECIAL, Cell, Column, DataTable, latex
-from manetlab.stats import holm, mean_interval
+from manetlab.stats import bounded_interval
 from tests.reports import BASE, results, throughput
 
 Levels = dict[str, Any]
@@ -61,9 +61,9 @@ def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> No
     assert first == (
         "TCP throughput is higher with reno-f than with reno in 1 of 2 settings: +50.1 kb/s (+50.0 to "
         "+50.2) at maximum speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
-        "reno in 1 of 2 settings: +0.0 kb/s (−3.0 to +3.0) at maximum speed = 20 m/s."
+        "reno in 1 of 2 settings: +0.0 kb/s (−3.6 to +3.6) at maximum speed = 20 m/s."
     )
-    assert last.endswith("after Holm’s correction for all 2 comparisons.")
+    assert last.startswith("All 2 comparisons and their intervals hold together with 95 % confidence")
 
 
 def test_the_other_way_round_higher_becomes_lower() -> None:
@@ -79,7 +79,7 @@ def test_one_comparison_is_told_with_its_evidence() -> None:
 
     (only,) = conclusions.answer(Study(results(measure, factors={"tcp": ["reno", "tahoe"]})))
     assert only.startswith("TCP throughput is higher with tahoe than with reno (difference +100.0 kb/s, +10")
-    assert only.endswith("95 % interval +100.0 to +100.0 kb/s; p < 0.001 after Holm’s correction; 10 pairs).")
+    assert only.endswith("95 % interval +100.0 to +100.0 kb/s; p < 0.001; 10 pairs).")
 
 
 def test_what_is_equal_in_every_pair_is_called_so() -> None:
@@ -101,7 +101,7 @@ def test_without_factors_the_answer_is_the_mean() -> None:
         return {"tcp_throughput_bps": 1e5 + 2000.0 * (replication % 2)}
 
     assert conclusions.answer(Study(results(measure, factors={}))) == [
-        "TCP throughput is 101.0 kb/s on average (95 % interval 100.2 to 101.8 kb/s, n = 10)."
+        "TCP throughput is 101.0 kb/s on average (95 % interval 100.3 to 101.8 kb/s, n = 10)."
     ]
 
 
@@ -126,11 +126,12 @@ def test_comparisons_are_scipys_and_adjusted_all_together() -> None:
                 index="replication", columns="tcp", values=metric
             )
             test = scipy.stats.ttest_rel(at["reno-f"], at["reno"])
-            expected.append((test.pvalue, *test.confidence_interval(0.9)))
-    found = [(each.t_p, each.difference[1], each.difference[2]) for each in study.comparisons]
+            expected.append((test.pvalue, *test.confidence_interval(1 - 0.1 / 4)))
+    found = [(each.p_t, each.difference[1], each.difference[2]) for each in study.comparisons]
     for ours, theirs in zip(found, expected, strict=True):
         assert ours == pytest.approx(theirs, rel=1e-9)
-    assert [each.adjusted_p for each in study.comparisons] == holm([p for p, _, _ in found])
+    adjusted = [each.p_adjusted for each in study.comparisons]
+    assert adjusted == pytest.approx([min(1.0, 4 * p) for p, _, _ in expected], rel=1e-9)
 
 
 def with_latency(levels: Levels, replication: int) -> dict[str, float | None]:
@@ -263,18 +264,18 @@ def test_the_table_of_a_metric_has_the_means_with_their_intervals() -> None:
         throughput({"tcp": "reno-f", "movement.waypoint.speed_max": 20.0}, r)["tcp_throughput_bps"]
         for r in range(10)
     ]
-    expected = mean_interval([float(value or 0) for value in values])
+    expected = bounded_interval([float(value or 0) for value in values])
     assert (found["mean"], found["low"], found["high"]) == pytest.approx(
         (expected.mean, expected.low, expected.high), rel=1e-12
     )
     assert found["n"] == 10
 
 
-def test_a_single_replication_has_a_boundless_interval_and_no_number_for_it() -> None:
+def test_a_single_replication_has_an_interval_without_an_end_and_no_number_for_it() -> None:
     study = Study(results(replications=1))
     table = outcomes.metric_table(study, study.wanted[0])
-    assert [cell.shown for cell in table.rows[0][3:5]] == ["−∞", "∞"]
-    assert [cell.raw for cell in table.rows[0][3:5]] == [None, None]
+    assert [cell.shown for cell in table.rows[0][3:5]] == ["0.0", "∞"]
+    assert [cell.raw for cell in table.rows[0][3:5]] == [0.0, None]
 
 
 def test_flows_are_shared_as_jains_index_says() -> None:
@@ -337,8 +338,8 @@ def test_every_special_character_of_latex_is_written_out() -> None:
 def test_hidden_columns_are_for_programs_only() -> None:
     table = outcomes.comparison_table(Study(results()))
     assert table is not None
-    assert "baseline" in table.to_csv().splitlines()[0]
-    assert len(table.shown_rows[0]) == len(table.shown_columns) == len(table.columns) - 1
+    assert {"against", "ratio_low", "p_equivalent"} <= set(table.to_csv().splitlines()[0].split(","))
+    assert len(table.shown_rows[0]) == len(table.shown_columns) == len(table.columns) - 4
 
 
 # Methods

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,10 +40,18 @@ class Metric:
         return "–" if value is None else f"{value * self.factor:.{self.digits}f}"
 
     def show_interval(self, interval: Interval) -> str:
-        """Mean and half width in the metric's unit."""
+        """Mean and half width in the metric's unit, or mean and ends where it is not in the middle."""
         scaled = interval.scaled(self.factor)
-        half = "∞" if math.isinf(scaled.half_width) else f"{scaled.half_width:.{self.digits}f}"
-        return f"{scaled.mean:.{self.digits}f} ± {half}"
+        if scaled.ends is None:
+            return f"{scaled.mean:.{self.digits}f} ± {self._number(scaled.half_width)}"
+        ends = f"{self._number(scaled.low)} to {self._number(scaled.high)}"
+        return f"{scaled.mean:.{self.digits}f} ({ends})"
+
+    def _number(self, value: float) -> str:
+        if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        # Adding zero makes −0 an ordinary zero.
+        return f"{round(value, self.digits) + 0.0:.{self.digits}f}"
 
 
 TCP_FLOW = (
@@ -149,3 +157,44 @@ TOTALS = (
 def by_key(key: str) -> Metric:
     """How a total is shown; one that is not in the list is shown under its key, in its base unit."""
     return next((metric for metric in TOTALS if metric.key == key), Metric(key, key, digits=4))
+
+
+FRACTIONS = {"message_network_drop_rate", "jain"}
+"""Metrics from 0 to 1 whose names do not say so."""
+HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_delivered", "_completed")
+HIGHER_TOO = {"video_decodable_fraction", "web_sessions_finished"}
+LOWER = ("_timeouts", "_retransmissions", "_dropped", "_lost", "_drop_rate")
+LOWER_TOO = {
+    *("tcp_connect_time_mean_s", "collision_fraction", "mac_packets_per_delivered"),
+    *("mac_bytes_per_delivered_byte", "frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
+}
+"""Endings and names of metrics that are better when they are higher, or lower."""
+
+
+def bounds(key: str) -> tuple[float, float]:
+    """Between what values a metric lies: a fraction from 0 to 1, everything else at or above 0."""
+    return 0.0, 1.0 if key.endswith("_fraction") or key in FRACTIONS else math.inf
+
+
+def better(key: str) -> str:
+    """Which way a metric is better, ``higher`` or ``lower``; empty where that is not known.
+
+    More hops or packets are neither. The costs of routing alone are not rated either: flooding has none.
+    """
+    if key.endswith(HIGHER) or key in HIGHER_TOO:
+        return "higher"
+    is_time = key.endswith("_s") and any(word in key for word in ("latency", "response_time", "service_time"))
+    return "lower" if key.endswith(LOWER) or key in LOWER_TOO or is_time else ""
+
+
+def interval_of(key: str, values: Iterable[float], confidence: float = 0.95) -> Interval:
+    """The mean of a metric over replications, with an interval that stays where the metric can be.
+
+    Raises:
+        InputError: There are no values, one is not finite, or the confidence is not a share.
+    """
+    from manetlab.stats import bounded_interval
+
+    listed, (least, most) = list(values), bounds(key)
+    # A run may count what was sent before it began to count: such a share can exceed 1.
+    return bounded_interval(listed, least, most if max(listed, default=0.0) <= most else math.inf, confidence)

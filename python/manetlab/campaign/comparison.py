@@ -1,24 +1,37 @@
-"""Comparisons of two levels of a factor, in pairs."""
+"""Comparisons of alternatives, in pairs of the same replication: the one place that tests anything.
+
+Command line, page, files and Python all show what is computed here, under these names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from manetlab.metrics import better, bounds
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from manetlab.campaign.family import Family
     from manetlab.campaign.levels import Label
     from manetlab.campaign.plan import Campaign
     from manetlab.campaign.results import Results
 
+Row = dict[str, Any]
 COLUMNS = (
-    *("metric", "a", "b", "difference", "low", "high", "ratio", "ratio_low", "ratio_high"),
-    *("p_t", "p_wilcoxon", "p_holm", "n"),
+    *("metric", "level", "against", "level_mean", "against_mean", "difference", "low", "high"),
+    *("ratio", "ratio_low", "ratio_high", "p_t", "p_wilcoxon", "p_adjusted", "p_equivalent", "n", "verdict"),
 )
+"""What is known of a pair, after the levels of the other factors."""
+STANDING = (
+    *("metric", "level", "against", "difference", "low", "high", "p_t", "p_adjusted", "p_equivalent", "n"),
+    "verdict",
+)
+"""What is known of an alternative against the best of the others."""
 
 
 def level_of(campaign: Campaign, factor: str, label: Label) -> Label:
@@ -50,62 +63,155 @@ def factor_with(campaign: Campaign, a: str, b: str) -> str:
 
 
 def compare(
-    results: Results, factor: str, pair: tuple[Label, Label], metrics: Sequence[str], confidence: float
+    results: Results,
+    factor: str,
+    pair: tuple[Label, Label],
+    metrics: Sequence[str],
+    confidence: float | None = None,
 ) -> pd.DataFrame:
     """See [`Results.compare`][manetlab.Results.compare]."""
+    a, b = (level_of(results.campaign, factor, label) for label in pair)
+    return _frame(results, factor, COLUMNS, list(_pairs(results, factor, [(a, b)], metrics, confidence)))
+
+
+def family_table(results: Results) -> pd.DataFrame:
+    """See [`Results.comparisons`][manetlab.Results.comparisons]."""
+    family = results.family
+    if family is None:
+        return _frame(results, None, COLUMNS, [])
+    rows = list(_pairs(results, family.factor, family.pairs, family.metrics, None))
+    order = {metric: number for number, metric in enumerate(family.metrics)}
+    return _frame(results, family.factor, COLUMNS, sorted(rows, key=lambda row: order[row["metric"]]))
+
+
+def standings(results: Results) -> pd.DataFrame:
+    """See [`Results.standings`][manetlab.Results.standings]."""
+    from manetlab.stats import compare_with_best
+
+    family = results.family
+    if family is None or family.kind != "best":
+        return _frame(results, family.factor if family is not None else None, STANDING, [])
+    rows = []
+    for metric in family.metrics:
+        for here, values in _settings(results, family.factor, metric):
+            found = compare_with_best(
+                {str(label): values[label] for label in family.alternatives},
+                higher_is_better=better(metric) == "higher",
+                families=family.questions,
+                confidence=family.confidence,
+                margin=family.margins.get(metric),
+            )
+            labels = {str(label): label for label in family.alternatives}
+            for each in found:
+                if all(value is None for value in values[labels[each.name]]):
+                    continue
+                low, high = _within(metric, each.difference.low, each.difference.high)
+                row = {"metric": metric, "level": labels[each.name], "against": labels.get(each.against)}
+                row |= {"difference": each.difference.mean, "low": low, "high": high, "p_t": each.p}
+                row |= {"p_adjusted": each.p_adjusted, "p_equivalent": each.p_equivalent, "n": each.n}
+                as_good = each.is_equivalent and each.verdict != "best"
+                verdict = f"{each.verdict}, practically as good" if as_good else each.verdict
+                rows.append({**here, **row, "verdict": verdict})
+    return _frame(results, family.factor, STANDING, rows)
+
+
+def _pairs(
+    results: Results,
+    factor: str,
+    pairs: Sequence[tuple[Label, Label]],
+    metrics: Sequence[str],
+    confidence: float | None,
+) -> Iterator[Row]:
+    """One row for each pair of levels, setting and metric with a replication in common."""
+    family = results.family
+    for a, b in pairs:
+        found = {metric: dict(enumerate(_settings(results, factor, metric))) for metric in metrics}
+        for place in found[metrics[0]] if metrics else ():
+            for metric in metrics:
+                here, values = found[metric][place]
+                both = [(x, y) for x, y in zip(values[a], values[b], strict=True) if None not in (x, y)]
+                if both:
+                    of_family = family if family and family.has(factor, a, b, metric) else None
+                    row = _row(metric, both, of_family, confidence)  # type: ignore[arg-type]
+                    yield {**here, "metric": metric, "level": a, "against": b, **row}
+
+
+def _settings(
+    results: Results, factor: str, metric: str
+) -> Iterator[tuple[Row, dict[Label, list[float | None]]]]:
+    """Every combination of the other factors, with the values of each level, one a replication."""
+    levels = {name: [level.label for level in of] for name, of in results.campaign.levels.items()}
+    alternatives = levels.pop(factor)
+    known = results.values_of(metric)
+    for chosen in product(*levels.values()):
+        here = dict(zip(levels, chosen, strict=True))
+        values: dict[Label, list[float | None]] = {}
+        for label in alternatives:
+            place = tuple({**here, factor: label}[name] for name in results.campaign.factors)
+            at = known.get(place, {})
+            values[label] = [at.get(number) for number in range(results.replications)]
+        yield here, values
+
+
+def _row(
+    metric: str, both: Sequence[tuple[float, float]], family: Family | None, confidence: float | None
+) -> Row:
+    """The comparison of values in pairs, adjusted if it is one of the family."""
+    from manetlab.stats import adjusted_pair
+
+    a, b = [x for x, _ in both], [y for _, y in both]
+    usual = 0.95 if family is None else family.confidence
+    found = adjusted_pair(
+        a,
+        b,
+        family.size if family is not None else 1,
+        usual if confidence is None else confidence,
+        family.margins.get(metric) if family is not None else None,
+    )
+    low, high = _within(metric, found.difference.low, found.difference.high)
+    return {
+        "level_mean": math.fsum(a) / len(a),
+        "against_mean": math.fsum(b) / len(b),
+        "difference": found.difference.mean,
+        "low": low,
+        "high": high,
+        "ratio": found.ratio.mean,
+        "ratio_low": found.ratio.low,
+        "ratio_high": found.ratio.high,
+        "p_t": found.p_t,
+        "p_wilcoxon": found.p_wilcoxon,
+        "p_adjusted": found.p_adjusted if family is not None else math.nan,
+        "p_equivalent": found.p_equivalent,
+        "n": found.n,
+        "verdict": _verdict(found.difference.mean, found.p_adjusted, found.p_equivalent, a == b, family),
+    }
+
+
+def _verdict(
+    difference: float, p_adjusted: float, p_equivalent: float, are_equal: bool, family: Family | None
+) -> str:
+    """What the comparison shows of the level; one that is not of the family is only a hint."""
+    if family is None:
+        return "exploratory"
+    same = p_equivalent <= family.alpha
+    if are_equal:
+        return "equal"
+    if p_adjusted <= family.alpha:
+        direction = "higher" if difference > 0 else "lower"
+        return f"{direction}, practically the same" if same else direction
+    return "practically the same" if same else "not significant"
+
+
+def _within(metric: str, low: float, high: float) -> tuple[float, float]:
+    """The ends of an interval of a difference, no further than the metric's bounds are apart."""
+    least, most = bounds(metric)
+    return max(low, least - most), min(high, most - least)
+
+
+def _frame(
+    results: Results, factor: str | None, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
     import pandas as pd
 
-    from manetlab.stats import holm
-
-    campaign = results.campaign
-    a, b = (level_of(campaign, factor, label) for label in pair)
-    others = {name: [level.label for level in levels] for name, levels in campaign.levels.items()}
-    del others[factor]
-    joined = _joined(results.runs, [*others, "replication"], factor, (a, b), metrics)
-    rows = []
-    for chosen in product(*others.values()):
-        here = dict(zip(others, chosen, strict=True))
-        at_point = joined
-        for name, label in here.items():
-            at_point = at_point[at_point[name] == label]
-        for metric in metrics:
-            values = at_point[[f"{metric} a", f"{metric} b"]].dropna()
-            if not values.empty:
-                of_a, of_b = (values[f"{metric} {side}"].tolist() for side in "ab")
-                row = _row(of_a, of_b, confidence)
-                rows.append({**here, "metric": metric, **row})
-    for row, p in zip(rows, holm(row["p_t"] for row in rows), strict=True):
-        row["p_holm"] = p
-    return pd.DataFrame.from_records(rows, columns=[*others, *COLUMNS])
-
-
-def _joined(
-    runs: pd.DataFrame, places: list[str], factor: str, pair: tuple[Label, Label], metrics: Sequence[str]
-) -> pd.DataFrame:
-    """One row a pair, with the columns ``METRIC a`` and ``METRIC b``."""
-    sides = []
-    for name, label in zip("ab", pair, strict=True):
-        columns = {metric: f"{metric} {name}" for metric in metrics}
-        sides.append(runs[runs[factor] == label][[*places, *metrics]].rename(columns=columns))
-    joined: pd.DataFrame = sides[0].merge(sides[1], on=places)
-    return joined
-
-
-def _row(a: list[float], b: list[float], confidence: float) -> dict[str, Any]:
-    from manetlab.stats import mean_interval, paired_difference, paired_ratio
-
-    tested = paired_difference(a, b, confidence)
-    ratio = paired_ratio(a, b, confidence)
-    return {
-        "a": mean_interval(a).mean,
-        "b": mean_interval(b).mean,
-        "difference": tested.difference.mean,
-        "low": tested.difference.low,
-        "high": tested.difference.high,
-        "ratio": ratio.mean,
-        "ratio_low": ratio.low,
-        "ratio_high": ratio.high,
-        "p_t": tested.t_p,
-        "p_wilcoxon": tested.wilcoxon_p,
-        "n": tested.n,
-    }
+    others = [name for name in results.campaign.factors if name != factor]
+    return pd.DataFrame.from_records(list(rows), columns=[*others, *columns])

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab.campaign import fields
+from manetlab.campaign import family, fields
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
@@ -94,6 +94,9 @@ class Campaign:
             most this share of its mean.
         max_replications: How many of each point at most, with ``until``.
         series_s: Keep time series of every run, with this step in seconds of simulated time.
+        comparison: What the results compare: ``factor``, ``kind`` (``best``, ``pairs`` or ``control``),
+            ``control``, ``metrics`` (the primary measures), ``margins`` and ``confidence``. See
+            docs/campaigns.md for what each is if it is not given.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
 
@@ -111,16 +114,18 @@ class Campaign:
     until: float | None = None
     max_replications: int = 200
     series_s: float | None = None
+    comparison: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
     where: str = "campaign"
 
     def __post_init__(self) -> None:
         # Lists and mappings are copied: what the caller does with theirs later is no matter.
-        for name in ("base", "factors"):
+        for name in ("base", "factors", "comparison"):
             value = getattr(self, name)
             if not isinstance(value, Mapping):
                 raise self._refused(name, value, "a table", "see docs/campaigns.md")
         object.__setattr__(self, "base", as_plain(self.base))
+        object.__setattr__(self, "comparison", as_plain(self.comparison))
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
             raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
         object.__setattr__(self, "metrics", tuple(map(str, self.metrics)))
@@ -132,6 +137,7 @@ class Campaign:
         )
         self._check_size()
         self._check_names()
+        family.check(self.comparison, self, known_metrics())
 
     @classmethod
     def load(cls, path: str | Path) -> Campaign:
@@ -198,6 +204,8 @@ class Campaign:
             data |= {"until": self.until, "max_replications": self.max_replications}
         if self.series_s is not None:
             data["series_s"] = self.series_s
+        if self.comparison:
+            data["comparison"] = dict(self.comparison)
         return data
 
     @cached_property

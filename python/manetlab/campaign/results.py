@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
+    from manetlab.campaign.family import Family
+
 Row = dict[str, Any]
 
 
@@ -232,13 +234,14 @@ class Results:
 
         Args:
             metrics: Names of totals; the campaign's own if not given.
-            confidence: Of Student's t interval of the mean.
+            confidence: Of the interval of the mean, which stays where the metric can be.
 
         Returns:
             Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``,
             ``p95``, ``n``. Points without a value of a metric have no row for it.
         """
-        from manetlab.stats import mean_interval, percentiles
+        from manetlab.metrics import interval_of
+        from manetlab.stats import percentiles
 
         rows = []
         at_point = dict(iter(self.runs.groupby("point")))
@@ -247,7 +250,7 @@ class Results:
                 values = at_point[point.number][metric].dropna().tolist() if point.number in at_point else []
                 if not values:
                     continue
-                interval = mean_interval(values, confidence)
+                interval = interval_of(metric, values, confidence)
                 low, median, high = percentiles(values, (5.0, 50.0, 95.0))
                 row: Row = {"point": point.number, **point.levels, "metric": metric}
                 row |= {"mean": interval.mean, "low": interval.low, "high": interval.high}
@@ -266,32 +269,74 @@ class Results:
         )
         return _table(rows, columns)
 
+    @cached_property
+    def family(self) -> Family | None:
+        """What the campaign compares, with the defaults for what it does not say; None if nothing varies."""
+        from manetlab.campaign.family import family_of
+
+        return family_of(self.campaign, self.measured)
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """The family of comparisons: one row a pair of alternatives, primary measure and setting.
+
+        Columns: the other factors, ``metric``, ``level`` and ``against`` (the alternatives),
+        ``level_mean`` and ``against_mean`` (over the pairs), ``difference`` with ``low`` and ``high``,
+        ``ratio`` (of the means) with ``ratio_low`` and ``ratio_high``, ``p_t`` (paired t test),
+        ``p_wilcoxon``, ``p_adjusted`` (of ``p_t``, for the family: the one to quote), ``p_equivalent``
+        (equivalence test, adjusted; NaN without a margin), ``n`` (pairs), ``verdict``. The intervals hold
+        together: one excludes zero if and only if its ``p_adjusted`` is at most 1 − confidence.
+        """
+        from manetlab.campaign.comparison import family_table
+
+        return family_table(self)
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """Every alternative against the best of the others, if the campaign asks which is best; else no row.
+
+        Columns: the other factors, ``metric``, ``level``, ``against`` (the best of the others by its mean),
+        ``difference`` from it with ``low`` and ``high``, ``p_t``, ``p_adjusted`` (at most 1 − confidence if
+        it is not the best), ``p_equivalent``, ``n``, ``verdict``. They follow from `comparisons`.
+        """
+        from manetlab.campaign.comparison import standings
+
+        return standings(self)
+
+    def asking(self, **changes: Any) -> Results:
+        """The same results under another comparison: keys of the campaign's ``comparison`` and their values.
+
+        Raises:
+            InputError: A key or a value is not allowed.
+        """
+        kept = {key: value for key, value in self.campaign.comparison.items() if key not in changes}
+        asked = {**kept, **{key: value for key, value in changes.items() if value is not None}}
+        changed = self.campaign.changed(comparison=asked)
+        return Results(changed, self.replications, self.store, self._raw)
+
     def compare(
         self,
         factor: str,
         a: Label,
         b: Label,
         metric: str | Sequence[str] | None = None,
-        confidence: float = 0.95,
+        confidence: float | None = None,
     ) -> pd.DataFrame:
         """Level ``a`` of a factor against level ``b``, in pairs of the same replication.
 
         Replications have the same movement and traffic at both levels, so a difference within a pair is the
-        factor's. Every combination of the other factors and every metric is a comparison of its own;
-        ``p_holm`` is adjusted for their number.
+        factor's. A comparison of the campaign's `family` has the p-values and intervals that it has there.
+        Any other is exploratory: its interval holds for itself alone, and its ``p_adjusted`` is NaN.
 
         Args:
             factor: The factor.
             a: The label of a level.
             b: The label of the level that it is compared with.
             metric: The total, or several; the campaign's own if not given.
-            confidence: Of the intervals.
+            confidence: Of the intervals; the family's if not given.
 
         Returns:
-            Columns: the other factors, ``metric``, ``a`` and ``b`` (the means over the pairs), ``difference``
-            (a - b) with ``low`` and ``high``, ``ratio`` (of the means, a / b) with ``ratio_low`` and
-            ``ratio_high``, ``p_t`` (paired t test), ``p_wilcoxon``, ``p_holm`` (of ``p_t``), ``n`` (pairs).
-            Combinations without a pair have no row.
+            The columns of `comparisons`. Combinations without a pair have no row.
 
         Raises:
             InputError: There is no such factor, level or metric.
@@ -300,6 +345,20 @@ class Results:
 
         metrics = self.wanted([metric] if isinstance(metric, str) else metric)
         return compare(self, factor, (a, b), metrics, confidence)
+
+    def values_of(self, metric: str) -> dict[tuple[Label, ...], dict[int, float]]:
+        """The values of a metric: by the levels of all factors, then by replication."""
+        found: dict[tuple[Label, ...], dict[int, float]] = {}
+        places = [point.levels for point in self.campaign.points]
+        for point, replication, value in self.runs[["point", "replication", metric]].itertuples(index=False):
+            if value == value:
+                found.setdefault(tuple(places[point].values()), {})[replication] = float(value)
+        return found
+
+    @cached_property
+    def measured(self) -> list[str]:
+        """The metrics that have a value in some run."""
+        return [name for name in known_metrics() if self.runs[name].notna().any()]
 
     def wanted(self, metrics: Sequence[str] | None = None) -> list[str]:
         """The metrics that are asked for, the campaign's own, or else all that some run has.
@@ -312,7 +371,7 @@ class Results:
                 raise unknown("metric", metric, known_metrics(), "metrics")
         if chosen := list(metrics or self.campaign.metrics):
             return chosen
-        return [name for name in known_metrics() if self.runs[name].notna().any()]
+        return self.measured
 
     def export(self, folder: str | Path, formats: Sequence[str] = ("csv", "parquet")) -> list[Path]:
         """Writes all tables into a folder; see [`export`][manetlab.campaign.export.export]."""

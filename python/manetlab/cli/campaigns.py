@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -264,17 +264,17 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
 
     summary = results.summary(metrics)
     if as_json:
-        print(summary.to_json(orient="records"))
+        print(summary.to_json(orient="records", double_precision=15))
         return
     campaign = results.campaign
     for key in results.wanted(metrics):
         metric = by_key(key)
-        headings = ("mean ± 95 %", "median", "5 % – 95 %", "n")
+        headings = ("mean (95 %)", "median", "5 % – 95 %", "n")
         title = f"{campaign.question or campaign.name}\n{metric.heading}"
         columns = ("point", *_headings(list(campaign.factors)), *headings)
         table = Table(title, columns, text_columns=len(campaign.factors) + 1)
         for row in summary[summary["metric"] == key].to_dict("records"):
-            interval = Interval(row["mean"], row["high"] - row["mean"], row["n"])
+            interval = Interval.between(row["mean"], row["low"], row["high"], row["n"])
             median, low, high = (metric.show({key: row[name]}) for name in ("median", "p5", "p95"))
             levels = (str(row[name]) for name in campaign.factors)
             cells = (metric.show_interval(interval), median, f"{low} – {high}", str(row["n"]))
@@ -286,7 +286,7 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
 def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bool) -> None:
     from manetlab.campaign.comparison import factor_with
     from manetlab.metrics import by_key
-    from manetlab.stats import Interval
+    from manetlab.report.quantities import p_value
     from manetlab.tables import Table, stdout_console
 
     a, comma, b = (part.strip() for part in pair.partition(","))
@@ -296,27 +296,41 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
     factor = factor_with(results.campaign, a, b)
     compared = results.compare(factor, a, b, metrics)
     if as_json:
-        print(compared.to_json(orient="records"))
+        print(compared.to_json(orient="records", double_precision=15))
         return
     others = [name for name in results.campaign.factors if name != factor]
-    headings = (a, b, "difference ± 95 %", "ratio", "95 %", "p (t)", "p (Wilcoxon)", "p (Holm)", "n")
+    headings = (a, b, "difference", "95 %", "p (t)", "p (adjusted)", "n", "verdict")
     for key in results.wanted(metrics):
         metric = by_key(key)
         title = f"{metric.heading}, {factor}: {a} compared with {b}"
         table = Table(title, (*_headings(others), *headings), text_columns=len(others))
-        for row in compared[compared["metric"] == key].to_dict("records"):
-            difference = Interval(row["difference"], row["high"] - row["difference"], row["n"])
-            means = (metric.show({key: row[side]}) for side in ("a", "b"))
-            ratios = (f"{row['ratio']:.3f}", f"{row['ratio_low']:.3f} – {row['ratio_high']:.3f}")
-            chances = (f"{row[name]:.2g}" for name in ("p_t", "p_wilcoxon", "p_holm"))
-            cells = (*means, metric.show_interval(difference), *ratios, *chances, str(row["n"]))
+        rows = compared[compared["metric"] == key].to_dict("records")
+        for row in rows:
+            values = (row[name] for name in ("level_mean", "against_mean", "difference"))
+            means = (metric.show({key: value}) for value in values)
+            ends = " to ".join(metric.show({key: row[name]}) for name in ("low", "high"))
+            chances = (p_value(row[name]) for name in ("p_t", "p_adjusted"))
+            cells = (*means, ends, *chances, str(row["n"]), row["verdict"])
             table.add(*(str(row[name]) for name in others), *cells)
-        table.notes.append(
-            "Runs are paired: both have the same movement and traffic. p (Holm): t test, adjusted for "
-            f"{len(compared)} comparison{'s' if len(compared) != 1 else ''}."
-        )
+        table.notes.append("Runs are paired: both have the same movement and traffic.")
+        table.notes.append(_about_adjustment(results, rows))
         _note(table, results)
         table.print(stdout_console())
+
+
+def _about_adjustment(results: Results, rows: Sequence[Mapping[Hashable, Any]]) -> str:
+    family = results.family
+    if family is None or all(row["verdict"] == "exploratory" for row in rows):
+        return (
+            "This comparison is exploratory: the campaign does not ask it (see `comparison` in "
+            "docs/campaigns.md). Its p-value and interval are not adjusted, and it decides nothing."
+        )
+    if family.size == 1:
+        return "It is the campaign's only comparison: p (adjusted) is the p-value of the t test."
+    return (
+        f"p (adjusted) and the intervals are adjusted for the campaign's {family.size} comparisons; "
+        f"significant means at most {family.alpha:g}."
+    )
 
 
 def _headings(factors: list[str]) -> list[str]:

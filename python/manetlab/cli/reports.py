@@ -16,15 +16,13 @@ from manetlab.cli import options
     type=options.PATH,
     help="Folder to write to. [the store's name, with -report for .db]",
 )
+@click.option("--compare", metavar="FACTOR", help="Factor whose levels are compared. [the campaign's]")
 @click.option(
-    "--compare", metavar="FACTOR", help="Factor whose levels are compared. [a protocol, or the first factor]"
+    "--baseline", metavar="LEVEL", help="Compare all other levels with this one. [the campaign's comparison]"
 )
-@click.option(
-    "--baseline", metavar="LEVEL", help="Baseline: the level that the others are compared with. [the first]"
-)
-@click.option("--confidence", type=float, default=0.95, help="Confidence of all intervals.")
+@click.option("--confidence", type=float, help="Confidence of all intervals. [the campaign's, 0.95]")
 def report(
-    store: Path, out: Path | None, compare: str | None, baseline: str | None, confidence: float
+    store: Path, out: Path | None, compare: str | None, baseline: str | None, confidence: float | None
 ) -> None:
     """Write a campaign's results as an HTML page, with plots (SVG, PDF) and tables (CSV, LaTeX) beside it."""
     from manetlab.campaign import Results

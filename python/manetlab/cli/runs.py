@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,7 @@ def _show_many(results: list[Result], as_json: bool) -> None:
 
     summary = summarize(results)
     if as_json:
-        shown = {key: {"mean": i.mean, "half_width_95": i.half_width, "n": i.n} for key, i in summary.items()}
+        shown = {key: _as_json(i) for key, i in summary.items()}
         print(json.dumps({"summary": shown, "replications": [result.to_dict() for result in results]}))
         return
     table = Table(f"{len(results)} replications: mean and 95 % interval", ("metric", "value", "n"))
@@ -137,22 +138,32 @@ def _show_many(results: list[Result], as_json: bool) -> None:
             interval = summary[metric.key]
             table.add(metric.heading, metric.show_interval(interval), str(interval.n))
     table.notes += [
-        "Student's t over replications. Where n is smaller, the other replications have no value.",
+        "Intervals over replications. Where n is smaller, the other replications have no value.",
         provenance_line(results[0]),
     ]
     table.print(stdout_console())
 
 
+def _as_json(interval: Interval) -> dict[str, float | int | None]:
+    """Mean and ends of an interval; JSON has no infinity, so an end that is unbounded is null."""
+    ends = {"low": interval.low, "high": interval.high}
+    return {
+        "mean": interval.mean,
+        **{name: end if math.isfinite(end) else None for name, end in ends.items()},
+        "n": interval.n,
+    }
+
+
 def summarize(results: list[Result]) -> dict[str, Interval]:
     """Mean and interval of each total over replications that have it, if two or more have."""
-    from manetlab.stats import mean_interval
+    from manetlab.metrics import interval_of
 
     columns: dict[str, list[float]] = {}
     for result in results:
         for key, value in result.totals.items():
             if value is not None:
                 columns.setdefault(key, []).append(float(value))
-    return {key: mean_interval(values) for key, values in columns.items() if len(values) > 1}
+    return {key: interval_of(key, values) for key, values in columns.items() if len(values) > 1}
 
 
 def show(result: Result) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from manetlab.metrics import Metric
+from manetlab.metrics import Metric, better
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
-from manetlab.report.study import Comparison, Study
+from manetlab.report.study import Comparison, Levels, Standing, Study
 
 LEAST_REPLICATIONS = 10
 """Fewer are mentioned: the intervals are wide and rely on the values being normally distributed."""
@@ -20,22 +20,114 @@ MOST_TOLD = 4
 
 
 def answer(study: Study) -> list[str]:
-    """Sentences that answer the campaign's question, the first wanted metric first."""
+    """The answer to the campaign's question: the verdict in one sentence, then what it rests on."""
     if study.compared is None:
         return [_state(study, metric) for metric in study.wanted]
-    sentences = [
-        _compare(study, metric, name)
-        for metric in study.wanted
-        for name in study.compared.levels
-        if name != study.baseline
-    ]
+    if study.standings:
+        return [_verdict_on_best(study), *_about_best(study), _how_sure(study)]
+    pairs = dict.fromkeys((each.metric, each.level, each.against) for each in study.comparisons)
+    sentences = [_compare(study, *pair) for pair in pairs] or [_nothing_in_common(study)]
+    if len(pairs) > 1:
+        sentences.insert(0, _verdict_on_pairs(study))
     if len(study.comparisons) > 1:
-        sentences.append(
-            f"Values are mean differences from {study.named(study.baseline)}, with {confidence(study)} "
-            "intervals. "
-            f"Significant means after Holm’s correction for all {len(study.comparisons)} comparisons."
-        )
+        sentences.append(_how_sure(study))
     return sentences
+
+
+def _how_sure(study: Study) -> str:
+    assert study.family is not None
+    return (
+        f"All {study.family.size} comparisons and their intervals hold together with {confidence(study)} "
+        "confidence (paired t tests, Bonferroni)."
+    )
+
+
+def _nothing_in_common(study: Study) -> str:
+    assert study.compared is not None
+    return f"The levels of {study.compared.label} have no replication in common and cannot be compared."
+
+
+def _verdict_on_best(study: Study) -> str:
+    """Which alternatives can be the best, over all primary measures and settings."""
+    assert study.compared is not None
+    cells = list(dict.fromkeys((each.metric, each.others) for each in study.standings))
+    left = [
+        study.named(name)
+        for name in study.compared.levels
+        if (of := [each for each in study.standings if each.level == name])
+        and len(of) == len(cells)
+        and all(each.can_be_best for each in of)
+    ]
+    where = _everywhere(len(study.primary), len(study.settings))
+    if not left:
+        return f"No {study.compared.label} is the best {where}."
+    sole = all(
+        each.verdict.startswith("best") == (study.named(each.level) == left[0]) for each in study.standings
+    )
+    if len(left) == 1:
+        if sole:
+            return f"The best {study.compared.label} {where} is {left[0]}."
+        return f"Only {left[0]} can be the best {study.compared.label} {where}, but it is not shown to be."
+    return f"The best {study.compared.label} {where} is not decided: {listed(left)} are not distinguishable."
+
+
+def _everywhere(measures: int, settings: int) -> str:
+    parts = [f"all {measures} primary measures"] if measures > 1 else []
+    parts += [f"all {settings} settings"] if settings > 1 else []
+    return f"in {listed(parts)}" if parts else "by the primary measure"
+
+
+def _about_best(study: Study) -> list[str]:
+    """For each primary measure, the best alternative and those that cannot be told from it."""
+    by_metric = {
+        metric: [each for each in study.standings if each.metric == metric] for metric in study.primary
+    }
+    return [
+        f"{capital(metric.label)}: {_best_in_words(study, of)}." for metric, of in by_metric.items() if of
+    ]
+
+
+def _best_in_words(study: Study, those: list[Standing]) -> str:
+    settings = list(dict.fromkeys(each.others for each in those))
+    outcomes: dict[str, list[Levels]] = {}
+    for others in settings:
+        here = [each for each in those if each.others == others]
+        outcomes.setdefault(_best_at(study, here), []).append(others)
+    if len(outcomes) == 1:
+        return next(iter(outcomes))
+    return "; ".join(
+        f"{text} in {len(at)} of {len(settings)} settings"
+        + (f" ({'; '.join(study.in_words(each) for each in at)})" if len(at) <= MOST_TOLD // 2 else "")
+        for text, at in sorted(outcomes.items(), key=lambda item: -len(item[1]))
+    )
+
+
+def _best_at(study: Study, here: list[Standing]) -> str:
+    """The best at one setting, and what cannot be told from it."""
+    possible = [each for each in here if each.can_be_best]
+    # The leader is the one whose mean differs to the good from the best of the others.
+    leader = max(
+        possible, key=lambda each: each.difference[0] * (1 if better(each.metric.key) == "higher" else -1)
+    )
+    if leader.verdict == "best":
+        return f"{study.named(leader.level)} is the best"
+    rest = [study.named(each.level) for each in possible if each is not leader]
+    if len(possible) == len(here):
+        return f"{study.named(leader.level)} leads, but none is shown to be worse"
+    return f"{study.named(leader.level)} leads, not distinguishable from {listed(rest)}"
+
+
+def _verdict_on_pairs(study: Study) -> str:
+    """How many comparisons are significant, and which."""
+    significant = [each for each in study.comparisons if each.verdict.startswith(("higher", "lower"))]
+    if not significant:
+        return f"No significant difference in any of the {len(study.comparisons)} comparisons."
+    named = dict.fromkeys(
+        f"{each.level} {each.verdict.partition(',')[0]} than {each.against} in {each.metric.label}"
+        for each in significant
+    )
+    told = "; ".join(named) if len(named) <= MOST_TOLD else "see below"
+    return f"{len(significant)} of {len(study.comparisons)} comparisons are significant: {told}."
 
 
 def _state(study: Study, metric: Metric) -> str:
@@ -49,21 +141,27 @@ def _state(study: Study, metric: Metric) -> str:
     )
 
 
-def _compare(study: Study, metric: Metric, name: str) -> str:
-    """One level against the baseline: where the metric is higher, lower, or not significantly different."""
-    found = [each for each in study.comparisons if each.metric == metric and each.level == name]
-    if not found:
-        subject = capital(metric.label)
-        return f"{subject}: {name} and {study.baseline} have no replication in common and cannot be compared."
+def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
+    """One pair of levels: where the metric is higher, lower, or not significantly different."""
+    found = [
+        each
+        for each in study.comparisons
+        if (each.metric, each.level, each.against) == (metric, name, against)
+    ]
     if len(found) == 1:
         return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
     sentences = []
-    for verdict in ("higher", "lower", "not significant", "equal"):
+    for verdict in dict.fromkeys(each.verdict for each in sorted(found, key=_rank)):
         those = [each for each in found if each.verdict == verdict]
         if those:
             where = _extent(verdict, len(those), len(found))
             sentences.append(f"{_claim(study, those[0])} in {where}: {_where(study, those)}.")
     return " ".join(sentences)
+
+
+def _rank(each: Comparison) -> int:
+    order = ("higher", "lower", "practically the same", "not significant", "equal")
+    return order.index(each.verdict.partition(",")[0])
 
 
 def _extent(verdict: str, those: int, of_all: int) -> str:
@@ -77,12 +175,16 @@ def _extent(verdict: str, those: int, of_all: int) -> str:
 
 def _claim(study: Study, each: Comparison) -> str:
     """The verdict as a sentence, without the settings where it holds."""
-    subject, this, that = each.metric.label, study.named(each.level), study.named(each.baseline)
-    match each.verdict:
+    subject, this, that = each.metric.label, study.named(each.level), study.named(each.against)
+    verdict, _, same = each.verdict.partition(", ")
+    match verdict:
         case "higher" | "lower":
-            return f"{capital(subject)} {_is(each.metric)} {each.verdict} with {this} than with {that}"
+            but = " but practically the same" if same else ""
+            return f"{capital(subject)} {_is(each.metric)} {verdict} with {this} than with {that}{but}"
         case "equal":
             return f"{capital(subject)} {_is(each.metric)} the same with {this} and {that} in every pair"
+        case "practically the same":
+            return f"{capital(subject)} {_is(each.metric)} practically the same with {this} and {that}"
     return f"No significant difference in {subject} between {this} and {that}"
 
 
@@ -114,12 +216,13 @@ def _evidence(study: Study, each: Comparison) -> str:
     ends = with_unit(span(each.difference[1], each.difference[2], each.metric, signed=True), each.metric)
     relative = percent(each.ratio[0])
     share = f", {relative}" if relative != "–" else ""
-    p = p_value(each.adjusted_p)
+    p = p_value(each.p_adjusted)
     p = p if p.startswith("<") else f"= {p}"
     step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
     pairs = f"{each.n} pair{'s' if each.n != 1 else ''}"
     interval = f"{confidence(study)} interval {ends}"
-    return f"difference {step}{share}; {interval}; p {p} after Holm’s correction; {pairs}"
+    adjusted = "" if study.family is not None and study.family.size == 1 else " (adjusted)"
+    return f"difference {step}{share}; {interval}; p {p}{adjusted}; {pairs}"
 
 
 def cautions(study: Study) -> list[str]:

@@ -81,10 +81,28 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("seeds", f"{seeds.min()} to {seeds.max()}"),
         (
             "statistics",
-            f"mean over replications with Student’s t interval at {study.confidence * 100:.4g} % confidence; "
-            "paired differences, paired t test with Holm’s correction, also Wilcoxon’s signed rank test",
+            f"mean over replications with a score interval at {study.confidence * 100:.4g} % confidence that "
+            f"stays where the metric can be (docs/statistics.md){_comparison(study)}",
         ),
     ]
+
+
+def _comparison(study: Study) -> str:
+    """What is compared, in which measures, and how that is adjusted."""
+    family = study.family
+    if family is None:
+        return ""
+    what = {
+        "best": "every alternative with the best of the others",
+        "pairs": "every alternative with every other",
+        "control": f"every alternative with {family.control}",
+    }[family.kind]
+    measures = listed([metric.label for metric in study.primary])
+    margins = "; two one-sided tests of equivalence with stated margins" if family.margins else ""
+    return (
+        f"; {what} by {measures}: paired differences, paired t tests, {family.size} comparisons adjusted by "
+        f"Bonferroni’s method; also Wilcoxon’s signed rank test, unadjusted{margins}"
+    )
 
 
 def _over_points(study: Study, texts: dict[int, str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
 from manetlab.report.quantities import Factor, listed, number, p_value, percent
-from manetlab.report.study import Comparison, Levels, Point, Study
+from manetlab.report.study import Comparison, Levels, Point, Standing, Study
 from manetlab.report.tables import Cell, Column, DataTable, slug
 
 
@@ -102,9 +102,7 @@ def _metric_figure(
     if is_numeric and across is None:
         series = [_joined(metric.label, series)]
     counts = [n for each in series for n in each.n]
-    caption = (
-        f"Means over {_counts(counts)} replications; bars are {confidence(study)} intervals (Student’s t)."
-    )
+    caption = f"Means over {_counts(counts)} replications; bars are {confidence(study)} intervals."
     common: dict[str, Any] = {
         "name": slug(f"{metric.key} {where}"),
         "title": capital(metric.label) + (f", {where}" if where else ""),
@@ -144,42 +142,74 @@ def _series(
         name,
         tuple(place for place, _ in found),
         tuple(scaled(each.mean, metric) for _, each in found),
-        tuple(scaled(each.low, metric) for _, each in found),
+        # An interval with one end is no bar.
+        tuple(scaled(each.low, metric) if math.isfinite(each.high) else None for _, each in found),
         tuple(scaled(each.high, metric) for _, each in found),
         tuple(each.n for _, each in found),
     )
 
 
 def comparison_table(study: Study) -> DataTable | None:
-    """All comparisons with the baseline, or None if nothing is compared."""
-    if study.compared is None:
+    """The comparisons of the family, or None if nothing is compared."""
+    if study.compared is None or not study.comparisons:
         return None
-    sure = confidence(study)
+    has_margins = any(math.isfinite(each.p_equivalent) for each in study.comparisons)
     columns = [
         Column("metric", "metric", is_text=True),
         *factor_columns(study.others),
         Column(study.compared.label, "level", is_text=True),
-        Column("baseline", "baseline", is_text=True, is_shown=False),
+        Column("against", "against", is_text=True, is_shown=not study.baseline),
         Column("difference", "difference"),
-        Column(f"{sure} from", "difference_low"),
-        Column("to", "difference_high"),
+        Column(f"{confidence(study)} from", "low"),
+        Column("to", "high"),
         Column("relative", "ratio"),
-        Column("p (t)", "t_p"),
-        Column("p (Wilcoxon)", "wilcoxon_p"),
-        Column("p (Holm)", "adjusted_p"),
+        Column("ratio from", "ratio_low", is_shown=False),
+        Column("to", "ratio_high", is_shown=False),
+        Column("p (t)", "p_t"),
+        Column("p (Wilcoxon)", "p_wilcoxon"),
+        Column("p (adjusted)", "p_adjusted"),
+        Column("p (equivalent)", "p_equivalent", is_shown=has_margins),
         Column("pairs", "n"),
         Column("verdict", "verdict", is_text=True),
     ]
-    caption = f"Paired differences from {study.compared.setting(study.baseline)} over the replications"
-    made = DataTable("comparisons", caption, columns, heads=2 + len(study.others))
+    what = f"from {study.compared.setting(study.baseline)}" if study.baseline else "between alternatives"
+    made = DataTable(
+        "comparisons",
+        f"Paired differences {what} over the replications",
+        columns,
+        heads=2 + len(study.others),
+    )
     for each in study.comparisons:
         made.add(*_comparison_cells(each))
-    made.notes.append(
-        f"p (Holm) is the p-value of the t test after Holm’s correction for {_comparisons_of(study)}, which "
-        f"keeps the chance of even one false finding at {study.alpha:g} or below. A difference is "
-        f"significant if p (Holm) is at most {study.alpha:g}. The intervals are not adjusted."
-    )
+    made.notes.append(about_family(study))
+    if has_margins:
+        made.notes.append(_about_margins(study))
     return made
+
+
+def about_family(study: Study) -> str:
+    """How the comparisons are adjusted, in one or two sentences."""
+    assert study.family is not None
+    if study.family.size == 1:
+        return "There is one comparison: p (adjusted) is the p-value of the t test."
+    return (
+        f"p (adjusted) and the intervals are adjusted for the campaign’s {study.family.size} comparisons "
+        f"(Bonferroni): the chance of even one false finding is at most {study.alpha:g}, and a difference is "
+        f"significant if p (adjusted) is at most {study.alpha:g}, which is if its interval excludes zero."
+    )
+
+
+def _about_margins(study: Study) -> str:
+    assert study.family is not None
+    named = [
+        f"{number(study.family.margins[metric.key], metric)} {metric.unit}".rstrip() + f" of {metric.label}"
+        for metric in study.primary
+        if metric.key in study.family.margins
+    ]
+    return (
+        "p (equivalent) is that of two one-sided tests, adjusted in the same way: alternatives are "
+        f"practically the same if they differ by less than {listed(named)}, as the campaign states."
+    )
 
 
 def _comparison_cells(each: Comparison) -> list[Cell]:
@@ -189,20 +219,62 @@ def _comparison_cells(each: Comparison) -> list[Cell]:
         Cell(metric.heading, metric.key),
         *levels_cells(each.others),
         Cell(each.level, each.level),
-        Cell(each.baseline, each.baseline),
-        Cell(number(mean, metric, signed=True), finite(mean)),
-        Cell(number(low, metric, signed=True), finite(low)),
-        Cell(number(high, metric, signed=True), finite(high)),
-        Cell(percent(each.ratio[0]), finite(each.ratio[0])),
-        *(Cell(p_value(p), finite(p)) for p in (each.t_p, each.wilcoxon_p, each.adjusted_p)),
+        Cell(each.against, each.against),
+        *(Cell(number(value, metric, signed=True), finite(value)) for value in (mean, low, high)),
+        *(Cell(percent(value), finite(value)) for value in each.ratio),
+        *(
+            Cell(p_value(p), finite(p))
+            for p in (each.p_t, each.p_wilcoxon, each.p_adjusted, each.p_equivalent)
+        ),
         Cell(str(each.n), each.n),
         Cell(each.verdict, each.verdict),
     ]
 
 
-def _comparisons_of(study: Study) -> str:
-    count = len(study.comparisons)
-    return "the one comparison of this table" if count == 1 else f"the {count} comparisons of this table"
+def standing_table(study: Study) -> DataTable | None:
+    """Every alternative against the best of the others, or None if the question is another."""
+    if study.compared is None or not study.standings:
+        return None
+    has_margins = any(math.isfinite(each.p_equivalent) for each in study.standings)
+    columns = [
+        Column("metric", "metric", is_text=True),
+        *factor_columns(study.others),
+        Column(study.compared.label, "level", is_text=True),
+        Column("best of the others", "against", is_text=True),
+        Column("difference", "difference"),
+        Column(f"{confidence(study)} from", "low"),
+        Column("to", "high"),
+        Column("p (adjusted)", "p_adjusted"),
+        Column("p (equivalent)", "p_equivalent", is_shown=has_margins),
+        Column("pairs", "n"),
+        Column("verdict", "verdict", is_text=True),
+    ]
+    caption = "Paired differences from the best of the others over the replications"
+    made = DataTable("standings", caption, columns, heads=2 + len(study.others))
+    for each in study.standings:
+        made.add(*_standing_cells(each))
+    made.notes.append(
+        "An alternative is worse if some other is significantly better; the smallest adjusted p-value of "
+        "these comparisons is its p (adjusted). It is the best if all others are worse. The intervals are "
+        "Hsu’s for multiple comparisons with the best: they end at zero where an alternative cannot be the "
+        "best, or must be it."
+    )
+    if has_margins:
+        made.notes.append(_about_margins(study))
+    return made
+
+
+def _standing_cells(each: Standing) -> list[Cell]:
+    return [
+        Cell(each.metric.heading, each.metric.key),
+        *levels_cells(each.others),
+        Cell(each.level, each.level),
+        Cell(each.against, each.against),
+        *(Cell(number(value, each.metric, signed=True), finite(value)) for value in each.difference),
+        *(Cell(p_value(p), finite(p)) for p in (each.p_adjusted, each.p_equivalent)),
+        Cell(str(each.n), each.n),
+        Cell(each.verdict, each.verdict),
+    ]
 
 
 def comparison_figures(study: Study) -> list[AnyFigure]:
@@ -210,35 +282,45 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
     compared = study.compared
     if compared is None:
         return []
-    figures: list[AnyFigure] = []
     order = listed([factor.heading for factor in study.others])
     lines = f" Each line is a setting of {order}." if len(study.others) > 1 else ""
-    for metric in study.wanted:
-        series = [_differences(study, metric, name) for name in compared.levels if name != study.baseline]
+    what = f"difference from {compared.setting(study.baseline)}" if study.baseline else "differences"
+    what = "difference from the best of the others" if study.standings else what
+    figures: list[AnyFigure] = []
+    for metric in study.primary:
+        series = _differences(study, metric)
         counts = _counts([n for each in series for n in each.n])
-        title = f"{metric.label}: difference from {compared.setting(study.baseline)}"
         figures.append(
             Forest(
                 name=f"difference-{slug(metric.key)}",
-                title=capital(title),
+                title=capital(f"{metric.label}: {what}"),
                 x_title=f"difference in {metric.heading}",
                 y_title=study.others[0].heading if len(study.others) == 1 else "",
-                caption=f"Mean differences over {counts} pairs; bars are individual {confidence(study)} "
-                "intervals (Student’s t), not adjusted for the number of comparisons, as the p-values in the "
-                f"table are.{lines}",
-                table="comparisons",
-                series=tuple(series),
+                caption=f"Mean differences over {counts} pairs; bars are simultaneous {confidence(study)} "
+                f"intervals, those of the table.{lines}",
+                table="standings" if study.standings else "comparisons",
+                series=series,
             )
         )
     return figures
 
 
-def _differences(study: Study, metric: Metric, name: str) -> Series:
-    found = [each for each in study.comparisons if each.metric == metric and each.level == name]
-    mean, low, high = (tuple(scaled(each.difference[part], metric) for each in found) for part in range(3))
-    step = f"{name} − {study.baseline}"
-    places = tuple(", ".join(each.others) or step for each in found)
-    return Series(step, places, mean, low, high, tuple(each.n for each in found))
+def _differences(study: Study, metric: Metric) -> tuple[Series, ...]:
+    """One series a pair of alternatives, or one an alternative where the question is which is best."""
+    rows: list[Comparison] | list[Standing] = study.standings or study.comparisons
+    grouped: dict[str, list[Comparison | Standing]] = {}
+    for each in rows:
+        if each.metric == metric:
+            name = each.level if study.standings else f"{each.level} − {each.against}"
+            grouped.setdefault(name, []).append(each)
+    found = []
+    for name, those in grouped.items():
+        mean, low, high = (
+            tuple(scaled(each.difference[part], metric) for each in those) for part in range(3)
+        )
+        places = tuple(", ".join(each.others) or name for each in those)
+        found.append(Series(name, places, mean, low, high, tuple(each.n for each in those)))
+    return tuple(found)
 
 
 def factor_columns(factors: list[Factor]) -> list[Column]:

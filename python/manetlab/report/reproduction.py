@@ -30,9 +30,8 @@ def commands(study: Study) -> list[str]:
     store = study.results.store
     kept = Path(store).name if store is not None else f"{Path(name).stem}.db"
     report = ["manetlab", "report", kept]
-    if study.compared is not None:
-        report += ["--compare", study.compared.key, "--baseline", study.baseline]
-    if study.confidence != 0.95:
+    # The campaign says what is compared; only a mere mean has no place in it for its confidence.
+    if study.family is None and study.confidence != 0.95:
         report += ["--confidence", f"{study.confidence:g}"]
     return [f"{shlex.join(['manetlab', 'campaign', 'run', name, '--store', kept])}\n{shlex.join(report)}"]
 

@@ -92,7 +92,8 @@ def flow_table(study: Study, kind: Kind) -> DataTable:
 
 
 def _flow_cells(study: Study, kind: Kind, point: Point) -> list[Cell]:
-    from manetlab.stats import mean_interval, percentiles
+    from manetlab.metrics import interval_of
+    from manetlab.stats import percentiles
 
     flows = flows_at(study, kind, point)
     if flows.empty:
@@ -105,7 +106,7 @@ def _flow_cells(study: Study, kind: Kind, point: Point) -> list[Cell]:
     indices = _jain_indices(flows, kind.metric.key)
     if not indices:
         return [*cells, *(Cell("–") for _ in range(3)), Cell("0", 0)]
-    found = mean_interval(indices, study.confidence)
+    found = interval_of(JAIN.key, indices, study.confidence)
     ends = (found.mean, found.low, found.high)
     return [
         *cells,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from manetlab.campaign.family import PRIMARY
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric
 from manetlab.report.quantities import Factor, level, total
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from manetlab.scenario import Scenario
     from manetlab.topology import TopologyReport
 
-PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
-"""Factors that are compared before all others if a campaign has them, in this order."""
 Levels = tuple[str, ...]
 """One level of each factor, in the order of the factors."""
 
@@ -64,54 +62,79 @@ class Point:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One level against the baseline, at one setting of the other factors, in pairs over the replications.
+    """A row of `Results.comparisons`: two alternatives at one setting of the other factors, in pairs.
 
     Attributes:
         metric: What is compared.
-        level: The level compared with the baseline.
-        baseline: The baseline.
+        level: The alternative.
+        against: What it is compared with.
         others: The levels of the other factors.
-        difference: Mean difference level − baseline, with the ends of its interval.
-        ratio: Ratio of the means level / baseline, with the ends of its interval; NaN where there is none.
-        t_p: p-value of the paired t test.
-        wilcoxon_p: p-value of Wilcoxon's signed rank test.
-        adjusted_p: `t_p` adjusted by Holm's method over all comparisons of the report.
+        difference: Mean difference level − against, with the ends of its interval.
+        ratio: Ratio of the means level / against, with the ends of its interval; NaN where there is none.
+        p_t: p-value of the paired t test.
+        p_wilcoxon: p-value of Wilcoxon's signed rank test.
+        p_adjusted: `p_t` adjusted for the campaign's family.
+        p_equivalent: p-value of the equivalence test, adjusted; NaN without a margin.
         n: The number of pairs.
-        alpha: The chance of a false finding that is accepted: 1 − confidence.
+        verdict: What it shows of the level.
     """
 
     metric: Metric
     level: str
-    baseline: str
+    against: str
     others: Levels
     difference: tuple[float, float, float]
     ratio: tuple[float, float, float]
-    t_p: float
-    wilcoxon_p: float
-    adjusted_p: float
+    p_t: float
+    p_wilcoxon: float
+    p_adjusted: float
+    p_equivalent: float
     n: int
-    alpha: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row of `Results.standings`: an alternative against the best of the others, at one setting.
+
+    Attributes:
+        metric: What is compared.
+        level: The alternative.
+        against: The best of the others.
+        others: The levels of the other factors.
+        difference: Mean difference from it, with the ends of its interval.
+        p_adjusted: The p-value of being the best, adjusted for the campaign's family.
+        p_equivalent: That of being worse than the best by the margin, adjusted; NaN without a margin.
+        n: The number of pairs.
+        verdict: ``best``, ``not distinguishable`` or ``worse``, and whether it is practically as good.
+    """
+
+    metric: Metric
+    level: str
+    against: str
+    others: Levels
+    difference: tuple[float, float, float]
+    p_adjusted: float
+    p_equivalent: float
+    n: int
+    verdict: str
 
     @property
-    def verdict(self) -> Literal["higher", "lower", "not significant", "equal"]:
-        """The outcome for the metric at this level against the baseline, by the adjusted p-value."""
-        mean, low, high = self.difference
-        if mean == low == high == 0.0:
-            return "equal"
-        if not self.adjusted_p <= self.alpha or self.n < 2:
-            return "not significant"
-        return "higher" if mean > 0 else "lower"
+    def can_be_best(self) -> bool:
+        """Is no other shown to be better?"""
+        return not self.verdict.startswith("worse")
 
 
 class Study:
     """The results of a campaign, with the choice of what is compared with what.
 
+    What is compared is the campaign's own choice, unless another is asked for.
+
     Args:
         results: The results.
-        compare: The factor whose levels are compared; a protocol if one is varied, or else the first factor
-            that is no number, or else the first.
-        baseline: The level that the others are compared with; the first if not given.
-        confidence: The confidence of all intervals.
+        compare: The factor whose levels are compared; the campaign's if not given.
+        baseline: The level that the others are compared with; the campaign's own comparison if not given.
+        confidence: The confidence of all intervals; the campaign's if not given.
 
     Raises:
         InputError: Nothing has been run, there is no such factor or level, or the confidence is not allowed.
@@ -122,15 +145,19 @@ class Study:
         results: Results,
         compare: str | None = None,
         baseline: str | None = None,
-        confidence: float = 0.95,
+        confidence: float | None = None,
     ) -> None:
-        if not 0.5 <= confidence < 1.0:
+        if confidence is not None and not 0.5 <= confidence < 1.0:
             hint = "95 % is written 0.95"
             wanted = "a number of at least 0.5 and below 1"
             raise InputError("the confidence is not allowed", "report", f"{confidence:g}", wanted, hint)
-        self.results = results
-        self.confidence = confidence
-        self.campaign: Campaign = results.campaign
+        if results.runs.empty:
+            raise _nothing_to_report(len(results.failed))
+        self.declared = results.family
+        self.results = _asked(results, compare, baseline, confidence)
+        self.family = self.results.family
+        self.campaign: Campaign = self.results.campaign
+        self.confidence = self.family.confidence if self.family is not None else confidence or 0.95
         self.labels = {key: [each.label for each in levels] for key, levels in self.campaign.levels.items()}
         self.factors = [Factor.of(key, labels) for key, labels in self.labels.items()]
         self.points = [
@@ -141,40 +168,20 @@ class Study:
         self.flows = self._with_levels(results.flows)
         self.drops = self._with_levels(results.drops)
         self.failed = self._with_levels(results.failed)
-        if self.runs.empty:
-            raise _nothing_to_report(len(self.failed))
-        self.compared = self._chosen(compare)
-        self.baseline = self._chosen_baseline(baseline)
+        self.compared = next(
+            (each for each in self.factors if self.family and each.key == self.family.factor), None
+        )
         self.others = [factor for factor in self.factors if factor is not self.compared]
+
+    @property
+    def baseline(self) -> str:
+        """The level that the others are compared with; empty if there is none."""
+        control = self.family.control if self.family is not None else None
+        return "" if control is None else level(control)
 
     def _with_levels(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The frame with the factors' columns as text."""
         return frame.assign(**{factor.key: frame[factor.key].map(level) for factor in self.factors})
-
-    def _chosen(self, compare: str | None) -> Factor | None:
-        varied = [factor for factor in self.factors if len(factor.levels) > 1]
-        if compare is not None:
-            for factor in varied:
-                if factor.key == compare:
-                    return factor
-            wanted = (
-                "one of " + ", ".join(factor.key for factor in varied)
-                if varied
-                else "a campaign that varies a factor"
-            )
-            raise InputError("this factor cannot be compared", "--compare", f'"{compare}"', wanted)
-        protocols = [factor for key in PROTOCOLS for factor in varied if factor.key == key]
-        named = [factor for factor in varied if factor.numbers is None]
-        return next(iter(protocols + named + varied), None)
-
-    def _chosen_baseline(self, baseline: str | None) -> str:
-        levels = self.compared.levels if self.compared else ()
-        if baseline is None:
-            return levels[0] if levels else ""
-        if baseline not in levels:
-            wanted = "one of " + ", ".join(levels) if levels else "no baseline: nothing is compared"
-            raise InputError("no such level", "--baseline", f'"{baseline}"', wanted)
-        return baseline
 
     @cached_property
     def scenarios(self) -> dict[int, Scenario]:
@@ -216,10 +223,17 @@ class Study:
 
     @cached_property
     def wanted(self) -> list[Metric]:
-        """The metrics that the campaign asks for; those that every study has if it names none."""
-        named = list(self.campaign.metrics) or ["tcp_throughput_bps", "cbr_delivery_fraction"]
+        """The primary measures, then the other metrics that the campaign asks for."""
+        primary = self.family.metrics if self.family is not None else PRIMARY
+        named = dict.fromkeys([*primary, *self.campaign.metrics])
         shown = [total(key) for key in named if key in self.runs and self.runs[key].notna().any()]
         return shown or self.measured[:1]
+
+    @property
+    def primary(self) -> list[Metric]:
+        """The primary measures: those that are compared."""
+        known = self.family.metrics if self.family is not None else ()
+        return [metric for metric in self.wanted if metric.key in known]
 
     @cached_property
     def measured(self) -> list[Metric]:
@@ -281,47 +295,64 @@ class Study:
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
-        """All comparisons with the baseline: metric by metric, level by level, setting by setting."""
-        from manetlab.stats import holm
-
-        found = list(self._compared())
-        # Comparisons that no test could be made of are no part of the family.
-        tested = [each for each in found if math.isfinite(each.t_p)]
-        adjusted = iter(holm([each.t_p for each in tested]))
+        """All comparisons of the family: metric by metric, pair by pair, setting by setting."""
         return [
             Comparison(
-                **{**vars(each), "adjusted_p": next(adjusted) if math.isfinite(each.t_p) else math.nan}
+                **self._place(row),
+                ratio=(row["ratio"], row["ratio_low"], row["ratio_high"]),
+                p_t=row["p_t"],
+                p_wilcoxon=row["p_wilcoxon"],
             )
-            for each in found
+            for row in self.results.comparisons.to_dict("records")
         ]
 
-    def _compared(self) -> Iterator[Comparison]:
-        if self.compared is None:
-            return
-        labels = dict(zip(self.compared.levels, self.labels[self.compared.key], strict=True))
-        for metric in self.wanted:
-            for name in self.compared.levels:
-                if name != self.baseline:
-                    sides = labels[name], labels[self.baseline]
-                    frame = self.results.compare(self.compared.key, *sides, metric.key, self.confidence)
-                    for row in frame.to_dict("records"):
-                        yield self._comparison(metric, name, row)
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """Every alternative against the best of the others, if the question is which is best."""
+        return [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
 
-    def _comparison(self, metric: Metric, name: str, row: Mapping[Hashable, Any]) -> Comparison:
-        """A row of `Results.compare`; its own adjustment is for fewer comparisons than the report makes."""
-        return Comparison(
-            metric=metric,
-            level=name,
-            baseline=self.baseline,
-            others=tuple(level(row[factor.key]) for factor in self.others),
-            difference=(row["difference"], row["low"], row["high"]),
-            ratio=(row["ratio"], row["ratio_low"], row["ratio_high"]),
-            t_p=row["p_t"],
-            wilcoxon_p=row["p_wilcoxon"],
-            adjusted_p=math.nan,
-            n=int(row["n"]),
-            alpha=self.alpha,
-        )
+    def _place(self, row: Mapping[Hashable, Any]) -> dict[str, Any]:
+        """What a comparison and a standing have in common."""
+        return {
+            "metric": total(row["metric"]),
+            "level": level(row["level"]),
+            "against": level(row["against"]),
+            "others": tuple(level(row[factor.key]) for factor in self.others),
+            "difference": (row["difference"], row["low"], row["high"]),
+            "p_adjusted": row["p_adjusted"],
+            "p_equivalent": row["p_equivalent"],
+            "n": int(row["n"]),
+            "verdict": row["verdict"],
+        }
+
+
+def _asked(results: Results, compare: str | None, baseline: str | None, confidence: float | None) -> Results:
+    """The results under the comparison that is asked for; themselves if none is.
+
+    Raises:
+        InputError: There is no such factor or level.
+    """
+    if compare is None and baseline is None and confidence is None:
+        return results
+    levels = results.campaign.levels
+    varied = [name for name in levels if len(levels[name]) > 1]
+    if compare is not None and compare not in varied:
+        wanted = "one of " + ", ".join(varied) if varied else "a campaign that varies a factor"
+        raise InputError("this factor cannot be compared", "--compare", f'"{compare}"', wanted)
+    factor = compare or (results.family.factor if results.family is not None else None)
+    labels = [level(each.label) for each in levels[factor]] if factor is not None else []
+    if baseline is not None and baseline not in labels:
+        wanted = "one of " + ", ".join(labels) if labels else "no baseline: nothing is compared"
+        raise InputError("no such level", "--baseline", f'"{baseline}"', wanted)
+    if factor is None:
+        return results
+    asked: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
+    if compare is not None and results.family is not None and compare != results.family.factor:
+        asked |= {"factor": compare, "kind": None, "control": None}
+    if baseline is not None:
+        control = next(each.label for each in levels[factor] if level(each.label) == baseline)
+        asked |= {"factor": factor, "kind": "control", "control": control}
+    return results.asking(**asked)
 
 
 def _nothing_to_report(failed: int) -> InputError:

@@ -31,7 +31,7 @@ def write(
     *,
     compare: str | None = None,
     baseline: str | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = None,
 ) -> list[Path]:
     """Writes the report of a campaign and returns the files, the page first.
 
@@ -41,10 +41,9 @@ def write(
     Args:
         results: The results.
         out: The folder: new, empty, or one with a report.
-        compare: The factor whose levels are compared; by default a protocol if one is varied, or else the
-            first factor that is no number, or else the first.
-        baseline: The level that the others are compared with; by default the first.
-        confidence: The confidence of all intervals.
+        compare: The factor whose levels are compared; the campaign's if not given.
+        baseline: The level that the others are compared with; the campaign's own comparison if not given.
+        confidence: The confidence of all intervals; the campaign's if not given.
 
     Raises:
         InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or
@@ -117,10 +116,11 @@ def _comparisons(study: Study, table: DataTable) -> Section:
         "A replication has the same movement and traffic at every level, so the comparisons are paired: "
         "what both runs share cancels out."
     )
+    standings = [each for each in [outcomes.standing_table(study)] if each is not None]
     return Section(
         "compared",
         "Paired comparison",
-        [Part("", _drawn(outcomes.comparison_figures(study)), [table])],
+        [Part("", _drawn(outcomes.comparison_figures(study)), [*standings, table])],
         [text],
     )
 
