@@ -120,6 +120,44 @@ def test_a_read_only_store_can_be_read_and_not_run(tmp_path: Path) -> None:
     assert "permission denied" in "\n".join(error) or "readonly" in "\n".join(error), done.stdout
 
 
+def test_a_reader_changes_nothing_and_leaves_nothing_beside_the_store(tmp_path: Path) -> None:
+    small(replications=1).run(tmp_path / "s.db")
+    before = (tmp_path / "s.db").read_bytes()
+    assert len(Results.load(tmp_path / "s.db").runs) == 4
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        db.execute("UPDATE campaign SET folder = '/'")
+    db.close()
+    with pytest.raises(InputError):
+        Results.load(tmp_path / "s.db")
+    (tmp_path / "s.db").write_bytes(before)
+    Results.load(tmp_path / "s.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.db"]
+    assert (tmp_path / "s.db").read_bytes() == before
+
+
+def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    small(replications=1).run(tmp_path / "s.db")
+    with Store.read(tmp_path / "s.db") as store, pytest.raises(InputError), store.transaction():
+        store.rows("DELETE FROM task")
+    assert len(Results.load(tmp_path / "s.db").runs) == 4
+
+
+def test_what_a_killed_process_left_in_the_log_is_read(tmp_path: Path) -> None:
+    small(replications=1).run(tmp_path / "s.db")
+    with Store.open(tmp_path / "s.db") as store:
+        store.reach(1, 2)
+        # Copied while it is open, as a kill would leave them.
+        for name in ("s.db", "s.db-wal", "s.db-shm"):
+            shutil.copy(tmp_path / name, tmp_path / f"killed.{name}")
+    (tmp_path / "killed").mkdir()
+    for name in ("s.db", "s.db-wal", "s.db-shm"):
+        (tmp_path / f"killed.{name}").rename(tmp_path / "killed" / name)
+    assert (tmp_path / "killed" / "s.db-wal").stat().st_size > 0
+    for _ in range(2):
+        assert Results.load(tmp_path / "killed" / "s.db").replications == 2
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == ["s.db"]
+
+
 def test_other_code_is_not_mixed_in_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.db"
     small(replications=1).run(path)

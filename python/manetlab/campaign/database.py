@@ -146,7 +146,7 @@ class Database:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Opens a store to read only.
+        """Opens a store to read only; a log that a killed process left is folded into the file.
 
         Raises:
             InputError: There is none, or it cannot be read.
@@ -156,17 +156,25 @@ class Database:
             found = "a directory" if path.is_dir() else "no such file"
             raise InputError("the store does not exist", str(path), found, "a store of a campaign", hint)
         with _clear(path):
-            uri = path.absolute().as_uri() + "?mode=ro"
             try:
-                store = cls(path, _connect(uri))
-                store._check_kind(may_be_new=False)
+                return cls._opened_to_read(path, "mode=rw")
             except sqlite3.OperationalError:
                 # The log's index cannot be made on a read-only medium. Without a log it is not needed.
                 log = Path(f"{path}-wal")
                 if log.exists() and log.stat().st_size:
                     raise
-                store = cls(path, _connect(uri + "&immutable=1"))
-                store._check_kind(may_be_new=False)
+                return cls._opened_to_read(path, "mode=ro&immutable=1")
+
+    @classmethod
+    def _opened_to_read(cls, path: Path, options: str) -> Self:
+        # Only a connection that may write removes log and index again when it is the last to close.
+        store = cls(path, _connect(f"{path.absolute().as_uri()}?{options}"))
+        try:
+            store._db.execute("PRAGMA query_only = ON")
+            store._check_kind(may_be_new=False)
+        except BaseException:
+            store._db.close()
+            raise
         return store
 
     def close(self) -> None:
