@@ -2,6 +2,7 @@
 
 use crate::kernel::{Span, Time};
 use crate::wire::NodeId;
+use crate::wire::dsr::Route;
 
 use super::link_cache::LinkCache;
 use super::path_cache::PathCache;
@@ -47,6 +48,15 @@ impl Cache {
         match self {
             Cache::Paths(paths) => paths.find(now, dst, for_use),
             Cache::Links(links) => links.find(now, dst),
+        }
+    }
+
+    /// At most `count` different paths to `dst`, the shortest first. A map of links gives paths that share no
+    /// link.
+    pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
+        match self {
+            Cache::Paths(paths) => paths.alternatives(now, dst, count),
+            Cache::Links(links) => links.alternatives(now, dst, count),
         }
     }
 

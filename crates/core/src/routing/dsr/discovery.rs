@@ -15,7 +15,13 @@ use super::requests::Step;
 
 impl Dsr {
     /// A packet waits for a route to `target`; asks for one if it is time to.
-    pub(super) fn seek(&mut self, now: Time, target: NodeId, own: bool, actions: &mut Vec<Action>) {
+    pub(in crate::routing) fn seek(
+        &mut self,
+        now: Time,
+        target: NodeId,
+        own: bool,
+        actions: &mut Vec<Action>,
+    ) {
         match self.requests.step(now, target, own, &self.params) {
             Step::AskNeighbours => self.request(now, target, 0, actions),
             Step::AskAll => self.request(now, target, self.params.max_route_nodes, actions),
@@ -69,13 +75,13 @@ impl Dsr {
         errors
     }
 
-    /// §8.2.2: a request arrives.
-    pub(super) fn receive_request(
+    /// §8.2.2: a request arrives. `answers`: the node may answer it from its cache if it can.
+    pub(in crate::routing) fn receive_request(
         &mut self,
         now: Time,
         packet: Packet,
-        header: &Header,
-        request: Request,
+        (header, request): (&Header, Request),
+        answers: bool,
         actions: &mut Vec<Action>,
     ) {
         self.learn_errors(header, actions);
@@ -102,7 +108,7 @@ impl Dsr {
                 self.cache.notice(now, &back);
             }
             actions.push(Action::Consume(packet));
-        } else if self.reply_from_cache(now, header, request.target, actions) {
+        } else if answers && self.reply_from_cache(now, header, request.target, actions) {
             actions.push(Action::Consume(packet));
         } else {
             self.pass_request_on(packet, header, request, actions);
@@ -136,9 +142,6 @@ impl Dsr {
         target: NodeId,
         actions: &mut Vec<Action>,
     ) -> bool {
-        if !self.params.reply_from_cache {
-            return false;
-        }
         let Some(rest) = self.route_to(now, target, false) else { return false };
         if header.route.len() + rest.len() > self.params.max_route_nodes as usize {
             return false;
@@ -160,7 +163,7 @@ impl Dsr {
     }
 
     /// §8.2.4: sends a reply back along `passed`, which ends here; that way is worth knowing.
-    pub(super) fn send_reply(
+    pub(in crate::routing) fn send_reply(
         &mut self,
         now: Time,
         reply: Header,

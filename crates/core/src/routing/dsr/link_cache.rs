@@ -58,6 +58,22 @@ impl LinkCache {
         Some(&self.found)
     }
 
+    /// At most `count` paths to `dst` that share no link: the shortest, the shortest without its links, and so
+    /// on.
+    pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
+        let mut rest = LinkCache { links: self.links.clone(), ..LinkCache::new(self.node, self.timeout) };
+        let mut paths = Vec::new();
+        while paths.len() < count
+            && let Some(path) = rest.path(now, dst)
+        {
+            for link in path.windows(2) {
+                rest.remove_link(link[0], link[1]);
+            }
+            paths.push(path);
+        }
+        paths
+    }
+
     pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
         self.path(now, dst)?.get(1).copied()
     }

@@ -82,6 +82,30 @@ impl Dsr {
         }
     }
 
+    /// The MAC could not deliver a packet that no other route may carry: it is lost. For the rest all is as
+    /// after [`Dsr::fail_link`], or after [`Dsr::fail_queued`] if the packet waited for the link.
+    pub(in crate::routing) fn lose_packet(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        next_hop: NodeId,
+        waited: bool,
+        actions: &mut Vec<Action>,
+    ) {
+        let header = packet.routing_header.clone();
+        actions.push(Action::Drop(packet, DropReason::LinkFailure));
+        if !waited {
+            self.lose_link(self.node, next_hop, false, actions);
+            self.last_break = Some(Break { next_hop, told: SmallVec::new() });
+            actions.push(Action::FlushQueue(next_hop));
+        }
+        if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
+            && (!waited || self.params.error_per_source)
+        {
+            self.report(now, header, next_hop, actions);
+        }
+    }
+
     /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
     /// the way salvages it (§8.3.6), unless it is a reply that offers the link `dead`.
     pub(super) fn rescue(

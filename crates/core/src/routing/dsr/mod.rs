@@ -43,6 +43,8 @@ use crate::params::{choices, params};
 use crate::routing::Routing;
 use crate::wire::NodeId;
 
+pub(super) use node::Dsr;
+
 choices! {
     /// What the route cache holds.
     pub enum CacheKind {
@@ -278,7 +280,7 @@ impl DsrParams {
         Span::from_secs(self.cached_reply_jitter_ms * 1e-3)
     }
 
-    fn release_spacing(&self) -> Span {
+    pub(super) fn release_spacing(&self) -> Span {
         Span::from_secs(self.release_spacing_ms * 1e-3)
     }
 

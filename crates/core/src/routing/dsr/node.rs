@@ -17,9 +17,9 @@ use super::memory::{Break, HeldError, Overheard};
 use super::requests::RequestTable;
 
 /// See the module's head.
-pub(super) struct Dsr {
-    pub(super) node: NodeId,
-    pub(super) params: DsrParams,
+pub(in crate::routing) struct Dsr {
+    pub(in crate::routing) node: NodeId,
+    pub(in crate::routing) params: DsrParams,
     pub(super) stream: Stream,
     pub(super) cache: Cache,
     pub(super) requests: RequestTable,
@@ -36,14 +36,14 @@ pub(super) struct Dsr {
     pub(super) last_break: Option<Break>,
     pub(super) overheard: Overheard,
     /// The route that each destination's packets from here took last, until it is known to be broken.
-    pub(super) in_use: BTreeMap<NodeId, Route>,
+    pub(in crate::routing) in_use: BTreeMap<NodeId, Route>,
     pub(super) flows: FlowTable,
     /// When a search is due, and of which states of the buffer and of the searches that is true.
     search_due: Cell<Option<((u64, u64), Time)>>,
 }
 
 impl Dsr {
-    pub(super) fn new(node: NodeId, params: DsrParams, stream: Stream) -> Dsr {
+    pub(in crate::routing) fn new(node: NodeId, params: DsrParams, stream: Stream) -> Dsr {
         Dsr {
             node,
             stream,
@@ -63,12 +63,12 @@ impl Dsr {
     }
 
     /// An empty header.
-    pub(super) fn header(&self) -> Header {
+    pub(in crate::routing) fn header(&self) -> Header {
         Header { reply_fixed_bytes: self.params.reply_fixed_bytes as u8, ..Header::default() }
     }
 
     /// A new packet with nothing but a header.
-    pub(super) fn control(&self, now: Time, dst: NodeId, ttl: u8, header: Header) -> Packet {
+    pub(in crate::routing) fn control(&self, now: Time, dst: NodeId, ttl: u8, header: Header) -> Packet {
         let mut packet = Packet::control(now, self.node, dst, ttl, IP_HEADER_BYTES, Payload::Nothing);
         packet.put_header(RoutingHeader::Dsr(header));
         packet
@@ -101,7 +101,8 @@ impl Dsr {
         actions.push(Action::Send { packet, next_hop, delay });
     }
 
-    fn note_use(&mut self, dst: NodeId, route: &[NodeId], actions: &mut Vec<Action>) {
+    /// This node's own data takes this route from now on.
+    pub(in crate::routing) fn note_use(&mut self, dst: NodeId, route: &[NodeId], actions: &mut Vec<Action>) {
         match self.in_use.get_mut(&dst) {
             Some(used) if used.as_slice() == route => {}
             Some(used) => *used = Route::from_slice(route),
@@ -124,12 +125,17 @@ impl Dsr {
         }
     }
 
+    /// At most `count` different routes to `dst` that are cached, the shortest first.
+    pub(in crate::routing) fn alternatives(&self, now: Time, dst: NodeId, count: u32) -> Vec<Route> {
+        self.cache.alternatives(now, dst, count as usize)
+    }
+
     pub(super) fn route_to(&mut self, now: Time, dst: NodeId, for_use: bool) -> Option<Route> {
         self.cache.find(now, dst, for_use).map(Route::from_slice)
     }
 
     /// Puts a packet into the send buffer.
-    pub(super) fn hold(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
+    pub(in crate::routing) fn hold(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
         let header = packet.take_header();
         if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
             && (packet.src != self.node || !packet.is_data())
@@ -158,7 +164,7 @@ impl Dsr {
     }
 
     /// Sends the packets of the buffer for which there is a route now, with this gap between them.
-    pub(super) fn release(&mut self, now: Time, spacing: Span, actions: &mut Vec<Action>) {
+    pub(in crate::routing) fn release(&mut self, now: Time, spacing: Span, actions: &mut Vec<Action>) {
         let mut delay = Span::ZERO;
         for (dst, _) in self.awaited() {
             let Some(route) = self.route_to(now, dst, true) else { continue };
@@ -205,7 +211,7 @@ impl Dsr {
     }
 
     /// Does a packet of this node's own wait for a route to `dst`?
-    pub(super) fn awaits_own(&self, dst: NodeId) -> bool {
+    pub(in crate::routing) fn awaits_own(&self, dst: NodeId) -> bool {
         self.buffer.iter().any(|packet| packet.dst == dst && self.is_own(packet))
     }
 
@@ -240,7 +246,7 @@ impl Routing for Dsr {
             return;
         };
         if let Some(request) = header.request {
-            self.receive_request(now, packet, header, request, actions);
+            self.receive_request(now, packet, (header, request), self.params.reply_from_cache, actions);
         } else if packet.dst == self.node {
             self.receive(now, packet, header, actions);
         } else {

@@ -70,6 +70,21 @@ impl PathCache {
         Some(&self.primary.get(place).path[..=last])
     }
 
+    /// At most `count` different paths to `dst`, the shortest first; of equally short ones those of the primary
+    /// part, in order of their places.
+    pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
+        let parts = [&self.primary, &self.secondary];
+        let mut known: Vec<Route> = parts.iter().flat_map(|part| part.all(now, dst, self.timeout)).collect();
+        known.sort_by_key(|path| path.len());
+        let mut different: Vec<Route> = Vec::new();
+        for path in known {
+            if different.len() < count && !different.contains(&path) {
+                different.push(path);
+            }
+        }
+        different
+    }
+
     /// The next hop of the path that [`PathCache::find`] would give.
     pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
         let ours = self.primary.shortest(now, dst, self.timeout);
@@ -186,6 +201,16 @@ impl Part {
         known.min_by_key(|(_, hops)| *hops)
     }
 
+    /// The paths to `dst` in order of their places.
+    fn all(&self, now: Time, dst: NodeId, timeout: Option<Span>) -> impl Iterator<Item = Route> + '_ {
+        let fresh = move |cached: &&Cached| timeout.is_none_or(|timeout| now <= cached.learned + timeout);
+        let cached = self.indexes.iter().flat_map(move |index| index.over(dst).map(|place| index.get(place)));
+        cached.filter(fresh).filter_map(move |cached| {
+            let last = cached.path.iter().position(|node| *node == dst)?;
+            Some(Route::from_slice(&cached.path[..=last]))
+        })
+    }
+
     fn remove_link(&mut self, from: NodeId, to: NodeId) {
         for index in &mut self.indexes {
             for place in index.over_both(from, to) {
@@ -225,6 +250,24 @@ mod tests {
         assert_eq!(found(&mut cache, 9, false), Some(vec![0, 3, 9]));
         assert_eq!(found(&mut cache, 2, false), Some(vec![0, 1, 2]), "nodes on the way are destinations too");
         assert_eq!(found(&mut cache, 7, false), None);
+    }
+
+    #[test]
+    fn alternatives_are_different_and_the_shortest_come_first() {
+        let mut cache = PathCache::new(4, 4, Some(Span::from_secs(10.0)));
+        let plain = |paths: Vec<Route>| -> Vec<Vec<u32>> {
+            paths.iter().map(|path| path.iter().map(|node| node.0).collect()).collect()
+        };
+        cache.add(at(0.0), &path(&[0, 8, 9]));
+        cache.add(at(1.0), &path(&[0, 1, 2, 9, 4]));
+        cache.add(at(1.0), &path(&[0, 3, 4, 9]));
+        cache.notice(at(1.0), &path(&[0, 5, 9]));
+        cache.notice(at(1.0), &path(&[0, 3, 4, 9, 7]));
+        assert_eq!(plain(cache.alternatives(at(1.0), NodeId(9), 2)), [vec![0, 8, 9], vec![0, 5, 9]]);
+        let all = [vec![0, 5, 9], vec![0, 1, 2, 9], vec![0, 3, 4, 9]];
+        assert_eq!(plain(cache.alternatives(at(10.5), NodeId(9), 9)), all, "one is too old, one is known");
+        assert!(cache.alternatives(at(1.0), NodeId(6), 9).is_empty());
+        assert_eq!(cache.paths().1.len(), 2, "who only asks moves no path to the primary part");
     }
 
     #[test]
