@@ -98,6 +98,7 @@ class Use:
             "adp": self.adp,
             "rtp": self.rtp,
             "video": "video" in self.kinds,
+            "dsr": self.routing == "tsr",
             self.routing: True,
         }
         return frozenset(name for name, is_used in used.items() if is_used)
@@ -133,14 +134,18 @@ def _never(_: Use) -> bool:
 OPTIONAL: Mapping[str, Condition] = {
     **{
         f"{folder}/{name}": _routed(name)
-        for name in ("adv", "aodv", "dsdv", "dsr")
+        for name in ("adv", "aodv", "dsdv")
         for folder in ("routing", "wire")
     },
+    # TSR is made of DSR's parts, and says in DSR's headers what it adds.
+    **{name: lambda use: use.routing in ("dsr", "tsr") for name in ("routing/dsr", "wire/dsr", "wire/tsr")},
+    "routing/tsr": _routed("tsr"),
     "routing/flooding": _routed("flooding"),
     "routing/static_routes": _routed("static"),
     "topology": lambda use: use.routing == "static" or use.path_hops,
     **{name: _routed("custom") for name in ("wire/custom", "py/routing")},
-    **{name: lambda use: use.tcp for name in ("transport/tcp", "wire/tcp", "flow/connection")},
+    **{name: lambda use: use.tcp for name in ("transport/tcp", "flow/connection")},
+    "wire/tcp": lambda use: use.tcp or use.routing == "tsr",
     **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "tahoe", "vegas")},
     **{
         f"transport/tcp/route_failure/{name.replace('-', '_')}": _route_failure(name)

@@ -24,6 +24,7 @@ SECTIONS = {
     "aodv": ("AODV", "models/aodv.md"),
     "dsdv": ("DSDV", "models/dsdv.md"),
     "dsr": ("DSR", "models/dsr.md"),
+    "tsr": ("TSR", "models/tsr.md"),
     "adv": ("ADV", "models/adv.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),

@@ -42,8 +42,8 @@ class Scenario(Record):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, adv, flooding or static; PROTOCOL:SET names a parameter set. A protocol in Python "
-        "is given as its class, a subclass of manetlab.Routing, or as python:module.Class.",
+        "aodv, dsdv, dsr, tsr, adv, flooding or static; PROTOCOL:SET names a parameter set. A protocol in "
+        "Python is given as its class, a subclass of manetlab.Routing, or as python:module.Class.",
         "aodv",
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.
@@ -61,6 +61,7 @@ class Scenario(Record):
     aodv: Section = section("Changed parameters of AODV.", {})
     dsdv: Section = section("Changed parameters of DSDV.", {})
     dsr: Section = section("Changed parameters of DSR.", {})
+    tsr: Section = section("Changed parameters of TSR.", {})
     adv: Section = section("Changed parameters of ADV.", {})
     adp: Section = section("Changed parameters of ADP.", {})
     video: Section = section("Changed parameters of video traffic.", {})

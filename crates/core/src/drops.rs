@@ -83,6 +83,8 @@ reasons! {
     LocalMaximum at Routing,
     /// The node chose not to pass the packet on, as protocols do that forward by chance.
     NotForwarded at Routing,
+    /// TSR's hold ended without an answer, and its packets are not to be sent without one.
+    HoldTimeout at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
 }

@@ -45,13 +45,13 @@ macro_rules! set_of {
 }
 
 /// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`,
-/// where the section has the module's name, and `with sets` if the parameters have named sets (`SETS` and
-/// `set`).
+/// where the section has the module's name, `over` the section of a protocol whose parts it uses, and
+/// `with sets` if the parameters have named sets (`SETS` and `set`).
 macro_rules! sections {
     (
         layers { $($(#[doc = $layer_doc:literal])+ $layer:ident: $layer_params:ty,)+ }
         protocols {
-            $($(#[doc = $doc:literal])+ $kind:ident = $name:literal in $module:ident: $params:ident $(with $sets:ident)?,)+
+            $($(#[doc = $doc:literal])+ $kind:ident = $name:literal in $module:ident: $params:ident $(over $base:ident)? $(with $sets:ident)?,)+
         }
     ) => {
         choices! {
@@ -75,8 +75,11 @@ macro_rules! sections {
             pub(crate) fn maker(self, params: &Params) -> Option<Box<RoutingMaker<'static>>> {
                 match self {
                     $(RoutingKind::$kind => {
+                        $(let $base = Arc::new(params.$base.clone());)?
                         let params = Arc::new(params.$module.clone());
-                        Some(Box::new(move |node, stream| routing::$module::new(node, &params, stream)))
+                        Some(Box::new(move |node, stream| {
+                            routing::$module::new(node, &params, $(&$base,)? stream)
+                        }))
                     })+
                     RoutingKind::Static | RoutingKind::Custom => None,
                 }
@@ -158,6 +161,8 @@ sections! {
         Dsdv = "dsdv" in dsdv: DsdvParams with sets,
         /// Dynamic Source Routing.
         Dsr = "dsr" in dsr: DsrParams with sets,
+        /// TCP-aware Source Routing.
+        Tsr = "tsr" in tsr: TsrParams over dsr with sets,
         /// Adaptive Distance Vector.
         Adv = "adv" in adv: AdvParams with sets,
         /// Every packet by every node, once.

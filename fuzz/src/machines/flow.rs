@@ -246,6 +246,7 @@ impl Bench {
                 }
                 Action::Count(event) => self.meter.count(self.now, FLOW, event),
                 Action::Broken(what) => self.broken = Some(what),
+                Action::RetransmissionTimeout { rto, .. } => assert!(rto > Span::ZERO, "{rto:?}"),
                 Action::Opened { .. } | Action::Closed { .. } => {}
             }
         }

@@ -6,12 +6,14 @@ use manetlab_core::drops::DropReason;
 use manetlab_core::kernel::{Purpose, Span, Time};
 use manetlab_core::mobility::Point;
 use manetlab_core::routing::{
-    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, shortest_hops,
+    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, shortest_hops, tsr,
 };
 use manetlab_core::scenario::RoutingKind;
+use manetlab_core::wire::ConnectionId;
+use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    dsdv as dsdv_wire, dsr as dsr_wire,
+    dsdv as dsdv_wire, dsr as dsr_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -57,6 +59,11 @@ fn machine(kind: RoutingKind, input: &mut Input<'_>) -> (Box<dyn Routing>, bool)
         RoutingKind::Dsr => {
             params::vary(input, dsr::DsrParams::SCHEMA, &mut params.dsr);
             dsr::new(ME, &params.dsr, stream)
+        }
+        RoutingKind::Tsr => {
+            params::vary(input, dsr::DsrParams::SCHEMA, &mut params.dsr);
+            params::vary(input, tsr::TsrParams::SCHEMA, &mut params.tsr);
+            tsr::new(ME, &params.tsr, &params.dsr, stream)
         }
         RoutingKind::Adv => {
             params::vary(input, adv::AdvParams::SCHEMA, &mut params.adv);
@@ -127,10 +134,10 @@ impl Bench {
             }
             10 => {
                 let (dst, two_way) = (input.other(), input.once_in(2));
-                let event = if input.once_in(2) {
-                    ConnectionEvent::Closed { dst, two_way }
-                } else {
-                    ConnectionEvent::Opened { dst, two_way }
+                let event = match input.below(3) {
+                    0 => ConnectionEvent::Closed { dst, two_way },
+                    1 => ConnectionEvent::Opened { dst, two_way },
+                    _ => ConnectionEvent::RetransmissionTimeout { dst, rto: input.span() },
                 };
                 self.call(None, |machine, now, _, actions| machine.handle_connection(now, event, actions));
             }
@@ -287,7 +294,7 @@ impl Bench {
             hops: 0,
             bytes: 532,
             created: self.now,
-            payload: Payload::Udp(FlowId(0), u64::from(input.byte())),
+            payload: transport(self.now, input),
             ecn: Ecn::NotEct,
             routing_header: None,
         }
@@ -300,11 +307,11 @@ impl Bench {
         (packet.ttl, packet.hops) = (input.number().min(255) as u8, input.number().min(255) as u8);
         let is_data = input.once_in(3);
         let payload = match self.kind {
-            RoutingKind::Dsr => {
+            RoutingKind::Dsr | RoutingKind::Tsr => {
                 let mut header = dsr_header(input);
                 if is_data {
                     // Requests and replies have packets of their own.
-                    (header.request, header.reply) = (None, None);
+                    (header.request, header.reply, header.tsr) = (None, None, None);
                 }
                 packet.put_header(RoutingHeader::Dsr(header));
                 Some(Payload::Nothing)
@@ -321,6 +328,27 @@ impl Bench {
             }
         }
         packet
+    }
+}
+
+/// What a data packet carries: TCP's, which protocols may treat otherwise, or another's.
+fn transport(now: Time, input: &mut Input<'_>) -> Payload {
+    let connection = ConnectionId { flow: FlowId(0), number: 0 };
+    match input.below(3) {
+        0 => {
+            let (number, payload, sent) = (u32::from(input.byte()), 1460, now);
+            let segment = Segment::Data { number, payload, sent, retransmission: false, cwr: false };
+            Payload::Tcp(connection, segment)
+        }
+        1 => {
+            let segment = Segment::Ack {
+                next: u32::from(input.byte()),
+                sack: SackBlocks::new(),
+                signs: AckSigns::default(),
+            };
+            Payload::Tcp(connection, segment)
+        }
+        _ => Payload::Udp(FlowId(0), u64::from(input.byte())),
     }
 }
 
@@ -456,6 +484,12 @@ fn dsr_header(input: &mut Input<'_>) -> dsr_wire::Header {
             _ => None,
         },
         unknown_flows: (0..input.below(2)).map(|_| unknown_flow(input)).collect(),
+        tsr: match input.below(6) {
+            0 => Some(tsr_wire::Mark::Probe { id: input.number() }),
+            1 => Some(tsr_wire::Mark::Reply { id: input.number() }),
+            2 => Some(tsr_wire::Mark::TargetOnly),
+            _ => None,
+        },
     }
 }
 

@@ -472,7 +472,11 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
 def known_metrics() -> tuple[str, ...]:
     """The names of all totals, as the simulator gives them."""
     # Asking the simulator costs a millisecond and keeps the names in one place.
-    video = {"kind": "video", "src": 0, "dst": 1, "start_s": 0.0}
-    traffic = {"flows": [video], "web": {"clients": 1, "servers": 1}}
-    smallest = run(movement={"chain": {"nodes": 2}}, traffic=traffic, duration_s=0.001)
+    ends = {"src": 0, "dst": 1, "start_s": 0.0}
+    flows = [{"kind": "video", **ends}, {"kind": "tcp", **ends}]
+    traffic = {"flows": flows, "web": {"clients": 1, "servers": 1}}
+    chain = {"chain": {"nodes": 2}}
+    smallest = run(
+        movement=chain, traffic=traffic, duration_s=0.001, routing="tsr", tcp={"allowed_pause_s": 3.0}
+    )
     return tuple(smallest.totals)

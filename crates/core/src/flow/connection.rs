@@ -2,8 +2,10 @@
 
 use super::{Action, End};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures};
-use crate::routing::Notice;
+use crate::observe::{
+    ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures,
+};
+use crate::routing::{HoldStep, Notice};
 use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Sender, SenderCounters};
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, Packet, Payload};
@@ -115,15 +117,23 @@ impl Connection {
     }
 
     /// Routing at one end tells about the other end. The sender there is told if it has begun and reacts to
-    /// notices.
+    /// notices. Whether it does or not, it tells its timeout to routing that begins to hold its packets.
     pub(super) fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
-        if at != self.from || !self.is_open || !self.sender.heeds_notices() {
+        if at != self.from || !self.is_open {
             return;
         }
-        self.with_sender(now, actions, |sender, out| match notice {
-            Notice::RouteFailed { .. } => sender.handle_route_failed(now, out),
-            Notice::RouteFound { .. } => sender.handle_route_found(now, out),
-        });
+        match notice {
+            Notice::RouteFailed { .. } if self.sender.heeds_notices() => {
+                self.with_sender(now, actions, |sender, out| sender.handle_route_failed(now, out));
+            }
+            Notice::RouteFound { .. } if self.sender.heeds_notices() => {
+                self.with_sender(now, actions, |sender, out| sender.handle_route_found(now, out));
+            }
+            Notice::Hold { step: HoldStep::Begins, .. } if self.completed.is_none() => {
+                actions.push(Action::RetransmissionTimeout { at, rto: self.sender.rto() });
+            }
+            Notice::RouteFailed { .. } | Notice::RouteFound { .. } | Notice::Hold { .. } => {}
+        }
     }
 
     /// The warm-up ends.
@@ -140,6 +150,12 @@ impl Connection {
             (self.receiver.counters(), &self.at_warmup.1),
             self.completed,
         )
+    }
+
+    /// What is measured of a flow whose only connection this is, whatever it carries.
+    pub(super) fn connection_measures(&self, meter: &Meter) -> ConnectionMeasures {
+        let last = self.receiver.counters().last_segment;
+        meter.connection_measures(self.id.flow, last, self.receiver.segment_bytes())
     }
 
     /// Payload that arrived in order since the end of the warm-up.

@@ -34,7 +34,8 @@ mod web;
 
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures, RtpMeasures, RunningCounts,
+    ConnectionMeasures, FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures,
+    RtpMeasures, RunningCounts,
 };
 use crate::routing::Notice;
 use crate::wire::tcp;
@@ -112,6 +113,14 @@ pub enum Action {
         /// Did packets come back?
         two_way: bool,
     },
+    /// Tell routing at one end the retransmission time-out of a TCP sender there, because routing holds
+    /// packets to the other end.
+    RetransmissionTimeout {
+        /// Where the sender is.
+        at: End,
+        /// Its time-out, back-off included.
+        rto: Span,
+    },
     /// Record the state of a TCP sender.
     Window {
         /// Where the sender is.
@@ -174,6 +183,11 @@ pub trait Flow {
 
     /// The measures of the flow so far; `meter` has counted its events.
     fn measures(&self, meter: &Meter) -> FlowMeasures;
+
+    /// What is measured of the flow's only TCP connection; none if it is not one connection.
+    fn connection_measures(&self, _meter: &Meter) -> Option<ConnectionMeasures> {
+        None
+    }
 
     /// What RTP measures; none if the flow has none.
     fn rtp_measures(&self) -> Option<RtpMeasures> {

@@ -5,7 +5,9 @@ use super::connection::Connection;
 use super::messages::Messages;
 use super::{Action, End, Flow, Timer};
 use crate::kernel::Time;
-use crate::observe::{FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter, RunningCounts};
+use crate::observe::{
+    ConnectionMeasures, FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter, RunningCounts,
+};
 use crate::routing::Notice;
 use crate::traffic::Source;
 use crate::wire::tcp;
@@ -104,6 +106,10 @@ impl Flow for OverTcp {
             timeouts: Some(self.connection.sender.counters().timeouts),
             ..self.messages.common_measures(meter, "tcp", &waiting)
         })
+    }
+
+    fn connection_measures(&self, meter: &Meter) -> Option<ConnectionMeasures> {
+        Some(self.connection.connection_measures(meter))
     }
 
     fn stream_bytes(&self) -> Option<u64> {

@@ -194,6 +194,9 @@ impl Pair {
             Action::Send { from, bytes, payload, ecn } => self.send(from, bytes, payload, ecn),
             Action::Opened { at, two_way } => self.write_down(at, &format!("opens {}", ways(two_way))),
             Action::Closed { at, two_way } => self.write_down(at, &format!("closes {}", ways(two_way))),
+            Action::RetransmissionTimeout { at, rto } => {
+                self.write_down(at, &format!("tells a timeout of {} ms", rto.0 / MS));
+            }
             Action::Window { .. } => {}
             Action::Count(event) => self.meter.count(self.now, FlowId(0), event),
             Action::Broken(what) => self.broken.push(what),

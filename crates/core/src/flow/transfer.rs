@@ -3,7 +3,9 @@
 use super::connection::Connection;
 use super::{Action, End, Flow, Timer};
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowMeasures, FlowSample, Meter, Progress, ProgressMeasures, RunningCounts};
+use crate::observe::{
+    ConnectionMeasures, FlowMeasures, FlowSample, Meter, Progress, ProgressMeasures, RunningCounts,
+};
 use crate::routing::Notice;
 use crate::wire::tcp;
 use crate::wire::{Packet, Payload};
@@ -127,6 +129,10 @@ impl Flow for Transfer {
     fn progress_measures(&self, end: Time) -> Option<ProgressMeasures> {
         let last = self.connection.completed().unwrap_or(self.stop).min(end);
         self.progress.as_ref().map(|progress| progress.measures(last))
+    }
+
+    fn connection_measures(&self, meter: &Meter) -> Option<ConnectionMeasures> {
+        Some(self.connection.connection_measures(meter))
     }
 
     fn stream_bytes(&self) -> Option<u64> {

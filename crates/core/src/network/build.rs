@@ -10,7 +10,7 @@ use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording, Routes, Sampler};
 use crate::radio::{Index, Propagation};
 use crate::routing::{StaticRoutes, shortest_hops};
-use crate::scenario::{RoutingMaker, Scenario};
+use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
@@ -60,6 +60,9 @@ impl Network {
             mac_actions: Vec::new(),
             arp_actions: Vec::new(),
         };
+        if matches!(scenario.routing, RoutingKind::Dsr | RoutingKind::Tsr) {
+            network.meter = network.meter.with_cached_routes(scenario.routing == RoutingKind::Tsr);
+        }
         // Made first of all: what happens in the instant in which the warm-up ends belongs to the window.
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);

@@ -58,7 +58,7 @@ impl Network {
 
     /// Passes routing's notice at `node` to the flows between this node and the one that it is about.
     pub(super) fn notify_flows(&mut self, node: NodeId, notice: Notice) {
-        let (Notice::RouteFailed { dst, .. } | Notice::RouteFound { dst }) = notice;
+        let dst = notice.dst();
         for id in 0..self.flows.len() {
             for at in [End::Source, End::Destination] {
                 if self.flows[id].nodes_from(at) == (node, dst) {
@@ -88,6 +88,7 @@ impl Network {
             return;
         }
         let is_first = self.audit.deliver(packet);
+        self.meter.cached_routes.arrived(packet);
         self.record(node, || RecordKind::Delivered(packet.into()));
         self.with_flow(id, |flow, now, actions| flow.handle_packet(now, packet, is_first, actions));
     }
@@ -139,6 +140,10 @@ impl Network {
                     self.routes.set_open(self.now, id, false);
                 }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
+            }
+            Action::RetransmissionTimeout { at, rto } => {
+                let (node, dst) = nodes_from(at);
+                self.tell_routing(node, ConnectionEvent::RetransmissionTimeout { dst, rto });
             }
             Action::Window { at, cwnd, ssthresh, rto } => {
                 let (node, _) = nodes_from(at);

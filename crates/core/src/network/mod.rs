@@ -316,7 +316,7 @@ impl Network {
             Action::Consume(packet) => self.audit.consume(&packet),
             Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
             Action::Notify(notice) => {
-                self.meter.outages.noticed(self.now, NodeId(node), notice);
+                self.meter.noticed(self.now, NodeId(node), notice);
                 self.record(node, || RecordKind::Notice(notice));
                 self.notify_flows(NodeId(node), notice);
                 self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
@@ -358,6 +358,7 @@ impl Network {
             self.meter.routing_sent(self.now, packet.bytes);
         } else if let Some(header) = &packet.routing_header {
             self.meter.routing_header_sent(self.now, header.bytes());
+            self.meter.cached_routes.sent(NodeId(node), &packet);
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {
@@ -397,6 +398,7 @@ impl Network {
     /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
     /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
+        self.meter.cached_routes.broke(self.now, &packet);
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);

@@ -2,8 +2,8 @@
 
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals, ProgressTotals,
-    RunResult, RunTotals, WebTotals,
+    ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals,
+    ProgressTotals, RunResult, RunTotals, WebTotals,
 };
 use crate::radio::Propagation;
 use crate::scenario::Scenario;
@@ -39,6 +39,9 @@ impl Network {
             common: self.meter.totals(&measures, transmitted, self.receptions()),
             messages: MessageTotals::of(&measures),
             web: WebTotals::of(&measures),
+            connections: ConnectionTotals::of(&flows),
+            routes: self.meter.cached_routes.totals(),
+            holds: self.meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             costs: CostTotals::of(costs.into_iter(), self.meter.air()),
         };
@@ -59,6 +62,7 @@ impl Network {
             dst: of.dst.0,
             start_s: scenario.flows[id as usize].start_s,
             measures: of.flow.measures(&self.meter),
+            connection: of.flow.connection_measures(&self.meter),
             rtp: of.flow.rtp_measures(),
             progress: of.flow.progress_measures(Time::from_secs(scenario.duration_s)),
             cost: FlowCost::default(),

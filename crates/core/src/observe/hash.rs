@@ -19,6 +19,9 @@
 //! measure without a value (null) has no line, so that a measure that is new and that a run does not have
 //! leaves the run's hash as it was.
 //!
+//! The measures of [`LEFT_OUT`] have no line either. They are about what other measures are about, and came
+//! when there were results that are kept by their hashes.
+//!
 //! Whoever changes these rules raises the version. A measure that is renamed, new or defined otherwise
 //! changes the hashes by itself.
 
@@ -32,6 +35,16 @@ use super::{AuditReport, DropCount, FlowResult, RunTotals};
 
 /// The canonical form and its version.
 const FORM: &str = "manetlab-measures 1\n";
+
+/// The measures that the form does not have.
+const LEFT_OUT: [&str; 6] = [
+    "backoffs",
+    "eq2_goodput_bps",
+    "invalid_routes",
+    "invalid_routes_with_probes",
+    "stale_routes",
+    "tcp_backoffs",
+];
 
 /// What the result hash covers.
 #[derive(Serialize)]
@@ -68,7 +81,10 @@ fn collect(value: &Value, path: &str, lines: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}/{key}") };
     match value {
         Value::Null => {}
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(value, &below(key), lines)),
+        Value::Object(fields) => {
+            let taken = fields.iter().filter(|(key, _)| !LEFT_OUT.contains(&key.as_str()));
+            taken.for_each(|(key, value)| collect(value, &below(key), lines));
+        }
         Value::Array(items) => {
             (0..).zip(items).for_each(|(index, item)| collect(item, &below(&format!("{index}")), lines));
         }
@@ -136,6 +152,12 @@ mod tests {
         let counters = Counters { missing: -2, timeouts: 3 };
         let connection = Connection { kind: "tcp", counters, efficiency: 0.98, nothing: None };
         assert_eq!(canonical(&connection), canonical(&flow()));
+    }
+
+    #[test]
+    fn measures_that_are_left_out_do_not_matter() {
+        let with = serde_json::json!({"goodput": 0.5, "backoffs": 3, "invalid_routes": 7});
+        assert_eq!(canonical(&with), canonical(&serde_json::json!({"goodput": 0.5})));
     }
 
     #[test]

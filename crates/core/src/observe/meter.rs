@@ -2,15 +2,16 @@
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
+use crate::routing::Notice;
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::wire::mac::{Class, Frame};
 use crate::wire::tcp::Segment;
-use crate::wire::{FlowId, Packet, Payload, adp};
+use crate::wire::{FlowId, NodeId, Packet, Payload, adp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
-    CbrMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount, Outage, Outages, RunningCounts,
-    TcpMeasures, Totals,
+    CachedRoutes, CbrMeasures, ConnectionMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount,
+    Outage, Outages, RunningCounts, TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -54,6 +55,8 @@ pub struct Meter {
     running: Option<Box<RunningCounts>>,
     /// The outages of the TCP flows.
     pub outages: Outages,
+    /// What became of routes from caches.
+    pub cached_routes: CachedRoutes,
     end: Time,
 }
 
@@ -73,6 +76,7 @@ impl Meter {
             drops: vec![[0; PACKET_KINDS.len()]; DropReason::ALL.len()],
             running: running.then(Box::default),
             outages: Outages::new(running),
+            cached_routes: CachedRoutes::default(),
             end,
         }
     }
@@ -80,6 +84,12 @@ impl Meter {
     /// Takes CBR packets that are older than this on their arrival for lost; zero: none.
     pub fn late_after(mut self, age: Span) -> Meter {
         self.late_after = age;
+        self
+    }
+
+    /// Measures what becomes of routes from caches; `holds` if the protocol is TSR.
+    pub fn with_cached_routes(mut self, holds: bool) -> Meter {
+        self.cached_routes = CachedRoutes::measured(self.warmup, holds);
         self
     }
 
@@ -112,9 +122,18 @@ impl Meter {
             FlowEvent::PacketDelivered(delivery) => self.packet_delivered(now, flow, delivery),
             FlowEvent::SegmentDelivered(delivery) => self.segment_delivered(now, flow, delivery),
             FlowEvent::Progressed => self.outages.progressed(now, flow),
-            FlowEvent::TimedOut => self.outages.timed_out(flow),
+            FlowEvent::TimedOut => {
+                let in_window = self.in_window(now);
+                self.outages.timed_out(flow, in_window);
+            }
             FlowEvent::Acknowledged => self.outages.acknowledged(flow),
         }
+    }
+
+    /// Routing at `node` told the other layers.
+    pub fn noticed(&mut self, now: Time, node: NodeId, notice: Notice) {
+        self.outages.noticed(now, node, notice);
+        self.cached_routes.noticed(now, node, notice);
     }
 
     /// A CBR source made a packet.
@@ -302,6 +321,15 @@ impl Meter {
             longest_gap_s: outage
                 .map_or(0.0, |outage| outage.longest_gap(self.end, completed.is_some()).as_secs()),
             timeouts_in_row: outage.map_or(0, Outage::timeouts_in_row),
+        }
+    }
+
+    /// What is measured of a flow that is one TCP connection, whose receiver has seen the segment of this
+    /// number, counted from 1, each of `segment_bytes`.
+    pub fn connection_measures(&self, flow: FlowId, last: u32, segment_bytes: u32) -> ConnectionMeasures {
+        ConnectionMeasures {
+            eq2_goodput_bps: f64::from(last) * f64::from(segment_bytes) * 8.0 / self.end.as_secs(),
+            backoffs: self.outages.of(flow).map_or(0, Outage::backoffs),
         }
     }
 

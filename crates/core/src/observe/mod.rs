@@ -4,6 +4,7 @@
 //! that happen, in the window from `warmup_s` to `duration_s`, unless said otherwise.
 
 mod audit;
+mod cached_routes;
 mod costs;
 mod flow_events;
 mod hash;
@@ -20,6 +21,7 @@ mod statistics;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
+pub use cached_routes::{CachedRouteTotals, CachedRoutes, HoldTotals};
 pub use costs::{CostTotals, FlowCost, MacCount};
 pub use flow_events::{Delivery, FlowEvent};
 pub use hash::Measures;
@@ -52,6 +54,9 @@ pub struct FlowResult {
     /// Its kind and the measures of that kind.
     #[serde(flatten)]
     pub measures: FlowMeasures,
+    /// What is measured of a flow that is one TCP connection; left out of others.
+    #[serde(flatten)]
+    pub connection: Option<ConnectionMeasures>,
     /// What RTP measures; left out where the flow has none.
     #[serde(flatten)]
     pub rtp: Option<RtpMeasures>,
@@ -67,6 +72,39 @@ pub struct FlowResult {
     /// The route that its source held; left out where that is not measured.
     #[serde(flatten)]
     pub route: Option<RouteMeasures>,
+}
+
+/// What is measured of one TCP connection, whatever it carries.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct ConnectionMeasures {
+    /// Choi and Yoo 2004, eq. 2, in bit/s: the number of the last segment that arrived, times its payload,
+    /// over the duration of the run.
+    pub eq2_goodput_bps: f64,
+    /// Retransmission time-outs in the window that followed another without an acknowledgement of new data in
+    /// between.
+    pub backoffs: u64,
+}
+
+/// The measures of all flows that are one TCP connection each.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct ConnectionTotals {
+    /// Mean of their `eq2_goodput_bps`, bit/s.
+    pub eq2_goodput_bps: f64,
+    /// Sum of their `backoffs`.
+    pub tcp_backoffs: u64,
+}
+
+impl ConnectionTotals {
+    /// Of these flows; none if there are none.
+    pub fn of(flows: &[FlowResult]) -> Option<ConnectionTotals> {
+        let all: Vec<&ConnectionMeasures> =
+            flows.iter().filter_map(|flow| flow.connection.as_ref()).collect();
+        let goodputs: Vec<f64> = all.iter().map(|each| each.eq2_goodput_bps).collect();
+        Some(ConnectionTotals {
+            eq2_goodput_bps: statistics::mean(&goodputs)?,
+            tcp_backoffs: all.iter().map(|each| each.backoffs).sum(),
+        })
+    }
 }
 
 /// What the ends of an RTP flow know, of the whole run unless said otherwise.
@@ -244,6 +282,15 @@ pub struct RunTotals {
     /// The measures of the Web sessions; left out where there are none.
     #[serde(flatten)]
     pub web: Option<WebTotals>,
+    /// The measures of the flows that are one TCP connection each; left out where there are none.
+    #[serde(flatten)]
+    pub connections: Option<ConnectionTotals>,
+    /// What became of the routes from caches; left out where protocols know no source routes.
+    #[serde(flatten)]
+    pub routes: Option<CachedRouteTotals>,
+    /// TSR's holds; left out of runs without TSR.
+    #[serde(flatten)]
+    pub holds: Option<HoldTotals>,
     /// What is measured of the progress of TCP flows; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressTotals>,

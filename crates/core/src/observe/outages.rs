@@ -32,6 +32,7 @@ pub struct Outage {
     longest_gap: Span,
     timeouts_now: u64,
     timeouts_most: u64,
+    backoffs: u64,
 }
 
 impl Outages {
@@ -57,14 +58,14 @@ impl Outages {
             longest_gap: Span::ZERO,
             timeouts_now: 0,
             timeouts_most: 0,
+            backoffs: 0,
         };
         self.flows.insert(flow, outage);
     }
 
     /// Routing at `node` told the other layers.
     pub fn noticed(&mut self, now: Time, node: NodeId, notice: Notice) {
-        let (Notice::RouteFailed { dst, .. } | Notice::RouteFound { dst }) = notice;
-        for flow in self.by_ends.get(&(node, dst)).into_iter().flatten() {
+        for flow in self.by_ends.get(&(node, notice.dst())).into_iter().flatten() {
             let Some(outage) = self.flows.get_mut(flow) else { continue };
             match notice {
                 Notice::RouteFailed { .. } => {
@@ -75,6 +76,7 @@ impl Outages {
                         kept.push(RepairSample { at: now, flow: flow.0, lasted_s: lasted.as_secs() });
                     }
                 }
+                Notice::Hold { .. } => {}
             }
         }
     }
@@ -87,9 +89,10 @@ impl Outages {
         }
     }
 
-    /// The sender's retransmission timer expired.
-    pub fn timed_out(&mut self, flow: FlowId) {
+    /// The sender's retransmission timer expired, in the window or before.
+    pub fn timed_out(&mut self, flow: FlowId, in_window: bool) {
         if let Some(outage) = self.flows.get_mut(&flow) {
+            outage.backoffs += u64::from(in_window && outage.timeouts_now > 0);
             outage.timeouts_now += 1;
             outage.timeouts_most = outage.timeouts_most.max(outage.timeouts_now);
         }
@@ -138,6 +141,11 @@ impl Outage {
         let open =
             if completed || end < self.last_progress { Span::ZERO } else { end.since(self.last_progress) };
         self.longest_gap.max(open)
+    }
+
+    /// Timeouts in the window that followed another without an acknowledgement of new data in between.
+    pub fn backoffs(&self) -> u64 {
+        self.backoffs
     }
 
     /// Most timeouts without an acknowledgement of new data in between.
@@ -231,10 +239,20 @@ mod tests {
     fn timeouts_count_in_a_row_until_new_data_is_acknowledged() {
         let mut outages = outages();
         for _ in 0..3 {
-            outages.timed_out(FLOW);
+            outages.timed_out(FLOW, true);
         }
         outages.acknowledged(FLOW);
-        outages.timed_out(FLOW);
-        assert_eq!(outages.of(FLOW).expect("the flow is known").timeouts_in_row(), 3);
+        outages.timed_out(FLOW, true);
+        let flow = outages.of(FLOW).expect("the flow is known");
+        assert_eq!((flow.timeouts_in_row(), flow.backoffs()), (3, 2));
+    }
+
+    #[test]
+    fn a_backoff_in_the_window_may_follow_a_timeout_before_it() {
+        let mut outages = outages();
+        for in_window in [false, false, true] {
+            outages.timed_out(FLOW, in_window);
+        }
+        assert_eq!(outages.of(FLOW).expect("the flow is known").backoffs(), 1);
     }
 }

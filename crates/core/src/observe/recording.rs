@@ -172,6 +172,9 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
         RecordKind::Notice(Notice::RouteFound { dst }) => {
             write!(text, "\"event\":\"route-found\",\"dst\":{}", dst.0)?;
         }
+        RecordKind::Notice(Notice::Hold { dst, step }) => {
+            write!(text, "\"event\":\"hold\",\"dst\":{},\"step\":\"{}\"", dst.0, step.name())?;
+        }
         RecordKind::Window { flow, cwnd, ssthresh, rto_s } => write!(
             text,
             "\"event\":\"window\",\"flow\":{flow},\"cwnd\":{cwnd},\"ssthresh\":{ssthresh},\"rto_s\":{rto_s}"

@@ -21,6 +21,7 @@ mod probe;
 mod relay;
 mod static_routes;
 mod table;
+pub mod tsr;
 
 #[cfg(test)]
 pub(crate) mod testbench;
@@ -92,10 +93,56 @@ pub enum Notice {
         /// The destination.
         dst: NodeId,
     },
+    /// This node holds TCP's packets to `dst` while it probes routes, see [`tsr`].
+    Hold {
+        /// The destination.
+        dst: NodeId,
+        /// What happens in the hold.
+        step: HoldStep,
+    },
+}
+
+impl Notice {
+    /// The destination that it is about.
+    pub fn dst(self) -> NodeId {
+        match self {
+            Notice::RouteFailed { dst, .. } | Notice::RouteFound { dst } | Notice::Hold { dst, .. } => dst,
+        }
+    }
+}
+
+/// What happens in a hold, or after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HoldStep {
+    /// It begins. The TCP senders at this node whose connections go to the destination tell their
+    /// retransmission time-out by [`ConnectionEvent::RetransmissionTimeout`].
+    Begins,
+    /// A probe is sent.
+    Probes,
+    /// An answer to a probe arrived; perhaps when the hold was over.
+    Answered,
+    /// It ends.
+    Ends {
+        /// Because the destination answered (true), or because its timer expired (false)?
+        answered: bool,
+    },
+}
+
+impl HoldStep {
+    /// What recordings call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            HoldStep::Begins => "begins",
+            HoldStep::Probes => "probes",
+            HoldStep::Answered => "answered",
+            HoldStep::Ends { answered: true } => "ends-answered",
+            HoldStep::Ends { answered: false } => "ends-timed-out",
+        }
+    }
 }
 
 /// What the transports of a node tell its routing protocol: at the source of a flow, before its first packet
-/// and after its last. Other nodes, the destination among them, are told nothing.
+/// and after its last, and when they are asked. Other nodes, the destination among them, are told nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
     /// A flow from this node to `dst` begins.
@@ -112,6 +159,13 @@ pub enum ConnectionEvent {
         dst: NodeId,
         /// Did packets come back from the destination?
         two_way: bool,
+    },
+    /// The answer to [`HoldStep::Begins`].
+    RetransmissionTimeout {
+        /// The destination.
+        dst: NodeId,
+        /// The retransmission time-out of a TCP sender at this node, its back-off included.
+        rto: Span,
     },
 }
 

@@ -19,7 +19,7 @@ pub(crate) use suite::{
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, ConnectionEvent, Routing};
+use super::{Action, ConnectionEvent, Notice, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
 use crate::observe::returns::{Return, Step, returns};
@@ -123,6 +123,9 @@ pub(crate) struct Bench {
     crossed: Vec<(NodeId, NodeId, Packet)>,
     /// Those that they crossed to one neighbour.
     steps: Vec<Step>,
+    /// What makes a new data packet another than CBR's.
+    carries: fn(&mut Packet),
+    notices: Vec<Notice>,
 }
 
 impl Bench {
@@ -147,6 +150,8 @@ impl Bench {
             control: Vec::new(),
             crossed: Vec::new(),
             steps: Vec::new(),
+            carries: |_| {},
+            notices: Vec::new(),
         };
         for node in 0..n {
             bench.call(NodeId(node), None, |machine, now, _, actions| machine.handle_start(now, actions));
@@ -157,6 +162,11 @@ impl Bench {
     /// See [`Routing::delivery_odds`].
     pub(crate) fn odds(&self, hops: u32) -> f64 {
         self.nodes[0].delivery_odds(hops)
+    }
+
+    /// New data packets are made into something else than CBR's.
+    pub(crate) fn carry(&mut self, change: fn(&mut Packet)) {
+        self.carries = change;
     }
 
     /// Links the first `n` nodes in a chain.
@@ -266,6 +276,11 @@ impl Bench {
         by_node.map(|(time, _, packet)| (*time, packet))
     }
 
+    /// What protocols told the other layers, in order.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = Notice> + '_ {
+        self.notices.iter().copied()
+    }
+
     /// The links that data packets crossed, in order: from, to, the packet as it was then.
     pub(crate) fn crossings(&self) -> &[(NodeId, NodeId, Packet)] {
         &self.crossed
@@ -342,6 +357,7 @@ impl Bench {
                 let mut packet = data(uid, src.0, dst.0, 0);
                 packet.ttl = self.ttl;
                 packet.created = self.now;
+                (self.carries)(&mut packet);
                 self.packets.insert(uid, Sent { src, dst, at: self.now, copies: 1, end: None });
                 self.call(src, Some(packet), |machine, now, packet, actions| {
                     machine.handle_outgoing(now, packet.expect("given"), actions);
@@ -477,7 +493,8 @@ impl Bench {
             Action::Drop(packet, reason) if packet.is_data() => self.end(packet.uid, End::Dropped(reason)),
             Action::Consume(packet) => assert!(!packet.is_data(), "data must not be consumed"),
             Action::FlushQueue(next_hop) => self.flush(node, next_hop),
-            Action::Drop(..) | Action::Notify(_) => {}
+            Action::Notify(notice) => self.notices.push(notice),
+            Action::Drop(..) => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::ids::NodeId;
+use super::tsr;
 
 /// The nodes of a path in order, both ends included, none twice.
 pub type Route = SmallVec<[NodeId; 8]>;
@@ -31,6 +32,8 @@ pub struct Header {
     pub flow: Option<FlowMark>,
     /// Errors about flows that are not known, the newest last.
     pub unknown_flows: SmallVec<[UnknownFlow; 1]>,
+    /// What the packet is to TSR, which nodes that run DSR do not understand.
+    pub tsr: Option<tsr::Mark>,
 }
 
 /// What a packet that is sent by flow state says of its flow (RFC 4728 §3.5).
@@ -120,16 +123,17 @@ impl Header {
         for unknown in &self.unknown_flows {
             bytes += if unknown.id.is_some() { UNKNOWN_FLOW_BYTES } else { UNKNOWN_DEFAULT_BYTES };
         }
+        bytes += self.tsr.map_or(0, tsr::Mark::bytes);
         bytes.next_multiple_of(4)
     }
 
     /// What a packet with this header alone is called in recordings.
     pub fn name(&self) -> &'static str {
-        match (&self.request, &self.reply) {
+        self.tsr.and_then(tsr::Mark::name).unwrap_or(match (&self.request, &self.reply) {
             (Some(_), _) => "rreq",
             (None, Some(_)) => "rrep",
             (None, None) => "rerr",
-        }
+        })
     }
 
     /// Why a packet from `src` with this header alone was made, for recordings (docs/recording.md).
@@ -140,6 +144,7 @@ impl Header {
             (None, Some(reply), _) => ["cache", "target"][usize::from(reply.last() == Some(&src))],
             (None, None, Some(error)) if error.from != src => "unwrapped",
             (None, None, Some(_)) => ["broken", "nested"][usize::from(self.errors.len() > 1)],
+            (None, None, None) if self.tsr.is_some() => "held",
             (None, None, None) => "unknown-flow",
         }
     }
@@ -189,6 +194,24 @@ mod tests {
             ..Header::default()
         };
         assert_eq!(header.bytes(), 4 + (4 + 4) + (3 + 8) + 1);
+    }
+
+    /// A probe along a path is as long as a request that has passed all its nodes but the last and is about
+    /// to reach that; its answer is as long as the reply to that request.
+    #[test]
+    fn probes_have_the_lengths_of_requests_and_replies() {
+        let route = path(&[1, 2, 3]);
+        let probe =
+            Header { route: route.clone(), tsr: Some(tsr::Mark::Probe { id: 7 }), ..Header::default() };
+        let request = Some(Request { id: 7, target: NodeId(3), forwarders: 16 });
+        let asked = Header { request, route: path(&[1, 2]), ..Header::default() };
+        assert_eq!((probe.bytes(), probe.name()), (asked.bytes() + 4, "probe"), "a source route has 4 bytes");
+        let reply =
+            Header { reply: Some(route), route: path(&[3, 2, 1]), reply_fixed_bytes: 3, ..Header::default() };
+        let answer = Header { tsr: Some(tsr::Mark::Reply { id: 7 }), ..reply.clone() };
+        assert_eq!((answer.bytes(), answer.name()), (reply.bytes(), "probe-reply"));
+        let asks_target = Header { tsr: Some(tsr::Mark::TargetOnly), ..asked.clone() };
+        assert_eq!((asks_target.bytes(), asks_target.name()), (asked.bytes(), "rreq"));
     }
 
     /// §6.4: sixteen bytes an error, type-specific information included.

@@ -21,6 +21,7 @@ pub mod mac;
 mod packet;
 pub mod rtp;
 pub mod tcp;
+pub mod tsr;
 mod udp;
 
 pub use custom::{CustomHeader, CustomMessage};

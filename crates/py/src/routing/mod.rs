@@ -174,7 +174,11 @@ impl Routing for PythonRouting {
     }
 
     fn handle_connection(&mut self, now: Time, event: ConnectionEvent, actions: &mut Vec<Action>) {
-        let (ConnectionEvent::Opened { dst, two_way } | ConnectionEvent::Closed { dst, two_way }) = event;
+        let (ConnectionEvent::Opened { dst, two_way } | ConnectionEvent::Closed { dst, two_way }) = event
+        else {
+            // Only who holds packets is told, and asks for it.
+            return;
+        };
         let opened = matches!(event, ConnectionEvent::Opened { .. });
         self.call(now, input!("handle_connection"), None, actions, |py, _| {
             (dst.0, opened, two_way).into_pyobject(py)

@@ -263,6 +263,7 @@ impl Routing for Adv {
         match event {
             ConnectionEvent::Opened { dst, two_way } => self.open(now, dst, two_way, actions),
             ConnectionEvent::Closed { dst, .. } => self.close(now, dst, actions),
+            ConnectionEvent::RetransmissionTimeout { .. } => return,
         }
         self.check_meter(now);
     }

@@ -58,8 +58,8 @@ impl LinkCache {
         Some(&self.found)
     }
 
-    /// At most `count` paths to `dst` that share no link: the shortest, the shortest without its links, and so
-    /// on.
+    /// At most `count` paths to `dst` that share no link: the shortest, the shortest without its links, and
+    /// so on.
     pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
         let mut rest = LinkCache { links: self.links.clone(), ..LinkCache::new(self.node, self.timeout) };
         let mut paths = Vec::new();

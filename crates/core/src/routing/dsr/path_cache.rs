@@ -70,8 +70,8 @@ impl PathCache {
         Some(&self.primary.get(place).path[..=last])
     }
 
-    /// At most `count` different paths to `dst`, the shortest first; of equally short ones those of the primary
-    /// part, in order of their places.
+    /// At most `count` different paths to `dst`, the shortest first; of equally short ones those of the
+    /// primary part, in order of their places.
     pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
         let parts = [&self.primary, &self.secondary];
         let mut known: Vec<Route> = parts.iter().flat_map(|part| part.all(now, dst, self.timeout)).collect();

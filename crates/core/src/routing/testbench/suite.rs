@@ -374,7 +374,7 @@ mod tests {
                 Bound { returns: params.aodv.net_diameter as usize, away_s: params.aodv.buffer_timeout_s }
             }
             // A salvaged packet may go where it has been; it may wait at every node that salvages it.
-            RoutingKind::Dsr => {
+            RoutingKind::Dsr | RoutingKind::Tsr => {
                 Bound { returns: params.dsr.max_salvages as usize, away_s: params.dsr.buffer_timeout_s }
             }
             // Every node holds packets, and the route that ends their wait may lead back.

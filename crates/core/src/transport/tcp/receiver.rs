@@ -23,6 +23,8 @@ pub struct ReceiverCounters {
     pub duplicates: u64,
     /// Of the first segment with payload that arrived: when that copy was sent, and when it arrived.
     pub first_data: Option<(Time, Time)>,
+    /// The greatest number of a segment with payload that arrived, in order or not, counted from 1.
+    pub last_segment: u32,
 }
 
 /// The receiving end of a flow. Calls come in order of time.
@@ -88,6 +90,10 @@ impl Receiver {
         if payload > 0 && self.counters.first_data.is_none() {
             self.counters.first_data = Some((sent, now));
         }
+        if payload > 0 {
+            let count = number.saturating_add(u32::from(!self.params.connection_setup));
+            self.counters.last_segment = self.counters.last_segment.max(count);
+        }
         let before = self.counters.bytes_in_order;
         let fresh = self.store(number, payload);
         if self.counters.bytes_in_order > before {
@@ -113,6 +119,11 @@ impl Receiver {
     /// When a delayed ACK goes out, [`Time::NEVER`] if none waits.
     pub fn next_timeout(&self) -> Time {
         self.deadline
+    }
+
+    /// Payload bytes of a full segment.
+    pub fn segment_bytes(&self) -> u32 {
+        self.params.segment_bytes
     }
 
     /// What it has seen so far.
