@@ -312,6 +312,18 @@ def test_source_routes_in_headers_lead_along_shortest_paths() -> None:
     assert result.totals["routing_bytes_per_s"] * 5.0 == pytest.approx(2 * sum(lengths), rel=1e-12)
 
 
+def test_a_source_route_without_room_in_the_packet_is_no_route() -> None:
+    # 20 bytes of IP and 8 of UDP; three nodes are left to name at the first hop.
+    longest = 65_535 - 20 - 8 - (4 + 4 * 3)
+    for length, delivered in ((longest, 1.0), (longest + 1, 0.0), (65_507, 0.0)):
+        flow = {**CBR_FLOW, "src": 0, "dst": 4, "bytes": length, "interval_s": 3.0, "max_packets": 2}
+        asked = chain(movement={"chain": {"nodes": 5}}, traffic={"flows": [flow]}, profile="rfc")
+        result = run(asked, routing=Sourced)
+        assert result.flows[0]["sent"] > 1
+        assert result.totals["cbr_delivery_fraction"] == delivered
+        assert {drop["reason"] for drop in result.drops} == (set() if delivered else {"no-route"})
+
+
 def test_overheard_packets_are_for_others_and_only_shown() -> None:
     Listener.overheard.clear()
     result = run(one_way(), routing=Listener)

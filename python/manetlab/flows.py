@@ -48,6 +48,7 @@ def field_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for fields in kinds().values() for name in fields))
 
 
+@cache
 def cycle_fields() -> tuple[str, ...]:
     """The names of the fields of a cycle of a Web session, in order."""
     return tuple(info["name"] for info in _items("web", "cycles"))
@@ -123,6 +124,7 @@ def _value(info: Mapping[str, Any], kind: str) -> Value:
     return Value(kind=kind, choices=tuple(info["choices"]), range=bounds, unit=info["unit"])
 
 
+@cache
 def _items(kind: str, name: str) -> list[dict[str, Any]]:
     """What the core says of the items of a list."""
     of_kind = next(each for each in json.loads(_core.flow_schema()[1]) if each["kind"] == kind)

@@ -6,6 +6,8 @@ from manetlab import Packet, Routing
 
 FIXED_BYTES = 4
 ADDRESS_BYTES = 4
+LONGEST_BYTES = 65_535
+"""The longest IP packet (RFC 791 §3.1)."""
 
 
 class Sourced(Routing):
@@ -35,11 +37,14 @@ class Sourced(Routing):
 
     def follow(self, packet: Packet, path: list[int]) -> None:
         """Sends a packet to the first node of a path, with the rest of the path in its header."""
-        if not path:
+        header_bytes = FIXED_BYTES + ADDRESS_BYTES * (len(path) - 1)
+        # A path that the longest packet has no room for is of no use.
+        fits = packet.bytes - packet.header_bytes + header_bytes <= LONGEST_BYTES
+        if not path or not fits:
             self.drop(packet, "no-route")
             return
         next_hop, *rest = path
-        packet.put_header(rest, header_bytes=FIXED_BYTES + ADDRESS_BYTES * len(rest))
+        packet.put_header(rest, header_bytes)
         self.send(packet, next_hop)
 
     def path(self, destination: int | None) -> list[int]:
