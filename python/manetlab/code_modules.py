@@ -36,6 +36,7 @@ class Use:
         route_failure: How its TCP senders treat route failures; empty without TCP.
         drawn: What is drawn from its seed: ``waypoint``, ``areas``, ``random`` and ``web``.
         path_hops: Whether the flows' shortest paths are measured.
+        throttled: Whether sources throttle their flows.
     """
 
     routing: str
@@ -45,6 +46,7 @@ class Use:
     route_failure: str
     drawn: frozenset[str]
     path_hops: bool = False
+    throttled: bool = False
 
     @classmethod
     def of(cls, resolved: Resolved) -> Use:
@@ -68,6 +70,7 @@ class Use:
             str(tcp["route_failure"]) if has_tcp else "",
             frozenset(name for name, is_drawn in drawn.items() if is_drawn),
             bool(resolved.params["network"]["measure_path_hops"]),
+            resolved.params["throttle"]["mode"] != "off",
         )
 
     @property
@@ -99,6 +102,7 @@ class Use:
             "rtp": self.rtp,
             "video": "video" in self.kinds,
             "dsr": self.routing == "tsr",
+            "throttle": self.throttled,
             self.routing: True,
         }
         return frozenset(name for name, is_used in used.items() if is_used)
@@ -152,6 +156,7 @@ OPTIONAL: Mapping[str, Condition] = {
         for name in ("atcp", "bansal-barua", "elfn", "none", "tcp-bus", "tcp-door", "tcp-f")
     },
     "stage/tcp_bus": _route_failure("tcp-bus"),
+    "stage/throttle": lambda use: use.throttled,
     **{name: lambda use: use.adp for name in ("transport/adp", "wire/adp", "flow/over_adp")},
     # Whatever carries messages may carry them as RTP.
     **{name: lambda use: use.rtp or use.adp or use.udp for name in ("transport/rtp", "wire/rtp", "flow/rtp")},
@@ -200,7 +205,7 @@ def used_by(resolved: Resolved) -> dict[str, str]:
 
 def unused_sections(resolved: Resolved) -> frozenset[str]:
     """The sections of parameters that a resolved scenario does not use."""
-    optional = {"tcp", "adp", "rtp", "video", *_core.routings()}
+    optional = {"tcp", "adp", "rtp", "video", "throttle", *_core.routings()}
     return frozenset(optional - Use.of(resolved).sections)
 
 

@@ -30,6 +30,7 @@ SECTIONS = {
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),
     "rtp": ("RTP, at both ends", "models/rtp.md"),
+    "throttle": ("Ingress throttling", "models/throttling.md"),
     "web": ("Web sessions", "models/web.md"),
     "waypoint": ("Random waypoint movement", "models/mobility.md"),
 }

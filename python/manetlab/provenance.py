@@ -13,6 +13,7 @@ from typing import Any
 import manetlab
 
 DECIDING = (
+    "chain_throughput",
     "flows",
     "parameters",
     "records",
@@ -20,6 +21,7 @@ DECIDING = (
     "routing",
     "scenario",
     "scenario_data",
+    "shares",
     "sources",
     "traffic",
     "values",

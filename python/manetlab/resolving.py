@@ -28,6 +28,7 @@ def resolve(scenario: Scenario) -> Resolved:
     params = _params(scenario)
     protocol = _python_protocol(scenario)
     movement = _movement(scenario)
+    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params["radio"]))
     core = {
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
@@ -35,7 +36,7 @@ def resolve(scenario: Scenario) -> Resolved:
         "replication": scenario.replication,
         "routing": "custom" if protocol else scenario.routing.partition(":")[0],
         "params": params,
-        "flows": _flows(scenario, movement, params["radio"]),
+        "flows": flows,
     }
     place = str(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
@@ -133,6 +134,31 @@ def _flows(scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any
         return flows
     streams = (scenario.seed, scenario.replication)
     return flows + web.drawn_flows(scenario.traffic.web, movement.nodes, scenario.warmup_s, streams)
+
+
+def _throttled(
+    scenario: Scenario, movement: _core.Movement, params: Params, flows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The flows with the rates that an oracle gives those that have none of their own."""
+    mode = params["throttle"]["mode"]
+    given = [number for number, flow in enumerate(flows) if flow.get("throttle_bps") is not None]
+    if mode == "off" and given:
+        where, wanted = (
+            f"{scenario.where}: traffic.flows[{given[0]}].throttle_bps",
+            "no rates, as nothing is throttled",
+        )
+        hint = 'set throttle.mode to "preset" to use them'
+        raise InputError("the flow has rates, but throttling is off", where, "throttle_bps", wanted, hint)
+    if mode != "oracle":
+        return flows
+    from manetlab import shares
+
+    step_s = params["throttle"]["step_s"]
+    found = shares.rates_over_time(movement, flows, params, scenario.profile, scenario.duration_s, step_s)
+    return [
+        flow if rates is None or flow.get("throttle_bps") is not None else {**flow, "throttle_bps": rates}
+        for flow, rates in zip(flows, found, strict=True)
+    ]
 
 
 def _flows_but_web(

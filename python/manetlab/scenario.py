@@ -66,6 +66,7 @@ class Scenario(Record):
     adp: Section = section("Changed parameters of ADP.", {})
     video: Section = section("Changed parameters of video traffic.", {})
     rtp: Section = section("Changed parameters of RTP.", {})
+    throttle: Section = section("Changed parameters of ingress throttling.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})
 

@@ -290,6 +290,65 @@ def at_instant(
     return Shares(time_s, range_m, [_with_rate(each, resolved, known) for each in listed])
 
 
+def rates_over_time(
+    movement: _core.Movement,
+    flows: Sequence[Mapping[str, Any]],
+    params: Mapping[str, Mapping[str, Any]],
+    profile: str,
+    duration_s: float,
+    step_s: float,
+) -> list[list[tuple[float, float]] | None]:
+    """The fair rates of flows along shortest paths over a whole run: what an oracle tells their sources.
+
+    The topology is looked at whenever a flow starts or stops and, if nodes move, at the beginning of each
+    step. A flow that loses its path keeps its rate until it has one again.
+
+    Args:
+        movement: Where the nodes go.
+        flows: The flows.
+        params: The parameters of all sections.
+        profile: The name of the profile, for the table of what flows carry alone.
+        duration_s: The length of the run, in s.
+        step_s: The length of a step, in s.
+
+    Returns:
+        For each flow its rates, as (from when on in s, bit/s of payload); None for those whose packets differ
+        in size or that never have a path.
+
+    Raises:
+        InputError: The package's table does not say what a flow carries alone.
+    """
+    radio = json.dumps(params["radio"])
+    range_m, _ = _core.radio_ranges(radio)
+    ends = [(flow["src"], flow["dst"]) for flow in flows]
+    sizes = [payload_bytes(flow, params) for flow in flows]
+    keys = [None if size is None else Key.of(profile, params, size) for size in sizes]
+    found: list[list[tuple[float, float]]] = [[] for _ in flows]
+    for time_s in _instants(movement, flows, duration_s, step_s):
+        active = [is_active(flow, time_s) for flow in flows]
+        shortest = _core.shortest_paths(radio, movement, ends, time_s) if any(active) else []
+        paths = {number: path for number, path in enumerate(shortest) if path is not None and active[number]}
+        allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
+        for number, share in allocated.items():
+            if (key := keys[number]) is None:
+                continue
+            rate_bps = float(share) * packaged().bps(key, len(paths[number]) - 1)
+            if not found[number] or found[number][-1][1] != rate_bps:
+                found[number].append((time_s, rate_bps))
+    return [rates or None for rates in found]
+
+
+def _instants(
+    movement: _core.Movement, flows: Sequence[Mapping[str, Any]], duration_s: float, step_s: float
+) -> list[float]:
+    """When fair shares may change, in s."""
+    events = {flow["start_s"] for flow in flows} | {flow.get("stop_s") or 0.0 for flow in flows}
+    stands = movement.last_command_s == 0.0 and movement.positions(0.0) == movement.positions(duration_s)
+    steps = 0 if stands else math.ceil(duration_s / step_s)
+    events |= {number * step_s for number in range(steps)}
+    return sorted(time_s for time_s in events if time_s < duration_s)
+
+
 def is_active(flow: Mapping[str, Any], time_s: float) -> bool:
     """Whether a flow has begun and its source has not been told to stop."""
     stop_s = flow.get("stop_s")

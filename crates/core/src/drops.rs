@@ -16,6 +16,8 @@ pub enum Layer {
     Routing,
     /// The transport endpoint.
     Transport,
+    /// Ingress throttling.
+    Throttle,
 }
 
 macro_rules! reasons {
@@ -87,6 +89,8 @@ reasons! {
     HoldTimeout at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
+    /// As many packets of the flow waited at its source, which throttles it, as may wait.
+    ThrottleFull at Throttle,
 }
 
 #[cfg(test)]

@@ -142,6 +142,7 @@ impl<T: ParamValue> ParamValue for Option<T> {
     const KIND: &'static str = T::KIND;
     const CHOICES: &'static [&'static str] = T::CHOICES;
     const REQUIRED: bool = false;
+    const ITEMS: &'static [FieldInfo] = T::ITEMS;
     fn number(&self) -> Option<f64> {
         self.as_ref().and_then(T::number)
     }

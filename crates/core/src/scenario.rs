@@ -235,6 +235,7 @@ mod tests {
                 dst: 1,
                 start_s: 1.0,
                 stop_s: None,
+                throttle_bps: None,
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
             movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],

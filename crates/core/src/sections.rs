@@ -15,6 +15,7 @@ use crate::mac::MacParams;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
 use crate::routing::{self, Routing};
+use crate::stage::ThrottleParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::rtp::RtpParams;
@@ -153,6 +154,8 @@ sections! {
         video: VideoParams,
         /// RTP.
         rtp: RtpParams,
+        /// Ingress throttling.
+        throttle: ThrottleParams,
     }
     protocols {
         /// Ad hoc On-Demand Distance Vector.

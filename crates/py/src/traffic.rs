@@ -105,7 +105,7 @@ pub(crate) fn draw_web_sessions(
     let start_s = warmup_s + params.after_warmup_s;
     let flow = |plan: WebPlan| {
         let kind = FlowKind::Web { cycles: plan.cycles };
-        Flow { src: plan.client, dst: plan.server, start_s, stop_s: None, kind }
+        Flow { src: plan.client, dst: plan.server, start_s, stop_s: None, throttle_bps: None, kind }
     };
     json(&plans.into_iter().map(flow).collect::<Vec<_>>())
 }
@@ -124,7 +124,14 @@ fn flow_of(spec: &FlowSpec) -> Flow {
             FlowKind::Cbr { bytes, interval_s, random, max_packets }
         }
     };
-    Flow { src: spec.src, dst: spec.dst, start_s: seconds(spec.start), stop_s: spec.stop.map(seconds), kind }
+    Flow {
+        src: spec.src,
+        dst: spec.dst,
+        start_s: seconds(spec.start),
+        stop_s: spec.stop.map(seconds),
+        throttle_bps: None,
+        kind,
+    }
 }
 
 fn spec_of(flow: &Flow) -> PyResult<FlowSpec> {

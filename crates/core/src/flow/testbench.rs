@@ -68,7 +68,7 @@ impl Pair {
             replication: 0,
             routing: RoutingKind::Static,
             params: profile("rfc").expect("the profile exists"),
-            flows: vec![FlowSpec { src: 0, dst: 1, start_s: 1.0, stop_s, kind }],
+            flows: vec![FlowSpec { src: 0, dst: 1, start_s: 1.0, stop_s, throttle_bps: None, kind }],
             movement: Vec::new(),
         };
         change(&mut scenario);

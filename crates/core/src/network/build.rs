@@ -54,6 +54,7 @@ impl Network {
             recording: options.record.then(Recording::default),
             sampler: Sampler::new(options.series_step),
             stages: Vec::new(),
+            throttles: Vec::new(),
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),
@@ -82,6 +83,7 @@ impl Network {
             network.add_flow(scenario, id);
         }
         network.stages = network.stage_nodes(scenario);
+        network.throttles = network.throttle_nodes(scenario);
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
         network
     }

@@ -99,6 +99,7 @@ impl Network {
         packet.ecn = ecn;
         packet.uid = self.audit.make(packet.flow());
         self.record(src.0, || RecordKind::Made((&packet).into()));
+        let Some(packet) = self.make_or_keep(src.0, packet) else { return };
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
     }
 

@@ -98,6 +98,8 @@ enum Target {
     Warmup,
     /// A node's stage between routing and the link layer.
     Stage(u32),
+    /// Of a node: its throttles.
+    Throttle(u32),
 }
 
 /// One node.
@@ -140,6 +142,8 @@ struct Network {
     sampler: Sampler,
     /// Every node's stage between routing and the link layer; empty if the scenario needs none.
     stages: Vec<StageNode>,
+    /// Every node's throttles; empty in networks that need none.
+    throttles: Vec<StageNode>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<flow::Action>,
@@ -215,6 +219,7 @@ impl Network {
             Target::Held | Target::DelayLine(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
             Target::Stage(node) => format!("the stage of node {node}"),
+            Target::Throttle(node) => format!("the throttles of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -235,6 +240,9 @@ impl Network {
             Target::DelayLine(at) => self.advance_line(at),
             Target::Warmup => self.mark_warmup(),
             Target::Stage(node) => self.with_stage(node, |stage, now, out| stage.handle_timeout(now, out)),
+            Target::Throttle(node) => {
+                self.with_throttle(node, |stage, now, out| stage.handle_timeout(now, out));
+            }
         }
     }
 

@@ -1,12 +1,11 @@
-//! The optional stage between routing and the link layer: what each layer shows it, and what becomes of its
-//! actions.
+//! The optional stages around routing: what each layer shows them, and what becomes of their actions.
 
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
 use crate::observe::{PacketNote, RecordKind};
 use crate::scenario::Scenario;
-use crate::stage::{self, Stage, StageAction};
-use crate::wire::{Ecn, NodeId, Packet, Payload};
+use crate::stage::{self, Rates, Stage, StageAction, ThrottleMode, ThrottleParams};
+use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
 use super::{Network, Target};
 
@@ -21,10 +20,58 @@ impl Network {
     pub(super) fn stage_nodes(&mut self, scenario: &Scenario) -> Vec<StageNode> {
         (0..self.stations.len() as u32)
             .filter_map(|node| {
-                let stage = stage::new(NodeId(node), &scenario.params.tcp)?;
+                let stage = stage::tcp_bus(NodeId(node), &scenario.params.tcp)?;
                 Some(StageNode { stage, slot: self.add_slot(Target::Stage(node)) })
             })
             .collect()
+    }
+
+    /// Every node's throttles, none if the scenario throttles nothing. They stand before routing and see
+    /// nothing but what the node's own endpoints make, so that they and the other stages are independent.
+    pub(super) fn throttle_nodes(&mut self, scenario: &Scenario) -> Vec<StageNode> {
+        let params = &scenario.params;
+        (0..self.stations.len() as u32)
+            .filter_map(|node| {
+                let flows = own_rates(scenario, node);
+                let stage = stage::throttle(&params.throttle, params.network.udp_header_bytes, flows)?;
+                Some(StageNode { stage, slot: self.add_slot(Target::Throttle(node)) })
+            })
+            .collect()
+    }
+
+    /// An endpoint at the node has made a packet: it comes back unless it is kept.
+    #[inline]
+    pub(super) fn make_or_keep(&mut self, node: u32, packet: Packet) -> Option<Packet> {
+        if self.throttles.is_empty() {
+            return Some(packet);
+        }
+        let note = PacketNote::from(&packet);
+        let mut passed = None;
+        let mut is_kept = true;
+        self.with_throttle(node, |stage, now, out| {
+            passed = stage.handle_made(now, packet, out);
+            is_kept = passed.is_none() && out.is_empty();
+        });
+        if is_kept {
+            self.record(node, || RecordKind::Kept(note));
+        }
+        passed
+    }
+
+    /// Calls the node's throttles, carries out their actions, and sets their deadline.
+    pub(super) fn with_throttle(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut dyn Stage, Time, &mut Vec<StageAction>),
+    ) {
+        let of = &mut self.throttles[node as usize];
+        let mut actions = Vec::new();
+        call(of.stage.as_mut(), self.now, &mut actions);
+        for action in actions {
+            self.carry_out_stage(node, action);
+        }
+        let of = &self.throttles[node as usize];
+        self.agenda.set(of.slot, of.stage.next_timeout());
     }
 
     /// Calls the node's stage, if there is one, carries out its actions, and sets its deadline.
@@ -66,7 +113,7 @@ impl Network {
 
     /// Calls `visit` for the packets kept at all nodes.
     pub(super) fn visit_kept(&self, visit: &mut dyn FnMut(&Packet)) {
-        self.stages.iter().for_each(|of| of.stage.kept(visit));
+        self.stages.iter().chain(&self.throttles).for_each(|of| of.stage.kept(visit));
     }
 
     fn pass_or_keep(
@@ -102,4 +149,19 @@ impl Network {
             StageAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
         }
     }
+}
+
+/// The flows that begin at a node and are throttled, with their rates.
+fn own_rates(scenario: &Scenario, node: u32) -> Vec<(FlowId, Rates)> {
+    let ThrottleParams { mode, rate_bps, .. } = scenario.params.throttle;
+    let common = (mode == ThrottleMode::Preset && rate_bps > 0.0).then(|| vec![(Time::ZERO, rate_bps)]);
+    let flows = (0..).map(FlowId).zip(&scenario.flows).filter(|(_, flow)| flow.src == node);
+    flows
+        .filter_map(|(id, flow)| {
+            let own = flow.throttle_bps.as_ref().map(|rates| {
+                rates.iter().map(|&(from_s, bps)| (Time::from_secs(from_s), bps)).collect::<Rates>()
+            });
+            Some((id, own.or_else(|| common.clone())?))
+        })
+        .collect()
 }

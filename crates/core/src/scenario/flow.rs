@@ -24,6 +24,8 @@ const MAX_COUNT: f64 = 9e18;
 const MAX_NODE: f64 = (MAX_NODES - 1) as f64;
 /// Shortest and longest time between events, in s.
 const INTERVALS: (f64, f64) = (1e-6, 1e6);
+/// Lowest and highest rate of a throttle, in bit/s.
+const RATES: (f64, f64) = (1e-3, 1e12);
 
 choices! {
     /// What carries the messages of a source.
@@ -53,6 +55,9 @@ pub struct Flow {
     /// When the source stops making new data, in s; none: with the run.
     #[serde(default)]
     pub stop_s: Option<f64>,
+    /// The rates that its source throttles its data to: from when on in s, and bit/s of payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttle_bps: Option<Vec<(f64, f64)>>,
     /// What it sends.
     #[serde(flatten)]
     pub kind: FlowKind,
@@ -178,6 +183,14 @@ flow_kinds! {
     }
 }
 
+impl ParamValue for Vec<(f64, f64)> {
+    const KIND: &'static str = "rows";
+    const ITEMS: &'static [FieldInfo] = &[
+        field_info!(from_s: f64, "s", "When the rate begins, since the start of the run.", [0.0, MAX_TIME_S]),
+        field_info!(rate_bps: f64, "bit/s", "The rate, in payload.", [RATES.0, RATES.1]),
+    ];
+}
+
 impl ParamValue for Vec<(f64, u32)> {
     const KIND: &'static str = "rows";
     const ITEMS: &'static [FieldInfo] = &[
@@ -210,6 +223,7 @@ impl Flow {
         field_info!(dst: u32, "", "The destination node; of a Web session the server.", [0.0, MAX_NODE]),
         field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
         field_info!(stop_s: Option<f64>, "s", "When the source stops making new data; with the run if not given."),
+        field_info!(throttle_bps: Option<Vec<(f64, f64)>>, "", "The rates that the source throttles the flow's data to, with `throttle.mode` on."),
     ];
 
     /// Checks everything that can be wrong with a flow in a network of `nodes` for `duration_s`.
@@ -234,6 +248,9 @@ impl Flow {
             let wanted = format!("a time after the flow's start, {} s", self.start_s);
             return Err((About::Times, "stop_s".to_owned(), stop_s.to_string(), wanted));
         }
+        if let Some(wrong) = self.throttle_bps.as_deref().and_then(unusable_rate) {
+            return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
+        }
         let wrong = self.kind.outside().or_else(|| match &self.kind {
             FlowKind::Trace { packets, .. } => unusable_packet(packets),
             FlowKind::Web { cycles } => unusable_cycle(cycles),
@@ -257,6 +274,27 @@ fn unusable_cycle(cycles: &[WebCycle]) -> Option<Outside> {
         let has_none = || cycle.replies_bytes.is_empty().then(|| none("replies_bytes", "at least one reply"));
         let wrong = cycle.outside().or_else(has_none)?;
         Some(Outside { field: format!("cycles[{place}].{}", wrong.field), ..wrong })
+    })
+}
+
+/// The first rate that a source cannot be throttled to.
+fn unusable_rate(rates: &[(f64, f64)]) -> Option<Outside> {
+    if rates.is_empty() {
+        let wanted = "at least one rate".to_owned();
+        return Some(Outside { field: "throttle_bps".to_owned(), found: "none".to_owned(), wanted });
+    }
+    let mut latest_s = 0.0;
+    rates.iter().enumerate().find_map(|(place, &(from_s, rate_bps))| {
+        let (found, wanted) = if !(latest_s..=MAX_TIME_S).contains(&from_s) {
+            let wanted = format!("a time not before the rate before it, up to {MAX_TIME_S} s");
+            (format!("{from_s} s"), wanted)
+        } else if !(RATES.0..=RATES.1).contains(&rate_bps) {
+            (format!("{rate_bps} bit/s"), format!("from {} to {} bit/s", RATES.0, RATES.1))
+        } else {
+            latest_s = from_s;
+            return None;
+        };
+        Some(Outside { field: format!("throttle_bps[{place}]"), found, wanted })
     })
 }
 

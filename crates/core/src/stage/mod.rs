@@ -1,10 +1,10 @@
-//! Stages between routing and the link layer: the contract, and what stands behind it.
+//! Stages around routing: the contract, and what stands behind it.
 //!
-//! A stage is one node's state machine that sees what routing sends on or gives up, what comes up for
-//! routing, and what next hops take, and that may keep packets back. Most networks have none, and then a
-//! packet's way is a branch longer and no more. Routing protocols do not know of stages: a packet that a
-//! stage lets go comes to [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other
-//! does.
+//! A stage is one node's state machine that sees what the node's own endpoints make, what routing sends on or
+//! gives up, what comes up for routing, and what next hops take, and that may keep packets back. Most
+//! networks have none, and then a packet's way is a branch or two longer and no more. Routing protocols do
+//! not know of stages: a packet that a stage lets go comes to
+//! [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other does.
 //!
 //! **Contract.** The network calls one `handle_*` at a time, carries out the actions in their order, and
 //! afterwards asks [`Stage::next_timeout`]. Time never runs backwards; an early call of
@@ -15,13 +15,19 @@
 mod tcp_bus;
 #[cfg(test)]
 mod tests;
+mod throttle;
 
 use crate::drops::DropReason;
 use crate::kernel::Time;
 use crate::routing::Notice;
 use crate::transport::tcp::{RouteFailureScheme, TcpParams};
 use crate::wire::tcp::Segment;
-use crate::wire::{ConnectionId, NodeId, Packet};
+use crate::wire::{ConnectionId, FlowId, NodeId, Packet};
+
+pub use throttle::{Rates, ThrottleMode, ThrottleParams};
+
+use tcp_bus::TcpBus;
+use throttle::Throttle;
 
 /// What a stage asks of the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,6 +51,11 @@ pub enum StageAction {
 
 /// One node's stage. See the module's head. The defaults let everything pass.
 pub trait Stage: Send {
+    /// An endpoint at this node has made a packet. Returns it if it shall go to routing now.
+    fn handle_made(&mut self, _now: Time, packet: Packet, _out: &mut Vec<StageAction>) -> Option<Packet> {
+        Some(packet)
+    }
+
     /// Routing sends a packet on to a neighbour. Returns it if it shall go.
     fn handle_outgoing(&mut self, _now: Time, packet: Packet, _out: &mut Vec<StageAction>) -> Option<Packet> {
         Some(packet)
@@ -83,8 +94,18 @@ pub trait Stage: Send {
     fn kept(&self, visit: &mut dyn FnMut(&Packet));
 }
 
-/// The stage of `node`, if its senders have nodes do their part.
-pub fn new(node: NodeId, params: &TcpParams) -> Option<Box<dyn Stage>> {
+/// The part of a node in TCP-BuS, if its senders have nodes do their part.
+pub fn tcp_bus(node: NodeId, params: &TcpParams) -> Option<Box<dyn Stage>> {
     let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;
-    has_part.then(|| Box::new(tcp_bus::TcpBus::new(node, params)) as Box<dyn Stage>)
+    has_part.then(|| Box::new(TcpBus::new(node, params)) as Box<dyn Stage>)
+}
+
+/// The throttles of a node whose own flows have these rates; none if nothing is throttled anywhere.
+pub fn throttle(
+    params: &ThrottleParams,
+    udp_header_bytes: u32,
+    flows: Vec<(FlowId, Rates)>,
+) -> Option<Box<dyn Stage>> {
+    let is_on = params.mode != ThrottleMode::Off;
+    is_on.then(|| Box::new(Throttle::new(params, udp_header_bytes, flows)) as Box<dyn Stage>)
 }

@@ -265,9 +265,9 @@ fn only_networks_of_tcp_bus_with_buffers_have_a_stage() {
     for name in SENDER_NAMES {
         let mut params = TcpParams::rfc();
         assert!(params.apply_sender(name));
-        assert_eq!(super::new(NodeId(1), &params).is_some(), *name == "tcp-bus", "{name}");
+        assert_eq!(super::tcp_bus(NodeId(1), &params).is_some(), *name == "tcp-bus", "{name}");
         params.bus_buffer_packets = 0;
-        assert!(super::new(NodeId(1), &params).is_none());
+        assert!(super::tcp_bus(NodeId(1), &params).is_none());
     }
 }
 

@@ -1,0 +1,369 @@
+//! Ingress throttling (Osipov and Tschudin, *Ingress Throttling and its Applications in IEEE 802.11 Based
+//! MANETs*, 2006, §II): a source sends the data of a flow no faster than the flow's rate.
+//!
+//! **Implemented.** The scheduler of §II.B.2: between the data packets of a flow pass Δ = MSS / r seconds,
+//! with the payload of the packet that goes first as MSS. What must wait does so in a queue of the flow's
+//! own. Rates may change with time.
+//!
+//! **Not implemented.** How the source learns of its rate: it is preset, or an oracle says it. The paper's
+//! own experiments preset it (§III).
+//!
+//! **Deviations**: docs/models/throttling.md.
+
+use std::collections::VecDeque;
+
+use super::{Stage, StageAction};
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::params::{choices, params};
+use crate::wire::tcp::Segment;
+use crate::wire::{FlowId, IP_HEADER_BYTES, Packet, Payload, adp};
+
+choices! {
+    /// Who says how fast sources may send.
+    pub enum ThrottleMode {
+        /// Nobody: nothing is throttled.
+        Off = "off",
+        /// The scenario: each flow's own rates, or `rate_bps`.
+        Preset = "preset",
+        /// An oracle that knows the topology: max-min fair rates along shortest paths, which follow the
+        /// nodes.
+        Oracle = "oracle",
+    }
+}
+
+params! {
+    /// Parameters of ingress throttling.
+    pub struct ThrottleParams in "throttle" {
+        /// Who says how fast sources may send.
+        mode: ThrottleMode = ThrottleMode::Off, "", "Osipov and Tschudin 2006 §III";
+        /// With preset rates: the rate of flows that have none of their own, in payload; zero: they are not
+        /// throttled.
+        rate_bps: f64 = 0.0, "bit/s", "Osipov and Tschudin 2006, equation 1", [0.0, 1e12];
+        /// How many packets of a flow may wait at its source. The paper does not say.
+        queue_packets: u32 = 50, "packet", "ns-2 queue limit", [1.0, 1e6];
+        /// How often the oracle looks at the topology.
+        step_s: f64 = 1.0, "s", "the step of `manetlab scenario report`", [0.01, 1e6];
+    }
+}
+
+/// The rates of one flow, bit/s of payload, each from a time on; in order of time, and all above zero.
+pub type Rates = Vec<(Time, f64)>;
+
+/// A flow that begins at this node.
+struct Throttled {
+    flow: FlowId,
+    rates: Rates,
+    /// From when on the next packet may go.
+    free_at: Time,
+    waiting: VecDeque<Packet>,
+}
+
+/// The throttles of one node. See the module's head. Calls come in order of time.
+pub(super) struct Throttle {
+    limit: usize,
+    udp_header_bytes: u32,
+    flows: Vec<Throttled>,
+}
+
+impl Throttle {
+    /// The throttles of a node whose own flows have these rates; other flows are left alone.
+    pub(super) fn new(
+        params: &ThrottleParams,
+        udp_header_bytes: u32,
+        flows: Vec<(FlowId, Rates)>,
+    ) -> Throttle {
+        let throttled =
+            |(flow, rates)| Throttled { flow, rates, free_at: Time::ZERO, waiting: VecDeque::new() };
+        Throttle {
+            limit: params.queue_packets as usize,
+            udp_header_bytes,
+            flows: flows.into_iter().map(throttled).collect(),
+        }
+    }
+
+    /// The bits of data in a packet; none if it is not data from the source.
+    fn data_bits(&self, packet: &Packet) -> Option<u64> {
+        let bytes = match &packet.payload {
+            Payload::Tcp(_, Segment::Data { payload, .. }) => *payload,
+            Payload::Datagram(_, datagram) => datagram.payload,
+            Payload::Adp(_, adp::Segment::Data { payload, .. }, _) => *payload,
+            Payload::Udp(..) => packet.bytes.saturating_sub(IP_HEADER_BYTES + self.udp_header_bytes),
+            _ => return None,
+        };
+        // A SYN carries no data.
+        (bytes > 0).then_some(u64::from(bytes) * 8)
+    }
+}
+
+impl Throttled {
+    /// A packet with so many bits goes now: when the next one may.
+    fn pass(&mut self, now: Time, bits: u64) {
+        let known = self.rates.partition_point(|&(from, _)| from <= now);
+        // Before its first rate a flow is not throttled.
+        self.free_at = match known.checked_sub(1) {
+            Some(at) => now + Span::from_secs(bits as f64 / self.rates[at].1),
+            None => now,
+        };
+    }
+}
+
+impl Stage for Throttle {
+    fn handle_made(&mut self, now: Time, packet: Packet, out: &mut Vec<StageAction>) -> Option<Packet> {
+        let Some(bits) = self.data_bits(&packet) else { return Some(packet) };
+        let limit = self.limit;
+        let id = packet.flow();
+        let Some(flow) = self.flows.iter_mut().find(|flow| Some(flow.flow) == id) else {
+            return Some(packet);
+        };
+        if flow.waiting.is_empty() && flow.free_at <= now {
+            flow.pass(now, bits);
+            return Some(packet);
+        }
+        if flow.waiting.len() < limit {
+            flow.waiting.push_back(packet);
+        } else {
+            out.push(StageAction::Drop(packet, DropReason::ThrottleFull));
+        }
+        None
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
+        for at in 0..self.flows.len() {
+            while self.flows[at].free_at <= now
+                && let Some(packet) = self.flows[at].waiting.pop_front()
+            {
+                let bits = self.data_bits(&packet).unwrap_or_default();
+                self.flows[at].pass(now, bits);
+                out.push(StageAction::Route(packet));
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        let busy = self.flows.iter().filter(|flow| !flow.waiting.is_empty());
+        busy.map(|flow| flow.free_at).min().unwrap_or(Time::NEVER)
+    }
+
+    fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.flows.iter().flat_map(|flow| &flow.waiting).for_each(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::tcp::{AckSigns, SackBlocks};
+    use crate::wire::{ConnectionId, NodeId};
+    use proptest::prelude::*;
+
+    const FLOW: FlowId = FlowId(4);
+
+    fn ms(millis: u64) -> Time {
+        Time(millis * 1_000_000)
+    }
+
+    fn packet(flow: FlowId, uid: u64, segment: Segment) -> Packet {
+        let payload = Payload::Tcp(ConnectionId { flow, number: 0 }, segment);
+        Packet { uid, ..Packet::control(Time::ZERO, NodeId(0), NodeId(3), 30, 640, payload) }
+    }
+
+    fn data(uid: u64, payload: u32) -> Packet {
+        let segment = Segment::Data {
+            number: uid as u32,
+            payload,
+            sent: Time::ZERO,
+            retransmission: false,
+            cwr: false,
+        };
+        packet(FLOW, uid, segment)
+    }
+
+    /// A source and its clock.
+    struct Source {
+        throttle: Throttle,
+        /// What went to routing: when, and which.
+        went: Vec<(Time, u64)>,
+        dropped: Vec<u64>,
+    }
+
+    impl Source {
+        fn new(limit: u32, rates: &[(u64, f64)]) -> Source {
+            let params = ThrottleParams { queue_packets: limit, ..ThrottleParams::default() };
+            let rates = rates.iter().map(|&(from_ms, bps)| (ms(from_ms), bps)).collect();
+            let throttle = Throttle::new(&params, 8, vec![(FLOW, rates)]);
+            Source { throttle, went: Vec::new(), dropped: Vec::new() }
+        }
+
+        /// Lets everything happen that is due before `now`, or at it.
+        fn advance(&mut self, now: Time) {
+            while self.throttle.next_timeout() <= now {
+                let due = self.throttle.next_timeout();
+                let mut out = Vec::new();
+                self.throttle.handle_timeout(due, &mut out);
+                assert!(!out.is_empty(), "a timeout for nothing");
+                for action in out {
+                    match action {
+                        StageAction::Route(packet) => self.went.push((due, packet.uid)),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+
+        fn make(&mut self, now: Time, packet: Packet) {
+            self.advance(now);
+            let uid = packet.uid;
+            let mut out = Vec::new();
+            match (self.throttle.handle_made(now, packet, &mut out), out.pop()) {
+                (Some(passed), None) => self.went.push((now, passed.uid)),
+                (None, None) => {}
+                (None, Some(StageAction::Drop(packet, DropReason::ThrottleFull))) => {
+                    assert_eq!(packet.uid, uid, "the newest is dropped");
+                    self.dropped.push(uid);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+
+        fn waiting(&self) -> Vec<u64> {
+            let mut uids = Vec::new();
+            self.throttle.kept(&mut |packet| uids.push(packet.uid));
+            uids
+        }
+    }
+
+    #[test]
+    fn packets_that_come_together_go_one_mss_over_the_rate_apart() {
+        // 600 bytes at 36 kb/s: 133.333… ms, as in the paper's equation.
+        let mut source = Source::new(50, &[(0, 36_000.0)]);
+        for uid in 0..4 {
+            source.make(ms(10), data(uid, 600));
+        }
+        assert_eq!(source.went, [(ms(10), 0)]);
+        assert_eq!(source.waiting(), [1, 2, 3]);
+        source.advance(ms(1000));
+        let gap = Span::from_secs(4800.0 / 36_000.0);
+        let first = ms(10);
+        assert_eq!(
+            source.went,
+            [(first, 0), (first + gap, 1), (first + gap + gap, 2), (first + gap + gap + gap, 3)]
+        );
+        assert_eq!(source.throttle.next_timeout(), Time::NEVER);
+    }
+
+    #[test]
+    fn a_source_that_is_slower_than_its_rate_is_not_delayed() {
+        let mut source = Source::new(50, &[(0, 48_000.0)]);
+        for uid in 0..5 {
+            source.make(ms(100 * uid), data(uid, 600));
+        }
+        assert_eq!(source.went, [0, 1, 2, 3, 4].map(|uid| (ms(100 * uid), uid)));
+        // A silence earns no burst: the next but one waits.
+        source.make(ms(5000), data(5, 600));
+        source.make(ms(5000), data(6, 600));
+        source.advance(ms(9000));
+        assert_eq!(source.went[5..], [(ms(5000), 5), (ms(5100), 6)]);
+    }
+
+    #[test]
+    fn a_packets_own_length_keeps_the_next_one_away() {
+        let mut source = Source::new(50, &[(0, 8_000.0)]);
+        for (uid, bytes) in [(0, 100), (1, 300), (2, 50)] {
+            source.make(ms(0), data(uid, bytes));
+        }
+        source.advance(ms(1000));
+        assert_eq!(source.went, [(ms(0), 0), (ms(100), 1), (ms(400), 2)]);
+    }
+
+    #[test]
+    fn a_new_rate_holds_from_the_next_packet_on() {
+        let mut source = Source::new(50, &[(1000, 48_000.0), (1150, 24_000.0)]);
+        // Not throttled before the first rate.
+        source.make(ms(900), data(0, 600));
+        source.make(ms(900), data(1, 600));
+        for uid in 2..6 {
+            source.make(ms(1000), data(uid, 600));
+        }
+        source.advance(ms(9000));
+        assert_eq!(
+            source.went,
+            [(ms(900), 0), (ms(900), 1), (ms(1000), 2), (ms(1100), 3), (ms(1200), 4), (ms(1400), 5)]
+        );
+    }
+
+    #[test]
+    fn the_queue_drops_what_comes_when_it_is_full() {
+        let mut source = Source::new(2, &[(0, 48_000.0)]);
+        for uid in 0..5 {
+            source.make(ms(0), data(uid, 600));
+        }
+        assert_eq!((source.waiting(), source.dropped.clone()), (vec![1, 2], vec![3, 4]));
+        source.make(ms(100), data(5, 600));
+        assert_eq!(source.waiting(), [2, 5]);
+    }
+
+    #[test]
+    fn acks_the_syn_and_other_flows_pass() {
+        let mut source = Source::new(1, &[(0, 8.0)]);
+        source.make(ms(0), data(0, 600));
+        source.make(ms(0), data(1, 600));
+        let ack = Segment::Ack { next: 7, sack: SackBlocks::new(), signs: AckSigns::default() };
+        source.make(ms(1), packet(FLOW, 2, ack));
+        source.make(ms(2), data(3, 0));
+        let other = data(4, 600);
+        let Payload::Tcp(_, segment) = other.payload.clone() else { panic!("a segment") };
+        source.make(ms(3), packet(FlowId(5), 4, segment));
+        assert_eq!(source.went, [(ms(0), 0), (ms(1), 2), (ms(2), 3), (ms(3), 4)]);
+        assert_eq!(source.waiting(), [1]);
+    }
+
+    #[test]
+    fn payload_is_counted_without_headers() {
+        let throttle = Throttle::new(&ThrottleParams::default(), 8, Vec::new());
+        let cbr = Packet::control(Time::ZERO, NodeId(0), NodeId(1), 30, 528, Payload::Udp(FLOW, 0));
+        assert_eq!(throttle.data_bits(&cbr), Some(4000));
+        assert_eq!(throttle.data_bits(&data(0, 600)), Some(4800));
+        let report = Packet { payload: Payload::Nothing, ..cbr };
+        assert_eq!(throttle.data_bits(&report), None);
+    }
+
+    #[test]
+    fn an_early_call_does_nothing() {
+        let mut source = Source::new(9, &[(0, 48_000.0)]);
+        source.make(ms(0), data(0, 600));
+        source.make(ms(0), data(1, 600));
+        let mut out = Vec::new();
+        source.throttle.handle_timeout(Time(99_999_999), &mut out);
+        assert_eq!((out.len(), source.throttle.next_timeout()), (0, ms(100)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_packet_is_lost_overtaken_or_too_early(
+            made in prop::collection::vec((0u64..300, 1u32..1500), 1..60),
+            rates in prop::collection::vec((0u64..3000, 1e3..1e6f64), 1..5),
+        ) {
+            let mut rates = rates;
+            rates.sort_by_key(|&(from_ms, _)| from_ms);
+            let mut source = Source::new(5, &rates);
+            let mut now = 0;
+            for (uid, &(gap_ms, bytes)) in made.iter().enumerate() {
+                now += gap_ms;
+                source.make(ms(now), data(uid as u64, bytes));
+            }
+            prop_assert!(source.waiting().len() <= 5);
+            source.advance(Time(u64::MAX / 2));
+            prop_assert_eq!(source.went.len() + source.dropped.len(), made.len());
+            for pair in source.went.windows(2) {
+                let ((before, first), (after, second)) = (pair[0], pair[1]);
+                prop_assert!(first < second);
+                let rate = rates.iter().rev().find(|&&(from_ms, _)| ms(from_ms) <= before);
+                if let Some(&(_, bps)) = rate {
+                    let bits = f64::from(made[first as usize].1) * 8.0;
+                    prop_assert!(after.since(before) >= Span::from_secs(bits / bps));
+                }
+            }
+        }
+    }
+}
