@@ -28,6 +28,9 @@ pub struct Header {
     pub reply_fixed_bytes: u8,
     /// Was the Route Reply sent to shorten a route (§3.4.3), rather than asked for? It is not on the air.
     pub shortens: bool,
+    /// The number of the packet that this one was made of when it was overheard, if that is what those who
+    /// overhear it know it by. It is not on the air.
+    pub copy_of: Option<u64>,
     /// The flow that the packet belongs to, if it is sent by flow state.
     pub flow: Option<FlowMark>,
     /// Errors about flows that are not known, the newest last.

@@ -251,6 +251,24 @@ fn an_overheard_nested_error_is_unwrapped_then_and_on_arrival() {
     }
 }
 
+/// Does a node that has overheard the nested error learn from the inner one, which another node sends on?
+#[test]
+fn an_unwrapped_copy_of_an_overheard_error_is_no_news_to_those_who_heard_that_error() {
+    let apart = DsrParams { unwrapped_copies_count_as_heard: false, ..ns_2() };
+    for (params, known) in [(ns_2(), Some(7)), (apart, None)] {
+        let mut probe = Probe::new(&params);
+        probe.reply(at(0.5), &[ME, 4, 5]);
+        let nested = probe.error_packet(&[(5, 3, 9), (ME, 2, 5)], &[2, 7, ME]);
+        let copy = only(&probe.overhear(at(1.0), &nested, 2, 7)).packet;
+
+        let mut other = Probe::new(&params);
+        other.overhear(at(1.0), &nested, 2, 7);
+        other.reply(at(1.1), &[ME, 7, 3, 9]);
+        other.overhear(at(1.2), &Packet { uid: 1_000_000, src: NodeId(6), ..copy }, 6, 4);
+        assert_eq!(other.next_hop(at(1.3), 9), known);
+    }
+}
+
 /// What becomes of the reply of 9 to 5 that offers these nodes, comes along 9 → ME → 2 → 6 → 5 and is taken
 /// out of the queue for 2: the route along which it is sent again, or the reason of its end.
 fn queued_reply(params: &DsrParams, offered: &[u32]) -> Result<Vec<u32>, DropReason> {

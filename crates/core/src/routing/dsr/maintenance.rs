@@ -230,7 +230,7 @@ impl Dsr {
         packet.src = self.node;
         packet.dst = next.tell;
         packet.ttl = u8::MAX;
-        let header = Header { errors, salvaged: header.salvaged, ..self.header() };
+        let header = Header { errors, salvaged: header.salvaged, copy_of: header.copy_of, ..self.header() };
         packet.put_header(RoutingHeader::Dsr(header));
         Ok(packet)
     }

@@ -15,7 +15,7 @@
 //! carry data or replies (§8.2.1); prevention of reply storms by delay (§8.2.5); the limit of
 //! MaxRequestRexmt; several interfaces and external routes; adaptive lifetimes of links (Appendix A).
 //!
-//! *Deviations*: numbered in docs/models/dsr.md, 1 to 6 from RFC 4728 and 7 to 11 from ns-2.35, each with its
+//! *Deviations*: numbered in docs/models/dsr.md, 1 to 6 from RFC 4728 and 7 to 10 from ns-2.35, each with its
 //! reason. What ns-2.35 does and the standard does not is a parameter, on in the set `ns-2.35` alone.
 
 mod cache;
@@ -86,6 +86,9 @@ params! {
         /// with the next request, and send on the errors that it carries for others. On arrival it is handled
         /// again.
         handle_overheard_errors: bool = false, "", "ns-2.35 dsragent.cc";
+        /// An error that is sent on because it was overheard counts, for those who overhear it in turn, as
+        /// the packet that was overheard: who remembers that one does not process it.
+        unwrapped_copies_count_as_heard: bool = false, "", "ns-2.35 dsragent.cc";
         /// Maximum number of nodes in a source route, including both ends. The length field of the option
         /// allows 64.
         max_route_nodes: u32 = 64, "", "RFC 4728 §6.7; ns-2.35 hdr_sr.h: 16", [2.0, 64.0];
@@ -217,6 +220,7 @@ impl DsrParams {
             second_ip_header: true,
             flow_state: true,
             handle_overheard_errors: true,
+            unwrapped_copies_count_as_heard: true,
             only_newer_requests: true,
             request_table_ids: 1,
             learn_own_replies: true,
@@ -254,6 +258,7 @@ impl DsrParams {
             second_ip_header: false,
             flow_state: false,
             handle_overheard_errors: false,
+            unwrapped_copies_count_as_heard: false,
             only_newer_requests: false,
             request_table_ids: 16,
             learn_own_replies: false,

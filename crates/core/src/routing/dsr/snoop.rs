@@ -22,7 +22,8 @@ impl Dsr {
             // Of a flow: there is nothing to learn from it.
             return;
         }
-        if packet.src == self.node || !self.overheard.is_new(packet.uid, self.params.overheard_packets) {
+        let number = header.copy_of.unwrap_or(packet.uid);
+        if packet.src == self.node || !self.overheard.is_new(number, self.params.overheard_packets) {
             return;
         }
         if !header.errors.is_empty() {
@@ -59,7 +60,9 @@ impl Dsr {
         self.remember_error(now, header);
         if header.errors.last().is_some_and(|error| error.tell == self.node) {
             let copy = Packet { uid: Packet::UNNUMBERED, ..packet.clone() };
-            if let Ok(inner) = self.inner_error(now, copy, header) {
+            let of =
+                self.params.unwrapped_copies_count_as_heard.then(|| header.copy_of.unwrap_or(packet.uid));
+            if let Ok(inner) = self.inner_error(now, copy, &Header { copy_of: of, ..header.clone() }) {
                 self.send_or_seek(now, inner, actions);
             }
         }
