@@ -221,3 +221,26 @@ def test_plain_words_on_a_difference() -> None:
     assert "includes zero" in in_words(Interval(10e3, 20e3, 10), base)
     assert "Reno-F is significantly better" in in_words(Interval(40e3, 20e3, 10), base)
     assert "Reno is significantly better" in in_words(Interval(-40e3, 20e3, 10), base)
+
+
+def test_run_and_check_warn_of_a_network_without_paths(cli: Cli, tmp_path: Path) -> None:
+    # Three nodes a kilometre apart: nothing arrives, and that is no fault of the protocol.
+    apart = (
+        "duration_s = 5.0\nmovement.chain = { nodes = 3, spacing_m = 1000.0 }\ntraffic.random = { cbr = 1 }\n"
+    )
+    (tmp_path / "apart.toml").write_text(apart)
+    checked, ran = cli("scenario", "check", "apart.toml"), cli("run", "apart.toml", "--json")
+    assert "usable" in checked.stdout
+    assert "warning: 100.0 % of the node pairs have no path" in checked.stderr
+    assert ran.stderr == checked.stderr
+    assert json.loads(ran.stdout)["totals"]["cbr_received"] == 0
+
+
+def test_run_warns_of_a_saturated_network(cli: Cli, tmp_path: Path) -> None:
+    flood = (
+        "duration_s = 3.0\nmovement.chain.nodes = 6\ntraffic.random = { cbr = 8, cbr_interval_s = 0.002 }\n"
+    )
+    (tmp_path / "flood.toml").write_text(flood)
+    for seeds in ("1", "2"):
+        assert "the network is saturated" in cli("run", "flood.toml", "--seeds", seeds).stderr
+    assert "saturated" not in cli("scenario", "check", "flood.toml").stderr

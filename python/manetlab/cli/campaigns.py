@@ -25,6 +25,8 @@ SOURCE = click.argument(
     help="A campaign's TOML file, or its store CAMPAIGN.db.",
 )
 STORE = click.option("--store", type=options.PATH, help="The store. [beside the campaign's file, NAME.db]")
+HEADS, MEASURE = 12, 26
+"""Roughly how wide the columns of a factor and of a measure are, in characters: tables are cut by that."""
 SHOWN_FAILURES = 5
 """The maximum number of failed runs that are listed."""
 
@@ -267,10 +269,13 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
         print(summary.to_json(orient="records", double_precision=15))
         return
     campaign = results.campaign
+    if metrics is None and not results.runs.empty:
+        _answer(results)
     for key in results.wanted(metrics):
         metric = by_key(key)
         headings = ("mean (95 %)", "median", "5 % – 95 %", "n")
-        title = f"{campaign.question or campaign.name}\n{metric.heading}"
+        asked = "" if metrics is None else f"{campaign.question or campaign.name}\n"
+        title = f"{asked}{metric.heading}"
         columns = ("point", *_headings(list(campaign.factors)), *headings)
         table = Table(title, columns, text_columns=len(campaign.factors) + 1)
         for row in summary[summary["metric"] == key].to_dict("records"):
@@ -281,6 +286,33 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
             table.add(str(row["point"]), *levels, *cells)
         _note(table, results)
         table.print(stdout_console())
+
+
+def _answer(results: Results) -> None:
+    """Prints what speaks against the question, the verdict, and the table of alternatives and measures."""
+    from rich.text import Text
+
+    from manetlab.report.answers import answer_of, table_of
+    from manetlab.report.study import Study
+    from manetlab.tables import Table, stdout_console
+
+    study, console = Study(results), stdout_console()
+    found = answer_of(study)
+    console.print(Text(results.campaign.question or results.campaign.name))
+    for warning in found.warnings:
+        console.print(Text(f"warning: {warning}"))
+    console.print()
+    for sentence in (found.verdict, *found.details):
+        console.print(Text(sentence))
+    console.print()
+    room = max(1, (console.width - HEADS * len(study.factors)) // MEASURE)
+    for first in range(0, len(study.wanted), room):
+        part = table_of(study, study.wanted[first : first + room])
+        headings = [column.heading for column in part.shown_columns]
+        table = Table(part.caption, headings, text_columns=len(study.factors), notes=part.notes)
+        for cells in part.shown_rows:
+            table.add(*(cell.shown for cell in cells))
+        table.print(console)
 
 
 def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bool) -> None:

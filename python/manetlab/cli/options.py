@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,3 +150,9 @@ def parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
             ) from None
         sections.setdefault(section, {})[name] = value
     return sections
+
+
+def tell_warnings(found: Iterable[str]) -> None:
+    """Reports on standard error what speaks against a scenario."""
+    for each in found:
+        print(f"warning: {each}", file=sys.stderr)

@@ -44,6 +44,7 @@ def run(
     """Run a scenario from ns-2's files or from TOML, and show the results."""
     from manetlab.files import check_apart, check_writable, write_text
     from manetlab.running import run as run_one
+    from manetlab.tested import after_run, before_run
 
     if record is not None:
         check_writable(record)
@@ -51,14 +52,18 @@ def run(
     _check_one_run(seeds, {"--record": record, "--series": series})
     asked = options.scenario_from(scenario, **described)
     check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
-    if seeds > 1:
-        _show_many(_replications(asked, seeds, jobs), as_json)
-        return
     resolved = asked.resolve()
+    options.tell_warnings(before_run(resolved))
+    if seeds > 1:
+        results = _replications(asked, seeds, jobs)
+        options.tell_warnings(after_run(results))
+        _show_many(results, as_json)
+        return
     if (last := resolved.movement.last_command_s) > asked.duration_s:
         note = f"note: the movement goes on to {last:g} s, but the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
     result = run_one(resolved, record=record is not None, series_s=series)
+    options.tell_warnings(after_run([result]))
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
     if series_out is not None and result.series is not None:

@@ -91,10 +91,13 @@ def capacity(
 @app.command()
 @options.SCENARIO
 def check(scenario: Path) -> None:
-    """Check a scenario without running it."""
+    """Check a scenario without running it: whether it can be used, and whether it tests protocols."""
+    from manetlab.tested import before_run
+
     resolved = options.scenario_from(scenario).resolve()
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
     print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
+    options.tell_warnings(before_run(resolved))
 
 
 @app.command()

@@ -8,6 +8,7 @@ from manetlab.metrics import Metric, better
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
+from manetlab.tested import different_settings, saturation
 
 LEAST_REPLICATIONS = 10
 """Fewer are mentioned: the intervals are wide and rely on the values being normally distributed."""
@@ -111,7 +112,12 @@ def _best_at(study: Study, here: list[Standing]) -> str:
     )
     if leader.verdict == "best":
         return f"{study.named(leader.level)} is the best"
-    rest = [study.named(each.level) for each in possible if each is not leader]
+    as_good = "practically as good"
+    rest = [
+        f"{study.named(each.level)}{f' ({as_good})' if each.verdict.endswith(as_good) else ''}"
+        for each in possible
+        if each is not leader
+    ]
     if len(possible) == len(here):
         return f"{study.named(leader.level)} leads, but none is shown to be worse"
     return f"{study.named(leader.level)} leads, not distinguishable from {listed(rest)}"
@@ -225,6 +231,42 @@ def _evidence(study: Study, each: Comparison) -> str:
     return f"difference {step}{share}; {interval}; p {p}{adjusted}; {pairs}"
 
 
+def tested(study: Study) -> list[str]:
+    """What decides whether the question was tested at all: topology, saturation, settings that differ."""
+    return [*_about_topologies(study), *_about_saturation(study), *_about_settings(study)]
+
+
+def _about_saturation(study: Study) -> list[str]:
+    """Points at which full queues drop much of the CBR traffic; the worst is told."""
+    full = study.drops[
+        (study.drops["layer"] == "interface-queue")
+        & (study.drops["reason"] == "queue-full")
+        & (study.drops["packets"] == "cbr")
+    ]
+    lost = full.groupby("point")["count"].sum()
+    sent = study.runs.groupby("point")["cbr_sent"].sum()
+    shares = {
+        point: (float(lost.get(point, 0.0)), float(total)) for point, total in sent.items() if total > 0
+    }
+    saturated = [of for of in shares.values() if saturation(*of) is not None]
+    if not saturated:
+        return []
+    worst = max(saturated, key=lambda of: of[0] / of[1])
+    what = "the only point" if len(study.points) == 1 else f"{len(saturated)} of {len(study.points)} points"
+    return [f"{capital(saturation(*worst) or '')} ({what})."]
+
+
+def _about_settings(study: Study) -> list[str]:
+    """Settings that differ between the alternatives besides what is compared, at the first setting."""
+    if study.compared is None or not study.resolved:
+        return []
+    first = [point for point in study.points if study.other_levels(point) == study.settings[0]]
+    alternatives = {study.compared_level(point): study.resolved[point.number] for point in first}
+    own = {path for of in study.campaign.levels.values() for each in of for path in each.fields}
+    found = different_settings(alternatives, study.compared.key, own)
+    return [] if found is None else [f"{capital(found)}."]
+
+
 def cautions(study: Study) -> list[str]:
     """Caveats: what makes the results less certain than they look."""
     return [
@@ -272,7 +314,7 @@ def _about_code(study: Study) -> list[str]:
 
 def _about_scenarios(study: Study) -> list[str]:
     scenarios = list(study.scenarios.values())
-    found = _about_topologies(study)
+    found = []
     if not all(scenario.is_drawn for scenario in scenarios):
         found.append(
             "Movement and traffic are the same in all replications: the intervals apply to these "

@@ -82,14 +82,18 @@ class Head:
         title: The question, or the campaign's name if it asks none.
         name: The campaign's name.
         size: How many runs of how many points, in words.
+        tested: What decides whether the question was tested at all.
         answer: The answer, sentence by sentence.
+        table: Every alternative in every measure.
         cautions: What makes it less sure.
     """
 
     title: str
     name: str
     size: str
+    tested: Sequence[str]
     answer: Sequence[str]
+    table: DataTable
     cautions: Sequence[str]
 
 

@@ -207,8 +207,8 @@ class Study:
 
     @cached_property
     def topologies(self) -> dict[int, TopologyReport]:
-        """What the movement of each point's first replication makes of the network, at some 100 instants."""
-        from manetlab import topology
+        """What the movement of each point's first replication makes of the network."""
+        from manetlab.tested import topology_of
 
         known: dict[tuple[object, ...], TopologyReport] = {}
         found = {}
@@ -217,7 +217,7 @@ class Study:
             ends = tuple((flow["src"], flow["dst"]) for flow in resolved.flows)
             decided_by = (resolved.movement.digest, window_s, ends, str(resolved.params["radio"]))
             if decided_by not in known:
-                known[decided_by] = topology.report(resolved, min(window_s, max(1.0, window_s / 100)))
+                known[decided_by] = topology_of(resolved)
             found[number] = known[decided_by]
         return found
 

@@ -33,6 +33,7 @@ LATEX_SPECIAL = {
     "·": r"$\cdot$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
+    "≈": r"$\approx$",
     "∞": r"$\infty$",
     "µ": r"\textmu{}",
     "α": r"$\alpha$",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from manetlab.errors import InputError
 from manetlab.extras import require
 from manetlab.files import write_bytes
-from manetlab.report import conclusions, losses, methods, outcomes, page, reproduction, shares
+from manetlab.report import answers, conclusions, losses, methods, outcomes, page, reproduction, shares
 from manetlab.report.figures import AnyFigure
 from manetlab.report.page import Drawn, Part, Section
 from manetlab.report.study import Study
@@ -60,27 +60,33 @@ def write(
 def render(study: Study) -> dict[str, bytes]:
     """All files of the report by their names within its folder, the page first."""
     sections = _sections(study)
-    files = {PAGE: page.html(_head(study), sections).encode()}
+    head = _head(study)
+    files = {PAGE: page.html(head, sections).encode(), **_table_files(head.table, in_latex=True)}
     for section in sections:
         for part in section.parts:
             for drawn in part.figures:
                 files[f"figures/{drawn.figure.name}.svg"] = drawn.svg
                 files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
             for table in part.tables:
-                files[f"tables/{table.name}.csv"] = table.to_csv().encode()
-                if not part.folded:
-                    files[f"tables/{table.name}.tex"] = table.to_latex().encode()
+                files |= _table_files(table, in_latex=not part.folded)
     return files
 
 
+def _table_files(table: DataTable, in_latex: bool) -> dict[str, bytes]:
+    files = {f"tables/{table.name}.csv": table.to_csv().encode()}
+    return {**files, f"tables/{table.name}.tex": table.to_latex().encode()} if in_latex else files
+
+
 def _head(study: Study) -> page.Head:
-    campaign = study.campaign
+    campaign, found = study.campaign, answers.answer_of(study)
     points = f"{len(study.points)} point{'s' if len(study.points) != 1 else ''}"
     return page.Head(
         title=campaign.question or campaign.name,
         name=campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
-        answer=conclusions.answer(study),
+        tested=found.warnings,
+        answer=[found.verdict, *found.details],
+        table=found.table,
         cautions=conclusions.cautions(study),
     )
 

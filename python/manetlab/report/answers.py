@@ -1,0 +1,121 @@
+"""The answer as data: what was tested, the verdict, and one table of alternatives and measures.
+
+Terminal, page and notebook show this, each in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from manetlab.metrics import Metric
+from manetlab.report import conclusions
+from manetlab.report.outcomes import confidence, factor_columns, finite, levels_cells
+from manetlab.report.quantities import number
+from manetlab.report.study import Point, Study
+from manetlab.report.tables import Cell, Column, DataTable
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Results
+
+BEST = {"best": "*", "not distinguishable": "~", "worse": ""}
+AGAINST = {"higher": "+", "lower": "−", "practically the same": "≈"}
+"""The marks of verdicts; what has none has no mark."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a campaign's question.
+
+    Attributes:
+        warnings: What decides whether the question was tested at all; read these first.
+        verdict: The answer in a sentence.
+        details: What it rests on, measure by measure, and how sure it is.
+        table: Every alternative in every measure, with intervals and marks.
+    """
+
+    warnings: list[str]
+    verdict: str
+    details: list[str]
+    table: DataTable
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"warning: {each}" for each in self.warnings), self.verdict, *self.details])
+
+
+def answer(results: Results) -> Answer:
+    """The answer to a campaign's question, as terminal and page show it.
+
+    Raises:
+        InputError: Nothing has been run.
+    """
+    return answer_of(Study(results))
+
+
+def answer_of(study: Study) -> Answer:
+    """The answer of a study."""
+    verdict, *details = conclusions.answer(study)
+    return Answer(conclusions.tested(study), verdict, details, table_of(study, study.wanted))
+
+
+def table_of(study: Study, metrics: Sequence[Metric]) -> DataTable:
+    """Every alternative at every setting, one a line, with one column a measure."""
+    factors = [*study.others, *([study.compared] if study.compared is not None else [])]
+    columns = factor_columns(factors)
+    for metric in metrics:
+        columns += [
+            Column(metric.heading, metric.key),
+            Column(f"{metric.heading} from", f"{metric.key}_low", is_shown=False),
+            Column("to", f"{metric.key}_high", is_shown=False),
+            Column("verdict", f"{metric.key}_verdict", is_text=True, is_shown=False),
+        ]
+    made = DataTable(
+        "alternatives", f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors))
+    )
+    for point in sorted(study.points, key=lambda each: study.settings.index(study.other_levels(each))):
+        level = (study.compared_level(point),) if study.compared is not None else ()
+        cells = [cell for metric in metrics for cell in _cells(study, point, metric)]
+        made.add(*levels_cells((*study.other_levels(point), *level)), *cells)
+    made.notes += _about_marks(study)
+    return made
+
+
+def _cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
+    found = study.estimates.get((point.number, metric.key))
+    verdict, mark = _mark(study, point, metric)
+    if found is None:
+        return [Cell("–"), Cell("–"), Cell("–"), Cell(verdict, verdict)]
+    ends = f"({number(found.low, metric)} to {number(found.high, metric)})"
+    shown = f"{number(found.mean, metric)} {ends} {mark}".rstrip()
+    return [
+        Cell(shown, finite(found.mean)),
+        Cell(number(found.low, metric), finite(found.low)),
+        Cell(number(found.high, metric), finite(found.high)),
+        Cell(verdict, verdict),
+    ]
+
+
+def _mark(study: Study, point: Point, metric: Metric) -> tuple[str, str]:
+    """The verdict on an alternative in a measure, and its mark."""
+    place = (metric, study.other_levels(point), study.compared_level(point))
+    for standing in study.standings:
+        if (standing.metric, standing.others, standing.level) == place:
+            return standing.verdict, BEST[standing.verdict.partition(",")[0]]
+    if study.baseline:
+        for each in study.comparisons:
+            if (each.metric, each.others, each.level) == place:
+                return each.verdict, AGAINST.get(each.verdict.partition(",")[0], "")
+    return "", ""
+
+
+def _about_marks(study: Study) -> list[str]:
+    if study.standings:
+        return ["* the best; ~ not distinguishable from the best; without a mark: worse, or not compared."]
+    if study.baseline and study.comparisons:
+        margins = "; ≈ practically the same" if study.family is not None and study.family.margins else ""
+        return [
+            f"+ higher and − lower than with {study.named(study.baseline)}{margins}; without a mark: no "
+            "significant difference, or not compared."
+        ]
+    return []

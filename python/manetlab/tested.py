@@ -1,0 +1,148 @@
+"""Whether a scenario tests the question at all: what stands before any result.
+
+A network without paths, with paths of one hop, or one that is overloaded says little about protocols, and
+alternatives that differ in more than what is compared say little about that. Command line, reports and Python
+use these functions, so that they say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from manetlab import parameters, topology
+
+if TYPE_CHECKING:
+    from manetlab.resolving import Resolved
+    from manetlab.running import Result
+    from manetlab.topology import TopologyReport
+
+MOST_LOST_IN_QUEUES = 0.05
+"""Share of the CBR packets lost in full interface queues above which the network counts as saturated."""
+INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 100, 5, 20_000
+"""How many instants of a movement are looked at, and how few of that of a large network."""
+MOST_NAMED = 8
+"""How many settings that differ are named."""
+IDENTITY = {"variant"}
+"""Parameters that are what a protocol's name stands for."""
+
+
+def topology_of(resolved: Resolved) -> TopologyReport:
+    """What the movement makes of the network, at up to a hundred instants a second or more apart."""
+    window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
+    instants = max(LEAST_INSTANTS, min(INSTANTS, NODE_INSTANTS // resolved.movement.nodes))
+    return topology.report(resolved, min(window_s, max(1.0, window_s / instants)))
+
+
+def before_run(resolved: Resolved) -> list[str]:
+    """What speaks against a scenario before it is run, a sentence each."""
+    return topology_of(resolved).warnings
+
+
+def after_run(results: Iterable[Result]) -> list[str]:
+    """What runs of one scenario show against it, a sentence each."""
+    lost = sent = 0.0
+    for result in results:
+        lost += lost_in_queues(result.drops)
+        sent += result.totals["cbr_sent"] or 0.0
+    found = saturation(lost, sent)
+    return [] if found is None else [found]
+
+
+def lost_in_queues(drops: Iterable[Mapping[str, Any]]) -> float:
+    """The CBR packets that full interface queues dropped, of a list of drops."""
+    return float(
+        sum(
+            drop["count"]
+            for drop in drops
+            if (drop["layer"], drop["reason"], drop["packets"]) == ("interface-queue", "queue-full", "cbr")
+        )
+    )
+
+
+def saturation(lost: float, sent: float) -> str | None:
+    """A sentence if the network is saturated, else None.
+
+    Args:
+        lost: CBR packets that full interface queues dropped.
+        sent: CBR packets sent.
+    """
+    if sent <= 0.0 or lost / sent <= MOST_LOST_IN_QUEUES:
+        return None
+    return (
+        f"full interface queues drop {100 * lost / sent:.1f} % of the CBR packets; above "
+        f"{100 * MOST_LOST_IN_QUEUES:g} % the network is saturated, and results say more about its overload "
+        "than about protocols"
+    )
+
+
+def different_settings(
+    alternatives: Mapping[str, Resolved], factor: str, own: Iterable[str] = ()
+) -> str | None:
+    """A sentence if alternatives differ in more than what is compared, else None.
+
+    Routing protocols are compared by parameters of the same name in the sections of each. Senders and other
+    alternatives differ by what a level changes besides: one parameter is taken for the one that is compared.
+
+    Args:
+        alternatives: The scenario of each alternative, otherwise the same.
+        factor: The factor that is compared.
+        own: Parameters that the campaign itself varies, as ``section.name``.
+    """
+    if factor == "profile" or len(alternatives) < 2:
+        return None
+    protocols = {name: each.scenario.routing.partition(":")[0] for name, each in alternatives.items()}
+    found = _of_protocols(alternatives, protocols) if len(set(protocols.values())) > 1 else {}
+    others = _of_sections(alternatives, {factor, *own}, skipped=set(protocols.values()) if found else set())
+    # The one parameter that differs between senders is what is compared.
+    found |= others if len(others) > 1 or len(set(protocols.values())) > 1 else {}
+    if not found:
+        return None
+    named = [f"{name} ({_by_value(values)})" for name, values in found.items()]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return (
+        f"the alternatives also differ in {'; '.join(named[:MOST_NAMED])}{more}: part of every difference "
+        "may be theirs"
+    )
+
+
+def _of_protocols(
+    alternatives: Mapping[str, Resolved], protocols: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Parameters that several of the protocols have, with different values."""
+    known: dict[str, dict[str, Any]] = {}
+    for name, resolved in alternatives.items():
+        for key, value in resolved.params.get(protocols[name], {}).items():
+            known.setdefault(key, {})[name] = value
+    return {key: values for key, values in known.items() if _differ(values)}
+
+
+def _of_sections(
+    alternatives: Mapping[str, Resolved], own: set[str], skipped: set[str]
+) -> dict[str, dict[str, Any]]:
+    """Parameters of the sections that differ between alternatives."""
+    found = {}
+    for section, known in parameters.schema().items():
+        for key in known if section not in skipped else ():
+            values = {name: each.params[section].get(key) for name, each in alternatives.items()}
+            if key not in IDENTITY and f"{section}.{key}" not in own and _differ(values):
+                found[f"{section}.{key}"] = values
+    return found
+
+
+def _differ(values: Mapping[str, Any]) -> bool:
+    return len(set(map(str, values.values()))) > 1
+
+
+def _by_value(values: Mapping[str, Any]) -> str:
+    """Which alternatives have which value: ``true with aodv, false with dsdv and dsr``."""
+    grouped: dict[str, list[str]] = {}
+    for name, value in values.items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        text = text.lower() if isinstance(value, bool) else text
+        grouped.setdefault(text, []).append(name)
+    return ", ".join(f"{text} with {_listed(names)}" for text, names in grouped.items())
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

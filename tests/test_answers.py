@@ -1,0 +1,297 @@
+"""One question, one answer: terminal, page, CSV, LaTeX, JSON and Python show the same numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manetlab import Campaign, InputError, Results
+from manetlab.campaign.family import Family
+from manetlab.metrics import by_key
+from manetlab.report import answer, conclusions, outcomes, write
+from manetlab.report.quantities import number, p_value
+from manetlab.report.study import Study
+from tests.campaigns import small
+from tests.conftest import Cli
+from tests.reports import BASE, results
+
+PROTOCOLS = ["aodv", "dsdv", "dsr", "adv"]
+MEASURES = ["cbr_delivery_fraction", "cbr_latency_mean_s"]
+
+
+def protocols(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+    """DSR delivers most, AODV nearly as much; DSDV is the fastest, beyond doubt."""
+    delivery = {"aodv": 0.93, "dsdv": 0.6, "dsr": 0.935, "adv": 0.7}[levels["routing"]]
+    latency = {"aodv": 0.03, "dsdv": 0.005, "dsr": 0.04, "adv": 0.02}[levels["routing"]]
+    # A noise of its own for each protocol, from numbers that share no divisor.
+    noise = (replication * (3 + 2 * PROTOCOLS.index(levels["routing"])) % 11 - 5) / 5
+    return {
+        "tcp_throughput_bps": 0.0,
+        "cbr_sent": 1000.0,
+        "cbr_delivery_fraction": delivery + 0.01 * noise,
+        "cbr_latency_mean_s": latency * (1 + 0.1 * noise),
+    }
+
+
+def asked(**comparison: Any) -> Results:
+    """Four protocols that are asked which is best."""
+    return results(protocols, factors={"routing": PROTOCOLS}, metrics=MEASURES, comparison=comparison)
+
+
+def family(made: Results) -> Family:
+    assert made.family is not None
+    return made.family
+
+
+# What is asked
+
+
+def test_three_protocols_are_asked_which_is_best_and_two_are_compared() -> None:
+    best = family(asked())
+    assert (best.kind, best.factor, best.control) == ("best", "routing", None)
+    assert (best.metrics, best.size) == (tuple(MEASURES), 6 * 2)
+    two = family(results())
+    assert (two.kind, two.factor, two.control, two.size) == ("control", "tcp", "reno", 2)
+
+
+def test_a_measure_without_a_better_side_has_no_best() -> None:
+    made = results(protocols, factors={"routing": PROTOCOLS}, metrics=["cbr_delivery_fraction", "cbr_sent"])
+    assert family(made).kind == "pairs"
+    with pytest.raises(InputError, match="cbr_sent"):
+        asked(kind="best", metrics=["cbr_sent"])
+
+
+def test_a_control_is_compared_with_all_others() -> None:
+    made = asked(kind="control", control="dsr", metrics=["cbr_delivery_fraction"])
+    assert family(made).size == 3
+    assert set(made.comparisons["against"]) == {"dsr"}
+    assert made.standings.empty
+
+
+def test_primary_measures_that_no_run_has_are_left_out() -> None:
+    made = asked(metrics=["cbr_delivery_fraction", "web_timeouts"])
+    assert family(made).metrics == ("cbr_delivery_fraction",)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "word"),
+    [
+        ({"factors": "routing"}, "factors"),
+        ({"factor": "tcp"}, "tcp"),
+        ({"kind": "bset"}, "bset"),
+        ({"control": "olsr"}, "olsr"),
+        ({"kind": "best", "control": "dsr"}, "no control"),
+        ({"metrics": "cbr_delivery_fraction"}, "list"),
+        ({"metrics": ["pdr"]}, "pdr"),
+        ({"margins": {"cbr_delivery_fraction": 0.0}}, "above 0"),
+        ({"margins": 0.02}, "table"),
+        ({"confidence": 95}, "0.95"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_is_refused(comparison: dict[str, Any], word: str) -> None:
+    with pytest.raises(InputError, match="comparison") as error:
+        asked(**comparison)
+    assert word in str(error.value)
+
+
+def test_nothing_is_compared_where_nothing_varies() -> None:
+    made = results(factors={})
+    assert made.family is None
+    assert made.comparisons.empty
+    with pytest.raises(InputError, match="nothing to compare"):
+        results(factors={}, comparison={"kind": "best"})
+
+
+def test_a_campaign_keeps_its_comparison() -> None:
+    campaign = small(comparison={"kind": "pairs", "confidence": 0.9})
+    assert Campaign.build(campaign.to_dict()).comparison == {"kind": "pairs", "confidence": 0.9}
+    assert "comparison" not in small().to_dict()
+
+
+# The verdict
+
+
+def test_the_verdict_names_the_best_and_what_cannot_be_told_from_it() -> None:
+    found = answer(asked())
+    assert found.verdict == "No routing protocol is the best in all 2 primary measures."
+    assert found.details == [
+        "CBR delivery: dsr leads, not distinguishable from aodv.",
+        "Mean CBR latency: dsdv is the best.",
+        "All 12 comparisons and their intervals hold together with 95 % confidence (paired t tests, "
+        "Bonferroni).",
+    ]
+    only = answer(asked(metrics=["cbr_latency_mean_s"]))
+    assert only.verdict == "The best routing protocol by the primary measure is dsdv."
+    undecided = answer(asked(metrics=["cbr_delivery_fraction"]))
+    assert undecided.verdict == (
+        "The best routing protocol by the primary measure is not decided: aodv and dsr are not "
+        "distinguishable."
+    )
+
+
+def test_a_margin_says_who_is_practically_as_good() -> None:
+    found = answer(asked(metrics=["cbr_delivery_fraction"], margins={"cbr_delivery_fraction": 0.05}))
+    assert "dsr leads, not distinguishable from aodv (practically as good)" in found.details[0]
+    pair = asked(kind="control", metrics=["cbr_delivery_fraction"], margins={"cbr_delivery_fraction": 0.05})
+    verdicts = dict(zip(pair.comparisons["level"], pair.comparisons["verdict"], strict=True))
+    assert verdicts == {"dsdv": "lower", "dsr": "practically the same", "adv": "lower"}
+    assert any("practically the same with dsr and aodv" in each for each in answer(pair).details)
+
+
+def test_the_table_marks_every_alternative_in_every_measure() -> None:
+    table = answer(asked()).table
+    shown = {cells[0]: cells[1:] for cells in ([cell.shown for cell in row] for row in table.shown_rows)}
+    assert [cell[-1] if cell[-1] in "*~" else "" for cell in shown["dsr"]] == ["~", ""]
+    assert [cell[-1] if cell[-1] in "*~" else "" for cell in shown["dsdv"]] == ["", "*"]
+    [row] = [row for row in csv.DictReader(io.StringIO(table.to_csv())) if row["routing"] == "dsdv"]
+    assert row["cbr_latency_mean_s_verdict"] == "best"
+    assert float(row["cbr_latency_mean_s_low"]) < 0.005 < float(row["cbr_latency_mean_s_high"])
+
+
+def test_standings_follow_from_the_comparisons() -> None:
+    made = asked()
+    for row in made.standings.to_dict("records"):
+        those = made.comparisons[made.comparisons["metric"] == row["metric"]]
+        sign = 1 if row["metric"] == "cbr_delivery_fraction" else -1
+        as_level = those[those["level"] == row["level"]]
+        as_other = those[those["against"] == row["level"]]
+        worse = [
+            *as_level[sign * as_level["difference"] < 0]["p_adjusted"],
+            *as_other[sign * as_other["difference"] > 0]["p_adjusted"],
+        ]
+        assert row["p_adjusted"] == pytest.approx(min(worse, default=1.0), rel=1e-9)
+
+
+# What decides whether it was tested
+
+
+def test_protocols_that_differ_in_more_than_their_name_are_told() -> None:
+    plain = {key: value for key, value in BASE.items() if key != "profile"}
+    made = results(protocols, factors={"routing": PROTOCOLS}, metrics=MEASURES, base=plain)
+    told = " ".join(answer(made).warnings)
+    assert "link_layer_feedback (true with aodv, false with dsdv); buffer_packets (64 with aodv, dsr" in told
+    assert "hardly tests routing" in told
+    senders = " ".join(answer(results()).warnings)
+    assert "tcp.sack (false with reno, true with reno-f)" in senders
+
+
+def test_a_saturated_network_is_told_with_its_share() -> None:
+    made = asked()
+    for run in made._raw.runs:
+        lost = {"layer": "interface-queue", "reason": "queue-full", "packets": "cbr", "count": 100}
+        run.drops = json.dumps([lost])
+    told = conclusions.tested(Study(made))
+    assert any("drop 10.0 % of the CBR packets" in each and "(4 of 4 points)" in each for each in told)
+
+
+# The same everywhere
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign with three senders at two loads."""
+    path = tmp_path_factory.mktemp("same") / "senders.db"
+    load = [{"label": name, "fields": {"traffic.random.cbr": n}} for name, n in (("low", 1), ("high", 4))]
+    factors = {"tcp": ["reno", "reno-f", "tahoe"], "load": load}
+    asked = {"kind": "pairs", "margins": {"tcp_throughput_bps": 5000.0}}
+    metrics = ["tcp_throughput_bps", "tcp_goodput"]
+    small(factors=factors, replications=4, metrics=metrics, comparison=asked).run(path)
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_way_to_ask_gives_the_same_p_value_and_interval(cli: Cli, store: Path, tmp_path: Path) -> None:
+    made = Results.load(store)
+    python = made.comparisons.to_dict("records")
+    assert len(python) == family(made).size == 3 * 2 * 2
+    write(made, tmp_path / "page")
+    made.export(tmp_path / "files", ["csv"])
+    page, exported = (
+        rows_of(tmp_path / place) for place in ("page/tables/comparisons.csv", "files/comparisons.csv")
+    )
+    latex = (tmp_path / "page" / "tables" / "comparisons.tex").read_text()
+    html = (tmp_path / "page" / "index.html").read_text()
+    for row in python:
+        pair = f"{row['level']},{row['against']}"
+        place = (row["metric"], row["load"], row["level"], row["against"])
+        told = json.loads(cli("campaign", "results", store, "--compare", pair, "--json").stdout)
+        text = cli("campaign", "results", store, "--compare", pair, "--metric", row["metric"]).stdout
+        terminal = [each for each in told if (each["metric"], each["load"]) == place[:2]]
+        others = [
+            [
+                each
+                for each in rows
+                if tuple(each[key] for key in ("metric", "load", "level", "against")) == place
+            ]
+            for rows in (page, exported)
+        ]
+        for [other] in (terminal, *others):
+            for key in ("difference", "low", "high", "p_t", "p_adjusted", "p_equivalent", "n"):
+                value = float(other[key]) if other[key] not in ("", None) else math.nan
+                assert value == pytest.approx(row[key], rel=1e-12, abs=1e-14, nan_ok=True), (place, key)
+            assert other["verdict"] == row["verdict"]
+        metric = by_key(row["metric"])
+        assert f" {p_value(row['p_adjusted'])} " in text
+        assert metric.show({metric.key: row["low"]}) in text
+        for shown in (html, latex):
+            assert p_value(row["p_adjusted"]).replace("<", "") in shown.replace("&lt;", "")
+        assert number(row["low"], metric, signed=True) in html
+
+
+def test_a_metric_that_was_not_asked_about_is_exploratory_everywhere(cli: Cli, store: Path) -> None:
+    asked = ("--compare", "reno-f,reno", "--metric", "routing_packets_per_s")
+    (first, _) = json.loads(cli("campaign", "results", store, *asked, "--json").stdout)
+    assert (first["p_adjusted"], first["verdict"]) == (None, "exploratory")
+    assert "This comparison is exploratory" in cli("campaign", "results", store, *asked).stdout
+
+
+def test_terminal_and_page_give_the_same_answer_warnings_first(cli: Cli, store: Path, tmp_path: Path) -> None:
+    found = answer(Results.load(store))
+    shown = " ".join(cli("campaign", "results", store).stdout.split())
+    page = (write(Results.load(store), tmp_path / "page")[0]).read_text()
+    parts = [*found.warnings, found.verdict, *found.details]
+    places = [shown.index(" ".join(part.split())) for part in parts]
+    assert places == sorted(places)
+    for part in parts:
+        assert part.replace("&", "&amp;").replace("'", "&#39;").replace("<", "&lt;") in page
+    for row in found.table.shown_rows:
+        for cell in row:
+            assert cell.shown in shown
+            assert cell.shown in page
+    assert str(found).splitlines()[len(found.warnings)] == found.verdict
+
+
+def test_another_question_to_the_same_results_is_said_to_be_one() -> None:
+    made = results()
+    other = made.asking(kind="control", control="reno-f")
+    assert list(other.comparisons["difference"]) == list(-made.comparisons["difference"])
+    assert made.campaign.comparison == {}
+    assert conclusions.answer(Study(made, baseline="reno-f")) == conclusions.answer(Study(other))
+
+
+def test_intervals_of_shares_and_times_can_be_true() -> None:
+    def nearly_all(_: Mapping[str, Any], replication: int) -> dict[str, float]:
+        return {
+            "tcp_throughput_bps": 0.0,
+            "cbr_delivery_fraction": 1.0 if replication else 0.97,
+            "cbr_latency_mean_s": 0.5 if replication == 3 else 0.01,
+        }
+
+    made = results(nearly_all, factors={"routing": PROTOCOLS}, metrics=MEASURES, base=BASE)
+    summary = made.summary()
+    assert (summary["low"] > 0).all()
+    assert (summary[summary["metric"] == "cbr_delivery_fraction"]["high"] <= 1.0).all()
+    assert outcomes.standing_table(Study(made)) is not None
+    pairs = made.comparisons[made.comparisons["metric"] == "cbr_delivery_fraction"]
+    assert (pairs["verdict"] == "equal").all()
