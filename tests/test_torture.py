@@ -150,11 +150,16 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
     sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
     tables = {
         "Every flow": {*measures.EVERY_FLOW, *measures.PATH, *measures.ROUTE, "kind"},
-        "A TCP flow": set(measures.TCP),
+        "A TCP flow": {*measures.TCP, *measures.PROGRESS},
         "A CBR flow": set(measures.CBR),
         "A flow of messages": {*measures.MESSAGES, *measures.VIDEO, *measures.RTP, "transport"},
         "A Web session": set(measures.WEB),
-        "Totals": {*measures.TOTALS, *measures.MESSAGE_TOTALS, *measures.WEB_TOTALS},
+        "Totals": {
+            *measures.TOTALS,
+            *measures.PROGRESS_TOTALS,
+            *measures.MESSAGE_TOTALS,
+            *measures.WEB_TOTALS,
+        },
     }
     for heading, wanted in tables.items():
         rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", sections[heading], re.MULTILINE)

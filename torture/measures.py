@@ -82,6 +82,8 @@ TCP = {
     "longest_gap_s": TIME,
     "timeouts_in_row": COUNT,
 }
+# With tcp.allowed_pause_s.
+PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_max": RATE_OR_NONE}
 CBR = {
     "sent": COUNT,
     "received": COUNT,
@@ -244,6 +246,8 @@ def faults(result: Result) -> Iterator[str]:
             table = table | RTP
         if scenario["params"]["network"]["measure_path_hops"]:
             table = table | PATH
+        if flow["kind"] == "tcp" and scenario["params"]["tcp"]["allowed_pause_s"] > 0.0:
+            table = table | PROGRESS
         if "route_missing_share" in flow:
             table = table | ROUTE
         measured = {name: value for name, value in flow.items() if name not in NAMED}
@@ -262,6 +266,8 @@ def _totals(result: Result) -> dict[str, Range]:
         table |= MESSAGE_TOTALS
     if "web" in kinds:
         table |= WEB_TOTALS
+    if "tcp" in kinds and result.provenance["scenario"]["params"]["tcp"]["allowed_pause_s"] > 0.0:
+        table |= PROGRESS_TOTALS
     return table
 
 
