@@ -22,6 +22,7 @@ LEFT_OUT = {
     "eq2_goodput_bps",
     "invalid_routes",
     "invalid_routes_with_probes",
+    "routes_taken",
     "stale_routes",
     "tcp_backoffs",
 }

@@ -69,3 +69,19 @@ def test_messages_over_tcp_have_senders_that_know_too(tmp_path: Path) -> None:
     assert plain["timeouts"] == 4
     assert aware["timeouts"] <= 1
     assert aware["messages_delivered"] == aware["messages_made"]
+
+
+def test_routes_that_are_taken_from_caches_are_counted_with_those_that_break() -> None:
+    def totals(**fields: object) -> dict[str, Any]:
+        flow = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0}
+        made = Scenario.build({"routing": "dsr", "duration_s": 20.0, "traffic": {"flows": [flow]}, **fields})
+        return dict(run(made).totals)
+
+    still = totals(movement={"chain": {"nodes": 3}})
+    assert (still["routes_taken"], still["invalid_routes"]) == (1, 0)
+    # Nothing that was taken during the warm-up counts.
+    assert totals(movement={"chain": {"nodes": 3}}, warmup_s=5.0)["routes_taken"] == 0
+    field = {"nodes": 25, "width_m": 1000.0, "height_m": 600.0, "speed_min": 15.0, "speed_max": 20.0}
+    moving = totals(movement={"waypoint": field})
+    assert moving["routes_taken"] > moving["invalid_routes"] >= moving["stale_routes"]
+    assert moving["invalid_routes"] > 0

@@ -119,6 +119,7 @@ TOTALS = (
     Metric("tcp_timeouts", "TCP timeouts"),
     Metric("tcp_backoffs", "TCP back-offs"),
     Metric("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", "kb/s", 1e-3, 1),
+    Metric("routes_taken", "routes taken from caches"),
     Metric("invalid_routes", "invalid routes from caches"),
     Metric("stale_routes", "of these, over which nothing arrived"),
     Metric("invalid_routes_with_probes", "invalid routes, with probes"),

@@ -366,7 +366,7 @@ impl Network {
             self.meter.routing_sent(self.now, packet.bytes);
         } else if let Some(header) = &packet.routing_header {
             self.meter.routing_header_sent(self.now, header.bytes());
-            self.meter.cached_routes.sent(NodeId(node), &packet);
+            self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
         if next_hop.is_broadcast() {

@@ -25,6 +25,7 @@ struct Known {
     chosen: BTreeMap<(NodeId, NodeId), Option<Route>>,
     /// Every route that was chosen, since it was last chosen.
     uses: BTreeMap<Route, Use>,
+    taken: u64,
     broken: u64,
     stale: u64,
     probes_broken: u64,
@@ -63,6 +64,8 @@ struct Open {
 /// The routes that a source-routing protocol took from its caches for TCP's data segments, in the window.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct CachedRouteTotals {
+    /// All of them, each time that one was taken.
+    pub routes_taken: u64,
     /// Those that broke at a link before the destination.
     pub invalid_routes: u64,
     /// Those of them over which no segment had arrived since they were chosen.
@@ -103,12 +106,13 @@ impl CachedRoutes {
     }
 
     /// IP at `node` hands a packet down.
-    pub fn sent(&mut self, node: NodeId, packet: &Packet) {
+    pub fn sent(&mut self, now: Time, node: NodeId, packet: &Packet) {
         let Some(known) = &mut self.of else { return };
+        let in_window = u64::from(now >= known.warmup);
         if let Some(header) = segment_header(packet)
             && header.route.first() == Some(&node)
         {
-            known.choose((node, packet.dst), &header.route);
+            known.choose(in_window, (node, packet.dst), &header.route);
         }
     }
 
@@ -157,6 +161,7 @@ impl CachedRoutes {
     pub fn totals(&self) -> Option<CachedRouteTotals> {
         let known = self.of.as_ref()?;
         Some(CachedRouteTotals {
+            routes_taken: known.taken,
             invalid_routes: known.broken,
             stale_routes: known.stale,
             invalid_routes_with_probes: known.broken + known.probes_broken,
@@ -185,11 +190,12 @@ impl CachedRoutes {
 }
 
 impl Known {
-    fn choose(&mut self, ends: (NodeId, NodeId), route: &Route) {
+    fn choose(&mut self, in_window: u64, ends: (NodeId, NodeId), route: &Route) {
         let chosen = self.chosen.entry(ends).or_default();
         if chosen.as_ref() != Some(route) {
             *chosen = Some(route.clone());
             self.uses.insert(route.clone(), Use::default());
+            self.taken += in_window;
         }
     }
 
