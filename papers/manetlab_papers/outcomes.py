@@ -230,17 +230,37 @@ def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = F
     """
     first, second = present(first, second)
     apart = difference(first, second)
-    greatest = max(abs(mean(first).mean), abs(mean(second).mean))
-    percent = 100 * apart.mean / greatest if greatest else 0.0
+    zero = "the paired interval holds zero" if apart.holds_zero else ""
+    return _ordered(mean(first).mean, mean(second).mean, zero, p_value(apart, 0.0), tie_percent, may_tie)
+
+
+def pair_apart(first: Values, second: Values, tie_percent: float) -> Finding:
+    """Two systems of which the first is said to be greater, whose scenarios are not the same: Welch's test.
+
+    Raises:
+        TooFew: One of them has fewer than two scenarios with a value.
+    """
+    [first], [second] = present(first), present(second)
+    a, b = mean(first), mean(second)
+    p = apart_p(a, b)
+    return _ordered(a.mean, b.mean, "Welch's test finds no difference" if p >= 0.05 else "", p, tie_percent)
+
+
+def _ordered(
+    first: float, second: float, level_since: str, p: float, tie_percent: float, may_tie: bool = False
+) -> Finding:
+    """Two means of which the first is said to be greater; `level_since` says why they are not told apart."""
+    greatest = max(abs(first), abs(second))
+    percent = 100 * (first - second) / greatest if greatest else 0.0
     text = f"{percent:+.1f} %"
     tie = REPRODUCED if may_tie else INCONCLUSIVE
-    if apart.holds_zero:
-        return Finding(tie, f"a tie, the paired interval holds zero ({text})")
+    if level_since:
+        return Finding(tie, f"a tie, {level_since} ({text})")
     if abs(percent) < tie_percent:
         return Finding(tie, f"a tie, within {tie_percent:g} % ({text})")
-    if apart.mean < 0:
-        return Finding(CONTRADICTED, f"reversed, with significance ({text})", p=p_value(apart, 0.0))
-    return Finding(REPRODUCED, text, p=p_value(apart, 0.0))
+    if first < second:
+        return Finding(CONTRADICTED, f"reversed, with significance ({text})", p=p)
+    return Finding(REPRODUCED, text, p=p)
 
 
 def trend(along: Sequence[Values], sign: int) -> Finding:

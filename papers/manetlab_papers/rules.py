@@ -456,14 +456,31 @@ def _order(rule: Rule) -> Finding:
 
 @kind("pairs")
 def _pairs(rule: Rule) -> Finding:
-    """Pairs of which the first is said to be greater, or, with `may_tie`, as great."""
+    """Pairs of which the first is said to be greater, or, with `may_tie`, as great.
+
+    With `unpaired` the two have scenarios of their own, and cases that lack them are open.
+    """
     found = []
     for case in rule.cases():
+        if rule.data.get("unpaired"):
+            found.append((case.name, _apart(rule, case)))
+            continue
         first, second = (rule.values(case)[side] for side in ("of", "against"))
         outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
         ours = f"{average(first):.4g}, {average(second):.4g}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
+
+
+def _apart(rule: Rule, case: Case) -> Finding:
+    """A pair that does not share its scenarios."""
+    listed = [rule.values(case)[side] for side in ("of", "against")]
+    there = [[each for each in values if not math.isnan(each)] for values in listed]
+    ours = ", ".join(f"{average(each):.4g} (n = {len(each)})" if each else "none" for each in there)
+    try:
+        return replace(outcomes.pair_apart(listed[0], listed[1], rule.tie_percent), ours=ours)
+    except TooFew as error:
+        return replace(outcomes.too_few(error), ours=ours)
 
 
 @kind("trend")

@@ -273,6 +273,7 @@ MEASURES = (
     ),
     *("timeouts_in_row", "service_time_s", "response_time_mean_s", "packets_received", "messages_made"),
     *("mac_packets", "mac_bytes", "mac_ack_packets", "mac_ack_bytes", "route_hops_mean"),
+    *("path_hops_mode", "path_hops_mode_share", "path_partitioned"),
 )
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from manetlab.stats import Interval, jain
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, level, stated, together
-from manetlab_papers.quantities import Evaluator, average, difference, levels_of, quantity, ratio
+from manetlab_papers.quantities import Evaluator, TooFew, average, difference, levels_of, quantity, ratio
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.samples import Values
 
@@ -69,21 +69,30 @@ def through_origin(points: dict[float, float]) -> float:
 
 @kind("correlation")
 def correlation(rule: Rule) -> Finding:
-    """Two quantities over all cases' scenarios correlate `below` a bound, by Fisher's transformation."""
+    """Two quantities over all cases' scenarios correlate `below` a bound, by Fisher's transformation.
+
+    With `means` over the cases, each with its means; a quick reproduction may have run too few of them.
+    """
     from scipy.stats import pearsonr
 
+    lists = [list(rule.values(case).values()) for case in rule.cases()]
+    means = rule.data.get("means", False)
     rows = [
         row
-        for case in rule.cases()
-        for row in zip(*rule.values(case).values(), strict=True)
+        for each in lists
+        for row in ([tuple(map(average, each))] if means else zip(*each, strict=True))
         if not any(map(math.isnan, row))
     ]
+    if len(rows) < 4:
+        raise TooFew(f"{len(rows)} points")
     found = pearsonr(*zip(*rows, strict=True))
     ends, bound = found.confidence_interval(0.95), rule.data["below"]
     outcome, p = Outcome.INCONCLUSIVE, None
     if not ends.low <= bound <= ends.high:
         outcome = Outcome.REPRODUCED if ends.high < bound else Outcome.CONTRADICTED
-        apart = (math.atanh(found.statistic) - math.atanh(bound)) * math.sqrt(len(rows) - 3)
-        p = math.erfc(abs(apart) / math.sqrt(2))
-    text = f"{found.statistic:.2f}, 95 % interval {ends.low:.2f} to {ends.high:.2f}, {len(rows)} scenarios"
+        # A perfect correlation is infinitely far from any other.
+        own = math.atanh(found.statistic) if abs(found.statistic) < 1 else math.inf
+        p = math.erfc(abs(own - math.atanh(bound)) * math.sqrt(len(rows) - 3) / math.sqrt(2))
+    of = f"{len(rows)} {'points' if means else 'scenarios'}"
+    text = f"{found.statistic:.2f}, 95 % interval {ends.low:.2f} to {ends.high:.2f}, {of}"
     return stated(Finding(outcome, "", text, p=p))

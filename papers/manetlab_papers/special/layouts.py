@@ -1,4 +1,4 @@
-"""Fixed places of nodes with flows between them, as levels of a campaign's factor."""
+"""Places of nodes with flows between them, and speeds, as levels of a campaign's factor."""
 
 from __future__ import annotations
 
@@ -81,6 +81,15 @@ def star(label: Any, data: Data) -> Fields:
     return {"movement": {"positions": places}, "traffic": {"flows": flows}}
 
 
+def speeds(label: Any, data: Data) -> Fields:
+    """Random waypoint at a mean speed in m/s, each leg's uniform within a share (`within`) of it."""
+    waypoint = {
+        "speed_min": round((1 - data["within"]) * label, 9),
+        "speed_max": round((1 + data["within"]) * label, 9),
+    }
+    return {"movement": {"waypoint": waypoint}}
+
+
 def batches(_label: Any, data: Data) -> Fields:
     """Flows of all connections, interval by interval within each.
 
@@ -114,6 +123,7 @@ LAYOUTS: dict[str, Callable[[Any, Data], Fields]] = {
     "both-ways": both_ways,
     "from-one-end": from_one_end,
     "star": star,
+    "speeds": speeds,
     "batches": batches,
 }
 """By the names that campaigns give them."""
