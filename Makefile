@@ -71,21 +71,22 @@ test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches validation papers torture
-	$(BIN)/ruff check --quiet python tests benches validation papers torture
+	$(BIN)/ruff format --check --quiet python tests benches validation papers torture studies
+	$(BIN)/ruff check --quiet python tests benches validation papers torture studies
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches validation papers torture
-	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture
+	$(BIN)/ruff format --quiet python tests benches validation papers torture studies
+	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture studies
 
 validate: build
 	@mkdir -p out
 	$(BIN)/python -m validation --markdown out/validation.md --page docs/validation.md
 
 reproduce-quick: build
-	$(BIN)/manetlab papers reproduce all --quick --keep --markdown docs/papers.md
+	$(BIN)/manetlab papers reproduce all --quick --keep
+	$(BIN)/manetlab papers verdicts --markdown docs/papers.md
 
 bench: build
 	benches/install_simulators.sh

@@ -40,6 +40,7 @@ QUOTING = {
     "papers.md",
     "papers-changes.md",
     "papers-full.md",
+    "papers-choi.md",
     "papers-how-to.md",
     "add-a-routing-protocol.md",
 }

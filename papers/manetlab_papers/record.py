@@ -358,7 +358,7 @@ def page(ledger: Ledger, kept: Sequence[Entry]) -> str:
     lines = [
         "# The papers' claims",
         "",
-        "This page is made by `manetlab papers reproduce … --markdown`; do not edit it.",
+        "This page is made by `manetlab papers verdicts --markdown …`; do not edit it.",
         "[Reproducing the papers](papers-how-to.md) says how to read and repeat it.",
         MANY_CASES,
         "",
