@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import tomli_w
 
 from manetlab import Campaign, InputError, Results, Scenario, flows, web
@@ -48,6 +49,7 @@ ODD: tuple[Any, ...] = (
     ),
     *([], [0], [[]], [1.5, "x"], [None], {}, {"": {}}, {"nodes": 2}, [{}], [[0, 1], [1, 2]]),
     *({7: 1}, {None: {}}, "two.json", "four.csv", "three.tcl", "both.tcl", "python:manetlab.Routing"),
+    *("flooding:x", "dsr:x", "python:x", "python:json.JSONDecoder", int, np.int64(3), np.array([1, 2])),
     *(datetime.datetime(2026, 1, 1), datetime.time(1), b"bytes", (1, 2)),
 )
 """Values that stand where others are wanted."""
