@@ -156,6 +156,9 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
         "A Web session": set(measures.WEB),
         "Totals": {
             *measures.TOTALS,
+            *measures.TCP_TOTALS,
+            *measures.CACHE_TOTALS,
+            *measures.TSR_TOTALS,
             *measures.PROGRESS_TOTALS,
             *measures.MESSAGE_TOTALS,
             *measures.WEB_TOTALS,

@@ -81,9 +81,27 @@ TCP = {
     "route_repair_max_s": TIME_OR_NONE,
     "longest_gap_s": TIME,
     "timeouts_in_row": COUNT,
+    "eq2_goodput_bps": RATE,
+    "backoffs": COUNT,
 }
 # With tcp.allowed_pause_s.
 PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_max": RATE_OR_NONE}
+# With a flow that is one TCP connection.
+TCP_TOTALS = {"tcp_backoffs": COUNT, "eq2_goodput_bps": RATE}
+# With DSR and TSR.
+CACHE_TOTALS = {"invalid_routes": COUNT, "stale_routes": COUNT, "invalid_routes_with_probes": COUNT}
+# With TSR. Holds of several nodes add up.
+TSR_TOTALS = {
+    "holds": COUNT,
+    "holds_answered": COUNT,
+    "holds_timed_out": COUNT,
+    "hold_time_s": RATE,
+    "hold_time_mean_s": TIME_OR_NONE,
+    "hold_time_max_s": TIME_OR_NONE,
+    "probes_sent": COUNT,
+    "probes_answered": COUNT,
+    "probe_first_answer_mean_s": TIME_OR_NONE,
+}
 CBR = {
     "sent": COUNT,
     "received": COUNT,
@@ -266,6 +284,13 @@ def _totals(result: Result) -> dict[str, Range]:
         table |= MESSAGE_TOTALS
     if "web" in kinds:
         table |= WEB_TOTALS
+    routing = result.provenance["scenario"]["routing"]
+    if "tcp" in kinds or "tcp_backoffs" in result.totals:
+        table |= TCP_TOTALS
+    if routing in ("dsr", "tsr"):
+        table |= CACHE_TOTALS
+    if routing == "tsr":
+        table |= TSR_TOTALS
     if "tcp" in kinds and result.provenance["scenario"]["params"]["tcp"]["allowed_pause_s"] > 0.0:
         table |= PROGRESS_TOTALS
     return table
