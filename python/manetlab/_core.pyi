@@ -134,3 +134,17 @@ def shortest_paths(
     radio_json: str, movement: Movement, pairs: list[tuple[int, int]], time_s: float
 ) -> list[list[int] | None]: ...
 def path_hops(scenario_json: str, movement: Movement, pairs: list[tuple[int, int]]) -> str: ...
+def search_waypoint(
+    params_json: str,
+    radio_json: str,
+    window_s: tuple[float, float],
+    streams: tuple[int, int],
+    wanted: tuple[int, float, list[tuple[float, float]]],
+    draws: int,
+) -> tuple[int, Movement, list[tuple[int, int]]] | None: ...
+def search_movement(
+    movement: Movement,
+    radio_json: str,
+    window_s: tuple[float, float],
+    wanted: tuple[int, float, list[tuple[float, float]]],
+) -> tuple[int, Movement, list[tuple[int, int]]] | None: ...

@@ -34,7 +34,8 @@ class Use:
         carriers: What carries the messages of its flows.
         congestion: The congestion control of its TCP senders; empty without TCP.
         route_failure: How its TCP senders treat route failures; empty without TCP.
-        drawn: What is drawn from its seed: ``waypoint``, ``areas``, ``random`` and ``web``.
+        drawn: What is drawn from its seed: ``waypoint``, ``areas``, ``random``, ``web`` and, where paths keep
+            their hops, ``hops``.
         path_hops: Whether the flows' shortest paths are measured.
         throttled: Whether sources throttle their flows.
     """
@@ -60,6 +61,7 @@ class Use:
             "waypoint": resolved.scenario.movement_file is None and movement.waypoint is not None,
             "areas": resolved.scenario.movement_file is None and movement.areas is not None,
             "random": source.random is not None,
+            "hops": source.random is not None and source.random.hops is not None,
             "web": source.web is not None,
         }
         return cls(
@@ -146,7 +148,7 @@ OPTIONAL: Mapping[str, Condition] = {
     "routing/tsr": _routed("tsr"),
     "routing/flooding": _routed("flooding"),
     "routing/static_routes": _routed("static"),
-    "topology": lambda use: use.routing == "static" or use.path_hops,
+    "topology": lambda use: use.routing == "static" or use.path_hops or "hops" in use.drawn,
     **{name: _routed("custom") for name in ("wire/custom", "py/routing")},
     **{name: lambda use: use.tcp for name in ("transport/tcp", "flow/connection")},
     "wire/tcp": lambda use: use.tcp or use.routing == "tsr",
@@ -171,13 +173,14 @@ OPTIONAL: Mapping[str, Condition] = {
     "traffic/video": _kind("video"),
     **{f"mobility/{name}": _drawn(name) for name in ("areas", "waypoint")},
     "py/traffic": lambda use: bool(use.drawn & {"random", "web"}),
+    "python/selection": _drawn("hops"),
     "python/traffic": _drawn("random"),
     "python/web": _drawn("web"),
     # A resolved scenario says what these have made of it; or they only show results.
     **dict.fromkeys(("lib", "profile", "py/lib", "py/errors", "py/topology"), _never),
 }
 """The units that not every scenario uses, and which do."""
-IN_PYTHON = ("traffic", "web")
+IN_PYTHON = ("selection", "traffic", "web")
 """Modules in Python that draw what a run is; what the others decide is in the resolved scenario."""
 
 

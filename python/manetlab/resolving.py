@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters, traffic, web
+from manetlab import _core, parameters, selection, traffic, web
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
+from manetlab.selection import Selection
 
 if TYPE_CHECKING:
     from manetlab.routing import PythonProtocol
     from manetlab.scenario import Scenario
+
+Ends = list[tuple[int, int]] | None
+"""Source and destination of flows, if they are not to be drawn."""
 
 
 def resolve(scenario: Scenario) -> Resolved:
@@ -27,8 +31,8 @@ def resolve(scenario: Scenario) -> Resolved:
     """
     params = _params(scenario)
     protocol = _python_protocol(scenario)
-    movement = _movement(scenario)
-    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params["radio"]))
+    movement, selected, ends = _movement(scenario, params["radio"])
+    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params["radio"], ends))
     core = {
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
@@ -40,7 +44,7 @@ def resolve(scenario: Scenario) -> Resolved:
     }
     place = str(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
-    return Resolved(scenario, movement, complete, protocol)
+    return Resolved(scenario, movement, complete, protocol, selected)
 
 
 def _python_protocol(scenario: Scenario) -> PythonProtocol | None:
@@ -105,8 +109,26 @@ def _params(scenario: Scenario) -> Params:
     return parameters.apply_overrides(_layers(scenario)[-1][1], overrides, scenario.where)
 
 
-def _movement(scenario: Scenario) -> _core.Movement:
-    """Where the nodes start and go."""
+def _movement(scenario: Scenario, radio: Mapping[str, Any]) -> tuple[_core.Movement, Selection | None, Ends]:
+    """Where the nodes start and go, what they were selected for, and the ends of the flows that follow."""
+    pattern = scenario.traffic.random
+    if pattern is None or pattern.hops is None:
+        return _movement_given(scenario), None, None
+    waypoint = scenario.movement.waypoint
+    source: Mapping[str, Any] | _core.Movement
+    if waypoint is None:
+        source = _movement_given(scenario)
+        nodes = source.nodes
+    else:
+        source = parameters.check_waypoint(waypoint, scenario.where)
+        nodes = {**json.loads(_core.waypoint_defaults()), **source}["nodes"]
+    traffic.check_nodes(pattern, nodes, f"{scenario.where}: traffic.random")
+    window_s, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
+    return selection.find(pattern, source, radio, window_s, streams, scenario.where)
+
+
+def _movement_given(scenario: Scenario) -> _core.Movement:
+    """Where the nodes start and go, if nothing is searched for."""
     source = scenario.movement
     if (path := scenario.movement_file) is not None:
         return _core.Movement.read(read_bytes(path, "movement file"), str(path))
@@ -127,9 +149,11 @@ def _movement(scenario: Scenario) -> _core.Movement:
     return _core.Movement.fixed(source.positions)
 
 
-def _flows(scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _flows(
+    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any], ends: Ends
+) -> list[dict[str, Any]]:
     """All flows; Web sessions come last, so that they change no other flow's number."""
-    flows = _flows_but_web(scenario, movement, radio)
+    flows = _flows_but_web(scenario, movement, radio, ends)
     if scenario.traffic.web is None:
         return flows
     streams = (scenario.seed, scenario.replication)
@@ -162,7 +186,7 @@ def _throttled(
 
 
 def _flows_but_web(
-    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any]
+    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any], ends: Ends
 ) -> list[dict[str, Any]]:
     source = scenario.traffic
     if (path := scenario.traffic_file) is not None:
@@ -172,7 +196,7 @@ def _flows_but_web(
         return read
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
-        return traffic.draw(source.random, movement, radio, times, streams, scenario.where)
+        return traffic.draw(source.random, movement, radio, times, streams, scenario.where, ends)
     return source.flows or []
 
 
@@ -185,12 +209,14 @@ class Resolved:
         movement: Where the nodes start and go.
         core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
         protocol: The routing protocol if it is one in Python.
+        selection: What the movement was selected for, if it was.
     """
 
     scenario: Scenario
     movement: _core.Movement
     core: dict[str, Any]
     protocol: PythonProtocol | None = None
+    selection: Selection | None = None
 
     @property
     def params(self) -> Params:
@@ -212,7 +238,7 @@ class Resolved:
     def of(self, scenario: Scenario) -> Resolved:
         """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
         seeds = {"seed": scenario.seed, "replication": scenario.replication}
-        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol)
+        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol, self.selection)
         parts = {**self._core_parts, **{key: canonical(value) for key, value in seeds.items()}}
         # Where `cached_property` looks first.
         other.__dict__["_core_parts"] = parts
@@ -233,6 +259,8 @@ class Resolved:
             beside["routing"] = self.protocol.name
             beside["python"] = dict(self.protocol.parameters)
             beside["python_source_sha256"] = self.protocol.source_sha256
+        if self.selection is not None:
+            beside["selection"] = self.selection.to_dict()
         return beside
 
     @cached_property

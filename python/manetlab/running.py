@@ -260,6 +260,7 @@ def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
             "seed": resolved.scenario.seed,
             "replication": resolved.scenario.replication,
             "profile": resolved.scenario.profile,
+            **({} if resolved.selection is None else {"note": resolved.selection.note}),
             "result_hash": measured["result_hash"],
             "events": measured["events"],
             "arrivals": measured["arrivals"],

@@ -141,8 +141,11 @@ class Scenario(Record):
     @property
     def can_be_drawn_badly(self) -> bool:
         """Whether a seed can draw what cannot be used although another seed's draw can."""
-        hops = self.traffic.random and self.traffic.random.cbr_within_hops
-        return self.movement.waypoint is not None and hops is not None
+        pattern = self.traffic.random
+        if pattern is None:
+            return False
+        near_ends = self.movement.waypoint is not None and pattern.cbr_within_hops is not None
+        return near_ends or pattern.hops is not None
 
     @property
     def is_drawn(self) -> bool:

@@ -150,10 +150,30 @@ class RandomTraffic(Record):
         "any", "distinct-pairs", "apart", default="any",
     )  # fmt: skip
 
+    hops: int | None = integer(
+        "The shortest path of each TCP, ADP and video flow, and of each CBR flow if cbr_ends is apart, keeps "
+        "this many hops in the measurement window: the first draw of random waypoint in which enough pairs "
+        "of nodes do, or pairs of a movement that is not drawn. Selected scenarios are no random sample.",
+        1, 255, None,
+    )  # fmt: skip
+    hops_share: float = number(
+        "The least share of the measurement window for which paths have hops hops.", 0, 1, "", 1.0, above=True
+    )
+    hops_draws: int = integer(
+        "After how many draws the search for paths that keep their hops ends.", 1, 100_000_000, 10_000
+    )
+
     def _check(self, place: Place) -> None:
+        if self.hops is not None and not self._flows_with_hops:
+            wanted = 'flows of kind tcp, adp or video, or cbr with cbr_ends = "apart"'
+            refuse(place.at("hops"), self.hops, wanted, "CBR flows may share nodes otherwise")
         if self.cbr_within_hops is not None and self.cbr_ends != "any":
             wanted, hint = 'cbr_within_hops only with cbr_ends = "any"', "omit one of the two"
             refuse(place.at("cbr_ends"), self.cbr_ends, wanted, hint)
+
+    @property
+    def _flows_with_hops(self) -> int:
+        return self.tcp + self.adp + self.video + (self.cbr if self.cbr_ends == "apart" else 0)
 
 
 class TrafficSource(Record):

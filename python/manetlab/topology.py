@@ -22,6 +22,8 @@ from manetlab.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from manetlab.selection import Selection
+
 LEAST_HOPS = 4.0
 """Mean shortest-path hops below which a scenario hardly tests routing (Kurkowski, Navidi and Camp 2006)."""
 MOST_PARTITIONED = 0.05
@@ -55,12 +57,16 @@ class TopologyReport:
         partitioned_pairs: Share of node pairs, over instants, that have no path; None with a single node.
         partitioned_time: Share of instants in which some pair of nodes has no path.
         degree_mean: Mean number of neighbours of a node.
+        speed_mean: Mean speed of a node, in m/s.
         link_changes_per_s: Links that came up or broke in the whole network, per second.
         link_lifetime_s: Time that links were up over links that broke, in s; None if none broke.
         flow_hops_mean: Like `hops_mean`, over the pairs of nodes of the flows.
         flow_partitioned: Like `partitioned_pairs`, over the pairs of nodes of the flows.
         path_lifetime_s: How long a shortest path of a flow's pair lasts until a link of it breaks: the time
             of such paths over those that broke, in s; None if none broke.
+        paths_broken: How many such paths broke.
+        flow_degree_mean: Like `degree_mean`, over the ends of the flows; None without flows.
+        flow_speed_mean: Like `speed_mean`, over the ends of the flows; None without flows.
         warnings: What speaks against the scenario, a sentence each.
     """
 
@@ -77,11 +83,15 @@ class TopologyReport:
     partitioned_pairs: float | None
     partitioned_time: float
     degree_mean: float
+    speed_mean: float
     link_changes_per_s: float
     link_lifetime_s: float | None
     flow_hops_mean: float | None
     flow_partitioned: float | None
     path_lifetime_s: float | None
+    paths_broken: int
+    flow_degree_mean: float | None
+    flow_speed_mean: float | None
     warnings: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,6 +147,145 @@ class PathHops:
         return self.shares.get(hops, 0.0) >= share
 
 
+@dataclass(frozen=True)
+class FoundDraw:
+    """A scenario that was found.
+
+    Attributes:
+        replication: The number of its replication: with this, the seed and ``traffic.random.hops`` the
+            scenario is found again.
+        draw: The number of the draw of its movement.
+        pairs: Source and destination of each flow whose path keeps its hops.
+        shares: For each of them the share of the window in which the path has these hops.
+    """
+
+    replication: int
+    draw: int
+    pairs: list[tuple[int, int]]
+    shares: list[float]
+
+
+@dataclass(frozen=True)
+class SelectionReport:
+    """What a search found, and what the selection does to the scenarios.
+
+    Attributes:
+        hops: The number of hops that paths keep.
+        share: For which share of the window at least.
+        draws: The most draws looked at for a scenario.
+        found: The scenarios found, in order of replications.
+        missing: The replications for which no draw was found.
+        selected: By key of `TopologyReport`, the value of each scenario found.
+        unselected: The same of the scenarios that the same replications have without a search.
+        lifetimes_s: How long a path of a flow lasts until it breaks, in s, over all selected scenarios and
+            over all unselected ones: the time of paths over those that broke; None if none broke.
+    """
+
+    hops: int
+    share: float
+    draws: int
+    found: list[FoundDraw]
+    missing: list[int]
+    selected: dict[str, list[float]]
+    unselected: dict[str, list[float]]
+    lifetimes_s: tuple[float | None, float | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as one mapping."""
+        return {**asdict(self), "note": NO_RANDOM_SAMPLE}
+
+
+NO_RANDOM_SAMPLE = (
+    "A selected set is no random sample. Results on it hold for networks like these, and not for those that "
+    "the same parameters give without a selection."
+)
+COMPARED = ("degree_mean", "flow_degree_mean", "speed_mean", "flow_speed_mean", "flow_hops_mean")
+"""What is compared between selected and unselected scenarios, by keys of `TopologyReport`."""
+
+
+def search(
+    scenario: Scenario | str | Path, hops: int, share: float = 1.0, count: int = 20, draws: int = 10_000
+) -> SelectionReport:
+    """Finds scenarios in which the flows' shortest paths keep their hops, and says what sets them apart.
+
+    Args:
+        scenario: A scenario with random traffic, or the name of a TOML file that holds one.
+        hops: The number of hops.
+        share: The least share of the measurement window for which paths have so many.
+        count: How many scenarios: replications from the scenario's own on.
+        draws: After how many draws the search for one of them ends.
+
+    Raises:
+        InputError: The scenario cannot be used, a value is not allowed, or nothing is found.
+    """
+    asked = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    if asked.traffic.random is None:
+        hint = "for example [traffic.random] with tcp = 1"
+        raise InputError("the scenario's flows are not drawn", asked.where, "none", "traffic.random", hint)
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_SCENARIOS:
+        wanted = f"1 to {MOST_SCENARIOS}"
+        raise InputError("the number of scenarios is not allowed", "search: count", shown(count), wanted)
+    given = asked.to_dict()["traffic"]
+    plain = {key: value for key, value in given["random"].items() if not key.startswith("hops")}
+    held = {**plain, "hops": hops, "hops_share": share, "hops_draws": draws}
+    found, missing, refused = [], [], None
+    sides: tuple[list[TopologyReport], list[TopologyReport]] = ([], [])
+    for replication in range(asked.replication, asked.replication + count):
+        of_run = asked.changed(replication=replication, traffic={**given, "random": held})
+        try:
+            resolved = of_run.resolve()
+        except InputError as error:
+            if not error.where.endswith("traffic.random.hops"):
+                raise
+            refused = error
+            missing.append(replication)
+            continue
+        found.append(_found_draw(resolved, hops))
+        sides[0].append(report(resolved))
+        sides[1].append(report(of_run.changed(traffic={**given, "random": plain})))
+    if not found and refused is not None:
+        raise refused
+    return SelectionReport(
+        hops,
+        share,
+        draws,
+        found,
+        missing,
+        _compared(sides[0]),
+        _compared(sides[1]),
+        (_lifetime_s(sides[0], asked), _lifetime_s(sides[1], asked)),
+    )
+
+
+MOST_SCENARIOS = 100_000
+"""Most scenarios of one search."""
+
+
+def _found_draw(resolved: Resolved, hops: int) -> FoundDraw:
+    assert resolved.selection is not None
+    pairs = resolved.selection.pairs
+    shares = [each.shares.get(hops, 0.0) for each in path_hops(resolved, pairs)]
+    return FoundDraw(resolved.scenario.replication, resolved.selection.draw, list(pairs), shares)
+
+
+def _compared(reports: list[TopologyReport]) -> dict[str, list[float]]:
+    values = {key: [getattr(each, key) for each in reports] for key in COMPARED}
+    return {key: [each for each in of_key if each is not None] for key, of_key in values.items()}
+
+
+def _lifetime_s(reports: list[TopologyReport], scenario: Scenario) -> float | None:
+    """The time of all paths over those that broke."""
+    window_s = scenario.duration_s - scenario.warmup_s
+    broken = sum(each.paths_broken for each in reports)
+    time_s = 0.0
+    for each in reports:
+        if each.path_lifetime_s is not None:
+            time_s += each.path_lifetime_s * each.paths_broken
+        elif each.flow_partitioned is not None:
+            time_s += window_s * (1 - each.flow_partitioned)
+    return time_s / broken if broken else None
+
+
 def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> TopologyReport:
     """The topology that a scenario's movement makes.
 
@@ -166,7 +315,9 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         step_s=step_s,
         flow_hops_mean=found.pop("pair_hops_mean"),
         flow_partitioned=found.pop("pair_partitioned"),
-        warnings=_warnings(found, waypoint),
+        flow_degree_mean=found.pop("pair_degree_mean"),
+        flow_speed_mean=found.pop("pair_speed_mean"),
+        warnings=_warnings(found, waypoint, resolved.selection),
         **found,
     )
 
@@ -266,8 +417,10 @@ def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
     return None if given is None else {**json.loads(_core.waypoint_defaults()), **given}
 
 
-def _warnings(found: dict[str, Any], waypoint: dict[str, Any] | None) -> list[str]:
-    warnings = []
+def _warnings(
+    found: dict[str, Any], waypoint: dict[str, Any] | None, selection: Selection | None
+) -> list[str]:
+    warnings = [] if selection is None else [selection.note]
     hops, partitioned = found["hops_mean"], found["partitioned_pairs"]
     if hops is not None and hops < LEAST_HOPS:
         warnings.append(

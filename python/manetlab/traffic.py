@@ -24,6 +24,7 @@ def draw(
     times: tuple[float, float],
     streams: tuple[int, int],
     where: str,
+    ends: list[tuple[int, int]] | None = None,
 ) -> list[dict[str, Any]]:
     """The flows of a pattern.
 
@@ -35,13 +36,14 @@ def draw(
             run ends, both in s.
         streams: The seed of the run and the number of its replication.
         where: What an error names as its place.
+        ends: The ends of the flows that have all different ones, if they are not to be drawn.
 
     Raises:
         InputError: There are too few nodes for that many flows, CBR flows might begin after the run, or no
             two nodes are in range of each other.
     """
     nodes = movement.nodes
-    _check_nodes(pattern, nodes, f"{where}: traffic.random")
+    check_nodes(pattern, nodes, f"{where}: traffic.random")
     warmup_s, duration_s = times
     within_s = start_within_s(pattern.cbr_start_within_s, duration_s)
     if pattern.cbr and within_s > duration_s:
@@ -53,7 +55,8 @@ def draw(
     kinds = _kinds(pattern)
     units = iter(_core.traffic_draws(*streams, 2 * len(kinds) + 3 * pattern.cbr))
     start_s = warmup_s if pattern.tcp_start_s is None else pattern.tcp_start_s
-    apart_ends = _apart(units, _flows_apart(pattern), nodes)
+    drawn_ends = _apart(units, _flows_apart(pattern), nodes)
+    apart_ends = drawn_ends if ends is None else ends
     flows: list[dict[str, Any]] = [
         {**kind, "src": src, "dst": dst, "start_s": start_s}
         for kind, (src, dst) in zip(kinds, apart_ends, strict=False)
@@ -91,7 +94,14 @@ def _flows_apart(pattern: RandomTraffic) -> int:
     return len(_kinds(pattern)) + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
 
 
-def _check_nodes(pattern: RandomTraffic, nodes: int, where: str) -> None:
+def units_of_ends(pattern: RandomTraffic, streams: tuple[int, int]) -> list[tuple[float, float]]:
+    """The two draws, uniform on [0, 1), from which each flow has its ends that shares them with no other."""
+    count = _flows_apart(pattern)
+    units = _core.traffic_draws(*streams, 2 * count)
+    return list(zip(units[::2], units[1::2], strict=True))
+
+
+def check_nodes(pattern: RandomTraffic, nodes: int, where: str) -> None:
     """Are there nodes enough for the pattern?"""
     needed = max(2 * _flows_apart(pattern), 2 if pattern.cbr else 0)
     if nodes < needed:

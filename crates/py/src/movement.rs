@@ -25,13 +25,25 @@ pub(crate) struct Movement {
 }
 
 impl Movement {
-    fn new(trajectories: Vec<Trajectory>) -> Movement {
+    pub(crate) fn new(trajectories: Vec<Trajectory>) -> Movement {
         Movement { of_file: manetlab_formats::Movement { trajectories }, digest: OnceLock::new() }
     }
 
     pub(crate) fn trajectories(&self) -> &[Trajectory] {
         &self.of_file.trajectories
     }
+}
+
+pub(crate) fn waypoint_params(params_json: &str) -> PyResult<WaypointParams> {
+    serde_json::from_str(params_json).map_err(|error| {
+        input_error(
+            "not the parameters of random waypoint",
+            "waypoint",
+            &error.to_string(),
+            "its parameters",
+            FROM_PYTHON,
+        )
+    })
 }
 
 #[pymethods]
@@ -85,15 +97,7 @@ impl Movement {
         seed: u64,
         replication: u64,
     ) -> PyResult<Movement> {
-        let params: WaypointParams = serde_json::from_str(params_json).map_err(|error| {
-            input_error(
-                "not the parameters of random waypoint",
-                "waypoint",
-                &error.to_string(),
-                "its parameters",
-                FROM_PYTHON,
-            )
-        })?;
+        let params = waypoint_params(params_json)?;
         py.detach(|| {
             waypoint::generate(&params, Span::from_secs(duration_s), &Streams::new(seed, replication))
         })

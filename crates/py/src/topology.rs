@@ -1,18 +1,21 @@
 //! The topology that a movement makes, looked at without the interpreter's lock.
 
-use manetlab_core::kernel::{Span, Time};
-use manetlab_core::mobility::Path;
+use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::mobility::{Path, waypoint};
 use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::routing::{RouteTable, shortest_hops as routes_of_fewest_hops};
 use manetlab_core::scenario::Scenario;
-use manetlab_core::topology::{PathMeasures, Query, analyse, hop_times, hops_over_time};
+use manetlab_core::topology::{
+    Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, search,
+};
 use manetlab_core::wire::NodeId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::errors::of_waypoint;
 use crate::json;
-use crate::movement::Movement;
+use crate::movement::{Movement, waypoint_params};
 use crate::running::{interrupted, parse};
 
 /// A topology with the range that it was found for.
@@ -144,4 +147,63 @@ pub(crate) fn path_hops(
         .map(|times| PathFound { shares: times.shares().collect(), measures: times.measures() })
         .collect();
     json(&found)
+}
+
+/// A number of hops to hold, as Python says it: the number, the least share of the window, and two draws for
+/// each pair that is wanted.
+type Wanted = (u32, f64, Vec<(f64, f64)>);
+/// The number of the draw that was found, its movement, and the pairs.
+type DrawFound = (u64, Movement, Vec<(u32, u32)>);
+
+fn field(radio_json: &str, window_s: (f64, f64)) -> PyResult<Field> {
+    let radio: RadioParams =
+        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let window = (Time::from_secs(window_s.0), Time::from_secs(window_s.1));
+    Ok(Field { range_m: Propagation::new(&radio).receive_range_m(), window })
+}
+
+fn found(searched: Searched) -> PyResult<Option<DrawFound>> {
+    match searched {
+        Searched::Found(held) => Ok(Some((held.draw, Movement::new(held.movement), held.pairs))),
+        Searched::NotFound => Ok(None),
+        Searched::Stopped => Err(PyKeyboardInterrupt::new_err(())),
+    }
+}
+
+/// The first of `draws` draws of random waypoint, of the parameters `params_json`, in which pairs of nodes
+/// keep their hops in the window; draw 0 is the movement that these streams have without a search.
+#[pyfunction]
+pub(crate) fn search_waypoint(
+    py: Python<'_>,
+    params_json: &str,
+    radio_json: &str,
+    window_s: (f64, f64),
+    streams: (u64, u64),
+    wanted: Wanted,
+    draws: u64,
+) -> PyResult<Option<DrawFound>> {
+    let params = waypoint_params(params_json)?;
+    let (field, (hops, share, units)) = (field(radio_json, window_s)?, wanted);
+    let of_run = Streams::new(streams.0, streams.1);
+    let duration = Span::from_secs(window_s.1);
+    let draw = |number| waypoint::generate(&params, duration, &of_run.of_draw(number));
+    let searched =
+        py.detach(|| search(draws, draw, field, Hold { hops, share }, &units, &mut || !interrupted()));
+    found(searched.map_err(|error| of_waypoint(&error))?)
+}
+
+/// The same among the pairs of one movement.
+#[pyfunction]
+pub(crate) fn search_movement(
+    py: Python<'_>,
+    movement: &Movement,
+    radio_json: &str,
+    window_s: (f64, f64),
+    wanted: Wanted,
+) -> PyResult<Option<DrawFound>> {
+    let (field, (hops, share, units)) = (field(radio_json, window_s)?, wanted);
+    let draw = |_| Ok::<_, std::convert::Infallible>(movement.trajectories().to_vec());
+    let searched = py.detach(|| search(1, draw, field, Hold { hops, share }, &units, &mut || !interrupted()));
+    let Ok(searched) = searched;
+    found(searched)
 }

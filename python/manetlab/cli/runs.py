@@ -62,6 +62,8 @@ def run(
     if (last := resolved.movement.last_command_s) > asked.duration_s:
         note = f"note: the movement goes on to {last:g} s, but the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
+    if resolved.selection is not None:
+        print(f"note: {resolved.selection.note}", file=sys.stderr)
     result = run_one(resolved, record=record is not None, series_s=series)
     options.tell_warnings(after_run([result]))
     if record is not None and result.recording is not None:

@@ -14,7 +14,7 @@ from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
-    from manetlab.topology import TopologyReport
+    from manetlab.topology import SelectionReport, TopologyReport
 
 OUTPUT = click.option("--output", "-o", type=options.PATH, help="TOML file to write. [standard output]")
 
@@ -52,6 +52,51 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
         print(json.dumps(found.to_dict()))
     else:
         _print_report(found)
+
+
+@app.command()
+@options.SCENARIO
+@options.SEED
+@options.SET
+@options.JSON
+@click.option("--hops", type=int, required=True, help="Number of hops that the flows' shortest paths keep.")
+@click.option("--share", type=float, default=1.0, help="Minimum share of the measurement for which they do.")
+@click.option("--count", type=int, default=20, help="Number of scenarios to find.")
+@click.option("--draws", type=int, default=10_000, help="Maximum number of draws for each of them.")
+@click.option("--out", type=options.PATH, help="File to write the draws to, .csv or .parquet.")
+def search(
+    scenario: Path,
+    seed: int | None,
+    changes: tuple[str, ...],
+    as_json: bool,
+    hops: int,
+    share: float,
+    count: int,
+    draws: int,
+    out: Path | None,
+) -> None:
+    """Find scenarios whose paths keep their number of hops, and show what sets them apart from others."""
+    from manetlab import topology
+    from manetlab.files import check_apart
+    from manetlab.series_files import check_columns_file, write_columns
+
+    asked = options.scenario_from(scenario, changes=changes, seed=seed)
+    check_apart({"--out": out}, (scenario, *asked.files))
+    if out is not None:
+        check_columns_file(out, "--out")
+    found = topology.search(asked, hops, share, count, draws)
+    if as_json:
+        print(json.dumps(found.to_dict()))
+    else:
+        _print_selection(found)
+    if out is not None:
+        rows = [
+            (each.replication, each.draw, src, dst, held)
+            for each in found.found
+            for (src, dst), held in zip(each.pairs, each.shares, strict=True)
+        ]
+        names = ("replication", "draw", "src", "dst", "share")
+        write_columns(out, {name: [row[at] for row in rows] for at, name in enumerate(names)})
 
 
 @app.command()
@@ -304,6 +349,44 @@ def _print(resolved: Resolved) -> None:
     table.print(console)
 
 
+def _print_selection(found: SelectionReport) -> None:
+    from manetlab.metrics import Metric
+    from manetlab.stats import mean_interval
+    from manetlab.tables import Table, stdout_console
+    from manetlab.topology import NO_RANDOM_SAMPLE
+
+    for_share = "all of the time" if found.share == 1 else f"at least {100 * found.share:g} % of the time"
+    table = Table(
+        f"{len(found.found)} scenarios with {found.hops} hops for {for_share}",
+        ("what", "selected", "unselected", "unit"),
+    )
+
+    def shown(values: list[float]) -> str:
+        if len(values) < 2:
+            return f"{values[0]:.2f}" if values else "–"
+        return Metric("", "", digits=2).show_interval(mean_interval(values))
+
+    for key, what, unit in (
+        ("degree_mean", "mean number of neighbours", ""),
+        ("flow_degree_mean", "mean number of neighbours of the flows' ends", ""),
+        ("speed_mean", "mean speed", "m/s"),
+        ("flow_speed_mean", "mean speed of the flows' ends", "m/s"),
+        ("flow_hops_mean", "mean shortest path of a flow", "hops"),
+    ):
+        table.add(what, shown(found.selected[key]), shown(found.unselected[key]), unit)
+    lifetimes = ["–" if each is None else f"{each:.1f}" for each in found.lifetimes_s]
+    table.add("mean lifetime of a flow's shortest path", *lifetimes, "s")
+    draws = [each.draw for each in found.found]
+    looked = f"Mean and 95 % interval over scenarios; {sum(draws) + len(draws)} draws looked at for these."
+    table.notes += [looked, NO_RANDOM_SAMPLE]
+    if found.missing:
+        table.notes.append(
+            f"No draw of {found.draws} was found for {len(found.missing)} of "
+            f"{len(found.missing) + len(found.found)} scenarios."
+        )
+    table.print(stdout_console())
+
+
 def _print_report(found: TopologyReport) -> None:
     from manetlab.tables import Table, stdout_console
 
@@ -326,6 +409,9 @@ def _print_report(found: TopologyReport) -> None:
         ("flows without a path", percent(found.flow_partitioned), "%"),
         ("time with a partitioned network", percent(found.partitioned_time), "%"),
         ("mean number of neighbours", number(found.degree_mean), ""),
+        ("mean number of neighbours of the flows' ends", number(found.flow_degree_mean), ""),
+        ("mean speed", number(found.speed_mean), "m/s"),
+        ("mean speed of the flows' ends", number(found.flow_speed_mean), "m/s"),
         ("link changes", number(found.link_changes_per_s), "1/s"),
         ("mean lifetime of a link", number(found.link_lifetime_s, 1), "s"),
         ("mean lifetime of a flow's shortest path", number(found.path_lifetime_s, 1), "s"),

@@ -1,7 +1,8 @@
 //! Random streams, each named by (seed, replication, node, purpose).
 //!
 //! A stream is ChaCha8 (Bernstein 2008) in counter mode, keyed by its name: the key is the seed (8 bytes),
-//! the replication (8 bytes), the node (4 bytes), the purpose (4 bytes) and the ASCII bytes `manetlab`.
+//! the replication (8 bytes), the node (4 bytes), the purpose (4 bytes) and the ASCII bytes `manetlab`, which
+//! differ in the bits of the draw's number where one of several draws is wanted.
 //! Streams of different names are different keys of a cipher, so they do not overlap and do not depend on
 //! the order in which they are made: a protocol that draws more numbers moves nobody else's.
 
@@ -37,12 +38,18 @@ pub enum Purpose {
 pub struct Streams {
     seed: u64,
     replication: u64,
+    draw: u64,
 }
 
 impl Streams {
     /// The streams of replication `replication` under `seed`.
     pub fn new(seed: u64, replication: u64) -> Streams {
-        Streams { seed, replication }
+        Streams { seed, replication, draw: 0 }
+    }
+
+    /// The streams of another draw of the same run; draw 0 is the run's own.
+    pub fn of_draw(self, draw: u64) -> Streams {
+        Streams { draw, ..self }
     }
 
     /// The stream of `purpose` at `node` (for traffic: of flow number `node`).
@@ -52,7 +59,7 @@ impl Streams {
         key[8..16].copy_from_slice(&self.replication.to_le_bytes());
         key[16..20].copy_from_slice(&node.to_le_bytes());
         key[20..24].copy_from_slice(&(purpose as u32).to_le_bytes());
-        key[24..32].copy_from_slice(b"manetlab");
+        key[24..32].copy_from_slice(&(u64::from_le_bytes(*b"manetlab") ^ self.draw).to_le_bytes());
         Stream(Box::new(ChaCha8Rng::from_seed(key)))
     }
 }
@@ -101,6 +108,10 @@ mod tests {
         assert_ne!(base, first(1, 1, 0, Purpose::Mac));
         assert_ne!(base, first(1, 0, 1, Purpose::Mac));
         assert_ne!(base, first(1, 0, 0, Purpose::Traffic));
+        let drawn = |draw| Streams::new(1, 0).of_draw(draw).stream(0, Purpose::Mac).0.next_u64();
+        assert_eq!(base, drawn(0));
+        assert_ne!(base, drawn(1));
+        assert_ne!(drawn(1), drawn(2));
         assert_eq!(base, first(1, 0, 0, Purpose::Mac));
     }
 

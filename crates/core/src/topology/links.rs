@@ -259,6 +259,13 @@ fn for_straight_pieces(
     }
 }
 
+/// The length of the way of a node from `start` to `end`, in m; jumps have none.
+pub(super) fn way_in(movement: &Trajectory, start: Time, end: Time) -> f64 {
+    let path = Path::new(movement);
+    let first = path.legs().partition_point(|leg| leg.start <= start) - 1;
+    way(&path.legs()[first..], start, end)
+}
+
 /// The length of the way from `now` to `next` along legs of which the first is the one at `now`, in m; jumps
 /// have none.
 fn way(legs: &[Leg], now: Time, next: Time) -> f64 {

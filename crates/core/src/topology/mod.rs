@@ -10,6 +10,7 @@
 //! instants are followed exactly, from the legs of the nodes' paths.
 
 mod graph;
+mod holding;
 mod links;
 mod paths;
 
@@ -19,6 +20,7 @@ use crate::kernel::{Span, Time};
 use crate::mobility::{Path, Trajectory};
 
 pub use graph::Graph;
+pub use holding::{Field, Held, Hold, Searched, search};
 pub use paths::{HopTimes, PathMeasures, hop_times};
 
 use links::Links;
@@ -59,6 +61,8 @@ pub struct Topology {
     pub partitioned_time: f64,
     /// Mean number of neighbours of a node.
     pub degree_mean: f64,
+    /// Mean speed of a node, m/s; jumps are no speed.
+    pub speed_mean: f64,
     /// Links that came up or broke, per second.
     pub link_changes_per_s: f64,
     /// Time that links were up over links that broke, s; none if none broke.
@@ -70,6 +74,12 @@ pub struct Topology {
     /// Time that shortest paths of the pairs asked for lasted over such paths that broke, s; none if none
     /// broke.
     pub path_lifetime_s: Option<f64>,
+    /// How many such paths broke.
+    pub paths_broken: u64,
+    /// As `degree_mean`, over the nodes of the pairs asked for; none without any.
+    pub pair_degree_mean: Option<f64>,
+    /// As `speed_mean`, over the nodes of the pairs asked for; none without any.
+    pub pair_speed_mean: Option<f64>,
     /// Smallest x and y of any start or destination, in m.
     pub corner_low_m: (f64, f64),
     /// Greatest x and y of any start or destination, in m.
@@ -112,6 +122,8 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
     let (low, high) = corners(query.movement);
     let totals = links.totals();
     let seconds = end.since(start).as_secs();
+    let speeds: Vec<f64> = query.movement.iter().map(|of| links::way_in(of, start, end) / seconds).collect();
+    let ends = query.pairs.iter().flat_map(|&(src, dst)| [src, dst]);
     Some(Topology {
         instants,
         sources,
@@ -119,11 +131,15 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
         partitioned_pairs: ratio(sums.pairs_apart, sums.pairs),
         partitioned_time: sums.instants_apart as f64 / instants as f64,
         degree_mean: 2.0 * sums.links as f64 / (instants * nodes as u64) as f64,
+        speed_mean: mean(&speeds).unwrap_or(0.0),
         link_changes_per_s: (totals.made + totals.broken) as f64 / seconds,
         link_lifetime_s: (totals.broken > 0).then(|| totals.up_s / totals.broken as f64),
         pair_hops_mean: ratio(sums.asked_hops, sums.asked_connected),
         pair_partitioned: ratio(sums.asked - sums.asked_connected, sums.asked),
         path_lifetime_s: (sums.paths_broken > 0).then(|| sums.path_s / sums.paths_broken as f64),
+        paths_broken: sums.paths_broken,
+        pair_degree_mean: ratio(sums.asked_neighbours, 2 * sums.asked),
+        pair_speed_mean: mean(&ends.map(|node| speeds[node as usize]).collect::<Vec<_>>()),
         corner_low_m: low,
         corner_high_m: high,
     })
@@ -165,6 +181,7 @@ struct Sums {
     asked: u64,
     asked_connected: u64,
     asked_hops: u64,
+    asked_neighbours: u64,
     paths_broken: u64,
     path_s: f64,
 }
@@ -187,6 +204,9 @@ impl Sums {
     }
 
     fn add_pairs(&mut self, graph: &Graph, pairs: &[(u32, u32)], followed: &mut [Followed]) {
+        for &(src, dst) in pairs {
+            self.asked_neighbours += (graph.neighbours(src).len() + graph.neighbours(dst).len()) as u64;
+        }
         for (of_pair, found) in followed.iter_mut().zip(graph.search_pairs(pairs)) {
             self.asked += 1;
             if let Some(path) = found {
@@ -231,6 +251,10 @@ impl Followed {
 
 fn pairs_of(nodes: u64) -> u64 {
     nodes * nodes.saturating_sub(1) / 2
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn ratio(part: u64, whole: u64) -> Option<f64> {
