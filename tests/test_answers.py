@@ -278,6 +278,10 @@ def test_another_question_to_the_same_results_is_said_to_be_one() -> None:
     assert list(other.comparisons["difference"]) == list(-made.comparisons["difference"])
     assert made.campaign.comparison == {}
     assert conclusions.answer(Study(made, baseline="reno-f")) == conclusions.answer(Study(other))
+    declared = results(comparison={"control": "reno"})
+    assert conclusions.cautions(Study(declared)) == conclusions.cautions(Study(declared, baseline="reno"))
+    told = conclusions.cautions(Study(declared, baseline="reno-f"))
+    assert told[0].startswith("The comparison is not the one that the campaign states")
 
 
 def test_intervals_of_shares_and_times_can_be_true() -> None:

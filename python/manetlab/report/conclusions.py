@@ -270,11 +270,21 @@ def _about_settings(study: Study) -> list[str]:
 def cautions(study: Study) -> list[str]:
     """Caveats: what makes the results less certain than they look."""
     return [
+        *_about_question(study),
         *_about_runs(study),
         *_about_code(study),
         *_about_scenarios(study),
         *_about_warmup(study),
         *_about_values(study),
+    ]
+
+
+def _about_question(study: Study) -> list[str]:
+    if study.is_as_declared:
+        return []
+    return [
+        "The comparison is not the one that the campaign states, but one that was asked for with the report: "
+        "treat it as exploratory."
     ]
 
 

@@ -153,9 +153,9 @@ class Study:
             raise InputError("the confidence is not allowed", "report", f"{confidence:g}", wanted, hint)
         if results.runs.empty:
             raise _nothing_to_report(len(results.failed))
-        self.declared = results.family
         self.results = _asked(results, compare, baseline, confidence)
         self.family = self.results.family
+        self.is_as_declared = not results.campaign.comparison or self.family == results.family
         self.campaign: Campaign = self.results.campaign
         self.confidence = self.family.confidence if self.family is not None else confidence or 0.95
         self.labels = {key: [each.label for each in levels] for key, levels in self.campaign.levels.items()}
