@@ -89,7 +89,12 @@ PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_m
 # With a flow that is one TCP connection.
 TCP_TOTALS = {"tcp_backoffs": COUNT, "eq2_goodput_bps": RATE}
 # With DSR and TSR.
-CACHE_TOTALS = {"invalid_routes": COUNT, "stale_routes": COUNT, "invalid_routes_with_probes": COUNT}
+CACHE_TOTALS = {
+    "routes_taken": COUNT,
+    "invalid_routes": COUNT,
+    "stale_routes": COUNT,
+    "invalid_routes_with_probes": COUNT,
+}
 # With TSR. Holds of several nodes add up.
 TSR_TOTALS = {
     "holds": COUNT,
