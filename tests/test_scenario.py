@@ -328,3 +328,29 @@ def test_movement_survives_ns2s_files(nodes: int, boundary: str, start: str, pau
     again = _core.Movement.read(made.to_ns2().encode(), "m")
     assert again.digest == made.digest
     assert all(again.positions(t) == made.positions(t) for t in (0.0, 1.23, 9.9))
+
+
+def test_nodes_and_links_may_have_rates_of_their_own() -> None:
+    plain = chain()
+    rates = [{"src": 0, "rate_bps": 11e6}, {"src": 1, "dst": 2, "rate_bps": 5.5e6}]
+    resolved = plain.changed(rates=rates).resolve()
+    assert resolved.core["rates"] == rates
+    assert resolved.hash != plain.resolve().hash
+    # What a scenario does not use leaves its hash as it was.
+    assert "rates" not in plain.resolve().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        ([{"src": 9, "rate_bps": 1e6}], "rates[0].src"),
+        ([{"src": 0, "rate_bps": 6e6}], "1e6, 2e6, 5.5e6 or 11e6 bit/s"),
+        ([{"src": 0, "rate_bps": 54e6}], "from 1000000 to 11000000"),
+        ([{"src": 0}], "rates[0].rate_bps"),
+        ([{"src": 0, "rate": 1e6}], "rates[0].rate"),
+    ],
+)
+def test_rates_that_cannot_be_used_are_told(rates: list[dict[str, float]], told: str) -> None:
+    with pytest.raises(InputError) as error:
+        chain().changed(rates=rates).resolve()
+    assert told in str(error.value)

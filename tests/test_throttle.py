@@ -151,7 +151,9 @@ def test_flows_of_packets_of_different_sizes_and_without_a_path_have_no_rates() 
     resolved = made.changed(throttle={"mode": "oracle"}).resolve()
     assert ["throttle_bps" in flow for flow in resolved.flows] == [False, False, True]
     # The trace counts nevertheless.
-    alone = rates_over_time(resolved.movement, resolved.flows[2:], resolved.params, "ns-2.35", 30.0, 1.0)[0]
+    alone = rates_over_time(resolved.movement, resolved.flows[2:], resolved.params, [], "ns-2.35", 30.0, 1.0)[
+        0
+    ]
     assert alone is not None
     assert resolved.flows[2]["throttle_bps"][0][1] == pytest.approx(alone[0][1] / 2)
 

@@ -43,6 +43,8 @@ OWN_SECTION = 4
 NEAR, EXTREME = "near", "extreme"
 """How parameters are changed: a few of them to other values near the default, or one to four to the ends of
 their range or anywhere between."""
+RATES_SHARE = 0.15
+"""The share of scenarios in which nodes or links have a rate of their own."""
 RATES_BPS = (1e6, 2e6, 5.5e6, 11e6)
 """The rates of 802.11b."""
 LIGHT_S_PER_M = 1e6 / 299_792_458.0
@@ -117,7 +119,8 @@ class _Drawing:
         rng = self.rng
         changes = self._changes()
         self.values = _values(self.profile, self.routing, self.sender, changes)
-        self.range_m = _fit(changes, self.values)
+        has_rates = rng.random() < RATES_SHARE
+        self.range_m = _fit(changes, self.values, has_rates)
         warmup_s = round(rng.choice([0.0, 0.0, 0.25, 0.9]) * self.duration_s, 3)
         movement = self._movement()
         fields: Fields = {
@@ -131,6 +134,8 @@ class _Drawing:
             "traffic": self._traffic(),
             **changes,
         }
+        if has_rates:
+            fields["rates"] = self._rates()
         if self.sender != NO_TCP:
             fields["tcp"] = {"sender": self.sender, **fields.get("tcp", {})}
         again = rng.choices(["", "repeated", "recorded"], [7, 2, 1])[0]
@@ -184,6 +189,15 @@ class _Drawing:
         else:
             value = min(max(default * 2 ** rng.uniform(-2, 2), low), high)
         return round(value) if parameter.kind == "integer" else value
+
+    def _rates(self) -> list[Fields]:
+        """Some nodes and links with a rate of their own."""
+        rng = self.rng
+        nodes = range(self.nodes)
+        of_nodes = [{"src": node} for node in rng.sample(nodes, min(self.nodes, rng.randint(1, 4)))]
+        pairs = {tuple(rng.sample(nodes, 2)) for _ in range(rng.randint(0, 4))}
+        of_links = [{"src": src, "dst": dst} for src, dst in sorted(pairs)]
+        return [{**each, "rate_bps": rng.choice(RATES_BPS)} for each in (*of_nodes, *of_links)]
 
     # Movement.
 
@@ -445,10 +459,12 @@ def _values(profile: str, routing: str, sender: str, changes: Mapping[str, Field
     return {section: {**held, **changes.get(section, {})} for section, held in values.items()}
 
 
-def _rates_of_80211b(mac: Mapping[str, Any]) -> dict[str, float]:
+def _rates_of_80211b(values: Params, has_rates: bool) -> dict[str, float]:
     """The rates to change where something is asked for that only 802.11b's rates have."""
+    mac, radio = values["mac"], values["radio"]
     basic = mac["response_rate"] == "basic"
-    if not basic and mac["preamble"] == "long":
+    asked = basic or has_rates or mac["preamble"] == "short" or mac["rate_control"] != "fixed"
+    if not asked and "ladder" not in (radio["ranges"], radio["capture_ratios"]):
         return {}
     highest = float(mac["basic_rates"].split("-")[-1]) * 1e6 if basic else RATES_BPS[-1]
     highest_bps = {"data_rate_bps": RATES_BPS[-1], "control_rate_bps": highest, "broadcast_rate_bps": highest}
@@ -461,7 +477,7 @@ def _rates_of_80211b(mac: Mapping[str, Any]) -> dict[str, float]:
     return {name: rate for name, rate in fitting.items() if rate != mac[name]}
 
 
-def _fit(changes: dict[str, Fields], values: Params) -> float:
+def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
     """Changes what was drawn so that it fits together, and returns the radio's range in m."""
 
     def change(section: str, name: str, value: Any) -> None:
@@ -469,9 +485,10 @@ def _fit(changes: dict[str, Fields], values: Params) -> float:
         values[section][name] = value
 
     mac, queue = values["mac"], values["queue"]
-    for name, rate_bps in _rates_of_80211b(mac).items():
+    for name, rate_bps in _rates_of_80211b(values, has_rates).items():
         change("mac", name, rate_bps)
-    if mac["preamble"] == "short" and mac["data_rate_bps"] == RATES_BPS[0]:
+    stays_at_1 = mac["data_rate_bps"] == RATES_BPS[0] and mac["rate_control"] == "fixed"
+    if mac["preamble"] == "short" and stays_at_1:
         change("mac", "preamble", "long")
     if mac["cw_min"] > mac["cw_max"]:
         other = "cw_max" if "cw_min" in changes.get("mac", {}) else "cw_min"
@@ -483,17 +500,17 @@ def _fit(changes: dict[str, Fields], values: Params) -> float:
         low = min(queue["red_min_threshold"], queue["red_max_threshold"], 999_999.0)
         change("queue", "red_min_threshold", low)
         change("queue", "red_max_threshold", low + 1.0)
-    range_m = _core.radio_ranges(json.dumps(values["radio"]))[0]
+    range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
     allowed = parameters.schema()["mac"]["propagation_allowance_us"].range
     assert allowed is not None
-    needed_us = math.ceil(range_m * LIGHT_S_PER_M)
+    needed_us = math.ceil(farthest_m * LIGHT_S_PER_M)
     if needed_us > allowed[1]:
         # No MAC could wait for so long: this radio cannot be used.
         defaults = {**values["radio"], **parameters.profile("rfc")["radio"]}
         values["radio"] = defaults
         changes["radio"] = dict(defaults)
-        range_m = _core.radio_ranges(json.dumps(defaults))[0]
-        needed_us = math.ceil(range_m * LIGHT_S_PER_M)
+        range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
+        needed_us = math.ceil(farthest_m * LIGHT_S_PER_M)
     if mac["propagation_allowance_us"] < needed_us:
         change("mac", "propagation_allowance_us", float(needed_us))
     return float(range_m)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from validation import chains, mobile, one_hop, rates, saturation, table_1_1
+from validation import anomaly, chains, mobile, one_hop, rates, saturation, table_1_1
 from validation.check import Check
 
 PARTS: dict[str, Callable[[Path, int], Check]] = {
@@ -21,6 +21,7 @@ PARTS: dict[str, Callable[[Path, int], Check]] = {
     "saturation": saturation.check,
     "one-hop": one_hop.check,
     "rates": rates.check,
+    "anomaly": anomaly.check,
     "table-1.1": table_1_1.check,
 }
 """What makes each part's check, from the folder of ns-2's measurements and the number of replications."""

@@ -5,6 +5,7 @@ Times follow from the same parameters that the simulator takes, in s.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +110,27 @@ def saturation_with_freezing_bps(frames: Frames, payload_bytes: int, stations: i
     attempt = attempt_probability(tuple(window - 1 for window in frames.windows), stations)
     run_length = 1 / (1 - 1 / frames.windows[0])
     return _throughput(frames, payload_bytes, stations, attempt, run_length, frames.slot)
+
+
+def several_rates_bps(frames: Sequence[Frames], payload_bytes: int) -> float:
+    """Payload per second of each of several saturated stations whose exchanges last differently long.
+
+    The model with freezing: the attempts do not depend on the rates, so all stations succeed equally often,
+    and a collision lasts as long as its longest frame. ``frames`` has the times of each station.
+    """
+    stations = len(frames)
+    windows = frames[0].windows
+    attempt = attempt_probability(tuple(window - 1 for window in windows), stations)
+    run_length = 1 / (1 - 1 / windows[0])
+    silent = 1 - attempt
+    alone = attempt * silent ** (stations - 1)
+    slot = frames[0].slot
+    mean_slot = silent**stations * slot
+    # A station's frame is the longest of a collision if those with longer ones are silent and others are not.
+    for longer, each in enumerate(sorted(frames, key=lambda of_station: -of_station.collision)):
+        collides = attempt * silent**longer - alone
+        mean_slot += alone * (each.success * run_length + slot) + collides * (each.collision + slot)
+    return alone * run_length * payload_bytes * 8 / mean_slot
 
 
 def _throughput(

@@ -101,9 +101,9 @@ def measure(
 def _check_range(resolved: Resolved, hops: int, spacing_m: float) -> None:
     """Checks that the shortest path of a chain has as many hops as the chain."""
     ends = [(0, hops)]
-    [path] = _core.shortest_paths(json.dumps(resolved.params["radio"]), resolved.movement, ends, 0.0)
+    [path] = _core.shortest_paths(*resolved.links_json(), resolved.movement, ends, 0.0)
     if path is None or len(path) != hops + 1:
-        receive_m, _ = _core.radio_ranges(json.dumps(resolved.params["radio"]))
+        receive_m, _, _ = _core.radio_ranges(json.dumps(resolved.params))
         found, wanted = (
             f"{spacing_m:g} m",
             f"more than half of the receive range, {receive_m:.0f} m, and at most it",

@@ -31,8 +31,8 @@ def resolve(scenario: Scenario) -> Resolved:
     """
     params = _params(scenario)
     protocol = _python_protocol(scenario)
-    movement, selected, ends = _movement(scenario, params["radio"])
-    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params["radio"], ends))
+    movement, selected, ends = _movement(scenario, params)
+    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params, ends))
     core = {
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
@@ -41,6 +41,7 @@ def resolve(scenario: Scenario) -> Resolved:
         "routing": "custom" if protocol else scenario.routing.partition(":")[0],
         "params": params,
         "flows": flows,
+        "rates": scenario.rates or [],
     }
     place = str(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
@@ -109,7 +110,7 @@ def _params(scenario: Scenario) -> Params:
     return parameters.apply_overrides(_layers(scenario)[-1][1], overrides, scenario.where)
 
 
-def _movement(scenario: Scenario, radio: Mapping[str, Any]) -> tuple[_core.Movement, Selection | None, Ends]:
+def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selection | None, Ends]:
     """Where the nodes start and go, what they were selected for, and the ends of the flows that follow."""
     pattern = scenario.traffic.random
     if pattern is None or pattern.hops is None:
@@ -124,7 +125,7 @@ def _movement(scenario: Scenario, radio: Mapping[str, Any]) -> tuple[_core.Movem
         nodes = {**json.loads(_core.waypoint_defaults()), **source}["nodes"]
     traffic.check_nodes(pattern, nodes, f"{scenario.where}: traffic.random")
     window_s, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
-    return selection.find(pattern, source, radio, window_s, streams, scenario.where)
+    return selection.find(pattern, source, params, window_s, streams, scenario.where)
 
 
 def _movement_given(scenario: Scenario) -> _core.Movement:
@@ -149,11 +150,9 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
     return _core.Movement.fixed(source.positions)
 
 
-def _flows(
-    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any], ends: Ends
-) -> list[dict[str, Any]]:
+def _flows(scenario: Scenario, movement: _core.Movement, params: Params, ends: Ends) -> list[dict[str, Any]]:
     """All flows; Web sessions come last, so that they change no other flow's number."""
-    flows = _flows_but_web(scenario, movement, radio, ends)
+    flows = _flows_but_web(scenario, movement, params, ends)
     if scenario.traffic.web is None:
         return flows
     streams = (scenario.seed, scenario.replication)
@@ -178,7 +177,8 @@ def _throttled(
     from manetlab import shares
 
     step_s = params["throttle"]["step_s"]
-    found = shares.rates_over_time(movement, flows, params, scenario.profile, scenario.duration_s, step_s)
+    links, profile = (params, scenario.rates or []), scenario.profile
+    found = shares.rates_over_time(movement, flows, *links, profile, scenario.duration_s, step_s)
     return [
         flow if rates is None or flow.get("throttle_bps") is not None else {**flow, "throttle_bps": rates}
         for flow, rates in zip(flows, found, strict=True)
@@ -186,7 +186,7 @@ def _throttled(
 
 
 def _flows_but_web(
-    scenario: Scenario, movement: _core.Movement, radio: Mapping[str, Any], ends: Ends
+    scenario: Scenario, movement: _core.Movement, params: Params, ends: Ends
 ) -> list[dict[str, Any]]:
     source = scenario.traffic
     if (path := scenario.traffic_file) is not None:
@@ -196,7 +196,7 @@ def _flows_but_web(
         return read
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
-        return traffic.draw(source.random, movement, radio, times, streams, scenario.where, ends)
+        return traffic.draw(source.random, movement, params, times, streams, scenario.where, ends)
     return source.flows or []
 
 
@@ -229,6 +229,10 @@ class Resolved:
         """Every flow, in order."""
         flows: list[dict[str, Any]] = self.core["flows"]
         return flows
+
+    def links_json(self) -> tuple[str, str]:
+        """What says how far links reach: the parameters, and nodes and links with rates of their own."""
+        return canonical(self.params), canonical(self.core.get("rates", []))
 
     @cached_property
     def _core_parts(self) -> dict[str, str]:

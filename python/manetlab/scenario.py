@@ -15,10 +15,10 @@ from manetlab import flows, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import PYTHON
-from manetlab.records import Place, Record, integer, number, section, table, text
+from manetlab.records import Place, Record, integer, list_of, number, section, table, text
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, long_form, merged
-from manetlab.sources import LATEST_S, MovementSource, TrafficSource
+from manetlab.sources import LATEST_S, LINK_RATE, MovementSource, TrafficSource
 
 LARGEST_SEED = 2**64 - 1
 """Largest seed and largest number of a replication."""
@@ -34,6 +34,12 @@ class Scenario(Record):
     )
     traffic: TrafficSource = table(
         "The flows between nodes. A string is the name of an ns-2 file.", TrafficSource
+    )
+    rates: list[dict[str, Any]] | None = list_of(
+        "Nodes and links whose unicast data frames have a rate of their own, in place of mac.data_rate_bps "
+        "and of rate control.",
+        LINK_RATE,
+        default=None,
     )
     duration_s: float = number("The length of the run, in s.", 0, LATEST_S, "s", above=True)
     warmup_s: float = number("The start of the measurement, in s.", 0, LATEST_S, "s", 0.0)

@@ -55,7 +55,7 @@ Pairs = list[tuple[int, int]]
 def find(
     pattern: RandomTraffic,
     source: Mapping[str, Any] | _core.Movement,
-    radio: Mapping[str, Any],
+    params: Mapping[str, Any],
     window_s: tuple[float, float],
     streams: tuple[int, int],
     where: str,
@@ -66,7 +66,7 @@ def find(
         pattern: How many flows, and what their paths keep.
         source: The parameters of random waypoint, of which draws are made, or a movement that is not drawn,
             of which only the pairs are searched.
-        radio: The parameters of the radio, which say how far a link reaches.
+        params: The parameters, which say how far a link reaches.
         window_s: The beginning and the end of the measurement window, in s.
         streams: The seed of the run and the number of its replication.
         where: What an error names as its place.
@@ -79,10 +79,10 @@ def find(
     wanted = (pattern.hops, share, traffic.units_of_ends(pattern, streams))
     if isinstance(source, _core.Movement):
         draws = 1
-        found = _core.search_movement(source, json.dumps(radio), window_s, wanted)
+        found = _core.search_movement(source, json.dumps(params), window_s, wanted)
     else:
         given = json.dumps(source)
-        found = _core.search_waypoint(given, json.dumps(radio), window_s, streams, wanted, draws)
+        found = _core.search_waypoint(given, json.dumps(params), window_s, streams, wanted, draws)
     if found is None:
         raise _none_found(pattern, window_s, draws, where)
     draw, movement, pairs = found

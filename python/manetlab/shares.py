@@ -275,15 +275,15 @@ def at_instant(
     if not 0 <= time_s <= duration_s:
         wanted = f"a time from 0 to {duration_s:g} s"
         raise InputError("the instant is not in the run", "shares: time_s", f"{time_s} s", wanted)
-    radio = json.dumps(resolved.params["radio"])
     if range_m is None:
-        range_m, _ = _core.radio_ranges(radio)
+        # Control frames reserve the medium as far as the slowest rate reaches.
+        _, range_m, _ = _core.radio_ranges(json.dumps(resolved.params))
     if not 0 < range_m < math.inf:
         raise InputError("the radius of regions is not allowed", "shares: range_m", f"{range_m} m", "above 0")
     active = {number for number, flow in enumerate(resolved.flows) if is_active(flow, time_s)}
     if paths is None:
         ends = [(flow["src"], flow["dst"]) for flow in resolved.flows]
-        found = enumerate(_core.shortest_paths(radio, resolved.movement, ends, time_s))
+        found = enumerate(_core.shortest_paths(*resolved.links_json(), resolved.movement, ends, time_s))
         paths = {number: path for number, path in found if path is not None and number in active}
     listed = of_flows(resolved.movement.positions(time_s), resolved.flows, paths, range_m)
     known = packaged() if table is None else table
@@ -294,6 +294,7 @@ def rates_over_time(
     movement: _core.Movement,
     flows: Sequence[Mapping[str, Any]],
     params: Mapping[str, Mapping[str, Any]],
+    rates: Sequence[Mapping[str, Any]],
     profile: str,
     duration_s: float,
     step_s: float,
@@ -307,6 +308,7 @@ def rates_over_time(
         movement: Where the nodes go.
         flows: The flows.
         params: The parameters of all sections.
+        rates: Nodes and links with a rate of their own.
         profile: The name of the profile, for the table of what flows carry alone.
         duration_s: The length of the run, in s.
         step_s: The length of a step, in s.
@@ -318,15 +320,15 @@ def rates_over_time(
     Raises:
         InputError: The package's table does not say what a flow carries alone.
     """
-    radio = json.dumps(params["radio"])
-    range_m, _ = _core.radio_ranges(radio)
+    links = (json.dumps(params), json.dumps(rates))
+    _, range_m, _ = _core.radio_ranges(links[0])
     ends = [(flow["src"], flow["dst"]) for flow in flows]
     sizes = [payload_bytes(flow, params) for flow in flows]
     keys = [None if size is None else Key.of(profile, params, size) for size in sizes]
     found: list[list[tuple[float, float]]] = [[] for _ in flows]
     for time_s in _instants(movement, flows, duration_s, step_s):
         active = [is_active(flow, time_s) for flow in flows]
-        shortest = _core.shortest_paths(radio, movement, ends, time_s) if any(active) else []
+        shortest = _core.shortest_paths(*links, movement, ends, time_s) if any(active) else []
         paths = {number: path for number, path in enumerate(shortest) if path is not None and active[number]}
         allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
         for number, share in allocated.items():

@@ -9,6 +9,7 @@ from manetlab.records import (
     Field,
     Place,
     Record,
+    checked_table,
     choice,
     integer,
     list_of,
@@ -109,6 +110,19 @@ class MovementSource(Record):
         if len(given) != 1:
             wanted = f"exactly one of {', '.join(self.fields)}"
             refuse(place, ", ".join(given) or "none of them", wanted, "where the nodes are and go")
+
+
+_LINK_RATE_FIELDS = {
+    "src": integer("The node that sends.", 0, MAX_NODES - 1),
+    "dst": integer(
+        "Its neighbour; if not given, all for which it has no other rate.", 0, MAX_NODES - 1, None
+    ),
+    "rate_bps": number("The rate: 1e6, 2e6, 5.5e6 or 11e6 bit/s.", 1e6, 11e6, "bit/s"),
+}
+LINK_RATE = Field(
+    "The rate of a node's unicast data frames.",
+    lambda written, place, hint: checked_table(written, _LINK_RATE_FIELDS, place, hint),
+)
 
 
 class RandomTraffic(Record):

@@ -20,7 +20,7 @@ CBR_START_WITHIN_S = 20.0
 def draw(
     pattern: RandomTraffic,
     movement: _core.Movement,
-    radio: Mapping[str, Any],
+    params: Mapping[str, Any],
     times: tuple[float, float],
     streams: tuple[int, int],
     where: str,
@@ -31,7 +31,7 @@ def draw(
     Args:
         pattern: How many flows of which kind.
         movement: The nodes.
-        radio: The parameters of the radio, which say how far a link reaches.
+        params: The parameters, which say how far a link reaches.
         times: When measurement begins, as all but CBR flows do if the pattern does not say it, and when the
             run ends, both in s.
         streams: The seed of the run and the number of its replication.
@@ -61,7 +61,7 @@ def draw(
         {**kind, "src": src, "dst": dst, "start_s": start_s}
         for kind, (src, dst) in zip(kinds, apart_ends, strict=False)
     ]
-    for src, dst, unit in _cbr_draws(pattern, units, apart_ends[len(kinds) :], movement, radio, where):
+    for src, dst, unit in _cbr_draws(pattern, units, apart_ends[len(kinds) :], movement, params, where):
         drawn_s = unit * within_s
         # Whole microseconds: a time that every file format keeps. The nearest may be the end of the run.
         begins_s = round(drawn_s, 6)
@@ -126,7 +126,7 @@ def _cbr_draws(
     units: Iterator[float],
     apart_ends: list[tuple[int, int]],
     movement: _core.Movement,
-    radio: Mapping[str, Any],
+    params: Mapping[str, Any],
     where: str,
 ) -> list[tuple[int, int, float]]:
     """Source, destination and draw of the beginning of each CBR flow."""
@@ -144,7 +144,7 @@ def _cbr_draws(
         pairs = [(src, _other(src, rest)) for src, rest in split]
     else:
         ends = [(first, second) for first, second, _ in drawn]
-        pairs = movement.pairs_within_hops(json.dumps(radio), pattern.cbr_within_hops, ends)
+        pairs = movement.pairs_within_hops(json.dumps(params), pattern.cbr_within_hops, ends)
         if len(pairs) < pattern.cbr:
             place = f"{where}: traffic.random.cbr_within_hops"
             found, wanted = "no two nodes in range when the run begins", "two nodes in range of each other"

@@ -15,11 +15,17 @@ from manetlab.capacity import TABLE_1_1_BPS
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
 from manetlab_papers import ledger
-from validation import REFERENCE, chains, mobile, one_hop, rates, saturation, table_1_1
+from validation import REFERENCE, anomaly, chains, mobile, one_hop, rates, saturation, table_1_1
 from validation.check import as_ns2_ran, ns2_runs, replications
 from validation.measure_ns2 import Trace
 from validation.page import HEADING, OUTSIDE, renewed, summary
-from validation.theory import Frames, attempt_probability, one_sender_bps
+from validation.theory import (
+    Frames,
+    attempt_probability,
+    one_sender_bps,
+    saturation_with_freezing_bps,
+    several_rates_bps,
+)
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
@@ -95,6 +101,23 @@ def test_rates_of_802_11b_agree_with_the_closed_form(rate_bps: float, preamble: 
     result = run(rates.scenario(rate_bps, preamble, 600))
     expected = rates.expectation(rate_bps, preamble, 600)
     assert result.totals["cbr_throughput_bps"] == pytest.approx(expected, rel=rates.TOLERANCE)
+
+
+@pytest.mark.parametrize("access", ["basic, EIFS after missed frames", "RTS/CTS"])
+@pytest.mark.parametrize("mbps", [(11, 1), (11, 5.5, 2, 1)])
+def test_stations_of_several_rates_agree_with_bianchis_model_for_them(
+    access: str, mbps: tuple[float, ...]
+) -> None:
+    result = run(anomaly.scenario(access, mbps))
+    share_bps = result.totals["cbr_throughput_bps"] / len(mbps)
+    assert share_bps == pytest.approx(anomaly.expectation(access, mbps), rel=anomaly.TOLERANCE)
+
+
+@pytest.mark.parametrize("stations", [2, 5])
+def test_the_model_for_several_rates_is_bianchis_where_there_is_one(stations: int) -> None:
+    frames = anomaly.frames("basic", (11,) * stations)
+    alike = saturation_with_freezing_bps(frames[0], 1000, stations) / stations
+    assert several_rates_bps(frames, 1000) == pytest.approx(alike)
 
 
 def test_the_closed_form_gives_the_published_values() -> None:

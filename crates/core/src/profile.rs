@@ -15,13 +15,14 @@ use crate::scenario::Params;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
-pub const PROFILES: &[&str] = &["rfc", "ns-2.35", "ns-2.1b9", "cmu-1998"];
+pub const PROFILES: &[&str] = &["rfc", "ns-2.35", "ns-2.27", "ns-2.1b9", "cmu-1998"];
 
 /// The parameters of a profile; none if there is no such profile.
 pub fn profile(name: &str) -> Option<Params> {
     match name {
         "rfc" => Some(Params::default()),
         "ns-2.35" => Some(ns_2_35()),
+        "ns-2.27" => Some(ns_2_27()),
         "ns-2.1b9" => Some(ns_2_1b9()),
         "cmu-1998" => Some(cmu_1998()),
         _ => None,
@@ -80,6 +81,16 @@ fn ns_2_1b9() -> Params {
             ..base.mac
         },
         tcp: TcpParams::ns_2_1b9(),
+        ..base
+    }
+}
+
+/// ns-2.27 (January 2004): that of 2002 with what its change notes corrected until then.
+fn ns_2_27() -> Params {
+    let base = ns_2_1b9();
+    Params {
+        mac: MacParams { resets_retries_early: false, ..base.mac },
+        tcp: TcpParams { inflate_outside_recovery: false, ..base.tcp },
         ..base
     }
 }

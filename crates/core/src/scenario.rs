@@ -3,15 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
-use crate::mac::{Preamble, ResponseRate, is_dsss};
 use crate::mobility::Trajectory;
 use crate::params::OutOfRange;
 use crate::radio::Propagation;
 
 mod flow;
+mod rates;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
+pub use rates::LinkRate;
 
 /// Everything that a run depends on, besides the version of the code.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct Scenario {
     pub params: Params,
     /// The flows.
     pub flows: Vec<Flow>,
+    /// Nodes and links whose unicast data frames have a rate of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<LinkRate>,
     /// Where the nodes start and go; one trajectory a node.
     #[serde(skip)]
     pub movement: Vec<Trajectory>,
@@ -83,7 +87,6 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_mac()?;
-        self.check_rates()?;
         self.check_queue()?;
         let wrong = |field: &str, found: String, wanted: String| {
             let about = if field == "nodes" { About::Nodes } else { About::Value };
@@ -108,6 +111,7 @@ impl Scenario {
         if self.movement.is_empty() || self.movement.len() > MAX_NODES {
             return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
         }
+        self.check_rates()?;
         let nodes = self.movement.len();
         self.flows.iter().enumerate().try_for_each(|(index, flow)| {
             let unusable = |(about, field, found, wanted)| {
@@ -149,7 +153,7 @@ impl Scenario {
                 format!("at most mac.slot_us, {} µs", mac.slot_us),
             );
         }
-        let range_m = Propagation::new(&self.params.radio).receive_range_m();
+        let range_m = Propagation::new(&self.params.radio).farthest_range_m();
         let needed_us = Propagation::travel_ns(range_m * range_m).floor() * 1e-3;
         if mac.propagation_allowance_us < needed_us {
             let wanted = format!(
@@ -157,47 +161,6 @@ impl Scenario {
                  and answers would come after their time-outs"
             );
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
-        }
-        Ok(())
-    }
-
-    /// What only the rates of 802.11b have is asked for with these rates.
-    fn check_rates(&self) -> Result<(), ScenarioError> {
-        let mac = &self.params.mac;
-        let basic = mac.response_rate == ResponseRate::Basic;
-        let needs = if mac.preamble == Preamble::Short {
-            "mac.preamble = \"short\""
-        } else if basic {
-            "mac.response_rate = \"basic\""
-        } else {
-            return Ok(());
-        };
-        let wrong = |field: &str, found: String, wanted: String| {
-            Err(ScenarioError::Unusable { about: About::Value, field: field.to_owned(), found, wanted })
-        };
-        let rates = [
-            ("mac.data_rate_bps", mac.data_rate_bps, false),
-            ("mac.control_rate_bps", mac.control_rate_bps, true),
-            ("mac.broadcast_rate_bps", mac.broadcast_rate_bps, true),
-        ];
-        for (field, bps, for_all) in rates {
-            if !is_dsss(bps) {
-                let wanted = format!("1e6, 2e6, 5.5e6 or 11e6 bit/s: {needs} is for the rates of 802.11b");
-                return wrong(field, bps.to_string(), wanted);
-            }
-            if basic && for_all && bps > mac.basic_rates.highest_bps() {
-                let highest = mac.basic_rates.highest_bps();
-                let wanted = format!(
-                    "a basic rate, up to {highest} bit/s (mac.basic_rates), because all stations must \
-                     understand the frame (802.11-1999 §9.6)"
-                );
-                return wrong(field, bps.to_string(), wanted);
-            }
-        }
-        if mac.preamble == Preamble::Short && mac.data_rate_bps < 2e6 {
-            let wanted = "long: mac.data_rate_bps is 1e6, and 802.11b has no short preamble at 1 Mb/s \
-                          (§18.2.2.2)";
-            return wrong("mac.preamble", "short".to_owned(), wanted.to_owned());
         }
         Ok(())
     }
@@ -222,7 +185,7 @@ mod tests {
     use super::*;
     use crate::traffic::Durations;
 
-    fn scenario() -> Scenario {
+    pub(super) fn scenario() -> Scenario {
         Scenario {
             duration_s: 10.0,
             warmup_s: 0.0,
@@ -238,11 +201,12 @@ mod tests {
                 throttle_bps: None,
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
+            rates: Vec::new(),
             movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
         }
     }
 
-    fn complaint(change: impl FnOnce(&mut Scenario)) -> String {
+    pub(super) fn complaint(change: impl FnOnce(&mut Scenario)) -> String {
         let mut changed = scenario();
         change(&mut changed);
         changed.check().expect_err("the change makes the scenario unusable").to_string()
@@ -285,28 +249,6 @@ mod tests {
         far(&mut patient);
         patient.params.mac.propagation_allowance_us = 4.0;
         assert_eq!(patient.check(), Ok(()));
-    }
-
-    #[test]
-    fn rates_that_802_11b_lacks_are_refused_where_it_is_asked_for() {
-        let complaint_of =
-            |change: &dyn Fn(&mut crate::mac::MacParams)| complaint(|s| change(&mut s.params.mac));
-        let found = complaint_of(&|mac| (mac.response_rate, mac.data_rate_bps) = (ResponseRate::Basic, 6e6));
-        assert!(
-            found.starts_with("mac.data_rate_bps: found 6000000, wanted 1e6, 2e6, 5.5e6 or 11e6"),
-            "{found}"
-        );
-        let found = complaint_of(&|mac| (mac.preamble, mac.broadcast_rate_bps) = (Preamble::Short, 3e6));
-        assert!(found.starts_with("mac.broadcast_rate_bps: found 3000000"), "{found}");
-        let found = complaint_of(&|mac| (mac.preamble, mac.data_rate_bps) = (Preamble::Short, 1e6));
-        assert!(found.starts_with("mac.preamble: found short, wanted long"), "{found}");
-        let found =
-            complaint_of(&|mac| (mac.response_rate, mac.control_rate_bps) = (ResponseRate::Basic, 11e6));
-        assert!(found.starts_with("mac.control_rate_bps: found 11000000, wanted a basic rate"), "{found}");
-        // Without any of it rates are numbers, as in ns-2.
-        let mut free = scenario();
-        free.params.mac.data_rate_bps = 54e6;
-        assert_eq!(free.check(), Ok(()));
     }
 
     #[test]

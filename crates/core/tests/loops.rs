@@ -27,6 +27,7 @@ fn network(routing: RoutingKind, params: Params, seed: u64) -> Scenario {
         routing,
         params,
         flows: (0..6).map(cbr).collect(),
+        rates: Vec::new(),
         movement: movement.expect("a usable field"),
     }
 }

@@ -14,7 +14,7 @@ mod traffic;
 use manetlab_core::kernel::MAX_TIME_S;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::profile as of_core;
-use manetlab_core::radio::{Propagation, RadioParams};
+use manetlab_core::radio::Propagation;
 use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, SENDERS, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -114,13 +114,14 @@ fn apply_tcp_sender(name: &str, tcp_json: &str) -> PyResult<String> {
     json(&tcp)
 }
 
-/// How far frames can be received and transmissions sensed, in m, with the section `radio`, a JSON object.
+/// How far unicast data frames, the frames that reach farthest, and carrier sense reach, in m, under the
+/// parameters `params_json`.
 #[pyfunction]
-fn radio_ranges(radio_json: &str) -> PyResult<(f64, f64)> {
-    let radio: RadioParams =
-        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let model = Propagation::new(&radio);
-    Ok((model.receive_range_m(), model.sense_range_m()))
+fn radio_ranges(params_json: &str) -> PyResult<(f64, f64, f64)> {
+    let params: Params =
+        serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let model = Propagation::new(&params.radio);
+    Ok((params.link_range_m(), model.farthest_range_m(), model.sense_range_m()))
 }
 
 /// The simulator's modules, each with the digest of its source: see `build.rs`.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Areas, Path, Trajectory, areas};
-use manetlab_core::radio::{Propagation, RadioParams};
+use manetlab_core::scenario::Params;
 use manetlab_core::topology::Graph;
 use manetlab_formats::{Limits, read_movement, write_movement};
 use pyo3::exceptions::PyValueError;
@@ -145,20 +145,20 @@ impl Movement {
 
     /// As many pairs of different nodes as there are `draws` (two each, uniform on [0, 1)): the first any
     /// node that has others within `hops` links when the movement begins, the second any of these. A link is
-    /// a distance that the radio, `radio_json`, can receive over. Nobody has others within so many links: no
-    /// pairs.
+    /// a distance over which unicast data frames are received under the parameters `params_json`. Nobody has
+    /// others within so many links: no pairs.
     fn pairs_within_hops(
         &self,
         py: Python<'_>,
-        radio_json: &str,
+        params_json: &str,
         hops: u32,
         draws: Vec<(f64, f64)>,
     ) -> PyResult<Vec<(u32, u32)>> {
-        let radio: RadioParams =
-            serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let params: Params =
+            serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(py.detach(|| {
             let starts: Vec<_> = self.trajectories().iter().map(|trajectory| trajectory.start).collect();
-            let graph = Graph::at(&starts, Propagation::new(&radio).receive_range_m());
+            let graph = Graph::at(&starts, params.link_range_m());
             let sources: Vec<u32> =
                 (0..starts.len() as u32).filter(|&node| !graph.neighbours(node).is_empty()).collect();
             let drawn = |from: &[u32], unit: f64| from[(unit * from.len() as f64) as usize];

@@ -2,9 +2,8 @@
 
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::{Path, waypoint};
-use manetlab_core::radio::{Propagation, RadioParams};
-use manetlab_core::routing::{RouteTable, shortest_hops as routes_of_fewest_hops};
-use manetlab_core::scenario::Scenario;
+use manetlab_core::routing::RouteTable;
+use manetlab_core::scenario::{LinkRate, Params, Scenario};
 use manetlab_core::topology::{
     Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, search,
 };
@@ -27,7 +26,7 @@ struct Found {
 }
 
 fn range_m(scenario: &Scenario) -> f64 {
-    Propagation::new(&scenario.params.radio).receive_range_m()
+    scenario.params.link_range_m()
 }
 
 /// The topology from the end of the warm-up to the end of the run, looked at every `step_s`: a JSON object.
@@ -78,25 +77,27 @@ pub(crate) fn shortest_hops(
 }
 
 /// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that
-/// static routes take. None where there is no path. A link is a distance that the radio, `radio_json`, can
-/// receive over.
+/// static routes take. None where there is no path. A link is a distance over which unicast data frames are
+/// received under the parameters `params_json`, where nodes and links have the rates `rates_json`.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
 pub(crate) fn shortest_paths(
     py: Python<'_>,
-    radio_json: &str,
+    params_json: &str,
+    rates_json: &str,
     movement: &Movement,
     pairs: Vec<(u32, u32)>,
     time_s: f64,
 ) -> PyResult<Vec<Option<Vec<u32>>>> {
-    let radio: RadioParams =
-        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let params: Params = serde_json::from_str(params_json).map_err(wrong)?;
+    let rates: Vec<LinkRate> = serde_json::from_str(rates_json).map_err(wrong)?;
     Ok(py.detach(|| {
         let now = Time::from_secs(time_s);
         let place = |trajectory| Path::new(trajectory).position(now);
         let places: Vec<_> = movement.trajectories().iter().map(place).collect();
         let ends: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
-        let routes = routes_of_fewest_hops(&places, Propagation::new(&radio).receive_range_m(), &ends);
+        let routes = params.shortest_hops(&rates, &places, &ends);
         pairs.iter().map(|&(src, dst)| path(&routes, NodeId(src), NodeId(dst))).collect()
     }))
 }
@@ -155,11 +156,11 @@ type Wanted = (u32, f64, Vec<(f64, f64)>);
 /// The number of the draw that was found, its movement, and the pairs.
 type DrawFound = (u64, Movement, Vec<(u32, u32)>);
 
-fn field(radio_json: &str, window_s: (f64, f64)) -> PyResult<Field> {
-    let radio: RadioParams =
-        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+fn field(params_json: &str, window_s: (f64, f64)) -> PyResult<Field> {
+    let params: Params =
+        serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let window = (Time::from_secs(window_s.0), Time::from_secs(window_s.1));
-    Ok(Field { range_m: Propagation::new(&radio).receive_range_m(), window })
+    Ok(Field { range_m: params.link_range_m(), window })
 }
 
 fn found(searched: Searched) -> PyResult<Option<DrawFound>> {
@@ -175,15 +176,15 @@ fn found(searched: Searched) -> PyResult<Option<DrawFound>> {
 #[pyfunction]
 pub(crate) fn search_waypoint(
     py: Python<'_>,
+    waypoint_json: &str,
     params_json: &str,
-    radio_json: &str,
     window_s: (f64, f64),
     streams: (u64, u64),
     wanted: Wanted,
     draws: u64,
 ) -> PyResult<Option<DrawFound>> {
-    let params = waypoint_params(params_json)?;
-    let (field, (hops, share, units)) = (field(radio_json, window_s)?, wanted);
+    let params = waypoint_params(waypoint_json)?;
+    let (field, (hops, share, units)) = (field(params_json, window_s)?, wanted);
     let of_run = Streams::new(streams.0, streams.1);
     let duration = Span::from_secs(window_s.1);
     let draw = |number| waypoint::generate(&params, duration, &of_run.of_draw(number));
@@ -197,11 +198,11 @@ pub(crate) fn search_waypoint(
 pub(crate) fn search_movement(
     py: Python<'_>,
     movement: &Movement,
-    radio_json: &str,
+    params_json: &str,
     window_s: (f64, f64),
     wanted: Wanted,
 ) -> PyResult<Option<DrawFound>> {
-    let (field, (hops, share, units)) = (field(radio_json, window_s)?, wanted);
+    let (field, (hops, share, units)) = (field(params_json, window_s)?, wanted);
     let draw = |_| Ok::<_, std::convert::Infallible>(movement.trajectories().to_vec());
     let searched = py.detach(|| search(1, draw, field, Hold { hops, share }, &units, &mut || !interrupted()));
     let Ok(searched) = searched;

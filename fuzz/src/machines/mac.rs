@@ -21,7 +21,7 @@ pub fn mac(bytes: &[u8]) {
     let stream = input.stream(Purpose::Mac);
     let Some(scenario) = params::scenario(params, None, None) else { return };
     let timing = Timing::new(&scenario.params.mac);
-    let rules = ReceiverRules::new(&scenario.params.radio);
+    let rules = ReceiverRules::new(&scenario.params.radio, &timing);
     let mut bench = Bench {
         way: ShortWay::new(&rules, &timing),
         mac: Dcf::new(ME, &timing, stream),
@@ -159,6 +159,7 @@ impl Bench {
             end: self.now + frame.airtime,
             distance_m2: distance_m * distance_m,
             receivable,
+            rate: frame.rate,
             wanted: receivable && (to == ME || to.is_broadcast()),
             reserves: self.way.reserves(frame.reserves)[usize::from(receivable)],
             transmission: self.heard.len() as u32,
@@ -167,7 +168,7 @@ impl Bench {
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
         let overhear = if self.way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
-        if !(self.way.open && overhear(&mut self.mac, self.now, &signal, self.way.weak_frame_eifs)) {
+        if !(self.way.open && overhear(&mut self.mac, self.now, &signal, self.way.weak_frames)) {
             self.mac.handle_arrival(self.now, &signal, &self.timing, &self.rules);
         }
     }

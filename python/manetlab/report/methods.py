@@ -287,8 +287,9 @@ def _mac(resolved: Resolved) -> str:
 
 
 def _range(resolved: Resolved) -> str:
-    receive, sense = _core.radio_ranges(json.dumps(resolved.params["radio"]))
-    return f"{receive:.0f} m (sensed up to {sense:.0f} m), two-ray ground"
+    link, farthest, sense = _core.radio_ranges(json.dumps(resolved.params))
+    slower = f", slower frames up to {farthest:.0f} m" if farthest > link else ""
+    return f"{link:.0f} m{slower} (sensed up to {sense:.0f} m), two-ray ground"
 
 
 def _different(resolved: Resolved) -> str:

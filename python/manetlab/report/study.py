@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from manetlab import _core
 from manetlab.campaign.family import PRIMARY
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric
@@ -215,7 +217,8 @@ class Study:
         for number, resolved in self.resolved.items():
             window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
             ends = tuple((flow["src"], flow["dst"]) for flow in resolved.flows)
-            decided_by = (resolved.movement.digest, window_s, ends, str(resolved.params["radio"]))
+            range_m = _core.radio_ranges(json.dumps(resolved.params))[0]
+            decided_by = (resolved.movement.digest, window_s, ends, range_m)
             if decided_by not in known:
                 known[decided_by] = topology_of(resolved)
             found[number] = known[decided_by]

@@ -69,6 +69,7 @@ impl Pair {
             routing: RoutingKind::Static,
             params: profile("rfc").expect("the profile exists"),
             flows: vec![FlowSpec { src: 0, dst: 1, start_s: 1.0, stop_s, throttle_bps: None, kind }],
+            rates: Vec::new(),
             movement: Vec::new(),
         };
         change(&mut scenario);

@@ -2,8 +2,9 @@
 //!
 //! *Standard*: IEEE 802.11-1999 clause 9.2.
 //! *Implemented*: physical and virtual carrier sense, DIFS, EIFS, backoff with freezing and post-backoff,
-//! RTS/CTS above a threshold, ACK, short and long retry limits, duplicate filter, broadcast at its own rate.
-//! *Not implemented*: fragmentation, power saving, infrastructure mode, rates that adapt.
+//! RTS/CTS above a threshold, ACK, short and long retry limits, duplicate filter, broadcast at its own rate,
+//! a rate for each link (`rate_control`).
+//! *Not implemented*: fragmentation, power saving, infrastructure mode.
 //! *Deviations*: numbered 1 to 9 in docs/models/mac.md, each with its clause. What ns-2 does otherwise is a
 //! parameter each, see [`MacParams`](super::MacParams).
 //!
@@ -13,7 +14,8 @@
 
 use std::rc::Rc;
 
-use super::medium::ReceiverRules;
+use super::medium::{ReceiverRules, WeakFrames};
+use super::rate_control::LinkRates;
 use super::{Access, DataWait, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
@@ -119,6 +121,8 @@ pub struct Dcf {
     defer: Time,
     /// Apart, because it is large and not needed while others transmit.
     current: Box<Option<Current>>,
+    /// Apart for the same reason.
+    rates: Box<LinkRates>,
     /// The layer above waits to be told that the next frame may come.
     owes_ready: bool,
     backoff: Option<Backoff>,
@@ -141,6 +145,7 @@ impl Dcf {
             response: None,
             defer: Time::NEVER,
             current: Box::new(None),
+            rates: Box::new(LinkRates::new(timing)),
             owes_ready: false,
             backoff: None,
             cw: timing.params().cw_min,
@@ -149,6 +154,11 @@ impl Dcf {
             sequence: 0,
             last_sequences: Vec::new(),
         }
+    }
+
+    /// Gives the unicast data frames to one neighbour, or to all that have none, a rate that stays.
+    pub fn fix_rate(&mut self, to: Option<NodeId>, rate: Rate) {
+        self.rates.fix(to, rate);
     }
 
     /// Can the station take a frame from above?
@@ -265,15 +275,15 @@ impl Dcf {
     /// free, and no slots of a backoff are counted. Does what [`Dcf::handle_arrival`] does, except that a
     /// backoff is not told how much later it goes on: the station finds out when it next acts, and
     /// `next_timeout` may be too early until then. False, and nothing done, in every other case. `EIFS` and
-    /// `weak_frame_eifs` are as [`ShortWay`](super::ShortWay) says; only to be called if it is open.
+    /// `weak_frames` are as [`ShortWay`](super::ShortWay) says; only to be called if it is open.
     #[inline(always)]
     pub fn overhear<const EIFS: bool>(
         &mut self,
         now: Time,
         signal: &Signal,
-        weak_frame_eifs: Option<Span>,
+        weak_frames: WeakFrames,
     ) -> bool {
-        self.medium.overhear::<EIFS>(now, signal, weak_frame_eifs)
+        self.medium.overhear::<EIFS>(now, signal, weak_frames)
     }
 
     /// The frame named by [`Dcf::received`] has arrived intact.
@@ -448,7 +458,9 @@ impl Dcf {
     }
 
     fn transmit_rts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &*self.current else { return };
+        let Some(current) = &mut *self.current else { return };
+        // What the RTS reserves depends on the data frame's rate, so it is decided here.
+        current.rate = self.rates.rate(now, current.to, timing);
         let airtime = timing.airtime(current.bytes, current.rate);
         let reserves = timing.sifs * 3 + timing.cts + airtime + timing.ack(current.rate).1;
         let frame = Frame {
@@ -467,8 +479,11 @@ impl Dcf {
     }
 
     fn transmit_data(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
-        let Some(current) = &*self.current else { return };
+        let Some(current) = &mut *self.current else { return };
         let broadcast = current.to.is_broadcast();
+        if !broadcast && !current.uses_rts {
+            current.rate = self.rates.rate(now, current.to, timing);
+        }
         let airtime = timing.airtime(current.bytes, current.rate);
         let end = now + airtime;
         let (reserves, deadline) = if broadcast {
@@ -616,6 +631,7 @@ impl Dcf {
             self.finish(now, timing, out);
             return;
         }
+        self.rates.handle_missing_ack(now, current.to, timing);
         let params = timing.params();
         let (retries, limit) = if current.uses_rts {
             (&mut self.long_retries, params.long_retry_limit)
@@ -744,6 +760,7 @@ impl Dcf {
 
     fn on_ack(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         let (State::AwaitAck(_), Some(current)) = (self.state, &*self.current) else { return };
+        self.rates.handle_ack(current.to, timing);
         if current.uses_rts {
             self.long_retries = 0;
         } else {

@@ -6,7 +6,8 @@
 
 use super::Timing;
 use crate::kernel::{Span, Time};
-use crate::radio::{Capture, Propagation, RadioParams};
+use crate::radio::{ByRate, Capture, Propagation, RadioParams};
+use crate::wire::mac::{DSSS_BPS, Rate};
 
 /// The first bit of a frame reaches the station.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct Signal {
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
+    /// Its rate.
+    pub rate: Rate,
     /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and
     /// strong enough?
     pub wanted: bool,
@@ -52,6 +55,9 @@ struct Reception {
     /// Was the station transmitting while it arrived?
     deaf: bool,
     receivable: bool,
+    /// Does the physical layer report its beginning: can it be decoded, or at least its PLCP header?
+    reported: bool,
+    rate: Rate,
 }
 
 impl Reception {
@@ -74,19 +80,23 @@ struct Changing {
 #[derive(Clone, Debug)]
 pub struct ReceiverRules {
     capture: Capture,
-    ratio: f64,
+    /// By rate.
+    ratios: Vec<f64>,
+    weak_frames: WeakFrames,
     noise_w: f64,
     propagation: Propagation,
 }
 
 impl ReceiverRules {
     /// The rules that these parameters set.
-    pub fn new(params: &RadioParams) -> ReceiverRules {
+    pub fn new(params: &RadioParams, timing: &Timing) -> ReceiverRules {
+        let propagation = Propagation::new(params);
         ReceiverRules {
             capture: params.capture,
-            ratio: params.capture_ratio,
+            ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
+            weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
-            propagation: Propagation::new(params),
+            propagation,
         }
     }
 }
@@ -99,7 +109,42 @@ impl ReceiverRules {
     /// Is the frame strong enough over noise and the sum of all others?
     fn survives(&self, reception: &Reception, others: &[(f64, Time)]) -> bool {
         let disturbance: f64 = self.noise_w + others.iter().map(|other| other.0).sum::<f64>();
-        self.power_w(reception) >= self.ratio * disturbance
+        self.power_w(reception) >= self.ratio(reception) * disturbance
+    }
+
+    fn ratio(&self, reception: &Reception) -> f64 {
+        self.ratios[reception.rate.index()]
+    }
+}
+
+/// Which frames too weak to be decoded are followed by EIFS, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct WeakFrames {
+    /// EIFS, less the DIFS that the backoff adds.
+    eifs: Span,
+    /// Those from within this squared distance are, in m².
+    until_m2: f64,
+}
+
+impl WeakFrames {
+    /// All of them in ns-2. In the standard those of which the receiver decodes the PLCP header, which is
+    /// sent at 1 Mb/s, and not the rest (§9.2.3.4): none unless the ranges differ by rate.
+    fn new(radio: &RadioParams, timing: &Timing, propagation: &Propagation) -> WeakFrames {
+        let mac = timing.params();
+        let until_m2 = if mac.eifs_after_weak_frames {
+            f64::INFINITY
+        } else if radio.ranges == ByRate::Ladder && !mac.eifs_as_nav {
+            propagation.receive_m2(DSSS_BPS[0])
+        } else {
+            0.0
+        };
+        WeakFrames { eifs: timing.eifs.saturating_sub(timing.difs), until_m2 }
+    }
+
+    /// Is such a frame, from this squared distance in m², followed by EIFS?
+    #[inline(always)]
+    fn include(self, distance_m2: f64) -> bool {
+        distance_m2 <= self.until_m2
     }
 }
 
@@ -112,8 +157,8 @@ pub struct ShortWay {
     pub open: bool,
     /// Is EIFS another thing than the NAV?
     pub uses_eifs: bool,
-    /// EIFS, less the DIFS that the backoff adds, after a frame too weak to be decoded, if there is one.
-    pub weak_frame_eifs: Option<Span>,
+    /// Which frames too weak to be decoded are followed by EIFS.
+    pub weak_frames: WeakFrames,
     /// The NAV that a frame too weak to be decoded leaves after its end; zero is none.
     weak_frame_reserves: Span,
 }
@@ -122,13 +167,12 @@ impl ShortWay {
     /// What follows from rules and timing.
     pub fn new(rules: &ReceiverRules, timing: &Timing) -> ShortWay {
         let params = timing.params();
-        let after_weak =
-            |applies: bool, span: Span| (params.eifs_after_weak_frames && applies).then_some(span);
+        let as_nav = params.eifs_after_weak_frames && params.eifs_as_nav;
         ShortWay {
             open: rules.capture == Capture::Pairwise,
-            weak_frame_reserves: after_weak(params.eifs_as_nav, timing.eifs).unwrap_or(Span::ZERO),
+            weak_frame_reserves: if as_nav { timing.eifs } else { Span::ZERO },
             uses_eifs: !params.eifs_as_nav,
-            weak_frame_eifs: after_weak(!params.eifs_as_nav, timing.eifs.saturating_sub(timing.difs)),
+            weak_frames: rules.weak_frames,
         }
     }
 
@@ -177,6 +221,8 @@ impl Default for Medium {
                 collided: false,
                 deaf: false,
                 receivable: false,
+                reported: false,
+                rate: Rate(0),
             },
             nav: Changing::default(),
             eifs_until: Changing::default(),
@@ -242,7 +288,7 @@ impl Medium {
     /// Forecasts what will be reserved at the end of the reception, and when the receiver is free, after
     /// something has changed. `reserved` is until when the frame itself reserves the medium if it is intact.
     fn forecast(&mut self, reserved: Time, timing: &Timing) {
-        let Reception { end, receivable, deaf, .. } = self.reception;
+        let Reception { end, reported, deaf, .. } = self.reception;
         let params = timing.params();
         let (nav, eifs_until) = (self.nav.before, self.eifs_until.before);
         (self.nav.after, self.eifs_until.after) = if self.on_air_until > end {
@@ -250,9 +296,7 @@ impl Medium {
             (nav, eifs_until)
         } else if self.reception.intact() {
             (nav.max(reserved), Time::ZERO)
-        } else if (!receivable && !params.eifs_after_weak_frames)
-            || (deaf && !params.eifs_after_missed_frames)
-        {
+        } else if !reported || (deaf && !params.eifs_after_missed_frames) {
             (nav, eifs_until)
         } else if params.eifs_as_nav {
             (nav.max(end + timing.eifs), eifs_until)
@@ -271,6 +315,8 @@ impl Medium {
             distance_m2: signal.distance_m2,
             transmission: signal.transmission,
             receivable: signal.receivable,
+            reported: signal.receivable || rules.weak_frames.include(signal.distance_m2),
+            rate: signal.rate,
             present: true,
             wanted: signal.wanted,
             collided: false,
@@ -298,9 +344,10 @@ impl Medium {
         &mut self,
         now: Time,
         signal: &Signal,
-        weak_frame_eifs: Option<Span>,
+        weak_frames: WeakFrames,
     ) -> bool {
-        let &Signal { end, distance_m2, transmission, receivable, .. } = signal;
+        let &Signal { end, distance_m2, transmission, receivable, rate, .. } = signal;
+        let reported = receivable | weak_frames.include(distance_m2);
         // An intact frame ends EIFS, so that the medium may be idle earlier.
         let ends_eifs = EIFS && receivable && self.eifs_until.after > end;
         if signal.wanted || self.free_from > now || now >= self.patient_until || ends_eifs {
@@ -313,13 +360,23 @@ impl Medium {
             self.eifs_until.before = self.eifs_until.after;
             if receivable {
                 self.eifs_until.after = Time::ZERO;
-            } else if let Some(eifs) = weak_frame_eifs {
-                self.eifs_until.after = end + eifs;
+            } else if reported {
+                self.eifs_until.after = end + weak_frames.eifs;
             }
         }
         let (present, wanted, collided, deaf) = (true, false, false, false);
-        self.reception =
-            Reception { end, distance_m2, transmission, present, wanted, collided, deaf, receivable };
+        self.reception = Reception {
+            end,
+            distance_m2,
+            transmission,
+            present,
+            wanted,
+            collided,
+            deaf,
+            receivable,
+            reported,
+            rate,
+        };
         self.free_from = end;
         true
     }
@@ -328,7 +385,7 @@ impl Medium {
     fn overlap(&mut self, now: Time, arriving: Reception, timing: &Timing, rules: &ReceiverRules) {
         let current = &mut self.reception;
         let survives = match rules.capture {
-            Capture::Pairwise => rules.power_w(current) >= rules.ratio * rules.power_w(&arriving),
+            Capture::Pairwise => rules.power_w(current) >= rules.ratio(current) * rules.power_w(&arriving),
             Capture::Sinr => {
                 self.others.retain(|other| other.1 > now);
                 self.others.push((rules.power_w(&arriving), arriving.end));

@@ -6,6 +6,7 @@
 mod dcf;
 mod medium;
 mod params;
+mod rate_control;
 mod rates;
 mod timing;
 
@@ -13,7 +14,8 @@ mod timing;
 mod tests;
 
 pub use dcf::{Dcf, MacAction};
-pub use medium::{ReceiverRules, ShortWay, Signal};
-pub use params::{Access, BasicRates, DataWait, MacParams, Preamble, ResponseRate, TimeoutMargin};
-pub use rates::{DSSS_BPS, is_dsss};
+pub use medium::{ReceiverRules, ShortWay, Signal, WeakFrames};
+pub use params::{
+    Access, BasicRates, DataWait, MacParams, Preamble, RateControl, ResponseRate, TimeoutMargin,
+};
 pub use timing::Timing;

@@ -57,6 +57,18 @@ choices! {
 }
 
 choices! {
+    /// Who decides about the rate of unicast data frames.
+    pub enum RateControl {
+        /// `data_rate_bps`, or the scenario for single nodes and links.
+        Fixed = "fixed",
+        /// Auto Rate Fallback, for each neighbour.
+        Arf = "arf",
+        /// Adaptive Auto Rate Fallback, for each neighbour.
+        Aarf = "aarf",
+    }
+}
+
+choices! {
     /// How long a station that has sent a CTS waits for the data frame.
     pub enum DataWait {
         /// Until carrier sense must have reported it: the data frame begins a SIFS after the CTS.
@@ -81,8 +93,22 @@ choices! {
 params! {
     /// Parameters of the 802.11 MAC. The defaults are those of the standard for DSSS at 2 Mb/s.
     pub struct MacParams in "mac" {
-        /// Rate of unicast data frames.
+        /// Rate of unicast data frames; with rate control, the rate that each link begins at.
         data_rate_bps: f64 = 2e6, "bit/s", "IEEE 802.11-1999 §15.4", [1e3, 1e9];
+        /// Rate control, for each neighbour by itself. Nodes and links for which the scenario gives a rate
+        /// keep that.
+        rate_control: RateControl = RateControl::Fixed, "", "IEEE 802.11-1999 §9.6";
+        /// ACKs in a row that raise the rate (ARF, AARF).
+        arf_up_after: u32 = 10, "", "Kamerman and Monteban 1997", [1.0, 10_000.0];
+        /// Missing ACKs in a row that lower the rate (ARF, AARF).
+        arf_down_after: u32 = 2, "", "Kamerman and Monteban 1997", [1.0, 255.0];
+        /// Time after a fallback at which the rate is raised in any case (ARF, AARF). The paper does not
+        /// give it; Holland, Vaidya and Bahl (MobiCom 2001) found little difference between 40 and 60 ms.
+        arf_timer_ms: f64 = 50.0, "ms", "Holland, Vaidya and Bahl 2001", [0.1, 1e6];
+        /// By what a failed probe multiplies the number of ACKs that raise the rate, and the timer (AARF).
+        aarf_factor: u32 = 2, "", "Lacage, Manshaei and Turletti 2004", [1.0, 100.0];
+        /// Highest number of ACKs that raise the rate (AARF); at least `arf_up_after`.
+        aarf_max_up_after: u32 = 50, "", "Lacage, Manshaei and Turletti 2004", [1.0, 10_000.0];
         /// Rate of RTS and CTS frames, and of the ACK if `response_rate` says so.
         control_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
         /// Rate of the ACK: the highest basic rate up to that of the frame that it answers (the standard),

@@ -4,17 +4,10 @@
 
 use super::{BasicRates, MacParams, Preamble, ResponseRate};
 use crate::kernel::Span;
-use crate::wire::mac::{ACK_BYTES, Rate};
+use crate::wire::mac::{ACK_BYTES, DSSS_BPS, Rate};
 
-/// The rates of 802.11b in bit/s, the slowest first (§18.4.6).
-pub const DSSS_BPS: [f64; 4] = [1e6, 2e6, 5.5e6, 11e6];
 /// The short preamble and header: 72 bits at 1 Mb/s and 48 bits at 2 Mb/s (802.11b §18.2.2.2).
 const SHORT_PLCP: Span = Span(96_000);
-
-/// Is this one of the rates of 802.11b?
-pub fn is_dsss(bps: f64) -> bool {
-    DSSS_BPS.contains(&bps)
-}
 
 impl BasicRates {
     /// The highest of them in bit/s.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::*;
 use crate::kernel::{Purpose, Span, Streams, Time};
-use crate::radio::{Capture, Propagation, RadioParams};
+use crate::radio::{ByRate, Capture, Propagation, RadioParams};
 use crate::wire::NodeId;
 use crate::wire::arp::ArpMessage;
 use crate::wire::mac::{Body, Class, Frame, FrameKind, Rate};
@@ -51,7 +51,7 @@ impl Bench {
         let stream = Streams::new(1, 0).stream(0, Purpose::Mac);
         let mac = Dcf::new(ME, &timing, stream);
         Bench {
-            rules: ReceiverRules::new(radio),
+            rules: ReceiverRules::new(radio, &timing),
             mac,
             timing,
             heard: Vec::new(),
@@ -104,6 +104,7 @@ impl Bench {
             end: at(us) + frame.airtime,
             distance_m2: Propagation::new(&RadioParams::default()).reach_m2(power_w),
             receivable,
+            rate: frame.rate,
             wanted: receivable && (frame.to == ME || frame.to.is_broadcast()),
             reserves: way.reserves(frame.reserves)[usize::from(receivable)],
             transmission: self.heard.len() as u32,
@@ -113,7 +114,7 @@ impl Bench {
         self.last_bits.sort_unstable();
         let overhear = if way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
         let short_way =
-            self.takes_short_way && way.open && overhear(&mut self.mac, at(us), &signal, way.weak_frame_eifs);
+            self.takes_short_way && way.open && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
         if !short_way {
             self.mac.handle_arrival(at(us), &signal, &self.timing, &self.rules);
         }
@@ -651,15 +652,89 @@ fn any_params() -> impl Strategy<Value = MacParams> {
     prop::sample::select(vec![MacParams::default(), rts_always(), ns2()])
 }
 
+/// With ladders, every rate has its own threshold and capture ratio.
+fn ladders() -> RadioParams {
+    RadioParams { ranges: ByRate::Ladder, capture_ratios: ByRate::Ladder, ..RadioParams::default() }
+}
+
+/// A power that is enough at 1 Mb/s, and with it for the PLCP header, and not at 2 Mb/s.
+const FOR_HEADERS: f64 = 3e-10;
+
+/// ```text
+/// other  |--data--|        DIFS, or EIFS of 364 µs, and slots
+/// me          ^send
+/// ```
+/// §9.2.3.4: EIFS follows a frame whose beginning the physical layer has reported and that did not arrive.
+#[test]
+fn a_frame_of_which_only_the_header_is_decoded_is_followed_by_eifs() {
+    let waits = |radio: &RadioParams, takes_short_way: bool, power_w: f64| {
+        let mut bench = Bench { takes_short_way, ..Bench::with_radio(&MacParams::default(), radio) };
+        bench.hear_at(0.0, data(OTHER, PEER), power_w).send(500.0, NodeId::BROADCAST).until(9000.0);
+        bench.sent()[0].0 - 1000.0
+    };
+    for takes_short_way in [true, false] {
+        let too_weak = waits(&ladders(), takes_short_way, 1e-10);
+        assert_eq!(waits(&RadioParams::default(), takes_short_way, FOR_HEADERS), too_weak);
+        assert_eq!(waits(&ladders(), takes_short_way, FOR_HEADERS) - too_weak, 364.0 - 50.0);
+    }
+}
+
+/// The ladder asks 7 dB of a frame at 1 Mb/s and 19 dB at 11 Mb/s, where all else asks 10 dB.
+#[test]
+fn with_a_ladder_slow_frames_survive_what_destroys_fast_ones() {
+    let survives = |radio: &RadioParams, rate: u8, weaker_by_db: f64| {
+        let mut bench = Bench::with_radio(&MacParams::default(), radio);
+        let first = Frame { rate: Rate(rate), ..data(PEER, ME) };
+        let other_w = STRONG / libm::pow(10.0, weaker_by_db / 10.0);
+        bench.hear(0.0, first).hear_at(100.0, data(OTHER, PEER), other_w).until(5000.0);
+        bench.when(|action| matches!(action, MacAction::Deliver { .. })).is_some()
+    };
+    for (rate, needs_db) in [(0, 7.0), (1, 10.0), (2, 14.0), (3, 19.0)] {
+        assert!(survives(&ladders(), rate, needs_db + 0.1) && !survives(&ladders(), rate, needs_db - 0.1));
+        assert!(
+            survives(&RadioParams::default(), rate, 10.1) && !survives(&RadioParams::default(), rate, 9.9)
+        );
+    }
+}
+
+/// An ACK has the rate of its data frame here (§9.6), so both rates show in what the station sends and waits.
+#[test]
+fn each_link_may_have_its_own_rate() {
+    let mut bench = Bench::new(&MacParams::default());
+    bench.mac.fix_rate(None, Rate(3));
+    bench.mac.fix_rate(Some(OTHER), Rate(0));
+    bench.send(1000.0, PEER).until(9000.0);
+    bench.send(200_000.0, OTHER).until(400_000.0);
+    let data_of = |to: NodeId| {
+        let sent = bench.frames().find(|(_, frame)| frame.to == to).expect("a frame to the neighbour");
+        (sent.1.rate, sent.1.airtime.0, sent.1.reserves.0 / 1000)
+    };
+    // 64 bytes, and an ACK of 14 bytes after SIFS; the Duration field is rounded up.
+    assert_eq!(data_of(PEER), (Rate(3), 192_000 + 46_545, 10 + 192 + 11));
+    assert_eq!(data_of(OTHER), (Rate(0), 192_000 + 512_000, 10 + 192 + 112));
+}
+
+/// Two attempts at 11 Mb/s, then two at 5.5, two at 2, and the rest at 1 Mb/s.
+#[test]
+fn arf_lowers_the_rate_of_a_frame_that_is_not_acknowledged() {
+    let params = MacParams { data_rate_bps: 11e6, rate_control: RateControl::Arf, ..MacParams::default() };
+    let mut bench = Bench::new(&MacParams { arf_timer_ms: 1e6, ..params });
+    bench.send(1000.0, PEER).until(1e6);
+    let rates: Vec<u8> = bench.frames().map(|(_, frame)| frame.rate.0).collect();
+    assert_eq!(rates, [3, 3, 2, 2, 1, 1, 0]);
+}
+
 proptest! {
     /// The short way for frames of others changes nothing.
     #[test]
     fn overhearing_is_arriving(
         params in any_params(),
         sinr in any::<bool>(),
-        steps in prop::collection::vec((0u64..1500, 0u32..4, 100u64..1500, any::<bool>()), 1..40),
+        ladder in any::<bool>(),
+        steps in prop::collection::vec((0u64..1500, 0u32..4, 100u64..1500, 0u8..3), 1..40),
     ) {
-        let radio = RadioParams { capture: if sinr { Capture::Sinr } else { Capture::Pairwise }, ..RadioParams::default() };
+        let radio = if ladder { ladders() } else { RadioParams::default() };
+        let radio = RadioParams { capture: if sinr { Capture::Sinr } else { Capture::Pairwise }, ..radio };
         let act = |takes_short_way: bool| {
             let mut bench = Bench { takes_short_way, ..Bench::with_radio(&params, &radio) };
             let mut us = 0.0;
@@ -670,8 +745,10 @@ proptest! {
                 match kind {
                     0 if bench.mac.is_ready() => { bench.send(us, PEER); }
                     _ => {
-                        let power = if weak { STRONG / 1e3 } else { STRONG };
-                        bench.hear_at(us, frame(FrameKind::Data, OTHER, to, airtime, 2 * airtime), power);
+                        let power = [STRONG, FOR_HEADERS, STRONG / 1e3][usize::from(weak)];
+                        let rate = Rate((airtime % 4) as u8);
+                        let heard = frame(FrameKind::Data, OTHER, to, airtime, 2 * airtime);
+                        bench.hear_at(us, Frame { rate, ..heard }, power);
                     }
                 }
             }

@@ -139,8 +139,9 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BasicRates, DSSS_BPS, Preamble, ResponseRate};
+    use super::super::{BasicRates, Preamble, ResponseRate};
     use super::*;
+    use crate::wire::mac::DSSS_BPS;
 
     #[test]
     fn times_of_dsss_at_2_mbps() {

@@ -15,7 +15,7 @@ use crate::mac::{ShortWay, Signal};
 use crate::observe::RecordKind;
 use crate::radio::Arrival;
 use crate::wire::NodeId;
-use crate::wire::mac::{Body, Frame};
+use crate::wire::mac::{Body, Frame, Rate};
 
 use super::{Network, Target};
 
@@ -23,6 +23,8 @@ use super::{Network, Target};
 struct Transmission {
     slot: Slot,
     frame: Option<Frame>,
+    /// The squared distance up to which the frame can be received, in m².
+    receive_m2: f64,
     start: Time,
     phase: Phase,
     /// How many the first bit has not reached yet, in the phase of first bits.
@@ -104,6 +106,7 @@ impl Network {
         let transmission = &mut self.air.transmissions[at as usize];
         // Routing may listen to IP packets for others.
         transmission.tapped = self.taps && matches!(frame.body.as_deref(), Some(Body::Ip(_)));
+        transmission.receive_m2 = self.reaches_m2[frame.rate.index()];
         transmission.frame = Some(frame);
         transmission.start = self.now;
         transmission.phase = Phase::Start;
@@ -141,7 +144,8 @@ impl Network {
         };
         self.index.compute(template.from.0, self.now);
         if template.tapped {
-            let receivable = self.index.arrivals(template.from.0).filter(|arrival| arrival.receivable);
+            let reached = self.index.arrivals(template.from.0, template.receive_m2);
+            let receivable = reached.filter(|arrival| arrival.receivable);
             transmission.receivers.extend(receivable.map(|arrival| (arrival.delay_ns, arrival.node)));
         }
         if self.now + self.air.longest < self.agenda.peek_time().min(self.end) {
@@ -180,16 +184,16 @@ impl Network {
     ) {
         remaining.clear();
         if !self.short_way.open {
-            remaining.extend(self.index.arrivals(template.from.0));
+            remaining.extend(self.index.arrivals(template.from.0, template.receive_m2));
             return;
         }
-        let (stations, weak_frame_eifs) = (self.stations.as_mut_slice(), self.short_way.weak_frame_eifs);
+        let (stations, weak_frames) = (self.stations.as_mut_slice(), self.short_way.weak_frames);
         remaining.resize(self.index.candidates(template.from.0), Arrival::default());
         let mut left = 0;
-        for arrival in self.index.arrivals(template.from.0) {
+        for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
             let (now, signal) = template.at(&arrival, TO_ALL || template.to.0 == arrival.node);
             let mac = &mut stations[arrival.node as usize].mac;
-            if !mac.overhear::<EIFS>(now, &signal, weak_frame_eifs) {
+            if !mac.overhear::<EIFS>(now, &signal, weak_frames) {
                 remaining[left] = arrival;
                 left += 1;
             }
@@ -200,7 +204,8 @@ impl Network {
     /// Puts the first bits of a transmission among those that are under way.
     fn queue_frame_starts(&mut self, at: u32, template: &Template) {
         let before = self.air.frame_starts.len();
-        self.air.frame_starts.extend(self.index.arrivals(template.from.0).map(|arrival| FrameStart {
+        let reached = self.index.arrivals(template.from.0, template.receive_m2);
+        self.air.frame_starts.extend(reached.map(|arrival| FrameStart {
             due: template.start + Span(arrival.delay_ns.into()),
             arrival,
             transmission: at,
@@ -244,14 +249,14 @@ impl Network {
 
     /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
     fn overhear(&mut self, arrival: &Arrival, template: &Template) -> bool {
-        let ShortWay { open, uses_eifs, weak_frame_eifs, .. } = self.short_way;
+        let ShortWay { open, uses_eifs, weak_frames, .. } = self.short_way;
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
         let (now, signal) = template.at(arrival, meant);
         let mac = &mut self.stations[arrival.node as usize].mac;
         open && if uses_eifs {
-            mac.overhear::<true>(now, &signal, weak_frame_eifs)
+            mac.overhear::<true>(now, &signal, weak_frames)
         } else {
-            mac.overhear::<false>(now, &signal, weak_frame_eifs)
+            mac.overhear::<false>(now, &signal, weak_frames)
         }
     }
 
@@ -363,6 +368,7 @@ impl Transmission {
         Transmission {
             slot,
             frame: None,
+            receive_m2: 0.0,
             start: Time::ZERO,
             phase: Phase::Start,
             unreached: 0,
@@ -374,9 +380,10 @@ impl Transmission {
 
     /// What all receivers get alike.
     fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
-        let &Frame { from, to, airtime, reserves, .. } = self.frame.as_ref()?;
+        let &Frame { from, to, airtime, reserves, rate, .. } = self.frame.as_ref()?;
         let (start, reserves, tapped) = (self.start, way.reserves(reserves), self.tapped);
-        Some(Template { start, from, to, airtime, reserves, transmission: at, tapped })
+        let receive_m2 = self.receive_m2;
+        Some(Template { start, from, to, airtime, rate, receive_m2, reserves, transmission: at, tapped })
     }
 
     /// When the last bit reaches the next receiver; none after the last.
@@ -393,6 +400,8 @@ struct Template {
     from: NodeId,
     to: NodeId,
     airtime: Span,
+    rate: Rate,
+    receive_m2: f64,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
     transmission: u32,
@@ -409,6 +418,7 @@ impl Template {
             end: Time(now.0 + self.airtime.0),
             distance_m2: arrival.distance_m2,
             receivable: arrival.receivable,
+            rate: self.rate,
             wanted: meant & arrival.receivable,
             reserves: self.reserves[usize::from(arrival.receivable)],
             transmission: self.transmission,

@@ -9,7 +9,7 @@ use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recording, Routes, Sampler};
 use crate::radio::{Index, Propagation};
-use crate::routing::{StaticRoutes, shortest_hops};
+use crate::routing::StaticRoutes;
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
@@ -28,7 +28,8 @@ impl Network {
         let warmup = Time::from_secs(scenario.warmup_s);
         let propagation = Propagation::new(&params.radio);
         let paths: Vec<Path> = scenario.movement.iter().map(Path::new).collect();
-        let (timing, rules) = (Timing::new(&params.mac), ReceiverRules::new(&params.radio));
+        let timing = Timing::new(&params.mac);
+        let rules = ReceiverRules::new(&params.radio, &timing);
         let mut network = Network {
             now: Time::ZERO,
             end,
@@ -36,6 +37,7 @@ impl Network {
             agenda: EventQueue::new(),
             targets: Vec::new(),
             short_way: ShortWay::new(&rules, &timing),
+            reaches_m2: timing.rates_bps().map(|bps| propagation.receive_m2(bps)).collect(),
             timing,
             rules,
             link_layer_delay: Span::from_micros(params.network.link_layer_delay_us),
@@ -101,8 +103,12 @@ impl Network {
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));
+            let mut mac = Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac));
+            for own in scenario.rates.iter().filter(|rate| rate.src == node) {
+                mac.fix_rate(own.dst.map(NodeId), self.timing.rate(own.rate_bps));
+            }
             self.stations.push(Station {
-                mac: Dcf::new(NodeId(node), &self.timing, streams.stream(node, Purpose::Mac)),
+                mac,
                 queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp),
                 routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
@@ -116,11 +122,10 @@ impl Network {
 /// What makes a node's routing protocol, one of the simulator's own.
 fn routing_maker(scenario: &Scenario) -> Box<RoutingMaker<'static>> {
     scenario.routing.maker(&scenario.params).unwrap_or_else(|| {
-        let range_m = Propagation::new(&scenario.params.radio).receive_range_m();
         let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
         let ends: Vec<NodeId> =
             scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
-        let routes = Arc::new(shortest_hops(&positions, range_m, &ends));
+        let routes = Arc::new(scenario.params.shortest_hops(&scenario.rates, &positions, &ends));
         Box::new(move |node, _| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
     })
 }

@@ -124,6 +124,8 @@ struct Network {
     timing: Timing,
     rules: ReceiverRules,
     short_way: ShortWay,
+    /// The squared distance up to which a frame can be received, by its rate, in m².
+    reaches_m2: Vec<f64>,
     link_layer_delay: Span,
     arp_delay: Span,
     data_ttl: u8,

@@ -5,7 +5,6 @@ use crate::observe::{
     ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals,
     ProgressTotals, RunResult, RunTotals, WebTotals,
 };
-use crate::radio::Propagation;
 use crate::scenario::Scenario;
 use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
 use crate::wire::mac::Body;
@@ -124,7 +123,7 @@ pub(super) fn paths_of_flows(
     let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
     let query = Query {
         movement: &scenario.movement,
-        range_m: Propagation::new(&scenario.params.radio).receive_range_m(),
+        range_m: scenario.params.link_range_m(),
         window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
         step: STEP,
         pairs: &pairs,

@@ -19,6 +19,7 @@ fn a_broken_invariant_ends_the_run() {
         routing: RoutingKind::Static,
         params: profile("rfc").expect("the profile exists"),
         flows: vec![Flow { src: 0, dst: 1, start_s: 1.0, stop_s: None, throttle_bps: None, kind }],
+        rates: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };
     let mut network = Network::new(&scenario, Options::default(), None);

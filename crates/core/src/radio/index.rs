@@ -250,12 +250,13 @@ impl Index {
             .extend(nodes.map(|node| here.distance2(current[node].position(&paths[node], now))));
     }
 
-    /// What each node within carrier-sense range gets of the transmission of `from` that was computed last.
-    /// Their order is fixed but means nothing.
+    /// What each node within carrier-sense range gets of the transmission of `from` that was computed last,
+    /// if such a frame can be received up to the squared distance `receive_m2`. Their order is fixed but
+    /// means nothing.
     #[inline(always)]
-    pub fn arrivals(&self, from: u32) -> impl Iterator<Item = Arrival> {
+    pub fn arrivals(&self, from: u32, receive_m2: f64) -> impl Iterator<Item = Arrival> {
         let Reached { distances_m2, delays_ns } = self.reached(from);
-        let Propagation { sense_m2, receive_m2, .. } = self.propagation;
+        let sense_m2 = self.propagation.sense_m2;
         let candidates = self.candidates[from as usize].nodes.iter().zip(distances_m2).zip(delays_ns);
         candidates.filter(move |&((_, &distance_m2), _)| distance_m2 <= sense_m2).map(
             move |((&node, &distance_m2), &delay_ns)| Arrival {
@@ -451,7 +452,7 @@ mod tests {
             for (ms, from) in asks {
                 let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);
                 index.compute(from, now);
-                let mut found: Vec<u32> = index.arrivals(from).map(|arrival| arrival.node).collect();
+                let mut found: Vec<u32> = index.arrivals(from, 0.0).map(|arrival| arrival.node).collect();
                 found.sort_unstable();
                 prop_assert_eq!(index.sensed(from), found.len() as u64);
                 prop_assert_eq!(found, everybody(&paths, &propagation, from, now));

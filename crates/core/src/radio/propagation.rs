@@ -9,19 +9,21 @@ use std::f64::consts::PI;
 
 use super::RadioParams;
 use crate::kernel::Span;
+use crate::wire::mac::{DSSS_BPS, dsss_place};
 
 /// Speed of light in vacuum, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
 /// The speed of light that ns-2 uses for its wavelength; the default thresholds were computed with it.
 const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
 
-/// Power as a function of squared distance, with the two thresholds turned into squared distances.
+/// Power as a function of squared distance, with thresholds turned into squared distances.
 #[derive(Clone, Copy, Debug)]
 pub struct Propagation {
     free_space: f64,
     two_ray: f64,
     crossover_m2: f64,
-    pub(super) receive_m2: f64,
+    /// At the rates of 802.11b, in their order, and at all others.
+    receive_m2: [f64; DSSS_BPS.len() + 1],
     pub(super) sense_m2: f64,
 }
 
@@ -38,12 +40,16 @@ impl Propagation {
             free_space: radiated * per_wave * per_wave,
             two_ray: radiated * height2 * height2,
             crossover_m2: crossover_m * crossover_m,
-            receive_m2: 0.0,
+            receive_m2: [0.0; DSSS_BPS.len() + 1],
             sense_m2: 0.0,
         };
-        model.receive_m2 = model.reach_m2(params.receive_threshold_w);
+        let [one, two, five, eleven] = DSSS_BPS;
+        let reach_m2 = |bps| model.reach_m2(params.receive_threshold_at_w(bps));
+        let receive_m2 = [one, two, five, eleven, f64::NAN].map(reach_m2);
+        model.receive_m2 = receive_m2;
         // Nothing is received that is not sensed.
-        model.sense_m2 = model.reach_m2(params.carrier_sense_threshold_w).max(model.receive_m2);
+        model.sense_m2 =
+            receive_m2.into_iter().fold(model.reach_m2(params.carrier_sense_threshold_w), f64::max);
         model
     }
 
@@ -63,9 +69,9 @@ impl Propagation {
         }
     }
 
-    /// Can a frame from this squared distance (m²) be received?
-    pub fn receives(&self, distance_m2: f64) -> bool {
-        distance_m2 <= self.receive_m2
+    /// The squared distance (m²) up to which frames at this rate can be received.
+    pub fn receive_m2(&self, rate_bps: f64) -> f64 {
+        self.receive_m2[dsss_place(rate_bps).unwrap_or(DSSS_BPS.len())]
     }
 
     /// Is a transmission from this squared distance (m²) sensed?
@@ -73,9 +79,14 @@ impl Propagation {
         distance_m2 <= self.sense_m2
     }
 
-    /// The distance up to which frames can be received, in m.
-    pub fn receive_range_m(&self) -> f64 {
-        self.receive_m2.sqrt()
+    /// The distance up to which frames at this rate can be received, in m.
+    pub fn receive_range_m(&self, rate_bps: f64) -> f64 {
+        self.receive_m2(rate_bps).sqrt()
+    }
+
+    /// The distance up to which frames at any rate can be received, in m.
+    pub fn farthest_range_m(&self) -> f64 {
+        self.receive_m2.into_iter().fold(0.0, f64::max).sqrt()
     }
 
     /// The distance up to which transmissions are sensed, in m.
@@ -111,6 +122,9 @@ impl Propagation {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "the same computation gives the same bits")]
+
+    use super::super::ByRate;
     use super::*;
     use proptest::prelude::*;
 
@@ -120,9 +134,27 @@ mod tests {
 
     #[test]
     fn the_wavelan_card_reaches_250_and_550_metres() {
-        assert!((wavelan().receive_range_m() - 250.0).abs() < 0.1);
+        for bps in DSSS_BPS.into_iter().chain([54e6]) {
+            assert!((wavelan().receive_range_m(bps) - 250.0).abs() < 0.1);
+        }
         assert!((wavelan().sense_range_m() - 550.0).abs() < 0.1);
         assert!((wavelan().crossover_m2.sqrt() - 86.14).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_ladder_reaches_297_250_199_and_149_metres() {
+        let model = Propagation::new(&RadioParams { ranges: ByRate::Ladder, ..RadioParams::default() });
+        assert_eq!(DSSS_BPS.map(|bps| model.receive_range_m(bps).round()), [297.0, 250.0, 199.0, 149.0]);
+        assert_eq!(model.receive_m2(2e6), wavelan().receive_m2(2e6));
+        assert_eq!(model.farthest_range_m(), model.receive_range_m(1e6));
+        assert_eq!(model.sense_range_m(), wavelan().sense_range_m());
+    }
+
+    #[test]
+    fn whatever_is_received_is_sensed() {
+        let radio = RadioParams { ranges: ByRate::Ladder, step_1_db: -30.0, ..RadioParams::default() };
+        let model = Propagation::new(&radio);
+        assert_eq!(model.sense_range_m(), model.receive_range_m(1e6));
     }
 
     #[test]

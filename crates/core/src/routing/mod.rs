@@ -26,7 +26,7 @@ pub mod tsr;
 #[cfg(test)]
 pub(crate) mod testbench;
 
-pub use static_routes::{RouteTable, StaticRoutes, shortest_hops};
+pub use static_routes::{RouteTable, StaticRoutes, shortest_hops, shortest_hops_over};
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};

@@ -38,19 +38,29 @@ impl RouteTable {
 /// Routes of fewest hops to each of `destinations`, between nodes at `positions` (in order of their numbers)
 /// that hear each other at distances up to `range_m` metres.
 pub fn shortest_hops(positions: &[Point], range_m: f64, destinations: &[NodeId]) -> RouteTable {
+    shortest_hops_over(positions, range_m, destinations, |_, _| true)
+}
+
+/// The same over those links only that `carry` data from the first node to the second.
+pub fn shortest_hops_over(
+    positions: &[Point],
+    range_m: f64,
+    destinations: &[NodeId],
+    carry: impl Fn(u32, u32) -> bool,
+) -> RouteTable {
     let graph = Graph::at(positions, range_m);
     let known = destinations.iter().filter(|dst| dst.index() < positions.len());
-    RouteTable { trees: known.map(|&dst| (dst, tree(&graph, dst))).collect() }
+    RouteTable { trees: known.map(|&dst| (dst, tree(&graph, dst, &carry))).collect() }
 }
 
 /// Every node's next hop to `dst`.
-fn tree(graph: &Graph, dst: NodeId) -> Box<[NodeId]> {
+fn tree(graph: &Graph, dst: NodeId, carry: &impl Fn(u32, u32) -> bool) -> Box<[NodeId]> {
     let mut hops = vec![u32::MAX; graph.nodes()];
     let mut queue = VecDeque::from([dst.0]);
     hops[dst.index()] = 0;
     while let Some(node) = queue.pop_front() {
         for &next in graph.neighbours(node) {
-            if hops[next as usize] == u32::MAX {
+            if hops[next as usize] == u32::MAX && carry(next, node) {
                 hops[next as usize] = hops[node as usize] + 1;
                 queue.push_back(next);
             }
@@ -59,7 +69,8 @@ fn tree(graph: &Graph, dst: NodeId) -> Box<[NodeId]> {
     let next_hop = |node: u32| match hops[node as usize] {
         0 | u32::MAX => NodeId::BROADCAST,
         own => {
-            let nearer = graph.neighbours(node).iter().find(|next| hops[**next as usize] == own - 1);
+            let mut neighbours = graph.neighbours(node).iter();
+            let nearer = neighbours.find(|next| hops[**next as usize] == own - 1 && carry(node, **next));
             nearer.map_or(NodeId::BROADCAST, |&next| NodeId(next))
         }
     };

@@ -94,6 +94,14 @@ impl FrameKind {
     }
 }
 
+/// The rates of 802.11b in bit/s, the slowest first (802.11b-1999 §18.2.3.3: what a PLCP header can name).
+pub const DSSS_BPS: [f64; 4] = [1e6, 2e6, 5.5e6, 11e6];
+
+/// The place of a rate among those of 802.11b; none if it is not one of them.
+pub fn dsss_place(bps: f64) -> Option<usize> {
+    DSSS_BPS.iter().position(|dsss| dsss.total_cmp(&bps).is_eq())
+}
+
 /// One of the rates of a run, by its place in the MAC's table of them, the slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Rate(pub u8);

@@ -14,6 +14,7 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         routing: RoutingKind::Static,
         params: profile("rfc").expect("the profile exists"),
         flows,
+        rates: Vec::new(),
         movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }
 }
