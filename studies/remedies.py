@@ -122,6 +122,8 @@ def page(runs: pd.DataFrame, shown: dict[str, Outage]) -> str:
         "",
         *(ranking(sessions, listed).to_markdown() for sessions, listed in listed_by.items()),
         by_speed(runs, len(systems)).to_markdown(),
+        said["elsewhere"],
+        "",
         said["outage"],
         "",
         in_outage(shown).to_markdown(),
