@@ -145,7 +145,8 @@ def ranked(runs: pd.DataFrame) -> dict[int, list[Standing]]:
 
 
 def _figure(name: str, made: Outage) -> str:
-    text = f"{name}: {made.segments} segments in order after 60 s, {made.timeouts} timeouts"
+    timeouts = "1 timeout" if made.timeouts == 1 else f"{made.timeouts} timeouts"
+    text = f"{name}: {made.segments} segments in order after 60 s, {timeouts}"
     return f"![{text}](figures/remedies/{slug(name)}.svg)"
 
 
