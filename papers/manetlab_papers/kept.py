@@ -55,8 +55,10 @@ class Maker:
 
     @property
     def origin(self) -> str:
-        """What made the runs, and what confirmed them."""
-        return f"{self.code} (confirmed by {self.confirmed})" if self.confirmed else self.code
+        """What made the runs, and which later code confirmed them."""
+        return (
+            f"{self.code}, confirmed by {self.confirmed.partition(',')[0]}" if self.confirmed else self.code
+        )
 
 
 @dataclass(frozen=True)

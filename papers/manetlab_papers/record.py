@@ -239,10 +239,13 @@ def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:
         "“In part”: the claim speaks of several systems, and the verdict is on those that are run here."
     )
     for scale in SCALES:
-        codes = sorted({(each.date, each.code) for each in of.values() if each.scale == scale and each.code})
-        if codes:
-            text = "; ".join(f"{date} by {code}" for date, code in codes)
-            table.notes.append(f"{scale.capitalize()} runs: {text}.")
+        made = [each for each in of.values() if each.scale == scale and each.code]
+        if made:
+            # Runs of an experiment may be of several versions.
+            codes = sorted({code for each in made for code in each.code.split("; ")})
+            days = sorted({each.date for each in made if each.date})
+            when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
+            table.notes.append(f"{scale.capitalize()} runs: {when} by {'; '.join(codes)}.".replace("  ", " "))
     stale = sum(bool(each.stale) for each in of.values())
     if stale:
         what = "verdict is stale" if stale == 1 else "verdicts are stale"

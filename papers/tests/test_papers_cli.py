@@ -53,7 +53,7 @@ def test_show_prints_a_claim_with_its_rule() -> None:
         (["show", "table-1"], "put the paper's key before it"),
         (["reproduce", "tabel-4.2"], "do you mean table-4.2"),
         (["reproduce", "osipov2007/fig-9"], "cannot be run yet"),
-        (["reproduce", "choi2004"], "no experiment of this paper"),
+        (["reproduce", "osipov2007"], "no experiment of this paper"),
         (["list", "--paper", "dyer"], "dyer200"),
     ],
 )
