@@ -288,26 +288,27 @@ fn queued_reply(params: &DsrParams, offered: &[u32]) -> Result<Vec<u32>, DropRea
     }
 }
 
-/// The link that failed is ME → 2. In ns-2.35 replies that waited for it are checked for 2 → 6, the link
-/// after it on their way, and the one whose transmission failed for ME → 2.
+/// The link that failed is ME → 2. In ns-2.35 replies that waited for it are checked for ME → 6, past the
+/// next hop on their way, and the one whose transmission failed for ME → 2.
 #[test]
-fn in_the_ns_2_set_queued_replies_are_checked_for_the_link_after_the_next_hop() {
+fn in_the_ns_2_set_queued_replies_are_checked_for_a_link_past_the_next_hop() {
     let checked = DsrParams { check_queued_replies: true, ..ns_2() };
     let (salvaged, dropped) = (Ok(vec![ME, 4, 5]), Err(DropReason::LinkFailure));
     for (offered, of_ns_2, of_checked) in [
         (&[5, 3, 2, ME, 9][..], &salvaged, &dropped),
         (&[5, 3, ME, 2, 9], &salvaged, &dropped),
-        (&[5, 6, 2, 9], &dropped, &salvaged),
-        (&[5, 2, 6, 9], &dropped, &salvaged),
-        (&[5, 6, 2, ME, 9], &dropped, &dropped),
-        (&[5, 6, 7, 9], &salvaged, &salvaged),
+        (&[5, 6, 2, ME, 9], &salvaged, &dropped),
+        (&[5, 6, ME, 9], &dropped, &salvaged),
+        (&[5, ME, 6, 9], &dropped, &salvaged),
+        (&[5, 6, ME, 2, 9], &dropped, &dropped),
+        (&[5, 6, 2, 9], &salvaged, &salvaged),
     ] {
         assert_eq!(&queued_reply(&ns_2(), offered), of_ns_2, "{offered:?} in the set");
         assert_eq!(&queued_reply(&checked, offered), of_checked, "{offered:?}, checked");
     }
 }
 
-/// There is no link after the last one.
+/// There is no node past the last one.
 #[test]
 fn in_the_ns_2_set_a_queued_reply_whose_next_hop_is_its_end_is_salvaged() {
     for (params, salvaged) in [(ns_2(), 1), (DsrParams { check_queued_replies: true, ..ns_2() }, 0)] {

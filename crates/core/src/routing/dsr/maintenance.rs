@@ -73,8 +73,9 @@ impl Dsr {
             Some([self.node, next_hop])
         } else {
             // In ns-2.35 a packet's place on its source route moves on when the packet is queued, and is put
-            // back only for the one whose transmission failed.
-            header.next_hop_of(next_hop).map(|after| [next_hop, after])
+            // back only for the one whose transmission failed. Of others the node takes the link from itself
+            // to the node after that place for dead.
+            header.next_hop_of(next_hop).map(|after| [self.node, after])
         };
         self.rescue(now, packet, header, dead, actions);
         if self.params.error_per_source {

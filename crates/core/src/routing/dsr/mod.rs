@@ -146,8 +146,8 @@ params! {
         /// reply is to test the path that it takes.
         salvage_replies: bool = false, "", "RFC 4728 §8.3.6; ns-2.35 dsragent.cc";
         /// Check replies that waited in the interface queue for the link that failed as the one whose
-        /// transmission failed is checked. Off: as in ns-2, they are checked for the link after it on their
-        /// way, so that replies that offer the dead link are salvaged.
+        /// transmission failed is checked. Off: as in ns-2, they are checked for a link from this node to the
+        /// node after its next hop, so that replies that offer the dead link are salvaged.
         check_queued_replies: bool = true, "", "ns-2.35 dsragent.cc";
         /// MAX_SALVAGE_COUNT: the maximum number of times that a packet is salvaged.
         max_salvages: u32 = 15, "", "RFC 4728 §9", [0.0, 255.0];
