@@ -40,7 +40,8 @@ fn bound_s(routing: RoutingKind, params: &Params) -> f64 {
         RoutingKind::Aodv => 2.0 * params.aodv.node_traversal_ms * 1e-3 * f64::from(params.aodv.net_diameter),
         // What has no route waits at any node until an update brings one.
         RoutingKind::Dsdv => f64::from(params.dsdv.missed_updates) * params.dsdv.update_interval_s,
-        RoutingKind::Dsr => params.dsr.buffer_timeout_s,
+        // TSR holds packets in the buffer of DSR.
+        RoutingKind::Dsr | RoutingKind::Tsr => params.dsr.buffer_timeout_s,
         RoutingKind::Adv => params.adv.other_buffer_timeout_s,
         _ => 0.0,
     }
