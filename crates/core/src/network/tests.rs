@@ -1,9 +1,13 @@
-//! What ends a run.
+//! What ends a run, and what layers tell each other in one.
 
-use super::{Network, Options, RunError};
+use super::{Network, Options, RunError, run};
+use crate::kernel::{Span, Streams};
 use crate::mobility::Trajectory;
+use crate::mobility::waypoint::{self, WaypointParams};
+use crate::observe::RunResult;
 use crate::profile::profile;
-use crate::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use crate::scenario::{Carrier, Flow, FlowKind, RoutingKind, Scenario};
+use crate::traffic::WebCycle;
 use crate::wire::adp::Segment;
 use crate::wire::{FlowId, NodeId, Packet, Payload};
 
@@ -32,4 +36,58 @@ fn a_broken_invariant_ends_the_run() {
     let wanted = RunError::Broken { what, node: 0, at_s: 0.0 };
     assert_eq!(network.run_to_end(&mut || true), Err(wanted.clone()));
     assert_eq!(wanted.to_string(), format!("at 0 s, node 0: {what}"));
+}
+
+/// TSR under a whole network: transfers, messages over TCP and a Web session, with senders that react to
+/// notices and others. The books balance, and destinations answer.
+#[test]
+fn tsr_holds_the_packets_of_every_kind_of_tcp() {
+    let cycle = WebCycle { think_s: 0.5, request_bytes: 300, server_delay_s: 0.1, replies_bytes: vec![9000] };
+    let poisson =
+        FlowKind::Poisson { transport: Carrier::Tcp, bytes: 900, interval_s: 0.05, max_packets: None };
+    let kinds = [
+        FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(512) },
+        poisson,
+        FlowKind::Web { cycles: vec![cycle; 1000] },
+    ];
+    for (kind, sender) in kinds.into_iter().zip(["reno", "elfn", "tcp-f"]) {
+        for name in [sender, "reno"] {
+            let result = among_breaking_links(kind.clone(), name);
+            let holds = result.totals.holds.expect("TSR has holds");
+            assert!(
+                holds.holds > 3 && holds.probes_sent > 3 && holds.probes_answered > 0,
+                "{name}: {holds:?}"
+            );
+            assert!(holds.holds_answered > 0 && holds.holds >= holds.holds_answered + holds.holds_timed_out);
+            assert!(result.audit.balanced);
+        }
+    }
+}
+
+/// A flow between two of 25 nodes that move fast.
+fn among_breaking_links(kind: FlowKind, sender: &str) -> RunResult {
+    let field = WaypointParams {
+        nodes: 25,
+        width_m: 1000.0,
+        height_m: 500.0,
+        speed_min: 20.0,
+        speed_max: 30.0,
+        ..WaypointParams::default()
+    };
+    let movement =
+        waypoint::generate(&field, Span::from_secs(60.0), &Streams::new(7, 0)).expect("a usable field");
+    let mut params = profile("cmu-1998").expect("the profile exists");
+    assert!(params.tcp.apply_sender(sender), "{sender}");
+    let scenario = Scenario {
+        duration_s: 60.0,
+        warmup_s: 0.0,
+        seed: 7,
+        replication: 0,
+        routing: RoutingKind::Tsr,
+        params,
+        flows: vec![Flow { src: 0, dst: 1, start_s: 1.0, stop_s: None, throttle_bps: None, kind }],
+        rates: Vec::new(),
+        movement,
+    };
+    run(&scenario, false).expect("it runs, and its books balance").result
 }

@@ -4,7 +4,7 @@ use super::{sender, session};
 use crate::flow::End;
 use crate::flow::testbench::{Fault, Pair, ms};
 use crate::observe::{FlowMeasures, WebMeasures};
-use crate::routing::Notice;
+use crate::routing::{HoldStep, Notice};
 use crate::wire::NodeId;
 
 fn of_web(pair: &Pair) -> WebMeasures {
@@ -102,6 +102,19 @@ fn notices_reach_the_connection_that_sends_from_their_end() {
         of_web(&pair).delivered_bytes - 300
     };
     assert_eq!((replies_after(End::Source), replies_after(End::Destination)), (2090, 0));
+}
+
+/// A request is on its way from the client, its replies are not: only the client has a sender.
+#[test]
+fn the_connection_of_a_session_that_sends_tells_its_timeout() {
+    let mut pair = Pair::new(session(1));
+    pair.run(2050);
+    for (at, dst) in [(End::Source, 1), (End::Destination, 0)] {
+        pair.notify(at, Notice::Hold { dst: NodeId(dst), step: HoldStep::Begins });
+    }
+    let told = pair.lines(&["tells"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("source tells a timeout of"), "{told:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{fates, messages, of_messages, of_tcp, sender, transfer};
 use crate::flow::testbench::{Fault, Pair, ms};
 use crate::flow::{Action, End};
 use crate::profile::profile;
-use crate::routing::Notice;
+use crate::routing::{HoldStep, Notice};
 use crate::scenario::{Carrier, RoutingKind};
 use crate::transport::tcp::SENDER_NAMES;
 use crate::wire::NodeId;
@@ -68,6 +68,10 @@ fn timeouts_in_a_row_are_counted_until_an_ack() {
     assert_eq!(times, [1000, 2000, 4000, 8000]);
     let tcp = of_tcp(pair.measures());
     assert_eq!((tcp.timeouts, tcp.timeouts_in_row, tcp.delivered_bytes), (3, 3, 1000));
+    let of_connection = pair.flow.connection_measures(&pair.meter).expect("one connection");
+    assert_eq!(of_connection.backoffs, 2, "the first timeout follows none");
+    // Eq. 2 of Choi and Yoo: segment 1, 1460 bytes, 100 s.
+    assert!((of_connection.eq2_goodput_bps - 116.8).abs() < 1e-9, "{}", of_connection.eq2_goodput_bps);
     assert!((tcp.longest_gap_s - 7.15).abs() < 1e-9, "{}", tcp.longest_gap_s);
 }
 
@@ -100,6 +104,26 @@ fn a_transfer_that_stops_brings_what_it_sent_to_its_end() {
     assert_eq!(pair.lines(&["opens", "closes"]).len(), 2);
     let tcp = of_tcp(pair.measures());
     assert_eq!(tcp.delivered_bytes, 1460 * (pair.sent("tcp").len() as u64 - 1));
+}
+
+/// A sender tells routing that holds its packets its timeout, back-off included: after three lost SYNs 8 s.
+/// Other senders than TCP's, and the other end, have none.
+#[test]
+fn a_sender_tells_its_timeout_to_routing_that_holds_its_packets() {
+    let held = Notice::Hold { dst: NodeId(1), step: HoldStep::Begins };
+    for name in ["reno", "sack", "elfn", "tcp-f"] {
+        let mut pair = with_sender(name, None).faults("tcp", 0..9, Fault::Lose);
+        pair.notify(End::Source, held).run(8500).notify(End::Source, held).notify(End::Destination, held);
+        assert_eq!(pair.lines(&["tells"]), ["8500 source tells a timeout of 8000 ms"], "{name}");
+    }
+    for (carrier, senders) in [(Carrier::Tcp, 1), (Carrier::Udp, 0)] {
+        let mut pair = Pair::new(messages(carrier, &[(0.0, 5000), (5.0, 100)]));
+        pair.run(2500).notify(End::Source, held);
+        assert_eq!(pair.lines(&["tells"]).len(), senders);
+    }
+    let mut over = Pair::new(transfer(Some(1000)));
+    over.run(5000).notify(End::Source, held);
+    assert_eq!(over.lines(&["tells"]), [""; 0], "all is acknowledged");
 }
 
 /// TCP-F freezes when routing at its own node says that the route failed, and goes on when there is one

@@ -471,6 +471,101 @@ fn the_states_are_those_of_fig_2() {
     }
 }
 
+/// Three ways from 0 to 9: over 1, over 2 and 3, over 4, 5 and 6. TCP's packets go from 0 to 9 from 1 s to 20
+/// s, four a second; the links of `dead` break at 5 s, when nobody uses them, that from 1 to 9 at 10.1 s.
+fn three_ways(dead: &[(u32, u32)]) -> Bench {
+    let mut bench = Bench::new(10, maker(&TsrParams::default(), &quiet()));
+    bench.carry(into_segment);
+    for route in [SHORT, DEAD, ALIVE] {
+        for link in route.windows(2) {
+            bench.link(link[0], link[1]);
+        }
+    }
+    for &(a, b) in dead {
+        bench.unlink_at(at(5.0), a, b);
+    }
+    bench.unlink_at(at(10.1), 1, 9);
+    bench.flow(0, 9, 1.0, 20.0);
+    bench
+}
+
+/// TSR's messages that a node put on the air from 10 s on, with their routes.
+fn messages_by(bench: &Bench, node: u32) -> Vec<(Time, &'static str, Vec<u32>)> {
+    let late = bench.control_by(node).filter(|(time, _)| *time >= at(10.0));
+    let with_routes = late.map(|(time, packet)| {
+        (time, packet.name(), packet.dsr().map(|header| plain(&header.route)).unwrap_or_default())
+    });
+    with_routes.collect()
+}
+
+fn steps(bench: &Bench) -> Vec<&'static str> {
+    let step = |notice| if let Notice::Hold { step, .. } = notice { Some(step.name()) } else { None };
+    bench.notices().filter_map(step).collect()
+}
+
+/// Probe, silence, reply, escape, over a whole network: of two cached alternatives one is dead.
+#[test]
+fn an_outage_step_by_step() {
+    let mut bench = three_ways(&[(3, 9)]);
+    bench.run_until(at(30.0));
+    assert_eq!(steps(&bench), ["begins", "probes", "probes", "answered", "ends-answered"]);
+    let by_source = messages_by(&bench, 0);
+    let probed: Vec<&Vec<u32>> = by_source.iter().map(|(_, _, route)| route).collect();
+    assert_eq!(probed, [DEAD, ALIVE]);
+    assert!(
+        by_source.iter().all(|(time, what, _)| *what == "probe" && *time == by_source[0].0),
+        "in parallel"
+    );
+    // The dead way says so, and nothing else; the destination answers over the other.
+    let of_dead: Vec<_> = messages_by(&bench, 3).into_iter().map(|(_, what, route)| (what, route)).collect();
+    assert_eq!(of_dead, [("probe", DEAD.to_vec()), ("rerr", vec![3, 2, 0])]);
+    let answers = messages_by(&bench, 9);
+    assert_eq!(answers.iter().map(|(_, what, _)| *what).collect::<Vec<_>>(), ["probe-reply"]);
+    assert_eq!(answers[0].2, [9, 6, 5, 4, 0]);
+    // One packet was on its way to the broken link, and its node knew no other.
+    assert_eq!((bench.delivered(0, 9), bench.drops(DropReason::NoRoute)), (75, 1));
+    bench.assert_balanced();
+}
+
+/// Both alternatives are dead: the hold lasts as long as the timer, after which the node is plain DSR and
+/// finds the way that is there again.
+#[test]
+fn an_outage_that_the_timer_ends() {
+    let mut bench = three_ways(&[(3, 9), (6, 9)]);
+    bench.link_at(at(13.0), 1, 9);
+    bench.run_until(at(40.0));
+    assert_eq!(steps(&bench), ["begins", "probes", "probes", "ends-timed-out"]);
+    assert_eq!(bench.delivered_of(0, 9, at(15.0)), 20, "all that was sent from 15 s on");
+    bench.assert_balanced();
+}
+
+/// No alternative is left in the cache: the destination is asked, and its reply ends the hold.
+#[test]
+fn an_outage_without_an_alternative() {
+    let mut bench = Bench::new(6, maker(&TsrParams::default(), &quiet()));
+    bench.carry(into_segment);
+    bench.chain(4);
+    bench.flow(0, 3, 1.0, 20.0);
+    bench.unlink_at(at(10.1), 2, 3);
+    // A way that nobody has seen yet.
+    for (a, b) in [(1, 4), (4, 5), (5, 3)] {
+        bench.link_at(at(10.0), a, b);
+    }
+    bench.run_until(at(30.0));
+    assert_eq!(steps(&bench), ["begins", "ends-answered"]);
+    let asked = bench.control_by(0).filter(|(time, _)| *time >= at(10.0));
+    let mut requests = asked.filter(|(_, packet)| packet.name() == "rreq");
+    let marked = |packet: &Packet| packet.dsr().is_some_and(|header| header.tsr == Some(Mark::TargetOnly));
+    assert!(requests.next().is_some_and(|(_, packet)| marked(packet)));
+    assert!(bench.delivered_of(0, 3, at(10.5)) == 38, "{}", bench.delivered_of(0, 3, at(10.5)));
+    bench.assert_balanced();
+}
+
+/// The bench's packets are TCP's.
+fn into_segment(packet: &mut Packet) {
+    packet.payload = segment(packet.uid, packet.src.0, packet.dst.0).payload;
+}
+
 fn maker(params: &TsrParams, dsr: &DsrParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
     let (params, dsr) = (params.clone(), dsr.clone());
     move |node| new(node, &params, &dsr, Streams::new(1, 0).stream(node.0, Purpose::Routing))
@@ -484,7 +579,8 @@ fn tsr_passes_the_suite_over_every_set_of_dsr() {
     }
 }
 
-/// TCP's packets among links that come and go: every packet is accounted for, none wanders.
+/// TCP's packets among links that come and go: every packet is accounted for, none wanders, and every network
+/// has at least one hold. `MANETLAB_TOPOLOGIES=10000` asks for more networks than these.
 #[test]
 fn random_topologies_with_breaking_links() {
     let runs = std::env::var("MANETLAB_TOPOLOGIES").map_or(200, |runs| runs.parse().expect("a number"));
@@ -513,12 +609,7 @@ fn random_topologies_with_breaking_links() {
 fn breaking_links(make: impl Fn(NodeId) -> Box<dyn Routing> + 'static, run: u64) -> Bench {
     const NODES: u32 = 9;
     let mut bench = Bench::new(NODES, make);
-    bench.carry(|packet| {
-        let connection = ConnectionId { flow: FlowId(0), number: 0 };
-        let of_data =
-            Segment::Data { number: 1, payload: 512, sent: Time::ZERO, retransmission: false, cwr: false };
-        packet.payload = Payload::Tcp(connection, of_data);
-    });
+    bench.carry(into_segment);
     let mut stream = Streams::new(3, run).stream(0, Purpose::Mobility);
     bench.unruly = stream.below(2) == 0;
     bench.chain(NODES);
