@@ -15,8 +15,8 @@ from torture.drawing import Fields
 PATIENCE_S = 60.0
 """For how long a scenario is made smaller, in s."""
 TABLES = ("movement", "traffic")
-PLAIN = {"routing": "aodv", "profile": "rfc", "seed": 1, "replication": 0, "warmup_s": 0.0}
-"""Fields that may be left out, with what they then are."""
+PLAIN = ("routing", "profile", "seed", "replication", "warmup_s")
+"""Fields that may be left out."""
 
 
 def shrunk(fields: Fields, fails: Callable[[Fields], bool], patience_s: float = PATIENCE_S) -> Fields:
@@ -57,7 +57,8 @@ def shortened(fields: Fields, duration_s: float) -> Fields:
     changed = copy.deepcopy(fields)
     share = duration_s / fields["duration_s"]
     changed["duration_s"] = duration_s
-    changed["warmup_s"] = _rounded(fields.get("warmup_s", 0.0) * share)
+    if "warmup_s" in fields:
+        changed["warmup_s"] = _rounded(fields["warmup_s"] * share)
     traffic = changed["traffic"]
     for flow in traffic.get("flows", []):
         if flow["start_s"] >= duration_s:
@@ -86,9 +87,9 @@ def _fewer_flows(fields: Fields) -> Iterator[Fields]:
 
 
 def _without(fields: Fields) -> Iterator[Fields]:
-    """Without a section, a parameter, or a field that has a usual value."""
+    """Without a section, a parameter, or a field that may be left out."""
     for name, value in fields.items():
-        if name in PLAIN and value != PLAIN[name]:
+        if name in PLAIN:
             yield {key: each for key, each in fields.items() if key != name}
         if isinstance(value, dict) and name not in TABLES:
             yield {key: each for key, each in fields.items() if key != name}
