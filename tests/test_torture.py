@@ -99,6 +99,7 @@ def test_every_end_of_every_range_every_choice_and_kind_is_drawn_at_some_time() 
     }
     assert len(wanted - ends) < len(wanted) / 4
     assert {kind for each in drawn for kind in each.fields["movement"]} == {
+        "areas",
         "chain",
         "grid",
         "positions",
@@ -106,6 +107,11 @@ def test_every_end_of_every_range_every_choice_and_kind_is_drawn_at_some_time() 
     }
     kinds = {flow["kind"] for each in drawn for flow in each.fields["traffic"].get("flows", [])}
     assert kinds == {kind["kind"] for kind in json.loads(_core.flow_schema()[1])}
+    assert {each.fields.get("throttle", {}).get("mode", "off") for each in drawn} == {
+        *parameters.schema()["throttle"]["mode"].choices
+    }
+    searched = [each for each in drawn if "hops" in each.fields["traffic"].get("random", {})]
+    assert {each.fields["traffic"]["random"]["hops"] for each in searched} == {1, 2, 3}
     carriers = {each for drawing_ in drawn for each in drawing_.carriers}
     assert carriers == {*drawing.flows_carriers(), "web"} - {"tcp"}
     assert {each.fields["profile"] for each in drawn} == set(_core.profiles())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manetlab import _core, flows, parameters
+from manetlab.chain_throughput import Key, packaged
 from manetlab.parameters import Parameter, Params
 
 Fields = dict[str, Any]
@@ -36,6 +37,7 @@ LARGE_NODES, LARGE_S = 20, 30.0
 """Every other scenario has at least so many nodes and lasts at least so long, in s."""
 COMMON_SECTIONS = {
     "radio": 1, "mac": 2, "queue": 1, "arp": 1, "network": 1, "tcp": 3, "adp": 1, "video": 1, "rtp": 1,
+    "throttle": 1,
 }  # fmt: skip
 """Sections that matter whatever the protocol is, and how often each is chosen, relative to the others."""
 OWN_SECTION = 4
@@ -47,6 +49,12 @@ RATES_SHARE = 0.15
 """The share of scenarios in which nodes or links have a rate of their own."""
 RATES_BPS = (1e6, 2e6, 5.5e6, 11e6)
 """The rates of 802.11b."""
+THROTTLED_SHARE = 0.3
+"""The share of scenarios whose sources are throttled."""
+FROM_TABLE = ("oracle",)
+"""Modes of throttling that need to know what a flow carries alone."""
+ORACLE_STEPS = 400
+"""How often an oracle looks at moving nodes at most: each look takes as long as many events."""
 LIGHT_S_PER_M = 1e6 / 299_792_458.0
 """Travel time of light, in µs a metre."""
 
@@ -111,6 +119,11 @@ class _Drawing:
         if self.rng.random() < IN_PYTHON_SHARE:
             self.routing = self.rng.choice(IN_PYTHON)
         self.profile = self.rng.choice(_core.profiles())
+        self.throttled = self._throttle_mode()
+        self.row: Key | None = None
+        if self.throttled in FROM_TABLE:
+            self.row = self.rng.choice(list(packaged().rows))
+            self.profile = self.row.profile
         low, high = (LARGE_S, 1.2 * LARGE_S) if self.large else (0.5, 12.0)
         self.duration_s = round(self.rng.uniform(low, high), 3)
         self.extremes: list[str] = []
@@ -118,6 +131,7 @@ class _Drawing:
     def draw(self) -> Drawn:
         rng = self.rng
         changes = self._changes()
+        self._throttle(changes)
         self.values = _values(self.profile, self.routing, self.sender, changes)
         has_rates = rng.random() < RATES_SHARE
         self.range_m = _fit(changes, self.values, has_rates)
@@ -131,7 +145,7 @@ class _Drawing:
             "routing": self.routing,
             "profile": self.profile,
             "movement": movement,
-            "traffic": self._traffic(),
+            "traffic": self._traffic(next(iter(movement))),
             **changes,
         }
         if has_rates:
@@ -156,6 +170,7 @@ class _Drawing:
             for each in parameters.schema().get(section, {}).values()
             # The name of the sender would not be true any more.
             if not (section == "tcp" and self.sender != NO_TCP and each.name in _set_by(self.sender))
+            and each.key != "throttle.mode"
         ]
         how = rng.choices([None, NEAR, EXTREME], [2, 3, 5])[0]
         if how is None:
@@ -190,6 +205,46 @@ class _Drawing:
             value = min(max(default * 2 ** rng.uniform(-2, 2), low), high)
         return round(value) if parameter.kind == "integer" else value
 
+    def _throttle_mode(self) -> str:
+        """Who says how fast sources may send."""
+        modes = [mode for mode in parameters.schema()["throttle"]["mode"].choices if mode != "off"]
+        return self.rng.choice(modes) if self.rng.random() < THROTTLED_SHARE else "off"
+
+    def _throttle(self, changes: dict[str, Fields]) -> None:
+        """Changes what decides about throttling."""
+        if self.throttled == "off":
+            return
+        given = changes.setdefault("throttle", {})
+        given["mode"] = self.throttled
+        if self.throttled == "preset" and self.rng.random() < 0.5:
+            given.setdefault("rate_bps", self._rate_bps())
+        if "step_s" in given:
+            given["step_s"] = max(given["step_s"], self.duration_s / ORACLE_STEPS)
+        if self.row is not None:
+            # All packets of one size have the row's.
+            threshold = parameters.schema()["mac"]["rts_threshold_bytes"].range
+            assert threshold is not None
+            mac, tcp = changes.setdefault("mac", {}), changes.setdefault("tcp", {})
+            mac["data_rate_bps"] = self.row.data_rate_bps
+            mac["rts_threshold_bytes"] = int(threshold[0] if self.row.rts else threshold[1])
+            tcp["segment_bytes"] = self.row.segment_bytes
+
+    def _rate_bps(self) -> float:
+        """A rate to throttle to, mostly one that networks can carry, in bit/s."""
+        rng = self.rng
+        exponent = rng.uniform(3, 6.5) if rng.random() < 0.9 else rng.uniform(-3, 12)
+        return _within(10**exponent, 1e-3, 1e12)
+
+    def _own_rates(self) -> Fields:
+        """Rates that a flow is throttled to, or none."""
+        rng = self.rng
+        if self.throttled == "off" or rng.random() > (0.7 if self.throttled == "preset" else 0.1):
+            return {}
+        times_s = sorted({round(rng.uniform(0, self.duration_s), 3) for _ in range(rng.randint(1, 4))})
+        if rng.random() < 0.5:
+            times_s[0] = 0.0
+        return {"throttle_bps": [[from_s, self._rate_bps()] for from_s in times_s]}
+
     def _rates(self) -> list[Fields]:
         """Some nodes and links with a rate of their own."""
         rng = self.rng
@@ -206,8 +261,10 @@ class _Drawing:
         nodes = rng.randint(LARGE_NODES, 2 * LARGE_NODES) if self.large else rng.randint(2, 18)
         # Networks are mostly connected whatever the radio reaches, and sometimes in pieces.
         spacing_m = _within(rng.uniform(0.5, 1.05) * self.range_m, 1e-3, 1e5)
-        kind = rng.choices(["waypoint", "chain", "grid", "positions"], [4, 1, 1, 1])[0]
+        kind = rng.choices(["waypoint", "chain", "grid", "positions", "areas"], [4, 1, 1, 1, 1])[0]
         match kind:
+            case "areas":
+                return {"areas": self._areas(max(nodes, 3), spacing_m)}
             case "chain":
                 self.nodes = nodes
                 return {"chain": {"nodes": nodes, "spacing_m": spacing_m}}
@@ -244,6 +301,23 @@ class _Drawing:
             waypoint["height_m"] = waypoint["width_m"]
         return {"waypoint": waypoint}
 
+    def _areas(self, nodes: int, spacing_m: float) -> Fields:
+        """Sources, sinks and forwarders in areas that lie so far apart."""
+        rng = self.rng
+        self.nodes = nodes
+        hops = rng.choice([2, 3, 3, 4, 7])
+        hops = min(hops, nodes - 1)
+        forwarders = rng.randint(hops - 1, nodes - 2)
+        sources = rng.randint(1, nodes - forwarders - 1)
+        given: Fields = {"sources": sources, "sinks": nodes - forwarders - sources, "forwarders": forwarders}
+        return given | {
+            "hops": hops,
+            "spacing_m": spacing_m,
+            "height_m": rng.choice([0.0, 0.5 * spacing_m, 3.0 * spacing_m]),
+            "end_width_m": rng.choice([0.0, 0.05 * spacing_m, spacing_m]),
+            "band_width_m": rng.choice([0.0, 0.1 * spacing_m, spacing_m]),
+        }
+
     def _changed(
         self, schema: Mapping[str, Parameter], defaults: Mapping[str, Any], given: Mapping[str, Any]
     ) -> Fields:
@@ -259,14 +333,14 @@ class _Drawing:
 
     # Traffic.
 
-    def _traffic(self) -> Fields:
+    def _traffic(self, kind_of_movement: str) -> Fields:
         rng = self.rng
         over_tcp = self.sender != NO_TCP
         kind = rng.choices(["flows", "random", "web"], [8, 1, 1 if over_tcp else 0])[0]
         if kind == "web" and self.nodes >= 2:
             return {"web": self._web()}
         if kind == "random" and self.nodes >= 8:
-            return {"random": self._random(over_tcp=over_tcp)}
+            return {"random": self._random(over_tcp=over_tcp, has_draws=kind_of_movement == "waypoint")}
         listed = [self._flow(over_tcp=False) for _ in range(rng.randint(0 if over_tcp else 1, 5))]
         if over_tcp:
             listed += [self._flow(over_tcp=True) for _ in range(rng.choice([1, 1, 2, 4]))]
@@ -291,7 +365,7 @@ class _Drawing:
             given |= {"reply_min_bytes": 1000, "reply_max_bytes": 2000}
         return given
 
-    def _random(self, *, over_tcp: bool) -> Fields:
+    def _random(self, *, over_tcp: bool, has_draws: bool) -> Fields:
         rng = self.rng
         late_s = round(self.duration_s - rng.uniform(0.1, 0.99) * min(self.duration_s, 20.0), 3)
         given: Fields = {
@@ -312,6 +386,17 @@ class _Drawing:
             }
         if rng.random() < 0.2:
             given["cbr_start_within_s"] = round(rng.uniform(0, 1) * self.duration_s, 3)
+        if self.row is not None:
+            given["cbr_bytes"] = self.row.segment_bytes
+        if given["cbr_ends"] == "any" and rng.random() < 0.1:
+            given["cbr_within_hops"] = rng.choice([1, 2, 255])
+        # One pair that keeps its hops for a while is found soon, many that keep them long perhaps never.
+        if has_draws and given["tcp"] + given["adp"] == 1 and "video" not in given and rng.random() < 0.5:
+            given |= {
+                "hops": rng.choice([1, 2, 3]),
+                "hops_share": rng.choice([0.01, 0.1, 0.3]),
+                "hops_draws": rng.choice([200, 10_000]),
+            }
         return given
 
     def _flow(self, *, over_tcp: bool) -> Fields:
@@ -333,7 +418,7 @@ class _Drawing:
         if rng.random() < 0.7:
             flow["start_s"] = round(rng.uniform(0, start_s), 6)
             flow["stop_s"] = round(flow["start_s"] + span_s, 6)
-        return flow | given
+        return flow | given | self._own_rates()
 
     def _busy_s(self, kind: str) -> float:
         """For how long a source without an end may send, in s."""
@@ -362,6 +447,8 @@ class _Drawing:
         """What a source is given that makes so many packets in so long a time."""
         rng = self.rng
         payload = rng.choice([1, 64, 512, 512, 1460, 5000, 65507 if not self.large else 3000])
+        if self.row is not None:
+            payload = self.row.segment_bytes
         interval_s = self._interval_s(span_s)
         sent: Fields = {"bytes": payload, "interval_s": interval_s}
         carried = {"transport": self._carrier(over_tcp)}
@@ -369,7 +456,7 @@ class _Drawing:
             case "tcp":
                 segment = min(self.values["tcp"]["segment_bytes"], 65495)
                 given: Fields = {"bytes": rng.randint(1, self._packets()) * segment}
-                if rng.random() < 0.1:
+                if rng.random() < 0.1 and self.row is None:
                     given |= {"segment_bytes": rng.choice([1, 100, 65495])}
                     given["bytes"] = rng.randint(1, 20) * given["segment_bytes"]
                 return given

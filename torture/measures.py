@@ -84,6 +84,8 @@ TCP = {
     "eq2_goodput_bps": RATE,
     "backoffs": COUNT,
 }
+# What flows of messages over TCP have, too.
+CONNECTION = {name: TCP[name] for name in ("eq2_goodput_bps", "backoffs")}
 # With tcp.allowed_pause_s.
 PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_max": RATE_OR_NONE}
 # With a flow that is one TCP connection.
@@ -265,6 +267,8 @@ def faults(result: Result) -> Iterator[str]:
     duration_s, warmup_s = scenario["duration_s"], scenario["warmup_s"]
     for flow in result.flows:
         table = EVERY_FLOW | BY_KIND[flow["kind"]]
+        if flow.get("transport") == "tcp":
+            table = table | CONNECTION
         if "rtp_jitter_s" in flow:
             table = table | RTP
         if scenario["params"]["network"]["measure_path_hops"]:

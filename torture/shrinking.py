@@ -116,9 +116,19 @@ def _fewer_nodes(fields: Fields) -> Iterator[Fields]:
                 for name, other in (("columns", "rows"), ("rows", "columns")):
                     for fewer in _below(given[name]):
                         yield _with_nodes(fields, {kind: {**given, name: fewer}}, fewer * given[other])
+            case "areas":
+                yield from _fewer_in_areas(fields, given)
             case "chain" | "waypoint":
                 for fewer in _below(given.get("nodes", 1)):
                     yield _with_nodes(fields, {kind: {**given, "nodes": fewer}}, fewer)
+
+
+def _fewer_in_areas(fields: Fields, areas: Fields) -> Iterator[Fields]:
+    names = ("sources", "sinks", "forwarders")
+    for name in (*names, "hops"):
+        for fewer in _below(areas.get(name, 1)):
+            changed = {**areas, name: fewer}
+            yield _with_nodes(fields, {"areas": changed}, sum(changed[each] for each in names))
 
 
 def _below(number: int) -> list[int]:
@@ -163,7 +173,7 @@ def _written_out(fields: Fields) -> Iterator[Fields]:
             {name: value for name, value in flow.items() if value is not None} for flow in resolved.flows
         ]
         yield _with(fields, "traffic", {"flows": flows})
-    if "waypoint" in movement and resolved.movement.nodes <= 50:
+    if movement.keys() & {"waypoint", "areas"} and resolved.movement.nodes <= 50:
         places = [list(place) for place in resolved.movement.positions(0.0)]
         yield _with(fields, "movement", {"positions": places})
 
