@@ -1,0 +1,65 @@
+//! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, ADP, the messages of
+//! TCP-BuS, and what only a protocol in Python understands.
+//!
+//! They follow the IP header under protocol 253 (RFC 3692). The first byte says which format it is. Lengths
+//! are those that a run charges, so that fields are as wide as these leave room for; numbers are in network
+//! order. docs/captures.md has the layouts, python/manetlab/captures/manetlab.lua shows them in Wireshark.
+
+pub mod adp;
+pub mod adv;
+pub mod bus;
+pub mod custom;
+pub mod dsdv;
+
+use crate::reader::Malformed;
+
+/// First bytes.
+pub(crate) mod kind {
+    pub(crate) const ADV_UPDATE: u8 = 1;
+    /// Of the four floods, in the order of `FloodKind`.
+    pub(crate) const ADV_FLOODS: [u8; 4] = [2, 3, 4, 5];
+    pub(crate) const DSDV_ENTRY: u8 = 16;
+    pub(crate) const ADP_DATA: u8 = 32;
+    pub(crate) const ADP_ACK: u8 = 33;
+    pub(crate) const ERDN: u8 = 48;
+    pub(crate) const ERSN: u8 = 49;
+    pub(crate) const CUSTOM_MESSAGE: u8 = 112;
+    pub(crate) const CUSTOM_HEADER: u8 = 113;
+}
+
+/// A message in one of these formats.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Message {
+    /// Of ADV.
+    Adv(manetlab_core::wire::adv::Message),
+    /// Of DSDV.
+    Dsdv(manetlab_core::wire::dsdv::Update),
+    /// Of ADP.
+    Adp(adp::Packet),
+    /// Of TCP-BuS.
+    Bus(bus::Message),
+    /// Of a protocol in Python: so many bytes that are not known here.
+    Custom(usize),
+    /// A header of a protocol in Python before the payload.
+    Header(custom::Header),
+}
+
+/// The message, and what follows it.
+///
+/// # Errors
+/// When it is none of these formats.
+pub fn decode(bytes: &[u8]) -> Result<(Message, &[u8]), Malformed> {
+    let none = [].as_slice();
+    match bytes.first() {
+        None => Err(Malformed::Short("message")),
+        Some(&kind::DSDV_ENTRY) => Ok((Message::Dsdv(dsdv::decode(bytes)?), none)),
+        Some(&(kind::ADP_DATA | kind::ADP_ACK)) => Ok((Message::Adp(adp::decode(bytes)?), none)),
+        Some(&(kind::ERDN | kind::ERSN)) => Ok((Message::Bus(bus::decode(bytes)?), none)),
+        Some(&kind::CUSTOM_MESSAGE) => Ok((Message::Custom(bytes.len()), none)),
+        Some(&kind::CUSTOM_HEADER) => {
+            let (header, rest) = custom::decode_header(bytes)?;
+            Ok((Message::Header(header), rest))
+        }
+        Some(_) => Ok((Message::Adv(adv::decode(bytes)?), none)),
+    }
+}

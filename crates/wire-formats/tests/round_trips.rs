@@ -1,0 +1,459 @@
+//! What is encoded comes back when it is decoded, and no bytes whatsoever make a decoder panic.
+
+use manetlab_core::kernel::{Span, Time};
+use manetlab_core::wire::aodv::{Hello, Rerr, Rrep, Rreq, Unreachable};
+use manetlab_core::wire::arp::ArpMessage;
+use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
+use manetlab_core::wire::tcp::SegmentRanges;
+use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, rtp, tsr};
+use manetlab_wire_formats::address::{self, LAST_NODE};
+use manetlab_wire_formats::tcp::{Door, Flags, Options};
+use manetlab_wire_formats::udp::Ports;
+use manetlab_wire_formats::{Malformed, arp, dot11, ipv4, llc, own, radiotap, stack, tcp, udp};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn node() -> impl Strategy<Value = NodeId> {
+    prop_oneof![(0..100_u32).prop_map(NodeId), (0..=LAST_NODE).prop_map(NodeId)]
+}
+
+fn node_or_all() -> impl Strategy<Value = NodeId> {
+    prop_oneof![4 => node(), 1 => Just(NodeId::BROADCAST)]
+}
+
+/// Times of whole milliseconds that fit 32 bits of µs.
+fn time() -> impl Strategy<Value = Time> {
+    (0..4_000_000_u64).prop_map(|ms| Time(ms * 1_000_000))
+}
+
+fn lifetime() -> impl Strategy<Value = Span> {
+    (0..=u64::from(u32::MAX)).prop_map(|ms| Span(ms * 1_000_000))
+}
+
+fn encoded(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = b"before".to_vec();
+    encode(&mut out);
+    assert_eq!(&out[..6], b"before", "encoders append");
+    out.split_off(6)
+}
+
+fn aodv_message() -> impl Strategy<Value = aodv::Message> {
+    let rreq = (any::<(u32, u32, Option<u32>, u8, bool, bool)>(), node(), node()).prop_map(
+        |((id, origin_seqno, dst_seqno, hop_count, gratuitous, destination_only), origin, dst)| {
+            let made = Time::ZERO;
+            aodv::Message::Rreq(Rreq {
+                id,
+                origin,
+                origin_seqno,
+                dst,
+                dst_seqno,
+                hop_count,
+                gratuitous,
+                destination_only,
+                made,
+            })
+        },
+    );
+    let rrep = (node(), any::<(u32, u8, bool)>(), node(), lifetime())
+        .prop_filter("a hello", |(dst, (_, hops, _), origin, _)| dst != origin || *hops > 0)
+        .prop_map(|(dst, (dst_seqno, hop_count, acknowledge), origin, lifetime)| {
+            let made = Time::ZERO;
+            aodv::Message::Rrep(Rrep { dst, dst_seqno, origin, hop_count, lifetime, acknowledge, made })
+        });
+    let unreachable = (node(), any::<u32>()).prop_map(|(dst, seqno)| Unreachable { dst, seqno });
+    let rerr = (any::<bool>(), vec(unreachable, 0..255)).prop_map(|(no_delete, unreachable)| {
+        aodv::Message::Rerr(Rerr { no_delete, unreachable: unreachable.into() })
+    });
+    let heard = proptest::option::of(vec(node(), 0..200).prop_map(Into::into));
+    let hello = (node(), any::<u32>(), lifetime(), heard).prop_map(|(node, seqno, lifetime, heard)| {
+        aodv::Message::Hello(Hello { node, seqno, lifetime, heard })
+    });
+    prop_oneof![rreq, rrep, rerr, hello, Just(aodv::Message::RrepAck)]
+}
+
+/// Between these, with nodes that are neither.
+const SRC: NodeId = NodeId(500);
+const DST: NodeId = NodeId(501);
+
+fn route(from: NodeId, to: NodeId) -> impl Strategy<Value = Route> {
+    vec((0..400_u32).prop_map(NodeId), 0..20)
+        .prop_map(move |between| [from].into_iter().chain(between).chain([to]).collect())
+}
+
+fn link_error() -> impl Strategy<Value = LinkError> {
+    (node_or_all(), node(), node()).prop_map(|(tell, from, to)| LinkError { tell, from, to })
+}
+
+fn unknown_flow() -> impl Strategy<Value = UnknownFlow> {
+    (node(), node(), any::<Option<u16>>()).prop_map(|(src, dst, id)| UnknownFlow { src, dst, id })
+}
+
+/// Headers as nodes make them: a request, or a source route with whatever rides on it, or a flow's.
+fn dsr_header() -> impl Strategy<Value = Header> {
+    let errors = || (vec(link_error(), 0..3), vec(unknown_flow(), 0..2));
+    let request = (any::<u16>(), node(), vec(node(), 0..16), errors(), any::<bool>()).prop_map(
+        |(id, target, passed, (errors, unknown_flows), target_only)| Header {
+            request: Some(Request { id: id.into(), target, forwarders: 0 }),
+            route: [SRC].into_iter().chain(passed).collect(),
+            errors: errors.into(),
+            unknown_flows: unknown_flows.into(),
+            tsr: target_only.then_some(tsr::Mark::TargetOnly),
+            ..Header::default()
+        },
+    );
+    let along = (route(SRC, DST), proptest::option::of(route(DST, NodeId(9))), errors(), 0..4_u32).prop_map(
+        |(route, reply, (errors, unknown_flows), mark)| Header {
+            reply_fixed_bytes: if reply.is_some() { 3 } else { 0 },
+            tsr: match (mark, &reply) {
+                (0, None) => Some(tsr::Mark::Probe { id: 77_777 }),
+                (0, Some(_)) => Some(tsr::Mark::Reply { id: 77 }),
+                _ => None,
+            },
+            route,
+            reply,
+            errors: errors.into(),
+            unknown_flows: unknown_flows.into(),
+            ..Header::default()
+        },
+    );
+    let salvaged = (vec(node(), 1..9), 1..16_u8).prop_map(|(route, salvaged)| Header {
+        route: route.into_iter().chain([DST]).collect(),
+        salvaged,
+        ..Header::default()
+    });
+    let flow = (any::<u16>(), proptest::option::of(route(SRC, DST))).prop_map(|(id, route)| match route {
+        Some(route) => Header { flow: Some(FlowMark::Establishes(id)), route, ..Header::default() },
+        None => Header { flow: Some(FlowMark::Member(id)), ..Header::default() },
+    });
+    prop_oneof![request, along, salvaged, flow]
+}
+
+fn tcp_header() -> impl Strategy<Value = tcp::Header> {
+    let door =
+        any::<(u32, bool)>().prop_map(|(count, out_of_order)| Door { count: count >> 1, out_of_order });
+    // As much as has room: 40 bytes.
+    let options = prop_oneof![
+        any::<(u16, u8, bool, (u32, u32))>().prop_map(|(mss, shift, sack_permitted, stamps)| Options {
+            mss: Some(mss),
+            window_shift: Some(shift),
+            sack_permitted,
+            timestamps: Some(stamps),
+            ..Options::default()
+        }),
+        (vec(any::<(u32, u32)>(), 0..3), any::<Option<(u32, u32)>>(), proptest::option::of(door)).prop_map(
+            |(mut sack, timestamps, door)| {
+                sack.truncate(if timestamps.is_some() && door.is_some() { 2 } else { 3 });
+                Options { sack: sack.into(), timestamps, door, ..Options::default() }
+            }
+        ),
+        vec(any::<(u32, u32)>(), 0..5).prop_map(|sack| Options { sack: sack.into(), ..Options::default() }),
+    ];
+    let flags = any::<[bool; 4]>().prop_map(|[syn, ack, ece, cwr]| Flags { syn, ack, ece, cwr });
+    (any::<(u16, u16, u32, u32, u16)>(), flags, options).prop_map(
+        |((src_port, dst_port, seq, ack, window), flags, options)| tcp::Header {
+            src_port,
+            dst_port,
+            seq,
+            ack,
+            flags,
+            window,
+            options,
+        },
+    )
+}
+
+fn rtcp() -> impl Strategy<Value = rtp::Rtcp> {
+    let last = any::<Option<(u32, u32)>>().prop_filter("none", |last| *last != Some((0, 0)));
+    let report = (any::<(u8, u32, u32)>(), -8_388_608..8_388_608_i32, last).prop_map(
+        |((fraction_lost, highest, jitter), cumulative_lost, last_sender_report)| rtp::Report {
+            fraction_lost,
+            cumulative_lost,
+            highest,
+            jitter,
+            last_sender_report,
+        },
+    );
+    let sent = (0..u64::from(u32::MAX) * 1_000_000_000).prop_map(Time);
+    let sender =
+        (sent, any::<(u32, u32, u32, bool)>()).prop_map(|(sent, (timestamp, packets, octets, bye))| {
+            let report = rtp::SenderReport { sent, timestamp, packets, octets };
+            if bye { rtp::Rtcp::Bye(report) } else { rtp::Rtcp::Sender(report) }
+        });
+    prop_oneof![report.prop_map(rtp::Rtcp::Receiver), sender]
+}
+
+fn rtp_header() -> impl Strategy<Value = rtp::Header> {
+    any::<(u16, u32, bool)>().prop_map(|(sequence, timestamp, marker)| rtp::Header {
+        sequence,
+        timestamp,
+        marker,
+    })
+}
+
+fn adv_message() -> impl Strategy<Value = adv::Message> {
+    use adv::{FloodKind, Response};
+    let response =
+        prop::sample::select(vec![Response::Zero, Response::Low, Response::Medium, Response::High]);
+    let entry = (node(), 0..own::adv::SEQNO_MODULUS, any::<(u8, bool)>(), response).prop_map(
+        |(dst, seqno, (metric, is_receiver), expected_response)| adv::Entry {
+            dst,
+            seqno,
+            metric,
+            is_receiver,
+            expected_response,
+        },
+    );
+    let update = (any::<bool>(), vec(entry, 0..50))
+        .prop_map(|(full, entries)| adv::Message::Update(adv::Update { full, entries: entries.into() }));
+    let kind = prop::sample::select(vec![
+        FloodKind::InitConnection,
+        FloodKind::ReceiverAlert,
+        FloodKind::EndConnection,
+        FloodKind::NonReceiverAlert,
+    ]);
+    let flood = (kind, node(), any::<(u32, u32, bool, u8)>(), node()).prop_map(
+        |(kind, origin, (seqno, id, two_way, hops), receiver)| {
+            adv::Message::Flood(adv::Flood { kind, origin, seqno, id, receiver, two_way, hops })
+        },
+    );
+    prop_oneof![update, flood]
+}
+
+fn own_message() -> impl Strategy<Value = own::Message> {
+    let entry =
+        (node(), any::<(u8, u32)>()).prop_map(|(dst, (metric, seqno))| dsdv::Entry { dst, metric, seqno });
+    let dsdv = (any::<bool>(), vec(entry, 1..50))
+        .prop_map(|(full, entries)| own::Message::Dsdv(dsdv::Update { full, entries: entries.into() }));
+    let flow = (0..=0xffff_u32).prop_map(FlowId);
+    let adp_data =
+        (flow.clone(), any::<(u32, u32)>(), time(), 0..2000_u32, proptest::option::of(rtp_header()))
+            .prop_map(|(flow, (number, message), sent, payload, rtp)| {
+                let segment = adp::Segment::Data { number, sent, message, payload };
+                own::Message::Adp(own::adp::Packet { flow, segment, rtp, vector_bytes: 0 })
+            });
+    let adp_ack = (flow, any::<(u32, u32, u32)>(), time(), 0..5_u8).prop_map(
+        |(flow, (number, count, vector), echo, vector_bytes)| {
+            let vector = (u64::from(vector) & ((1 << (8 * vector_bytes)) - 1)) as u32;
+            let segment = adp::Segment::Ack { number, count, echo, vector };
+            own::Message::Adp(own::adp::Packet { flow, segment, rtp: None, vector_bytes })
+        },
+    );
+    let kept = proptest::option::of(vec(any::<(u32, u32)>(), 0..20).prop_map(SegmentRanges::from));
+    let bus = (any::<(u32, u32)>(), node(), kept).prop_map(|((flow, number), dst, kept)| {
+        let connection = ConnectionId { flow: FlowId(flow), number };
+        own::Message::Bus(own::bus::Message { connection, dst, kept })
+    });
+    let custom = (1..1000_usize).prop_map(own::Message::Custom);
+    let header = (any::<u8>(), 4..200_u16)
+        .prop_map(|(next, bytes)| own::Message::Header(own::custom::Header { next, bytes }));
+    prop_oneof![adv_message().prop_map(own::Message::Adv), dsdv, adp_data, adp_ack, bus, custom, header]
+}
+
+fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
+    match message {
+        own::Message::Adv(message) => own::adv::encode(message, out),
+        own::Message::Dsdv(update) => own::dsdv::encode(update, out),
+        own::Message::Adp(packet) => own::adp::encode(packet, out),
+        own::Message::Bus(message) => own::bus::encode(message, out),
+        own::Message::Custom(bytes) => own::custom::encode(*bytes, out),
+        own::Message::Header(header) => own::custom::encode_header(*header, out),
+    }
+}
+
+fn dot11_header() -> impl Strategy<Value = dot11::Header> {
+    (0..=dot11::MAX_DURATION_US, node_or_all(), node(), 0..4096_u16, any::<bool>(), 0..4_u8).prop_map(
+        |(duration_us, to, from, sequence, retry, kind)| match kind {
+            0 => dot11::Header::Data { duration_us, to, from, sequence, retry },
+            1 => dot11::Header::Rts { duration_us, to, from },
+            2 => dot11::Header::Cts { duration_us, to },
+            _ => dot11::Header::Ack { duration_us, to },
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn addresses_come_back(node in node_or_all()) {
+        prop_assert_eq!(address::node_of_ipv4(address::ipv4(node)), Ok(node));
+        prop_assert_eq!(address::node_of_mac(address::mac(node)), Ok(node));
+    }
+
+    #[test]
+    fn radiotap_headers_come_back(
+        (tsft_us, short_preamble, rate, signal_dbm) in any::<(u64, bool, u8, Option<i8>)>(),
+    ) {
+        let header = radiotap::Header { tsft_us, short_preamble, rate, signal_dbm };
+        let bytes = encoded(|out| radiotap::encode(&header, out));
+        prop_assert_eq!(radiotap::decode(&bytes), Ok((header, &[][..])));
+    }
+
+    #[test]
+    fn mac_headers_come_back(header in dot11_header()) {
+        let bytes = encoded(|out| dot11::encode(header, out));
+        prop_assert_eq!(dot11::decode(&bytes), Ok((header, &[][..])));
+    }
+
+    #[test]
+    fn llc_headers_come_back(ether_type in any::<u16>()) {
+        let bytes = encoded(|out| llc::encode(ether_type, out));
+        prop_assert_eq!(llc::decode(&bytes), Ok((ether_type, &[][..])));
+    }
+
+    #[test]
+    fn arp_packets_come_back(from in node(), other in node(), is_reply in any::<bool>()) {
+        let message = if is_reply {
+            ArpMessage::Reply { from, to: other }
+        } else {
+            ArpMessage::Request { from, wanted: other }
+        };
+        prop_assert_eq!(arp::decode(&encoded(|out| arp::encode(message, out))), Ok(message));
+    }
+
+    #[test]
+    fn ip_headers_come_back(
+        (identification, ttl, protocol) in any::<(u16, u8, u8)>(), ecn in 0..3_u8,
+        src in node(), dst in node_or_all(), payload in vec(any::<u8>(), 0..40),
+    ) {
+        let ecn = [Ecn::NotEct, Ecn::Ect, Ecn::Ce][usize::from(ecn)];
+        let total_length = (ipv4::BYTES + payload.len()) as u16;
+        let header = ipv4::Header { total_length, identification, ttl, protocol, ecn, src, dst };
+        let mut bytes = encoded(|out| ipv4::encode(&header, out));
+        bytes.extend_from_slice(&payload);
+        prop_assert_eq!(ipv4::decode(&bytes), Ok((header, &payload[..])));
+    }
+
+    #[test]
+    fn udp_datagrams_come_back(
+        src in node(), dst in node_or_all(), (src_port, dst_port) in any::<(u16, u16)>(),
+        payload in vec(any::<u8>(), 0..60),
+    ) {
+        let ports = Ports { src: src_port, dst: dst_port };
+        let bytes = encoded(|out| udp::encode(src, dst, ports, out, |out| out.extend_from_slice(&payload)));
+        prop_assert_eq!(udp::decode(src, dst, &bytes), Ok((ports, &payload[..])));
+    }
+
+    #[test]
+    fn tcp_segments_come_back(src in node(), dst in node(), header in tcp_header(), payload in 0..60_usize) {
+        let bytes = encoded(|out| tcp::encode(src, dst, &header, payload, out));
+        let (decoded, zeros) = tcp::decode(src, dst, &bytes).unwrap();
+        prop_assert_eq!((decoded, zeros.len()), (header, payload));
+    }
+
+    /// A checksum finds every error of a single bit.
+    #[test]
+    fn a_wrong_bit_is_found(header in tcp_header(), payload in 0..60_usize, place in any::<prop::sample::Index>()) {
+        let mut bytes = encoded(|out| tcp::encode(SRC, DST, &header, payload, out));
+        let bit = place.index(8 * bytes.len());
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(tcp::decode(SRC, DST, &bytes).is_err());
+    }
+
+    #[test]
+    fn aodv_messages_come_back(message in aodv_message()) {
+        let bytes = encoded(|out| manetlab_wire_formats::aodv::encode(&message, out));
+        prop_assert_eq!(manetlab_wire_formats::aodv::decode(&bytes), Ok(message));
+    }
+
+    #[test]
+    fn dsr_headers_come_back(header in dsr_header(), next in 49..60_u8, payload in vec(any::<u8>(), 0..20)) {
+        use manetlab_wire_formats::dsr::{Place, decode, encode};
+        let place = Place { src: SRC, dst: DST, at: SRC, hops: 3, flow_timeout_s: 60 };
+        let mut bytes = encoded(|out| assert_eq!(encode(&header, place, next, out), ipv4::protocol::DSR));
+        bytes.extend_from_slice(&payload);
+        let decoded = decode(SRC, DST, &bytes).unwrap();
+        prop_assert_eq!((&decoded.header, decoded.next, decoded.payload), (&header, next, &payload[..]));
+        if header.flow.is_some() {
+            prop_assert_eq!(decoded.hops, 3);
+        }
+    }
+
+    #[test]
+    fn rtp_headers_come_back(flow in 0..1_000_000_u32, header in rtp_header()) {
+        let bytes = encoded(|out| manetlab_wire_formats::rtp::encode(FlowId(flow), &header, out));
+        prop_assert_eq!(manetlab_wire_formats::rtp::decode(&bytes), Ok((FlowId(flow), header, &[][..])));
+    }
+
+    #[test]
+    fn rtcp_reports_come_back(flow in 0..1_000_000_u32, report in rtcp()) {
+        let bytes = encoded(|out| manetlab_wire_formats::rtp::encode_rtcp(FlowId(flow), &report, out));
+        prop_assert_eq!(manetlab_wire_formats::rtp::decode_rtcp(&bytes), Ok((FlowId(flow), report)));
+    }
+
+    #[test]
+    fn own_formats_come_back(message in own_message()) {
+        let bytes = encoded(|out| encode_own(&message, out));
+        prop_assert_eq!(own::decode(&bytes), Ok((message, &[][..])));
+    }
+
+    /// The lengths that a run charges by default are those of the bytes. ns-2.35's errors about flows, which
+    /// a run charges, are shorter than the standard's.
+    #[test]
+    fn lengths_are_those_that_a_run_charges(
+        message in aodv_message(), header in dsr_header(), own_message in own_message(),
+    ) {
+        use manetlab_wire_formats::dsr;
+        let charged = match &message {
+            aodv::Message::Rreq(_) => aodv::RREQ_BYTES,
+            aodv::Message::Rrep(_) => aodv::RREP_BYTES,
+            aodv::Message::RrepAck => aodv::RREP_ACK_BYTES,
+            aodv::Message::Rerr(error) => error.bytes(),
+            // Each extension has room for 63 nodes, of which a run knows nothing.
+            aodv::Message::Hello(hello) => {
+                let nodes = hello.heard.as_ref().map_or(0, |nodes| nodes.len() as u32);
+                hello.bytes() + 2 * nodes.saturating_sub(1).div_euclid(63)
+            }
+        };
+        let bytes = encoded(|out| manetlab_wire_formats::aodv::encode(&message, out));
+        prop_assert_eq!(bytes.len() as u32, charged);
+        let place = dsr::Place { src: SRC, dst: DST, at: SRC, hops: 3, flow_timeout_s: 60 };
+        let bytes = encoded(|out| { dsr::encode(&header, place, 59, out); });
+        // The node that salvaged a packet is no end of the IP header's.
+        let salvager = if header.salvaged > 0 { 4 } else { 0 };
+        if header.unknown_flows.is_empty() {
+            prop_assert_eq!(bytes.len() as u32, header.bytes() + salvager);
+        }
+        let bytes = encoded(|out| encode_own(&own_message, out));
+        match &own_message {
+            own::Message::Adv(adv::Message::Update(update)) => prop_assert_eq!(bytes.len() as u32, update.bytes()),
+            own::Message::Adv(adv::Message::Flood(_)) => prop_assert_eq!(bytes.len() as u32, adv::FLOOD_BYTES),
+            own::Message::Dsdv(update) => prop_assert_eq!(bytes.len() as u32, update.bytes()),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
+        let _: Result<_, Malformed> = stack::decode_frame(&bytes);
+        let _ = stack::decode_packet(&bytes);
+        let _ = radiotap::decode(&bytes);
+        let _ = manetlab_wire_formats::aodv::decode(&bytes);
+        let _ = manetlab_wire_formats::dsr::decode(SRC, DST, &bytes);
+        let _ = manetlab_wire_formats::rtp::decode(&bytes);
+        let _ = manetlab_wire_formats::rtp::decode_rtcp(&bytes);
+        let _ = own::decode(&bytes);
+        let _ = tcp::decode(SRC, DST, &bytes);
+        let _ = udp::decode(SRC, DST, &bytes);
+    }
+
+    /// Whatever is cut off or changed in a message, the decoder only says no.
+    #[test]
+    fn broken_messages_make_no_decoder_panic(
+        message in aodv_message(), header in dsr_header(), own_message in own_message(),
+        place in any::<prop::sample::Index>(), with in any::<u8>(),
+    ) {
+        use manetlab_wire_formats::dsr;
+        let at = dsr::Place { src: SRC, dst: DST, at: SRC, hops: 3, flow_timeout_s: 60 };
+        let of_aodv = encoded(|out| manetlab_wire_formats::aodv::encode(&message, out));
+        let of_dsr = encoded(|out| { dsr::encode(&header, at, 59, out); });
+        let of_own = encoded(|out| encode_own(&own_message, out));
+        for mut bytes in [of_aodv, of_dsr, of_own] {
+            let place = place.index(bytes.len());
+            bytes[place] = with;
+            for part in [&bytes[..], &bytes[..place]] {
+                let _ = manetlab_wire_formats::aodv::decode(part);
+                let _ = dsr::decode(SRC, DST, part);
+                let _ = own::decode(part);
+            }
+        }
+    }
+}
