@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -96,6 +96,7 @@ def run(
     progress: Progress | None = None,
     allow_other_version: bool = False,
     retry_failed: bool = False,
+    points: Collection[int] | None = None,
 ) -> Results:
     """Runs what is missing and returns all results; see [`Campaign.run`][manetlab.Campaign.run].
 
@@ -114,6 +115,7 @@ def run(
         raise InputError("time series need a store", f"{campaign.where}: series_s", "no store", wanted, hint)
     if campaign.series_s is not None:
         require("notebook", f"{campaign.where}: series_s")
+    _check_points(campaign, points)
     identity = campaign.identity(campaign.check())
     if scheduler is not None or slurm is not None:
         _check_for_cluster(campaign)
@@ -125,12 +127,26 @@ def run(
         with Store.open(None if store is None else Path(store)) as opened:
             if not allow_other_version:
                 opened.check_code(code)
-            execution = _Execution(campaign, opened, identity, backend, code, progress)
+            execution = _Execution(campaign, opened, identity, backend, code, progress, points)
             execution.run(allow_other_version, retry_failed)
             stop = False
             return Results.of(opened, execution.number)
     finally:
         backend.close(stop)
+
+
+def _check_points(campaign: Campaign, points: Collection[int] | None) -> None:
+    """Checks that the campaign has the points that are to be run."""
+    unknown = [point for point in points or () if point not in range(campaign.point_count)]
+    wanted = f"numbers from 0 to {campaign.point_count - 1}"
+    if unknown:
+        raise InputError("the campaign has no such point", "points", shown(unknown[0]), wanted)
+    if points is not None and campaign.until is not None:
+        hint = "give a number of replications, without until"
+        found = f"points, and until = {campaign.until}"
+        raise InputError(
+            "intervals are looked at over all points", campaign.where, found, "one of them", hint
+        )
 
 
 def _check_for_cluster(campaign: Campaign) -> None:
@@ -173,9 +189,11 @@ class _Execution:
         backend: Backend,
         code: str,
         progress: Progress | None,
+        points: Collection[int] | None,
     ) -> None:
         self.campaign, self.store, self.backend, self.code = campaign, store, backend, code
         self.progress = progress
+        self.points = None if points is None else frozenset(points)
         self.number = store.begin(campaign, identity)
         self.under_way: set[Task] = set()
         self.began = self.renewed = time.monotonic()
@@ -201,13 +219,17 @@ class _Execution:
 
     def _run_round(self, replications: int) -> None:
         settled = self.store.settled(self.number)
-        pending = deque(task for task in self.campaign.tasks(replications) if task not in settled)
+        pending = deque(task for task in self._wanted(replications) if task not in settled)
         if pending and self.store.has_foreign_runs(self.number):
             self._adopt(pending)
         self._tell(pending, replications)
         while pending or self.under_way:
             self._exchange(self._wait(pending), pending)
             self._tell(pending, replications)
+
+    def _wanted(self, replications: int) -> list[Task]:
+        tasks = self.campaign.tasks(replications)
+        return [task for task in tasks if self.points is None or task.point in self.points]
 
     def _adopt(self, pending: deque[Task]) -> None:
         """Lets tasks refer to runs that the store has already, of another campaign or another version."""
@@ -263,8 +285,9 @@ class _Execution:
     def _tell(self, pending: deque[Task], replications: int) -> None:
         if self.progress is None:
             return
-        total = self.campaign.point_count * replications
-        failed = self.store.failure_count(self.number, replications)
+        points = self.campaign.point_count if self.points is None else len(self.points)
+        total = points * replications
+        failed = self.store.failure_count(self.number, replications, self.points)
         done = total - failed - len(pending) - len(self.under_way)
         elapsed_s = time.monotonic() - self.began
         self.progress(Report(done, failed, total, self.ran, elapsed_s, replications))

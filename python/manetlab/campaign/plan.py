@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 from functools import cache, cached_property
@@ -315,6 +315,7 @@ class Campaign:
         progress: Progress | None = None,
         allow_other_version: bool = False,
         retry_failed: bool = False,
+        points: Collection[int] | None = None,
     ) -> Results:
         """Runs what is missing and returns all results.
 
@@ -326,6 +327,8 @@ class Campaign:
             progress: Called in this thread with a `manetlab.campaign.execution.Report`, now and then.
             allow_other_version: Use results that another version or commit left in the store.
             retry_failed: Run again what failed before.
+            points: The numbers of the points to run now; all if not given. The others can follow later, with
+                the same store.
 
         Raises:
             InputError: The campaign, the store or the scheduler cannot be used.
@@ -341,6 +344,7 @@ class Campaign:
             progress=progress,
             allow_other_version=allow_other_version,
             retry_failed=retry_failed,
+            points=points,
         )
 
     def _chosen(self, point: int) -> list[Level]:

@@ -13,7 +13,7 @@ import json
 import platform
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,10 +181,11 @@ class Store(Database):
             (campaign, replications),
         )
 
-    def failure_count(self, campaign: int, replications: int) -> int:
-        """How many tasks have failed."""
-        query = "SELECT count(*) FROM failure WHERE campaign = ? AND replication < ?"
-        return int(self.rows(query, (campaign, replications))[0][0])
+    def failure_count(self, campaign: int, replications: int, points: Collection[int] | None = None) -> int:
+        """How many tasks have failed, of these points or of all."""
+        query = "SELECT point FROM failure WHERE campaign = ? AND replication < ?"
+        failed = self.rows(query, (campaign, replications))
+        return sum(points is None or point in points for (point,) in failed)
 
     def forget_failures(self, campaign: int) -> None:
         """Forgets what failed, so that it is run again."""

@@ -23,6 +23,7 @@ COMMANDS = Commands(
         "scenario": "manetlab.cli.scenarios:app",
         "shares": "manetlab.cli.shares:shares",
         "chain-throughput": "manetlab.cli.shares:chain_throughput",
+        "range": "manetlab.cli.ranges:range_",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",
     }

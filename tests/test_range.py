@@ -1,0 +1,321 @@
+"""The admissible operation range: the search against brute force, what it keeps, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manetlab import InputError, Results, Scenario, run_many
+from manetlab.operation_range import Border, Bounds, OperationRange, Size, find, flows_of_text
+from manetlab.shares import at_instant
+from tests.campaigns import small
+from tests.conftest import ROOT, Cli
+
+SCENARIO = """
+duration_s = 14.0
+warmup_s = 4.0
+routing = "aodv"
+movement.areas = { sources = 1, sinks = 1, forwarders = 2 }
+traffic.flows = [{ kind = "tcp", src = 0, dst = 1, start_s = 0.0, segment_bytes = 600 }]
+throttle.mode = "oracle"
+"""
+FLOWS, RUNS, MOST_NODES = (1, 2, 3), 2, 12
+
+
+def scenario(**changes: Any) -> Scenario:
+    return Scenario.build({**toml(), **changes})
+
+
+def toml() -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(SCENARIO)
+
+
+def searched(bounds: Bounds | None = None, **how: Any) -> OperationRange:
+    asked = {"runs": RUNS, "most_nodes": MOST_NODES, "bounds": bounds, **how}
+    return find(scenario(), FLOWS, **asked)
+
+
+def by_brute_force(flows: int, forwarders: int) -> tuple[float, float]:
+    """Mean unsmoothness of the worst flow and worst unfairness of a configuration, without a campaign."""
+    areas = {"sources": flows, "sinks": flows, "forwarders": forwarders}
+    pattern = toml()["traffic"]["flows"][0]
+    ends = [{**pattern, "src": each, "dst": flows + each, "start_s": each / 10} for each in range(flows)]
+    resolved = [
+        scenario(
+            movement={"areas": areas}, traffic={"flows": ends}, tcp={"allowed_pause_s": 3.0}, seed=seed
+        ).resolve()
+        for seed in range(1, RUNS + 1)
+    ]
+    results = run_many(resolved)
+    worst = [max(flow["unsmoothness"] for flow in result.flows) for result in results]
+    unfair = []
+    for each, result in zip(resolved, results, strict=True):
+        fair = [share.rate_bps or math.nan for share in at_instant(each).flows]
+        actual = [flow["throughput_bps"] for flow in result.flows]
+        unfair.append(math.dist(fair, actual) / math.hypot(*fair))
+    return sum(worst) / RUNS, max(unfair)
+
+
+@pytest.fixture(scope="module")
+def everything() -> dict[tuple[int, int], tuple[float, float]]:
+    return {
+        (flows, forwarders): by_brute_force(flows, forwarders)
+        for flows in FLOWS
+        for forwarders in range(2, MOST_NODES - 2 * flows + 1, 2)
+    }
+
+
+@pytest.mark.parametrize("unsmoothness", [0.2, 0.3, 0.45])
+def test_search_finds_the_border_of_brute_force(
+    everything: dict[tuple[int, int], tuple[float, float]], unsmoothness: float
+) -> None:
+    bounds = Bounds(unsmoothness, unfairness=0.5)
+    found = searched(bounds)
+    for border in found.borders:
+        reached = None
+        for (flows, forwarders), (mean, unfair) in everything.items():
+            if flows != border.flows:
+                continue
+            if mean >= bounds.unsmoothness or unfair >= bounds.unfairness:
+                break
+            reached = 2 * flows + forwarders
+        assert border.right_nodes == reached
+        # Nothing is run beyond the first size that is not admissible.
+        assert all(size.admissible for size in border.sizes[:-1])
+        assert border.is_open == (reached == max(2 * f + n for f, n in everything if f == border.flows))
+
+
+def test_sizes_are_judged_by_the_papers_measures(
+    everything: dict[tuple[int, int], tuple[float, float]],
+) -> None:
+    found = searched(every_size=True)
+    sizes = {(size.flows, size.forwarders): size for border in found.borders for size in border.sizes}
+    assert sizes.keys() == everything.keys()
+    for place, (mean, unfair) in everything.items():
+        size = sizes[place]
+        assert (size.unsmoothness, size.unfairness) == pytest.approx((mean, unfair))
+        assert (size.nodes, size.runs, size.unserved) == (2 * size.flows + size.forwarders, RUNS, 0)
+        assert size.admissible == (mean < 1.0 and unfair < 0.1)
+
+
+def test_all_sizes_have_the_same_border_as_the_search() -> None:
+    bounds = Bounds(0.3, unfairness=0.5)
+    short, whole = searched(bounds), searched(bounds, every_size=True)
+    assert [b.right_nodes for b in short.borders] == [b.right_nodes for b in whole.borders]
+    assert sum(len(b.sizes) for b in short.borders) < sum(len(b.sizes) for b in whole.borders)
+
+
+def test_tighter_bounds_never_reach_further() -> None:
+    borders = [
+        [
+            border.right_nodes or 0
+            for border in searched(Bounds(most, unfairness=0.5), every_size=True).borders
+        ]
+        for most in (0.1, 0.3, 1e3)
+    ]
+    assert all(a <= b <= c for a, b, c in zip(*borders, strict=True))
+    assert borders[0] != borders[2]
+
+
+def test_a_bound_that_nothing_keeps_leaves_no_range() -> None:
+    found = searched(Bounds(unfairness=1e-6))
+    assert [border.right_nodes for border in found.borders] == [None] * len(FLOWS)
+    assert all(border.sizes[0].breaks == ("unfairness",) and not border.is_open for border in found.borders)
+
+
+def test_a_flow_that_gets_nothing_breaks_the_range() -> None:
+    # Bands so far apart that only the sources' side can talk.
+    far = {"sources": 1, "sinks": 1, "forwarders": 2}
+    with pytest.raises(InputError, match="no fair rate"):
+        find(scenario(movement={"areas": {**far, "spacing_m": 400.0}}), [1], runs=1)
+    # Routes exist, but nothing begins before the end of the run but the first flow.
+    size = find(scenario(warmup_s=13.99), [2], runs=1, most_nodes=6, stagger_s=13.98).borders[0].sizes[0]
+    assert size.unserved == 1
+    assert "unserved" in size.breaks
+
+
+def test_routing_that_costs_nothing_has_no_load() -> None:
+    static = find(
+        scenario(routing="static"), [2], runs=RUNS, most_nodes=8, bounds=Bounds(5, 1), with_load=True
+    )
+    assert static.borders[0].routing_load == 0.0
+    aodv = find(scenario(), [2], runs=RUNS, most_nodes=8, bounds=Bounds(5, 1), with_load=True).borders[0]
+    assert aodv.last is not None
+    assert aodv.without_routing_bps == static.borders[0].without_routing_bps
+    assert aodv.routing_load == pytest.approx(1 - aodv.last.total_bps / (aodv.without_routing_bps or 0))
+
+
+def test_the_smallest_network_of_four_flows_has_seven_nodes() -> None:
+    # Osipov and Tschudin 2006, IV.C.2: one source, four destinations, two forwarders.
+    found = find(scenario(), [4], runs=1, most_nodes=10)
+    assert found.borders[0].left_nodes == 7
+
+
+def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = find(scenario(), [1], runs=RUNS, most_nodes=6, bounds=Bounds(9, 9), store=tmp_path / "s.db")
+    kept = Results.load(tmp_path / "s.db").machines
+    again = find(scenario(), [1], runs=RUNS, most_nodes=6, bounds=Bounds(9, 9), store=tmp_path / "s.db")
+    assert again == first
+    assert Results.load(tmp_path / "s.db").machines.equals(kept)
+    # More flows and larger networks use the runs that are there.
+    find(scenario(), [1, 2], runs=RUNS, most_nodes=8, bounds=Bounds(9, 9), store=tmp_path / "s.db")
+    more = Results.load(tmp_path / "s.db").machines.set_index("key")
+    assert set(kept["key"]) < set(more.index)
+    assert (more.loc[list(kept["key"]), "ended"].to_numpy() == kept["ended"].to_numpy()).all()
+
+
+def test_a_killed_search_ends_with_the_same_range(tmp_path: Path) -> None:
+    (tmp_path / "areas.toml").write_text(SCENARIO.replace("14.0", "60.0"), encoding="utf-8")
+    command = [sys.executable, "-m", "manetlab", "range", "areas.toml", "--flows", "1,2,3", "--runs", "6"]
+    command += ["--nodes", "14", "--all", "--json"]
+    killed = [*command, "--store", "killed.db"]
+    process = subprocess.Popen(killed, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and _done(tmp_path / "killed.db") < 3:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 3 <= _done(tmp_path / "killed.db") < 6 * 15
+    continued, whole = (
+        subprocess.run(each, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300).stdout
+        for each in (killed, [*command, "--store", "whole.db"])
+    )
+    assert json.loads(continued) == json.loads(whole)
+
+
+def _done(store: Path) -> int:
+    try:
+        return len(Results.load(store).runs)
+    except InputError:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "how", "said"),
+    [
+        ({"movement": {"chain": {"nodes": 4}}}, {}, "movement is not made of areas"),
+        ({"traffic": {"random": {"tcp": 1}}}, {}, "no flow to repeat"),
+        (
+            {"traffic": {"flows": [{"kind": "video", "src": 0, "dst": 1, "start_s": 0.0}]}},
+            {},
+            "not one of TCP",
+        ),
+        ({}, {"most_nodes": 5}, "largest network is too small"),
+        ({}, {"stagger_s": 5.0}, "begins too late"),
+        ({}, {"stagger_s": -0.1}, "begins too late"),
+        ({}, {"flows": []}, "not numbers of flows"),
+        ({}, {"flows": [2, 2]}, "not numbers of flows"),
+        ({}, {"flows": [0]}, "number is not allowed"),
+        ({}, {"runs": 0}, "number is not allowed"),
+        ({}, {"step": 0}, "number is not allowed"),
+        ({"mac": {"data_rate_bps": 5.5e6}}, {}, "no such row"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(
+    changes: dict[str, Any], how: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        find(scenario(**changes), **{"flows": [2], "runs": 1, "store": tmp_path / "s.db", **how})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, True])
+def test_bounds_are_numbers_above_zero(bad: float) -> None:
+    with pytest.raises(InputError, match="bound is not allowed"):
+        Bounds(unsmoothness=bad)
+
+
+def test_numbers_of_flows_are_read_as_they_are_written() -> None:
+    assert flows_of_text("2..5") == [2, 3, 4, 5]
+    assert flows_of_text("2,4..6,9") == [2, 4, 5, 6, 9]
+    for text in ("", "2-9", "a", "2...4", "..4", "1e3", "9" * 30):
+        with pytest.raises(InputError, match="not numbers of flows"):
+            flows_of_text(text)
+
+
+def test_the_command_writes_table_json_csv_and_plot(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "areas.toml").write_text(SCENARIO, encoding="utf-8")
+    asked = ("range", "areas.toml", "--flows", "1,2", "--nodes", 8, "--runs", 2, "--unsmoothness", 3)
+    asked += ("--unfairness", 0.5, "--routing", "static", "--routing", "aodv", "--load")
+    done = cli(*asked, "--json", "--csv", "sizes.csv", "--plot", "range.svg")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["ranges"]
+    assert [each["routing"] for each in found] == ["static", "aodv"]
+    assert [each["borders"][1]["flows"] for each in found] == [2, 2]
+    with (tmp_path / "sizes.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    sizes = [size for each in found for border in each["borders"] for size in border["sizes"]]
+    assert [int(row["nodes"]) for row in rows] == [size["nodes"] for size in sizes]
+    assert (tmp_path / "range.svg").read_text(encoding="utf-8").startswith("<?xml")
+    text = cli(*asked, "--plot", "range.png").stdout
+    assert "Admissible operation range of aodv" in text
+    assert (tmp_path / "range.png").read_bytes().startswith(b"\x89PNG")
+    # Both ranges are in the store beside the scenario.
+    assert len(Results.load(tmp_path / "areas.range.db").runs)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--plot", "range.pdf", "not a kind of plot"),
+        ("--flows", "few", "not numbers of flows"),
+        ("--unfairness", "-1", "bound is not allowed"),
+        ("--csv", "areas.toml", "areas.toml"),
+    ],
+)
+def test_the_command_refuses_before_it_runs(
+    cli: Cli, tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    (tmp_path / "areas.toml").write_text(SCENARIO, encoding="utf-8")
+    done = cli("range", "areas.toml", option, value)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["areas.toml"]
+
+
+def test_points_of_a_campaign_can_be_run_one_after_the_other(tmp_path: Path) -> None:
+    campaign, store = small(), tmp_path / "small.db"
+    some = campaign.run(store, points=[2])
+    assert set(some.runs["point"]) == {2}
+    assert (some.missing, len(some.failed)) == (9, 0)
+    campaign.run(store, points=[0, 2])
+    later = campaign.run(store)
+    assert later.runs["result_hash"].equals(campaign.run().runs["result_hash"])
+    with pytest.raises(InputError, match="no such point"):
+        campaign.run(store, points=[4])
+
+
+def test_progress_counts_the_points_under_way(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    small().run(tmp_path / "s.db", points=[1], progress=lambda each: told.append((each.done, each.total)))
+    assert told[0] == (0, 3)
+    assert told[-1] == (3, 3)
+
+
+def test_a_border_is_the_end_of_the_first_unbroken_stretch() -> None:
+    def size(nodes: int, *breaks: str) -> Size:
+        return Size(1, nodes - 2, nodes, 1, 0, 0.5, None, None, 0.05, 0.05, 1e5, 1e5, 1e5, breaks)
+
+    assert Border(1, 4, (size(4), size(6), size(8, "unfairness"), size(10)), False).right_nodes == 6
+    assert Border(1, 4, (size(4, "unsmoothness"), size(6)), False).right_nodes is None
+
+
+def test_the_pages_example_can_be_searched() -> None:
+    page = (ROOT / "docs" / "range.md").read_text(encoding="utf-8")
+    text = page.partition("```toml")[2].partition("```")[0]
+    import tomllib
+
+    example = Scenario.build(tomllib.loads(text))
+    found = find(example, [2], runs=1, most_nodes=6)
+    assert found.borders[0].sizes[0].unserved == 0
