@@ -13,6 +13,7 @@
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md
 #   make lock       renew requirements.lock
+#   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
@@ -36,7 +37,7 @@ TORTURE := out/torture/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock slurm audit fuzz torture clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock man slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -103,6 +104,10 @@ lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
 		--extra report --extra cluster --extra notebook --extra dev --output-file requirements.lock pyproject.toml
+
+man: build
+	@rm -rf out/man
+	$(BIN)/python -m manetlab.cli.manual out/man/man1
 
 slurm: build
 	$(BIN)/python -m tests.slurm

@@ -48,7 +48,7 @@ READERS: dict[str, dict[str, tuple[str, ...]]] = {
     "campaign": {
         "campaign.plan": ("Campaign.run", "Campaign.changed", "Campaign.tasks"),
         "campaign.levels": (),
-        "campaign.fields": (),
+        "fields": (),
     },
     "sessions": {"web": ()},
     "trace": {

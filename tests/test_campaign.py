@@ -15,8 +15,9 @@ from scipy import stats as reference
 
 import manetlab
 from manetlab import Campaign, InputError, Results, RunFailed
-from manetlab.campaign import fields, worker
+from manetlab.campaign import worker
 from manetlab.campaign.plan import MAX_RUNS
+from manetlab.scenario_data import assign
 from manetlab.stats import Sequential, bounded_interval
 from tests.campaigns import BASE, exported, small
 from tests.conftest import NS2
@@ -75,14 +76,14 @@ def test_a_campaigns_run_is_the_run_of_its_scenario() -> None:
 
 def test_nested_fields_are_set_and_their_neighbours_stay() -> None:
     base = {"tcp": "reno", "traffic": {"flows": [{"kind": "tcp", "src": 0, "dst": 1, "start_s": 1.0}]}}
-    assert fields.assign(base, "tcp.window", 8, "")["tcp"] == {"sender": "reno", "window": 8}
-    assert fields.assign({"tcp": {"window": 8}}, "tcp", "sack", "")["tcp"] == {"sender": "sack", "window": 8}
-    flows = fields.assign(base, "traffic.flows.0.start_s", 2.0, "")["traffic"]["flows"]
+    assert assign(base, "tcp.window", 8, "")["tcp"] == {"sender": "reno", "window": 8}
+    assert assign({"tcp": {"window": 8}}, "tcp", "sack", "")["tcp"] == {"sender": "sack", "window": 8}
+    flows = assign(base, "traffic.flows.0.start_s", 2.0, "")["traffic"]["flows"]
     assert flows == [{"kind": "tcp", "src": 0, "dst": 1, "start_s": 2.0}]
     assert base["traffic"]["flows"][0]["start_s"] == 1.0  # type: ignore[index]
-    assert fields.assign({}, "movement.chain.nodes", 4, "") == {"movement": {"chain": {"nodes": 4}}}
+    assert assign({}, "movement.chain.nodes", 4, "") == {"movement": {"chain": {"nodes": 4}}}
     with pytest.raises(InputError, match="cannot be set"):
-        fields.assign(base, "traffic.flows.1.start_s", 2.0, "here")
+        assign(base, "traffic.flows.1.start_s", 2.0, "here")
 
 
 def test_factors_may_be_files(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ FACTORS: dict[str, tuple[dict[str, Any], str]] = {
     "no levels": ({"tcp": []}, "give it values"),
     "empty range": ({"tcp.window": range(5, 5)}, "give it values"),
     "a range without end": ({"tcp.window": range(10**9)}, "fewer levels"),
-    "no list": ({"tcp": "reno"}, "for example tcp = [1, 2]"),
+    "no list": ({"tcp": "reno"}, 'for example tcp = ["reno", …]'),
     "a level twice": ({"tcp": ["reno", "reno"]}, "remove one of them"),
     "the seed in a level": ({"which": [{"label": 1, "fields": {"seed": 1}}]}, "first_seed"),
     "a column's name": ({"key": [{"label": 1, "fields": {"tcp.window": 1}}]}, "tables already have a column"),

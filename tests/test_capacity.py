@@ -67,7 +67,7 @@ def test_a_table_that_is_none_is_refused(table: list[float]) -> None:
 def test_the_command_line_prints_means_and_writes_the_series(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
     path.write_text(MOVING)
-    done = cli("scenario", "capacity", path, "--step", 0.5, "--out", "capacity.csv")
+    done = cli("scenario", "capacity", path, "--step", 0.5, "--output", "capacity.csv")
     assert done.returncode == 0, done.stderr
     found = capacity_over_time(path, step_s=0.5)
     assert all(f"{mean / 1e3:.1f}" in done.stdout for mean in found.means_bps())
@@ -83,7 +83,7 @@ def test_the_command_line_prints_means_and_writes_the_series(cli: Cli, tmp_path:
 def test_the_series_takes_the_place_of_nothing_that_is_read(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "scenario.csv"
     path.write_text(MOVING)
-    done = cli("scenario", "capacity", path, "--out", path)
+    done = cli("scenario", "capacity", path, "--output", path)
     assert (done.returncode, "overwrite" in done.stderr) == (2, True)
-    done = cli("scenario", "capacity", path, "--out", "out.txt")
+    done = cli("scenario", "capacity", path, "--output", "out.txt")
     assert (done.returncode, ".csv or .parquet" in done.stderr) == (2, True)

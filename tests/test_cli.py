@@ -244,3 +244,17 @@ def test_run_warns_of_a_saturated_network(cli: Cli, tmp_path: Path) -> None:
     for seeds in ("1", "2"):
         assert "the network is saturated" in cli("run", "flood.toml", "--seeds", seeds).stderr
     assert "saturated" not in cli("scenario", "check", "flood.toml").stderr
+
+
+def test_a_command_that_is_stopped_says_what_was_kept(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(
+        "duration_s = 100000.0\nmovement.waypoint = { nodes = 30, width_m = 500.0, height_m = 500.0 }\n"
+        "traffic.random = { tcp = 3 }\n"
+    )
+    command = [sys.executable, "-m", "manetlab", "run", "long.toml", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(3)
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert told.splitlines()[-1] == "stopped; nothing was written"

@@ -66,7 +66,7 @@ def store(tmp_path: Path) -> Path:
     [
         ["run", *FILES],
         ["run", *FILES, "--seeds", "2"],
-        ["run", *FILES, "--series", "1", "--series-out", "s.csv"],
+        ["run", *FILES, "--series", "1", "--series-output", "s.csv"],
         ["profile", "list"],
         ["scenario", "check", str(ROOT / "golden" / "chain3-tcp.toml")],
         ["scenario", "report", *FILES],
@@ -89,7 +89,7 @@ def test_the_base_installation_suffices(words: list[str], store: Path) -> None:
             "cluster",
         ),
         (["campaign", "export", "s.db", "-o", "out", "--format", "parquet"], "notebook"),
-        (["run", *FILES, "--series", "1", "--series-out", "s.parquet"], "notebook"),
+        (["run", *FILES, "--series", "1", "--series-output", "s.parquet"], "notebook"),
     ],
     ids=lambda given: given if isinstance(given, str) else " ".join(given[:2]),
 )

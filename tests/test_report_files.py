@@ -142,12 +142,12 @@ def test_the_commands_on_the_page_make_the_same_report(cli: Cli, tmp_path: Path)
     ("arguments", "told"),
     [
         (("report", "nowhere.db"), "nowhere.db"),
-        (("report", "small.toml"), "small.toml"),
+        (("report", "nowhere.toml"), "nowhere"),
         (("report", "small.db", "--compare", "routing"), "tcp"),
         (("report", "small.db", "--baseline", "vegas"), "reno, reno-f"),
         (("report", "small.db", "--confidence", "95"), "0.95"),
-        (("report", "small.db", "--out", "small.toml"), "a folder"),
-        (("report", "small.db", "--out", "no/such/place"), "no/such"),
+        (("report", "small.db", "--output", "small.toml"), "a folder"),
+        (("report", "small.db", "--output", "no/such/place"), "no/such"),
     ],
 )
 def test_bad_requests_are_told_at_once(

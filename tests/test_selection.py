@@ -171,7 +171,7 @@ def test_the_command_line_finds_the_same(cli: Cli, tmp_path: Path) -> None:
         encoding="utf-8",
     )
     options = ("--hops", 3, "--share", 0.8, "--count", 3, "--seed", 5)
-    done = cli("scenario", "search", "walk.toml", *options, "--json", "--out", "draws.csv")
+    done = cli("scenario", "search", "walk.toml", *options, "--json", "--output", "draws.csv")
     assert done.returncode == 0, done.stderr
     found = search(Scenario.load(tmp_path / "walk.toml", {"seed": 5}), 3, 0.8, 3).to_dict()
     assert json.loads(done.stdout) == json.loads(json.dumps(found))

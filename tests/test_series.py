@@ -163,7 +163,7 @@ def scenario_file(folder: Path) -> Path:
 
 def test_the_command_line_writes_csv(cli: Cli, tmp_path: Path) -> None:
     path = scenario_file(tmp_path)
-    done = cli("run", path, "--series", 1, "--series-out", "out.csv", "--json")
+    done = cli("run", path, "--series", 1, "--series-output", "out.csv", "--json")
     assert done.returncode == 0, done.stderr
     series = json.loads(done.stdout)["series"]
     for name, file in (("totals", "out.csv"), ("tcp_flows", "out-tcp-flows.csv")):
@@ -178,7 +178,7 @@ def test_the_command_line_writes_parquet(cli: Cli, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     path = scenario_file(tmp_path)
-    done = cli("run", path, "--series", 2, "--series-out", "out.parquet")
+    done = cli("run", path, "--series", 2, "--series-output", "out.parquet")
     assert done.returncode == 0, done.stderr
     series = run(path, series_s=2).series
     assert series is not None
@@ -190,22 +190,22 @@ def test_series_overwrite_nothing_that_is_read_or_written(cli: Cli, tmp_path: Pa
     path = scenario_file(tmp_path)
     path.rename(tmp_path / "out-tcp-flows.csv")
     before = (tmp_path / "out-tcp-flows.csv").read_text()
-    done = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "out.csv")
+    done = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-output", "out.csv")
     assert (done.returncode, "overwrite" in done.stderr) == (2, True)
     assert (tmp_path / "out-tcp-flows.csv").read_text() == before
-    both = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-out", "o.csv", "--record", "o.csv")
+    both = cli("run", "out-tcp-flows.csv", "--series", 1, "--series-output", "o.csv", "--record", "o.csv")
     assert (both.returncode, "overwrite" in both.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (("--series", 1), "--series-out FILE.csv"),
-        (("--series-out", "out.csv"), "no step"),
-        (("--series", 1, "--series-out", "out.txt"), ".csv or .parquet"),
-        (("--series", 0, "--series-out", "out.csv"), "--series"),
-        (("--series", 1, "--series-out", "missing/out.csv"), "missing"),
-        (("--series", 1, "--series-out", "out.csv", "--seeds", 2), "single run"),
+        (("--series", 1), "--series-output FILE.csv"),
+        (("--series-output", "out.csv"), "no step"),
+        (("--series", 1, "--series-output", "out.txt"), ".csv or .parquet"),
+        (("--series", 0, "--series-output", "out.csv"), "--series"),
+        (("--series", 1, "--series-output", "missing/out.csv"), "missing"),
+        (("--series", 1, "--series-output", "out.csv", "--seeds", 2), "single run"),
     ],
 )
 def test_series_that_cannot_be_kept_are_refused(

@@ -18,17 +18,32 @@ def test_markdown_keeps_bars_out_of_cells() -> None:
     assert table.to_markdown() == "### Title\n\n| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n\nA note.\n"
 
 
-@pytest.mark.parametrize("width", [60, 80, 119, 120, 200])
-def test_no_name_and_no_number_is_cut(width: int) -> None:
-    table = Table("T", ("parameter", "throughput", "goodput", "a long source of it all"), text_columns=1)
-    table.spare = 1
-    table.add("mac.data_header_bytes", "12345.6", "0.123", "IEEE Std 802.11-1999, a clause of many words")
+def printed(table: Table, width: int) -> str:
     console = Console(width=width, file=StringIO())
     table.print(console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert all(cell in text for cell in ("mac.data_header_bytes", "12345.6", "0.123"))
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 119, 120, 200])
+def test_nothing_is_cut_however_narrow_the_terminal(width: int) -> None:
+    heads = ("parameter", "throughput (kb/s)", "retransmissions", "p (adjusted)", "a source of it all")
+    table = Table("T", heads, text_columns=1)
+    clause = "IEEE Std 802.11-1999, a clause of many words"
+    table.add("mac.header_bytes", "12345.6", "0.123", "0.001", clause)
+    text = printed(table, width)
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    words = {*" ".join(heads).split(), *table.rows[0][:-1], *clause.split()}
+    assert words <= set(text.split())
     assert "…" not in text
-    assert ("IEEE" in text) == (width >= 120)
+
+
+def test_a_table_too_wide_for_the_terminal_is_shown_in_parts() -> None:
+    table = Table("T", ("flow", "from", *(f"measure-{each}" for each in "abcdef")), keys=2, notes=["N."])
+    table.add("7", "19", *(f"{each}.5" for each in range(6)))
+    text = printed(table, 50)
+    assert text.count("(continued)") == 1 and text.count("N.") == 1
+    assert [line.split()[:2] for line in text.splitlines() if ".5" in line] == [["7", "19"]] * 2
 
 
 def test_metrics_are_shown_in_their_unit() -> None:

@@ -1,4 +1,5 @@
-//! Digests of the simulator's modules, by which kept results are known to be those of this code.
+//! Digests of the simulator's modules, by which kept results are known to be those of this code, and of the
+//! stub, by which Python knows that the extension fits its sources.
 //!
 //! A module's digest is that of its tokens, so comments and white space do not count, and neither do
 //! documentation and what is only compiled for tests. Modules are found as the compiler finds them: from a
@@ -14,6 +15,8 @@ use sha2::{Digest, Sha256};
 
 /// The roots of the crates that have a part in a run, and what is put before the names of their modules.
 const ROOTS: [(&str, &str); 2] = [("../core/src/lib.rs", ""), ("src/lib.rs", "py")];
+/// What Python expects of this module: an extension built with another does not fit the Python sources.
+const STUB: &str = "../../python/manetlab/_core.pyi";
 /// Bytes of a digest that are kept: a change is not found with a chance of 2⁻⁶⁴.
 const DIGEST_BYTES: usize = 8;
 /// Crates on whose version the value of a number may depend.
@@ -33,8 +36,10 @@ fn main() -> Found<()> {
         writeln!(text, "    ({name:?}, {digest:?}),")?;
     }
     text.push_str("]\n");
-    fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join("modules.rs"), text)?;
-    for watched in ["build.rs", "src", "../core/src", "../../Cargo.lock"] {
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    fs::write(out.join("modules.rs"), text)?;
+    fs::write(out.join("interface.txt"), digest(&fs::read_to_string(STUB)?))?;
+    for watched in ["build.rs", "src", "../core/src", "../../Cargo.lock", STUB] {
         println!("cargo::rerun-if-changed={watched}");
     }
     Ok(())

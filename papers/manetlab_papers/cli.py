@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from manetlab_papers.ledger import Claim, Experiment, Ledger
     from manetlab_papers.reproduce import Keeping
 
-OUT = click.option(
-    "--out",
-    type=options.PATH,
-    default=Path("out/papers"),
-    help="Folder that keeps runs and verdicts.",
+OUT = options.together(
+    click.option(
+        "--output",
+        "-o",
+        "out",
+        type=options.PATH,
+        default=Path("out/papers"),
+        help="Folder that keeps runs and verdicts.",
+    ),
+    options.renamed("--out", "--output"),
 )
 MARKDOWN = click.option(
     "--markdown",
@@ -124,9 +129,12 @@ def reproduce(
     wanted = chosen(loaded, names)
     scale = Scale(full=full)
     keeping = _keeping(kept_in, keep, fresh)
-    with _Bar() as bar:
-        reproduction = Reproduction(loaded, scale, out, jobs, bar.tell, keeping)
-        made = [(each, reproduction.make(each)) for each in wanted]
+    try:
+        with _Bar() as bar:
+            reproduction = Reproduction(loaded, scale, out, jobs, bar.tell, keeping)
+            made = [(each, reproduction.make(each)) for each in wanted]
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"finished runs are kept in {out}; the same command continues") from None
     shown = [(each, entries, list(tables_of(each, reproduction.evaluator))) for each, entries in made]
     for experiment, entries, tables in shown:
         for table in tables:

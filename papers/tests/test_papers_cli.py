@@ -70,7 +70,7 @@ def test_unknown_names_are_told_with_a_suggestion(
 def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_path: Path) -> None:
     page = tmp_path / "papers.md"
     key = "bansal2003/sec-cbr-opposite"
-    text = manetlab("reproduce", key, "--out", str(tmp_path / "out"), "--markdown", str(page))
+    text = manetlab("reproduce", key, "--output", str(tmp_path / "out"), "--markdown", str(page))
     assert "CBR one way and both ways" in text
     assert "B-09" in text
     assert "Not said by the paper" in text
@@ -81,19 +81,19 @@ def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_pat
     assert kept[0].date in written
     assert kept[0].code in written
     again = tmp_path / "again.md"
-    manetlab("status", "--out", str(tmp_path / "out"), "--markdown", str(again))
+    manetlab("status", "--output", str(tmp_path / "out"), "--markdown", str(again))
     assert again.read_text(encoding="utf-8") == written
 
 
 def test_verdicts_come_from_what_reproduce_kept(tmp_path: Path) -> None:
     key, kept_in = "bansal2003/sec-cbr-opposite", str(tmp_path / "kept")
-    manetlab("reproduce", key, "--out", str(tmp_path / "out"), "--kept", kept_in, "--keep")
+    manetlab("reproduce", key, "--output", str(tmp_path / "out"), "--kept", kept_in, "--keep")
     page = tmp_path / "page.md"
     text = manetlab("verdicts", key, "--kept", kept_in, "--markdown", str(page))
     assert "B-09" in text
     assert "Not kept" not in text
     by_runs = tmp_path / "runs.md"
-    manetlab("status", "--out", str(tmp_path / "out"), "--markdown", str(by_runs))
+    manetlab("status", "--output", str(tmp_path / "out"), "--markdown", str(by_runs))
     assert page.read_text(encoding="utf-8") == by_runs.read_text(encoding="utf-8")
     assert f"Not kept, or not enough: {key}" in " ".join(
         manetlab("verdicts", key, "--kept", str(tmp_path / "nothing")).split()
@@ -104,12 +104,18 @@ def test_the_page_cannot_take_the_place_of_the_record(tmp_path: Path) -> None:
     (tmp_path / record.FILE).write_text("[]")
     with pytest.raises(InputError, match="overwrite"):
         manetlab(
-            "reproduce", "sec-cbr-opposite", "--out", str(tmp_path), "--markdown", str(tmp_path / record.FILE)
+            "reproduce",
+            "sec-cbr-opposite",
+            "--output",
+            str(tmp_path),
+            "--markdown",
+            str(tmp_path / record.FILE),
         )
 
 
 def test_the_status_of_nothing_is_that_nothing_is_tested(tmp_path: Path) -> None:
-    lines = manetlab("status", "--out", str(tmp_path)).splitlines()
-    [of_all] = [line.split() for line in lines if line.split()[:1] == ["all"]]
+    lines = manetlab("status", "--output", str(tmp_path)).splitlines()
+    # The table is wider than a pipe, so it comes in parts.
+    of_all = [cell for line in lines if line.split()[:1] == ["all"] for cell in line.split()[1:]]
     count = str(len(ledger.load().claims))
-    assert of_all == ["all", count, *["0"] * 7, count, "0"]
+    assert of_all == [count, *["0"] * 7, count, "0"]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from manetlab import _core, parameters
-from manetlab.cli.profiles import shown
 from manetlab.parameters import Parameter
 from manetlab.tables import Table
+from manetlab.tables import shown_value as shown
 
 SECTIONS = {
     "radio": ("The radio channel", "models/radio.md"),

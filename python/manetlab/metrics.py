@@ -173,6 +173,14 @@ def by_key(key: str) -> Metric:
     return next((metric for metric in TOTALS if metric.key == key), Metric(key, key, digits=4))
 
 
+COMMON_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("pdr", "delivery", "delivery_ratio", "packet_delivery_ratio"), "cbr_delivery_fraction"),
+    **dict.fromkeys(("throughput", "tcp_throughput", "goodput_bps"), "tcp_throughput_bps"),
+    **dict.fromkeys(("delay", "latency", "end_to_end_delay", "e2e_delay"), "cbr_latency_mean_s"),
+    **dict.fromkeys(("overhead", "routing_load", "nrl", "nro"), "routing_packets_per_s"),
+    **dict.fromkeys(("hops", "path_length"), "hops_mean"),
+}
+"""What papers call metrics, and the key of the one that is nearest."""
 FRACTIONS = {"message_network_drop_rate", "jain"}
 """Metrics from 0 to 1 whose names do not say so."""
 HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_delivered", "_completed")

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from manetlab import _core
+from manetlab import _core, extension
 from manetlab.errors import InputError, shown
 from manetlab.values import Value
 
 Params = dict[str, dict[str, Any]]
 """Values by section and name."""
+
+
+extension.check()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +73,8 @@ def _infos() -> list[dict[str, Any]]:
     return infos
 
 
+MOST_NAMED = 40
+"""Errors name all known names, if they are no more than these."""
 PYTHON = "python"
 """What a scenario calls routing protocols in Python, and the section of their parameters."""
 
@@ -122,7 +127,7 @@ def profile(name: str, where: str = "profile") -> Params:
     """
     known = _core.profiles()
     if name not in known:
-        raise unknown("profile", name, known, where)
+        raise unknown("profile", name, known, where, "profiles")
     values: Params = json.loads(_core.profile(name))
     return values
 
@@ -141,7 +146,7 @@ def apply_routing_set(params: Params, protocol: str, name: str, where: str) -> P
     """
     known = _core.routing_sets(protocol)
     if name not in known:
-        raise unknown(f"parameter set of {protocol}", name, known, where)
+        raise unknown(f"parameter set of {protocol}", name, known, where, "sets")
     return {**params, protocol: json.loads(_core.routing_set(protocol, name))}
 
 
@@ -157,7 +162,7 @@ def apply_sender(params: Params, name: str, where: str) -> Params:
         InputError: There is no such sender.
     """
     if name not in _core.tcp_senders():
-        raise unknown("TCP sender", name, _core.tcp_senders(), where)
+        raise unknown("TCP sender", name, _core.tcp_senders(), where, "senders")
     return {**params, "tcp": json.loads(_core.apply_tcp_sender(name, json.dumps(params["tcp"])))}
 
 
@@ -225,13 +230,28 @@ def _check_all(
     return {name: known[name].check(value, where) for name, value in values.items()}
 
 
-def unknown(kind: str, found: str, known: Iterable[str], where: str) -> InputError:
-    """The error for a name that is not among the known ones."""
+def unknown(kind: str, found: str, known: Iterable[str], where: str, listed: str = "") -> InputError:
+    """The error for a name that is not among the known ones.
+
+    Args:
+        kind: What it names, for the error.
+        found: The name.
+        known: Those that there are.
+        where: What the error names as its place.
+        listed: What ``manetlab list`` calls such names, if it lists them.
+    """
     known = list(known)
-    near = difflib.get_close_matches(found, known, n=1, cutoff=0.5)
-    hint = f'did you mean "{near[0]}"?' if near else "check the spelling"
-    named = sorted(known) if len(known) <= 40 else near
-    return InputError(f"no such {kind}", where, f'"{found}"', "one of " + ", ".join(named), hint)
+    same = [name for name in known if name.lower() == found.lower()]
+    near = same or difflib.get_close_matches(found, known, n=1, cutoff=0.6)
+    command = f"`manetlab list {listed}`"
+    hint = f'did you mean "{near[0]}"?' if near else f"see {command}" if listed else "check the spelling"
+    if len(known) <= MOST_NAMED:
+        wanted = "one of " + ", ".join(sorted(known))
+    elif near:
+        wanted = f"for example {near[0]}"
+    else:
+        wanted = f"one of the {len(known)} names" + (f" of {command}" if listed else "")
+    return InputError(f"no such {kind}", where, f'"{found}"', wanted, hint)
 
 
 def diff(a: Params, b: Params) -> list[tuple[Parameter, Any, Any]]:

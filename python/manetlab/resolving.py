@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters, selection, traffic, web
+from manetlab import _core, extension, foreign, parameters, selection, traffic, web
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
@@ -29,6 +29,7 @@ def resolve(scenario: Scenario) -> Resolved:
     Raises:
         InputError: A file cannot be used, or a name or a value is not allowed.
     """
+    extension.check_sections(scenario.section_names(), parameters.sections())
     params = _params(scenario)
     protocol = _python_protocol(scenario)
     movement, selected, ends = _movement(scenario, params)
@@ -83,7 +84,8 @@ def _layers(scenario: Scenario) -> list[tuple[str, Params]]:
     if scenario.is_in_python:
         colon = ""
     elif protocol not in _core.routings():
-        error = parameters.unknown("routing protocol", protocol, _core.routings(), scenario.where)
+        known = _core.routings()
+        error = parameters.unknown("routing protocol", protocol, known, scenario.where, "protocols")
         error.wanted = f"{error.wanted}, or python:MODULE.CLASS"
         raise error
     if colon and not _core.routing_sets(protocol):
@@ -132,7 +134,11 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
     """Where the nodes start and go, if nothing is searched for."""
     source = scenario.movement
     if (path := scenario.movement_file) is not None:
-        return _core.Movement.read(read_bytes(path, "movement file"), str(path))
+        content = read_bytes(path, "movement file")
+        try:
+            return _core.Movement.read(content, str(path))
+        except InputError as error:
+            raise foreign.explained(error, content, foreign.MOVEMENT) from None
     if source.waypoint is not None:
         checked = parameters.check_waypoint(source.waypoint, scenario.where)
         streams = (scenario.seed, scenario.replication)
@@ -190,9 +196,11 @@ def _flows_but_web(
 ) -> list[dict[str, Any]]:
     source = scenario.traffic
     if (path := scenario.traffic_file) is not None:
-        read: list[dict[str, Any]] = json.loads(
-            _core.read_traffic(read_bytes(path, "traffic file"), str(path))
-        )
+        content = read_bytes(path, "traffic file")
+        try:
+            read: list[dict[str, Any]] = json.loads(_core.read_traffic(content, str(path)))
+        except InputError as error:
+            raise foreign.explained(error, content, foreign.TRAFFIC) from None
         return read
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from manetlab import flows, web
+from manetlab import flows, foreign, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import PYTHON
 from manetlab.records import Place, Record, integer, list_of, number, section, table, text
 from manetlab.resolving import Resolved, resolve, set_by
-from manetlab.scenario_data import as_plain, long_form, merged
+from manetlab.scenario_data import as_plain, assign, long_form, merged
 from manetlab.sources import LATEST_S, LINK_RATE, MovementSource, TrafficSource
 
 LARGEST_SEED = 2**64 - 1
@@ -98,7 +98,14 @@ class Scenario(Record):
         if not isinstance(data, Mapping):
             wanted = "a mapping from fields to values"
             raise InputError("not a scenario", where, shown(data), wanted, "see the fields of Scenario")
+        foreign.refuse_campaign(data, where)
         written = {key: long_form(key, value) for key, value in as_plain(data).items()}
+        for key in ("routing", "profile", "tcp"):
+            if isinstance(several := written.get(key), list):
+                hint = f"to compare several, give {key} under [factors] of a campaign: docs/campaigns.md"
+                raise InputError(
+                    f"a scenario has one {key}", f"{where}: {key}", shown(several), "one name", hint
+                )
         made = cls.checked(written, Place(where), "see `manetlab run --help`")
         return made._with(traffic=_read(made.traffic, where, folder), _where=where, _folder=folder)
 
@@ -109,12 +116,18 @@ class Scenario(Record):
             raise InputError("the warm-up is not allowed", str(place.at("warmup_s")), found, wanted, hint)
 
     @classmethod
-    def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Scenario:
+    def load(
+        cls,
+        path: str | Path,
+        changes: Mapping[str, Any] | None = None,
+        assigned: Mapping[str, Any] | None = None,
+    ) -> Scenario:
         """A scenario from a TOML file.
 
         Args:
             path: The file. Names of files within it start from its folder.
             changes: Keys that replace the file's; of a section of parameters, only the parameters named.
+            assigned: Single fields by dotted name, ``movement.waypoint.nodes``, set after the changes.
 
         Raises:
             InputError: The file cannot be read or does not hold a scenario.
@@ -132,7 +145,10 @@ class Scenario(Record):
             # A plain ValueError is Python's, of a number with thousands of digits.
             hint = "ns-2 files are given with --movement and --traffic"
             raise InputError("the scenario file is not TOML", str(path), str(error), "TOML", hint) from None
-        return cls.build(merged(data, changes or {}), str(path), path.parent)
+        data = merged(data, changes or {})
+        for name, value in (assigned or {}).items():
+            data = assign(data, name, value, str(path))
+        return cls.build(data, str(path), path.parent)
 
     def changed(self, **changes: Any) -> Scenario:
         """The same scenario with other values for some of its fields.
@@ -190,6 +206,11 @@ class Scenario(Record):
     def is_in_python(self) -> bool:
         """Whether the routing protocol is written in Python."""
         return self.routing.partition(":")[0] == PYTHON
+
+    @classmethod
+    def section_names(cls) -> list[str]:
+        """The names of all fields that are sections of parameters."""
+        return [name for name, field in cls.fields.items() if field.default == {}]
 
     def section(self, name: str) -> Section:
         """The changed parameters of a section."""

@@ -1,4 +1,4 @@
-"""Scenarios as they are written: plain data with short forms, and how changes are merged into it."""
+"""Scenarios as they are written: plain data with short forms, how changes are merged and fields set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab import parameters
+from manetlab.errors import InputError, shown
 
 SHORT_FORMS = {"movement": "file", "traffic": "file", "tcp": "sender"}
 """Fields for which a string alone may stand, and the key that it is the value of."""
@@ -44,3 +45,30 @@ def long_form(key: str, value: object) -> object:
     if key in SHORT_FORMS and isinstance(value, str | Path):
         return {SHORT_FORMS[key]: str(value)}
     return value
+
+
+def assign(data: Mapping[str, Any], path: str, value: object, where: str) -> dict[str, Any]:
+    """``data`` with one field set; what it holds otherwise stays.
+
+    A section of parameters that is set to a table changes only the parameters that the table names.
+
+    Raises:
+        InputError: The path leads through something that has no fields.
+    """
+    head, *rest = path.split(".")
+    if not rest:
+        return merged(data, {head: value})
+    return {**data, head: _assigned(long_form(head, data.get(head, {})), rest, value, f"{where}: {path}")}
+
+
+def _assigned(node: object, path: list[str], value: object, where: str) -> object:
+    key, *rest = path
+    if isinstance(node, Mapping):
+        inner = _assigned(node.get(key, {}), rest, value, where) if rest else value
+        return {**node, key: inner}
+    if isinstance(node, list | tuple) and key.isdecimal() and int(key) < len(node):
+        items = list(node)
+        items[int(key)] = _assigned(items[int(key)], rest, value, where) if rest else value
+        return items
+    wanted = f"a table or list that has {key}"
+    raise InputError("this field cannot be set", where, shown(node), wanted, "see the base scenario")

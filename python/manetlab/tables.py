@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as RichTable
 
 PIPE_WIDTH = 130
 """Width of tables that go into a file or a pipe, in characters."""
-NARROW = 120
-"""Terminals of fewer characters show tables without their spare columns."""
 NUMBER_WIDTH = 24
 """What is longer than this, in characters, is no number: it is text, which may go on in the next line."""
+TEXT_WIDTH = 16
+"""The least width of a column whose text goes on in the next line, in characters."""
+GAP = 2
+"""Characters between two columns."""
+FRAME = 2 - GAP
+"""Characters around a table, which has no gap after its last column."""
 
 
 @dataclass
@@ -27,16 +32,17 @@ class Table:
         columns: The headings.
         rows: The cells, row by row.
         text_columns: How many columns from the left hold text; the others hold numbers.
+        keys: How many columns from the left say what a row is about: a table too wide for the terminal is
+            shown in parts, each of which has them.
         notes: Sentences below the table.
-        spare: How many columns at the right are left out on a terminal too narrow for them.
     """
 
     title: str
     columns: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
     text_columns: int = 1
+    keys: int = 1
     notes: list[str] = field(default_factory=list)
-    spare: int = 0
 
     def add(self, *cells: str) -> None:
         """Adds a row."""
@@ -51,30 +57,76 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def print(self, console: Console) -> None:
-        """Shows the table on a terminal."""
-        from rich.box import SIMPLE_HEAD
-        from rich.cells import cell_len
-        from rich.table import Table as RichTable
+        """Shows the table on a terminal: whole columns and words, in parts where it is too wide for one."""
         from rich.text import Text
 
-        shown = RichTable(
-            title=self.title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False
-        )
-        count = len(self.columns) - (self.spare if console.width < NARROW else 0)
-        for index, heading in enumerate(self.columns[:count]):
-            is_text = index < self.text_columns
-            longest = max((cell_len(cells[index]) for cells in self.rows), default=0)
-            # Names and numbers stay whole: a part of one would be taken for another.
-            least = longest if index == 0 or (not is_text and longest <= NUMBER_WIDTH) else None
-            justify: Literal["left", "right"] = "left" if is_text else "right"
-            shown.add_column(Text(heading), justify=justify, overflow="fold", min_width=least)
-        for cells in self.rows:
-            shown.add_row(*(Text(cell, overflow="fold") for cell in cells[:count]))
-        console.print(shown)
+        for number, columns in enumerate(self._parts(console.width)):
+            console.print(Text(self.title if number == 0 else f"{self.title} (continued)", style="bold"))
+            console.print(self._part(columns, console.width))
         for note in self.notes:
             console.print(Text(note))
         if self.notes:
             console.print()
+
+    def _part(self, columns: Sequence[int], width: int) -> RichTable:
+        """Some of the columns as a table of Rich."""
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        shown = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for index, chars in self._widths(columns, width).items():
+            justify: Literal["left", "right"] = "left" if index < self.text_columns else "right"
+            shown.add_column(Text(self.columns[index]), justify=justify, overflow="fold", width=chars)
+        for cells in self.rows:
+            shown.add_row(*(Text(cells[index], overflow="fold") for index in columns))
+        return shown
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """The columns of each part that fits into so many characters, the keys' in each."""
+        keys = list(range(self.keys))
+        room = width - FRAME - sum(self._least(index, width) + GAP for index in keys)
+        parts, used = [list(keys)], 0
+        for index in range(self.keys, len(self.columns)):
+            needed = self._least(index, width) + GAP
+            if used and used + needed > room:
+                parts.append(list(keys))
+                used = 0
+            parts[-1].append(index)
+            used += needed
+        return parts
+
+    def _widths(self, columns: Sequence[int], width: int) -> dict[int, int]:
+        """How wide each of these columns is in a terminal of that width, in characters."""
+        from rich.cells import cell_len
+
+        widths = {index: self._least(index, width) for index in columns}
+        room = width - FRAME - sum(chars + GAP for chars in widths.values())
+        while room > 0:
+            wanting = [
+                index
+                for index, chars in widths.items()
+                if any(cell_len(cells[index]) > chars for cells in (self.columns, *self.rows))
+            ]
+            if not wanting:
+                break
+            for index in wanting[:room]:
+                widths[index] += 1
+            room -= len(wanting)
+        return widths
+
+    def _least(self, index: int, width: int) -> int:
+        """How narrow a column may be in a terminal of that width, in characters.
+
+        Names and numbers stay whole, as a part of one would be taken for another, and so do the words of
+        headings. Only a name that would take more than half of the terminal goes on in the next line.
+        """
+        from rich.cells import cell_len
+
+        longest = max((cell_len(cells[index]) for cells in self.rows), default=0)
+        word = max(map(cell_len, self.columns[index].split()), default=0)
+        is_whole = index < self.keys or (index >= self.text_columns and longest <= NUMBER_WIDTH)
+        return max(word, min(longest, width // 2 if is_whole else TEXT_WIDTH))
 
 
 def stdout_console() -> Console:
@@ -83,6 +135,16 @@ def stdout_console() -> Console:
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     return Console(width=width, highlight=False, emoji=False, markup=False)
+
+
+def shown_value(value: object) -> str:
+    """A parameter's value as TOML writes it, numbers short."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return f"{value:.10g}"
+    return str(value)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -21,6 +21,10 @@ MOST_LOST_IN_QUEUES = 0.05
 """Share of the CBR packets lost in full interface queues above which the network counts as saturated."""
 INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 100, 5, 20_000
 """How many instants of a movement are looked at, and how few of that of a large network."""
+SHORTEST_STEP_S = 1e-3
+"""Minimum time between two instants that are looked at, in s."""
+SHORTEST_S = 0.1
+"""A measurement shorter than this, in s, is told instead of the topology."""
 MOST_NAMED = 8
 """How many settings that differ are named."""
 IDENTITY = {"variant"}
@@ -31,11 +35,15 @@ def topology_of(resolved: Resolved) -> TopologyReport:
     """What the movement makes of the network, at up to a hundred instants a second or more apart."""
     window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
     instants = max(LEAST_INSTANTS, min(INSTANTS, NODE_INSTANTS // resolved.movement.nodes))
-    return topology.report(resolved, min(window_s, max(1.0, window_s / instants)))
+    step_s = min(window_s, max(1.0, window_s / instants))
+    return topology.report(resolved, max(SHORTEST_STEP_S, step_s))
 
 
 def before_run(resolved: Resolved) -> list[str]:
     """What speaks against a scenario before it is run, a sentence each."""
+    window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
+    if window_s < SHORTEST_S:
+        return [f"the measurement lasts only {window_s:g} s, in which next to nothing can happen"]
     return topology_of(resolved).warnings
 
 

@@ -29,6 +29,18 @@ pub fn profile(name: &str) -> Option<Params> {
     }
 }
 
+/// What a profile is, in a line; none if there is no such profile.
+pub fn meaning(name: &str) -> Option<&'static str> {
+    match name {
+        "rfc" => Some("Today's standards: the default."),
+        "ns-2.35" => Some("ns-2.35 of 2011 as it ships, RTS for every unicast frame."),
+        "ns-2.27" => Some("ns-2.27 of 2004 as it ships."),
+        "ns-2.1b9" => Some("ns-2.1b9 of 2002 as it ships."),
+        "cmu-1998" => Some("The CMU extensions of 1998 to ns-2."),
+        _ => None,
+    }
+}
+
 /// ns-2.35 (2011) as it ships, at 2 Mb/s data and 1 Mb/s basic rate, RTS for every unicast frame.
 fn ns_2_35() -> Params {
     Params {
@@ -128,6 +140,7 @@ mod tests {
         for name in PROFILES {
             let params = profile(name).unwrap_or_else(|| panic!("{name} is listed"));
             assert_eq!(params.check(), Ok(()), "{name}");
+            assert!(meaning(name).is_some(), "{name}");
         }
         assert_eq!(profile("ns-3"), None);
     }

@@ -72,6 +72,15 @@ macro_rules! sections {
             /// Their names, in the same order.
             pub const NAMES: &'static [&'static str] = &[$($name,)+ "static"];
 
+            /// What the protocol is, in a line.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(RoutingKind::$kind => concat!($($doc),+).trim(),)+
+                    RoutingKind::Static => "Fixed shortest-hop routes over the initial positions.",
+                    RoutingKind::Custom => "A protocol that the caller of the run brings along.",
+                }
+            }
+
             /// What makes a node's protocol; none for those that need more than parameters.
             pub(crate) fn maker(self, params: &Params) -> Option<Box<RoutingMaker<'static>>> {
                 match self {

@@ -72,6 +72,18 @@ fn routings() -> Vec<&'static str> {
     RoutingKind::NAMES.to_vec()
 }
 
+/// What a routing protocol is, in a line.
+#[pyfunction]
+fn routing_meaning(name: &str) -> PyResult<&'static str> {
+    Ok(routing_kind(name)?.meaning())
+}
+
+/// What a profile is, in a line.
+#[pyfunction]
+fn profile_meaning(name: &str) -> PyResult<&'static str> {
+    of_core::meaning(name).ok_or_else(|| no_such(name))
+}
+
 /// The names of a routing protocol's parameter sets.
 #[pyfunction]
 fn routing_sets(protocol: &str) -> PyResult<Vec<&'static str>> {
@@ -137,6 +149,8 @@ const MODULES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/modules.rs"
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     running::hold_back_panic_messages();
+    module.add("INTERFACE", include_str!(concat!(env!("OUT_DIR"), "/interface.txt")))?;
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add("MAX_TIME_S", MAX_TIME_S)?;
     module.add_class::<movement::Movement>()?;
@@ -151,6 +165,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(profile, module)?)?;
     module.add_function(wrap_pyfunction!(routings, module)?)?;
+    module.add_function(wrap_pyfunction!(routing_meaning, module)?)?;
+    module.add_function(wrap_pyfunction!(profile_meaning, module)?)?;
     module.add_function(wrap_pyfunction!(routing_sets, module)?)?;
     module.add_function(wrap_pyfunction!(routing_set, module)?)?;
     module.add_function(wrap_pyfunction!(tcp_senders, module)?)?;

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError, shown
-from manetlab.metrics import better
+from manetlab.metrics import COMMON_NAMES, better
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -27,6 +27,14 @@ PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
 """Factors that are compared before all others if a campaign names none and has them, in this order."""
 PRIMARY = ("tcp_throughput_bps", "cbr_delivery_fraction")
 """The primary measures of a campaign that names no metrics."""
+
+
+def unknown_metric(name: str, known: Collection[str], where: str) -> InputError:
+    """The error for a metric that does not exist; what papers call it leads to its key."""
+    error = unknown("metric", name, known, where, "measures")
+    if (meant := COMMON_NAMES.get(name.lower())) is not None:
+        error.hint = f'did you mean "{meant}"? `manetlab list measures` shows all'
+    return error
 
 
 @dataclass(frozen=True)
@@ -203,7 +211,7 @@ def _check_metrics(asked: Mapping[str, Any], known: Collection[str], where: str)
         raise InputError("the value is not allowed", f"{where}.margins", shown(margins), "a table", hint)
     for key in (*metrics, *margins):
         if key not in known:
-            raise unknown("metric", str(key), known, where)
+            raise unknown_metric(str(key), known, where)
     for key, margin in margins.items():
         if not _is_number(margin) or not 0.0 < margin < math.inf:
             wanted, hint = (

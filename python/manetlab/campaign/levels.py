@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manetlab.campaign import fields
+from manetlab import fields
 from manetlab.errors import InputError, shown
 from manetlab.scenario_data import as_plain
 
@@ -37,7 +38,8 @@ def listed(values: object, name: str, where: str) -> list[Any]:
     """
     place = f"{where}: factors.{name}"
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Collection):
-        hint = f"for example {name} = [1, 2]"
+        example = json.dumps(values) if isinstance(values, str | int | float) else "1"
+        hint = f"for example {json.dumps(name) if '.' in name else name} = [{example}, …]"
         raise InputError("a factor needs a list of values", place, shown(values), "a list", hint)
     if len(values) > MAX_LEVELS:
         hint = "use fewer levels"

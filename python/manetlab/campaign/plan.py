@@ -14,14 +14,15 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab.campaign import family, fields
+from manetlab import fields, foreign
+from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step, run
 from manetlab.scenario import Scenario
-from manetlab.scenario_data import as_plain, merged
+from manetlab.scenario_data import as_plain, assign, merged
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Progress
@@ -173,6 +174,7 @@ class Campaign:
         if not isinstance(data, Mapping):
             wanted = "a mapping from keys to values"
             raise InputError("not a campaign", where, shown(data), wanted, "see docs/campaigns.md")
+        foreign.refuse_scenario(data, where)
         keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
         for key in data:
             if key not in keys:
@@ -237,7 +239,7 @@ class Campaign:
         data: dict[str, Any] = dict(self.base)
         for level in self._chosen(point):
             for path, value in level.fields.items():
-                data = fields.assign(data, path, value, self.where)
+                data = assign(data, path, value, self.where)
         return {**data, "seed": self.first_seed + replication}
 
     def place_of(self, point: int) -> str:
@@ -399,7 +401,7 @@ class Campaign:
     def _check_names(self) -> None:
         for metric in self.metrics:
             if metric not in known_metrics():
-                raise unknown("metric", metric, known_metrics(), f"{self.where}: metrics")
+                raise family.unknown_metric(metric, known_metrics(), f"{self.where}: metrics")
         decided: dict[tuple[str, ...], str] = {}
         for name, levels in self.levels.items():
             place = f"{self.where}: factors.{name}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
 from manetlab.campaign.database import damaged
+from manetlab.campaign.family import unknown_metric
 from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import RUN, Store
@@ -368,7 +369,7 @@ class Results:
         """
         for metric in metrics or ():
             if metric not in known_metrics():
-                raise unknown("metric", metric, known_metrics(), "metrics")
+                raise unknown_metric(metric, known_metrics(), "metrics")
         if chosen := list(metrics or self.campaign.metrics):
             return chosen
         return self.measured

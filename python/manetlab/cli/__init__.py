@@ -26,12 +26,17 @@ COMMANDS = Commands(
         "range": "manetlab.cli.ranges:range_",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",
+        "list": "manetlab.cli.choices:list_names",
+        "completion": "manetlab.cli.completion:completion",
     }
 )
 
 
-# Help shows the defaults of all commands below.
-@click.group(cls=Group, commands=COMMANDS, no_args_is_help=True, context_settings={"show_default": True})
+# All commands below have these settings too.
+SETTINGS = {"show_default": True, "help_option_names": ["-h", "--help"]}
+
+
+@click.group(cls=Group, commands=COMMANDS, no_args_is_help=True, context_settings=SETTINGS)
 @click.version_option(
     manetlab.__version__,
     prog_name="manetlab",
@@ -55,9 +60,22 @@ def main() -> None:
             _print_traceback(error.__cause__)
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
+    except (AttributeError, ImportError, KeyError, TypeError):
+        _blame_extension()
+        raise
     except BrokenPipeError:
         # The reader of our output has gone, as `head` does: nothing more to say.
         _drop_output()
+        sys.exit(1)
+
+
+def _blame_extension() -> None:
+    """Ends with an error if what went wrong is likely to come of an extension older than its sources."""
+    from manetlab import extension
+
+    if extension.is_older_than_its_sources():
+        print("error: the compiled extension is older than its sources", file=sys.stderr)
+        print(f"  hint:   {extension.HINT}", file=sys.stderr)
         sys.exit(1)
 
 
@@ -72,7 +90,9 @@ def _run_app() -> None:
     """Runs the command and writes out all that it has printed while a failure can still be told."""
     try:
         try:
-            app()
+            if "_MANETLAB_COMPLETE" in os.environ:
+                from manetlab.cli import completion  # noqa: F401 (it tells click of the shells)
+            app(prog_name="manetlab")
         except SystemExit:
             sys.stdout.flush()
             raise

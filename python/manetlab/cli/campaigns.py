@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from manetlab.cli import options
+from manetlab.cli import choices, options
 from manetlab.cli.groups import Group
+from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ SOURCE = click.argument(
     help="A campaign's TOML file, or its store CAMPAIGN.db.",
 )
 STORE = click.option("--store", type=options.PATH, help="The store. [beside the campaign's file, NAME.db]")
-HEADS, MEASURE = 12, 26
-"""Roughly how wide the columns of a factor and of a measure are, in characters: tables are cut by that."""
 SHOWN_FAILURES = 5
 """The maximum number of failed runs that are listed."""
 
@@ -82,8 +81,7 @@ def run(
                 retry_failed=retry_failed,
             )
     except KeyboardInterrupt:
-        print(f"stopped; finished runs are kept in {place}; the same command continues", file=sys.stderr)
-        raise click.exceptions.Exit(130) from None
+        raise KeyboardInterrupt(f"finished runs are kept in {place}; the same command continues") from None
     _show(results, None, as_json)
     _tell_failures(results)
 
@@ -126,10 +124,18 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
 @SOURCE
 @STORE
 @click.option(
-    "--metric", "metrics", multiple=True, help="A metric to show; may be repeated. [the campaign's metrics]"
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="A measure to show (see `manetlab list measures`); may be repeated. [the campaign's metrics]",
+    shell_complete=choices.complete("measures"),
 )
 @click.option(
-    "--compare", metavar="A,B", help="Compare two levels of a factor in paired runs, e.g. reno-f,reno."
+    "--compare",
+    metavar="A,B",
+    help="Compare two levels of a factor in paired runs, e.g. reno-f,reno.",
+    shell_complete=choices.complete_levels,
 )
 @options.JSON
 def results_(
@@ -146,12 +152,14 @@ def results_(
 
 @app.command()
 @SOURCE
-@click.option("--output", "-o", type=options.PATH, required=True, help="Folder to write to.")
+@options.output("Folder to write to.", required=True)
 @STORE
 @click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
 def export(source: Path, output: Path, store: Path | None, formats: str) -> None:
     """Write runs, flows, drops, failures and provenance as CSV and Parquet."""
-    for path in _results(source, store).export(output, [name.strip() for name in formats.split(",")]):
+    with waiting("export"):
+        written = _results(source, store).export(output, [name.strip() for name in formats.split(",")])
+    for path in written:
         print(path)
 
 
@@ -189,7 +197,8 @@ def repeat(
     scenario = campaign.scenario(point, replication)
     if scenario.is_in_python and not trust:
         _ask_before_import(scenario.routing, results.store)
-    result = run_one(scenario, record=record is not None)
+    with waiting("run"):
+        result = run_one(scenario, record=record is not None)
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
     if as_json:
@@ -255,8 +264,8 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
 def _results(source: Path, store: Path | None) -> Results:
     from manetlab.campaign.results import Results
 
-    place = store or (source.with_suffix(".db") if source.suffix == ".toml" else source)
-    return Results.load(place)
+    with waiting("reading"):
+        return Results.load(store or options.store_of(source))
 
 
 def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
@@ -277,7 +286,7 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
         asked = "" if metrics is None else f"{campaign.question or campaign.name}\n"
         title = f"{asked}{metric.heading}"
         columns = ("point", *_headings(list(campaign.factors)), *headings)
-        table = Table(title, columns, text_columns=len(campaign.factors) + 1)
+        table = Table(title, columns, text_columns=len(campaign.factors) + 1, keys=len(campaign.factors) + 1)
         for row in summary[summary["metric"] == key].to_dict("records"):
             interval = Interval.between(row["mean"], row["low"], row["high"], row["n"])
             median, low, high = (metric.show({key: row[name]}) for name in ("median", "p5", "p95"))
@@ -305,14 +314,12 @@ def _answer(results: Results) -> None:
     for sentence in (found.verdict, *found.details):
         console.print(Text(sentence))
     console.print()
-    room = max(1, (console.width - HEADS * len(study.factors)) // MEASURE)
-    for first in range(0, len(study.wanted), room):
-        part = table_of(study, study.wanted[first : first + room])
-        headings = [column.heading for column in part.shown_columns]
-        table = Table(part.caption, headings, text_columns=len(study.factors), notes=part.notes)
-        for cells in part.shown_rows:
-            table.add(*(cell.shown for cell in cells))
-        table.print(console)
+    answers, keys = table_of(study, study.wanted), len(study.factors)
+    headings = [column.heading for column in answers.shown_columns]
+    table = Table(answers.caption, headings, text_columns=keys, keys=keys, notes=answers.notes)
+    for cells in answers.shown_rows:
+        table.add(*(cell.shown for cell in cells))
+    table.print(console)
 
 
 def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bool) -> None:
@@ -335,7 +342,7 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
     for key in results.wanted(metrics):
         metric = by_key(key)
         title = f"{metric.heading}, {factor}: {a} compared with {b}"
-        table = Table(title, (*_headings(others), *headings), text_columns=len(others))
+        table = Table(title, (*_headings(others), *headings), text_columns=len(others), keys=len(others))
         rows = compared[compared["metric"] == key].to_dict("records")
         for row in rows:
             values = (row[name] for name in ("level_mean", "against_mean", "difference"))

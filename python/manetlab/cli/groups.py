@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import UserDict
 from collections.abc import Iterator
 from importlib import import_module
@@ -18,10 +19,15 @@ class Group(click.Group):
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; one that is interrupted ends as shells tell it, 128 and the signal's number."""
+        """Runs the command; one that is interrupted ends as shells tell it, 128 and the signal's number.
+
+        It says what was kept, if the `KeyboardInterrupt` has a sentence about that, or that nothing was.
+        """
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
+            kept = stopped.args[0] if stopped.args else "nothing was written"
+            print(f"stopped; {kept}", file=sys.stderr)
             raise click.exceptions.Exit(130) from None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from manetlab.cli import choices
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,10 +23,22 @@ PATH = click.Path(path_type=Path)
 SCENARIO = click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML.")
 ROUTING = click.option(
     "--routing",
-    help="Routing protocol (docs/scenarios.md lists them), or PROTOCOL:SET for a parameter set. [aodv]",
+    metavar="PROTOCOL[:SET]",
+    help="Routing protocol, with or without a parameter set; see `manetlab list protocols`. [aodv]",
+    shell_complete=choices.complete("protocols", "sets"),
 )
-TCP = click.option("--tcp", help="TCP sender: reno, sack, cubic, reno-f, elfn, … [reno]")
-PROFILE = click.option("--profile", help="Set of defaults; see `manetlab profile list`. [rfc]")
+TCP = click.option(
+    "--tcp",
+    metavar="SENDER",
+    help="TCP sender; see `manetlab list senders`. [reno]",
+    shell_complete=choices.complete("senders"),
+)
+PROFILE = click.option(
+    "--profile",
+    metavar="PROFILE",
+    help="Set of defaults; see `manetlab list profiles`. [rfc]",
+    shell_complete=choices.complete("profiles"),
+)
 DURATION = click.option("--duration", "duration_s", type=float, help="Length of the run, s.")
 WARMUP = click.option("--warmup", "warmup_s", type=float, help="Start of the measurement, s. [0]")
 SEED = click.option("--seed", type=int, help="Seed of all random streams. [1]")
@@ -33,8 +46,9 @@ SET = click.option(
     "--set",
     "changes",
     multiple=True,
-    metavar="SECTION.NAME=VALUE",
-    help="Change a parameter; may be repeated.",
+    metavar="FIELD=VALUE",
+    help="Change a field of the scenario, dotted as a campaign's factors are: tcp.window=8; may be repeated.",
+    shell_complete=choices.complete_changes,
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Number of parallel runs. [number of cores]")
@@ -48,6 +62,22 @@ def movement(required: bool = False) -> Decorator:
 def traffic(required: bool = False) -> Decorator:
     """The option ``--traffic`` of commands that read such a file."""
     return click.option("--traffic", type=PATH, required=required, help="Traffic file of ns-2 (cbrgen.tcl).")
+
+
+def output(what: str, required: bool = False) -> Decorator:
+    """The option ``--output`` of a command that writes a file or a folder; ``what`` is its help."""
+    return click.option("--output", "-o", type=PATH, required=required, help=what)
+
+
+def renamed(old: str, new: str) -> Decorator:
+    """An option under its former name, which is refused with a hint at the name that it has."""
+
+    def refuse(_: click.Context, __: click.Parameter, value: object) -> None:
+        if value is not None:
+            raise InputError("no such option", "command line", old, new, f"{old} is now {new}")
+
+    name = "former" + old.replace("-", "_")
+    return click.option(old, name, hidden=True, expose_value=False, callback=refuse)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -90,23 +120,25 @@ def scenario_from(
         scenario: A TOML file, or None.
         movement: A movement file, or None.
         traffic: A traffic file, or None.
-        changes: Changed parameters as ``SECTION.NAME=VALUE``.
+        changes: Changed fields as ``FIELD=VALUE``.
         **fields: Further fields of the scenario; None stands for not given.
 
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
     from manetlab.scenario import Scenario
-    from manetlab.scenario_data import merged
+    from manetlab.scenario_data import assign
 
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
             given[name] = str(path if scenario is None else path.absolute())
-    given = merged(given, parsed(changes))
+    changed = assigned(changes)
     if scenario is not None:
-        return Scenario.load(scenario, given)
+        return Scenario.load(scenario, given, changed)
+    for name, value in changed.items():
+        given = assign(given, name, value, "--set")
     for name, why in (
         ("movement", "where the nodes are and go"),
         ("traffic", "who talks to whom"),
@@ -119,37 +151,64 @@ def scenario_from(
     return Scenario.build(given, "command line")
 
 
-def parsed(changes: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """``SECTION.NAME=VALUE`` as values by section and name; values are written as in TOML."""
+def store_of(source: Path) -> Path:
+    """The store that a command reads: the file itself, or the one beside a campaign's TOML file.
+
+    Raises:
+        InputError: The TOML file is a scenario.
+    """
+    if source.suffix != ".toml":
+        return source
+    store = source.with_suffix(".db")
+    if not store.exists():
+        from manetlab import foreign
+
+        foreign.refuse_scenario(source)
+    return store
+
+
+def assigned(changes: Sequence[str]) -> dict[str, Any]:
+    """Values by field of what ``FIELD=VALUE`` changes; values are written as in TOML.
+
+    Raises:
+        InputError: A change is not of that form, or no scenario has the field.
+    """
     if not changes:
         return {}
+    from manetlab import fields, parameters
+
+    made = dict(map(parsed, changes))
+    for path in made:
+        section, dot, _ = path.partition(".")
+        # The scenario itself says what is wrong with a parameter, as it does when a file names it.
+        is_parameter = bool(dot) and section in parameters.sections()
+        if not is_parameter and path not in fields.REPLICATED:
+            fields.check(path, "--set")
+    return made
+
+
+def parsed(change: str) -> tuple[str, Any]:
+    """Name and value of ``FIELD=VALUE``; a value that is not TOML is text.
+
+    Raises:
+        InputError: It is not of that form, or its number is too long.
+    """
     import tomllib
 
-    from manetlab import parameters
     from manetlab.errors import shown
 
-    sections: dict[str, dict[str, Any]] = {}
-    for change in changes:
-        key, equals, text = change.partition("=")
-        section, dot, name = key.strip().partition(".")
-        one_line = len(change.splitlines()) == 1
-        if not (equals and dot and section and name and text.strip() and one_line):
-            hint = "for example --set mac.slot_us=9"
-            wanted = "SECTION.NAME=VALUE in one line"
-            raise InputError("not a change of a parameter", "--set", shown(change), wanted, hint)
-        if section not in parameters.sections():
-            raise parameters.unknown("section", section, parameters.sections(), "--set")
-        try:
-            value: Any = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError):
-            value = text.strip()
-        except ValueError:
-            hint = "no parameter needs more than 20 digits"
-            raise InputError(
-                "the number is too long", f"--set {key.strip()}", f"{len(text)} characters", "a number", hint
-            ) from None
-        sections.setdefault(section, {})[name] = value
-    return sections
+    key, equals, text = change.partition("=")
+    key = key.strip()
+    if not (equals and key and text.strip() and len(change.splitlines()) == 1):
+        hint = "for example --set mac.slot_us=9"
+        raise InputError("not a change of a field", "--set", shown(change), "FIELD=VALUE in one line", hint)
+    try:
+        return key, tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return key, text.strip()
+    except ValueError:
+        found, hint = f"{len(text)} characters", "no field needs more than 20 digits"
+        raise InputError("the number is too long", f"--set {key}", found, "a number", hint) from None
 
 
 def tell_warnings(found: Iterable[str]) -> None:

@@ -29,16 +29,18 @@ def list_() -> None:
 def show(name: str, as_json: bool) -> None:
     """Print every parameter of a profile with unit and source."""
     from manetlab import parameters
-    from manetlab.tables import Table, stdout_console
+    from manetlab.tables import Table, shown_value, stdout_console
 
     values = parameters.profile(name)
     if as_json:
         print(json.dumps(values))
         return
-    table = Table(f"Profile {name}", ("parameter", "value", "unit", "source"), text_columns=4, spare=1)
+    table = Table(f"Profile {name}", ("parameter", "value", "unit", "source"), text_columns=4)
     for section, known in parameters.schema().items():
         for parameter in known.values():
-            table.add(parameter.key, shown(values[section][parameter.name]), parameter.unit, parameter.source)
+            table.add(
+                parameter.key, shown_value(values[section][parameter.name]), parameter.unit, parameter.source
+            )
     table.print(stdout_console())
 
 
@@ -49,25 +51,15 @@ def show(name: str, as_json: bool) -> None:
 def diff(a: str, b: str, as_json: bool) -> None:
     """Print the parameters in which two profiles differ."""
     from manetlab import parameters
-    from manetlab.tables import Table, stdout_console
+    from manetlab.tables import Table, shown_value, stdout_console
 
     differences = parameters.diff(parameters.profile(a), parameters.profile(b))
     if as_json:
         print(json.dumps({parameter.key: {a: of_a, b: of_b} for parameter, of_a, of_b in differences}))
         return
     title = f"{len(differences)} parameters differ between {a} and {b}"
-    table = Table(title, ("parameter", a, b, "unit", "meaning", "source"), text_columns=6, spare=2)
+    table = Table(title, ("parameter", a, b, "unit", "meaning", "source"), text_columns=6)
     for parameter, of_a, of_b in differences:
-        cells = (shown(of_a), shown(of_b), parameter.unit, parameter.meaning, parameter.source)
+        cells = (shown_value(of_a), shown_value(of_b), parameter.unit, parameter.meaning, parameter.source)
         table.add(parameter.key, *cells)
     table.print(stdout_console())
-
-
-def shown(value: object) -> str:
-    """A parameter's value as TOML writes it, numbers short."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return f"{value:.10g}"
-    return str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -15,6 +16,37 @@ if TYPE_CHECKING:
 
 LINE_S = 10.0
 """Real time between plain lines, in s."""
+PATIENCE_S = 1.0
+"""Real time after which a command says that it is at work, in s."""
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Says on standard error that ``what`` goes on and since when, if it takes longer than a second."""
+    done = threading.Event()
+    teller = threading.Thread(target=_tell_time, args=(what, done, time.monotonic()), daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
+
+
+def _tell_time(what: str, done: threading.Event, started: float) -> None:
+    on_terminal = sys.stderr.isatty()
+    pause_s = PATIENCE_S if on_terminal else LINE_S
+    told = False
+    while not done.wait(pause_s):
+        text = f"{what}: {_clock(time.monotonic() - started)}"
+        print(
+            f"\r{text}" if on_terminal else f"{text} so far", end="" if on_terminal else "\n", file=sys.stderr
+        )
+        sys.stderr.flush()
+        told = on_terminal
+    if told:
+        # To the line's beginning, and what is there away: results come next.
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def run_with_bar(scenarios: list[Scenario], what: str, jobs: int | None) -> list[Result]:

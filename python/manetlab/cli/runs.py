@@ -30,7 +30,10 @@ MAX_SEEDS = 100_000
 @options.JSON
 @click.option("--record", type=options.PATH, help="Write the recording to this file, as JSON lines.")
 @click.option("--series", type=float, help="Record time series with this step, s.")
-@click.option("--series-out", type=options.PATH, help="Write the time series to this file, .csv or .parquet.")
+@click.option(
+    "--series-output", type=options.PATH, help="Write the time series to this file, .csv or .parquet."
+)
+@options.renamed("--series-out", "--series-output")
 def run(
     scenario: Path | None,
     seeds: int,
@@ -38,22 +41,25 @@ def run(
     as_json: bool,
     record: Path | None,
     series: float | None,
-    series_out: Path | None,
+    series_output: Path | None,
     **described: Any,
 ) -> None:
     """Run a scenario from ns-2's files or from TOML, and show the results."""
+    from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable, write_text
     from manetlab.running import run as run_one
     from manetlab.tested import after_run, before_run
 
     if record is not None:
         check_writable(record)
-    _check_series(series, series_out, as_json)
+    _check_series(series, series_output, as_json)
     _check_one_run(seeds, {"--record": record, "--series": series})
     asked = options.scenario_from(scenario, **described)
-    check_apart({"--record": record, **_series_outputs(series_out)}, (scenario, *asked.files))
+    check_apart({"--record": record, **_series_outputs(series_output)}, (scenario, *asked.files))
     resolved = asked.resolve()
-    options.tell_warnings(before_run(resolved))
+    with waiting("topology"):
+        found = before_run(resolved)
+    options.tell_warnings(found)
     if seeds > 1:
         results = _replications(asked, seeds, jobs)
         options.tell_warnings(after_run(results))
@@ -64,14 +70,15 @@ def run(
         print(note, file=sys.stderr)
     if resolved.selection is not None:
         print(f"note: {resolved.selection.note}", file=sys.stderr)
-    result = run_one(resolved, record=record is not None, series_s=series)
+    with waiting("run"):
+        result = run_one(resolved, record=record is not None, series_s=series)
     options.tell_warnings(after_run([result]))
     if record is not None and result.recording is not None:
         write_text(record, result.recording)
-    if series_out is not None and result.series is not None:
+    if series_output is not None and result.series is not None:
         from manetlab.series_files import write_series
 
-        write_series(series_out, result.series)
+        write_series(series_output, result.series)
     if as_json:
         print(result.to_json())
     else:
@@ -85,16 +92,16 @@ def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> Non
     if path is not None:
         from manetlab.series_files import check_series_file
 
-        check_series_file(path, "--series-out")
+        check_series_file(path, "--series-output")
         if step_s is None:
             hint = "for example --series 1 for steps of a second"
             raise InputError(
-                "the time series have no step", "--series-out", "no --series", "--series S", hint
+                "the time series have no step", "--series-output", "no --series", "--series S", hint
             )
     elif step_s is not None and not as_json:
-        wanted = "--series-out FILE.csv, or --json"
+        wanted = "--series-output FILE.csv, or --json"
         raise InputError(
-            "the time series would not be written anywhere", "--series", "no --series-out", wanted
+            "the time series would not be written anywhere", "--series", "no --series-output", wanted
         )
 
 
@@ -105,7 +112,9 @@ def _series_outputs(path: Path | None) -> dict[str, Path | None]:
     from manetlab.series_files import series_paths
 
     paths = series_paths(path).items()
-    return {"--series-out" if name == "totals" else f"--series-out, {name}:": each for name, each in paths}
+    return {
+        "--series-output" if name == "totals" else f"--series-output, {name}:": each for name, each in paths
+    }
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:
@@ -190,7 +199,7 @@ def show(result: Result) -> None:
     for title, metrics, flows in shown:
         if flows:
             headings = (metric.heading for metric in metrics)
-            table = Table(title, ("flow", "from", "to", *headings), text_columns=0)
+            table = Table(title, ("flow", "from", "to", *headings), text_columns=0, keys=3)
             for flow in flows:
                 ends = (str(flow[key]) for key in ("id", "src", "dst"))
                 table.add(*ends, *(metric.show(flow) for metric in metrics))

@@ -10,13 +10,14 @@ import click
 
 from manetlab.cli import options
 from manetlab.cli.groups import Group
+from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
     from manetlab.topology import SelectionReport, TopologyReport
 
-OUTPUT = click.option("--output", "-o", type=options.PATH, help="TOML file to write. [standard output]")
+OUTPUT = options.output("TOML file to write. [standard output]")
 
 
 @click.group(cls=Group, no_args_is_help=True)
@@ -47,7 +48,8 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
     from manetlab import topology
 
     asked = options.scenario_from(scenario, **described)
-    found = topology.report(asked, step)
+    with waiting("topology"):
+        found = topology.report(asked, step)
     if as_json:
         print(json.dumps(found.to_dict()))
     else:
@@ -63,7 +65,8 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
 @click.option("--share", type=float, default=1.0, help="Minimum share of the measurement for which they do.")
 @click.option("--count", type=int, default=20, help="Number of scenarios to find.")
 @click.option("--draws", type=int, default=10_000, help="Maximum number of draws for each of them.")
-@click.option("--out", type=options.PATH, help="File to write the draws to, .csv or .parquet.")
+@options.output("File to write the draws to, .csv or .parquet.")
+@options.renamed("--out", "--output")
 def search(
     scenario: Path,
     seed: int | None,
@@ -73,7 +76,7 @@ def search(
     share: float,
     count: int,
     draws: int,
-    out: Path | None,
+    output: Path | None,
 ) -> None:
     """Find scenarios whose paths keep their number of hops, and show what sets them apart from others."""
     from manetlab import topology
@@ -81,22 +84,23 @@ def search(
     from manetlab.series_files import check_columns_file, write_columns
 
     asked = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--out": out}, (scenario, *asked.files))
-    if out is not None:
-        check_columns_file(out, "--out")
-    found = topology.search(asked, hops, share, count, draws)
+    check_apart({"--output": output}, (scenario, *asked.files))
+    if output is not None:
+        check_columns_file(output, "--output")
+    with waiting("search"):
+        found = topology.search(asked, hops, share, count, draws)
     if as_json:
         print(json.dumps(found.to_dict()))
     else:
         _print_selection(found)
-    if out is not None:
+    if output is not None:
         rows = [
             (each.replication, each.draw, src, dst, held)
             for each in found.found
             for (src, dst), held in zip(each.pairs, each.shares, strict=True)
         ]
         names = ("replication", "draw", "src", "dst", "share")
-        write_columns(out, {name: [row[at] for row in rows] for at, name in enumerate(names)})
+        write_columns(output, {name: [row[at] for row in rows] for at, name in enumerate(names)})
 
 
 @app.command()
@@ -104,9 +108,10 @@ def search(
 @options.SEED
 @options.SET
 @click.option("--step", type=float, default=0.1, help="Time between the instants looked at, s.")
-@click.option("--out", type=options.PATH, help="File to write it to, .csv or .parquet.")
+@options.output("File to write it to, .csv or .parquet.")
+@options.renamed("--out", "--output")
 def capacity(
-    scenario: Path, seed: int | None, changes: tuple[str, ...], step: float, out: Path | None
+    scenario: Path, seed: int | None, changes: tuple[str, ...], step: float, output: Path | None
 ) -> None:
     """Estimate what each flow could carry alone over the shortest path at each instant."""
     from manetlab.capacity import capacity_over_time
@@ -115,11 +120,12 @@ def capacity(
     from manetlab.tables import Table, stdout_console
 
     asked = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--out": out}, (scenario, *asked.files))
-    if out is not None:
-        check_columns_file(out, "--out")
+    check_apart({"--output": output}, (scenario, *asked.files))
+    if output is not None:
+        check_columns_file(output, "--output")
     resolved = asked.resolve()
-    found = capacity_over_time(resolved, step_s=step)
+    with waiting("capacity"):
+        found = capacity_over_time(resolved, step_s=step)
     from_s = resolved.core["warmup_s"]
     rows = zip(found.pairs, found.means_bps(from_s), found.without_path(from_s), strict=True)
     table = Table(
@@ -129,8 +135,8 @@ def capacity(
     for flow, ((src, dst), mean_bps, apart) in enumerate(rows):
         table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
     table.print(stdout_console())
-    if out is not None:
-        write_columns(out, found.columns())
+    if output is not None:
+        write_columns(output, found.columns())
 
 
 @app.command()
@@ -142,7 +148,9 @@ def check(scenario: Path) -> None:
     resolved = options.scenario_from(scenario).resolve()
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
     print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
-    options.tell_warnings(before_run(resolved))
+    with waiting("topology"):
+        found = before_run(resolved)
+    options.tell_warnings(found)
 
 
 @app.command()
@@ -244,7 +252,7 @@ def generate(
 @app.command()
 @options.SCENARIO
 @options.SEED
-@click.option("--output", "-o", type=options.PATH, help="File to write. [standard output]")
+@options.output("File to write. [standard output]")
 def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
     """Write a scenario's Web sessions to a file that `traffic.web.sessions` can read."""
     from manetlab import web
@@ -321,8 +329,8 @@ def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) 
 
 def _print(resolved: Resolved) -> None:
     from manetlab import parameters
-    from manetlab.cli.profiles import shown
     from manetlab.tables import Table, stdout_console
+    from manetlab.tables import shown_value as shown
 
     console = stdout_console()
     asked = resolved.scenario
@@ -340,7 +348,7 @@ def _print(resolved: Resolved) -> None:
         what = ", ".join(f"{key} = {shown(value)}" for key, value in rest.items())
         flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
     flows.print(console)
-    table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5, spare=1)
+    table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5)
     for section, known in parameters.schema().items():
         for parameter in known.values():
             value = shown(resolved.params[section][parameter.name])

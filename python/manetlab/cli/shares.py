@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from manetlab.cli import options
+from manetlab.cli.progress import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +53,9 @@ def shares(
 
     known = None if table is None else read(table)
     resolved = options.scenario_from(scenario, **described).resolve()
-    found = at_instant(resolved, at, range_m=range_m, table=known)
-    actual_bps = _actual_bps(resolved) if runs else None
+    with waiting("shares"):
+        found = at_instant(resolved, at, range_m=range_m, table=known)
+        actual_bps = _actual_bps(resolved) if runs else None
     if as_json:
         print(json.dumps(_as_dict(found, actual_bps)))
     else:
@@ -129,7 +131,7 @@ def _kbps(bps: float | None) -> str:
 @options.PROFILE
 @options.SET
 @options.JOBS
-@click.option("--output", "-o", type=options.PATH, help="TOML file to add the rows to.")
+@options.output("TOML file to add the rows to.")
 def chain_throughput(
     hops: int,
     segment_bytes: tuple[int, ...],
@@ -145,24 +147,27 @@ def chain_throughput(
     from manetlab import chain_runs
     from manetlab import chain_throughput as tables
     from manetlab.files import check_writable, write_text
-    from manetlab.scenario_data import merged
+    from manetlab.scenario_data import assign, merged
 
     known = tables.read(output).rows if output is not None and output.exists() else {}
     if output is not None:
         check_writable(output)
-    base = merged({} if profile is None else {"profile": profile}, options.parsed(changes))
-    rows = dict(
-        chain_runs.measure(
-            merged(base, {"mac": {"data_rate_bps": 1e6 * rate}}),
-            size,
-            hops,
-            seeds,
-            spacing_m=spacing,
-            jobs=jobs,
+    base: dict[str, Any] = {} if profile is None else {"profile": profile}
+    for name, value in options.assigned(changes).items():
+        base = assign(base, name, value, "--set")
+    with waiting("chains"):
+        rows = dict(
+            chain_runs.measure(
+                merged(base, {"mac": {"data_rate_bps": 1e6 * rate}}),
+                size,
+                hops,
+                seeds,
+                spacing_m=spacing,
+                jobs=jobs,
+            )
+            for rate in rate_mbps
+            for size in segment_bytes
         )
-        for rate in rate_mbps
-        for size in segment_bytes
-    )
     _print_rows(rows)
     if output is not None:
         import tomli_w

@@ -153,7 +153,7 @@ def _manifest_of(folder: Path) -> dict[str, str]:
     Raises:
         InputError: The folder is something else.
     """
-    hint = "choose a folder of its own for the report: --out NAME"
+    hint = "choose a folder of its own for the report: --output NAME"
     if not folder.absolute().parent.is_dir():
         found, mend = f"no directory {folder.absolute().parent}", f"mkdir -p {folder.absolute().parent}"
         raise InputError("the report cannot be written", str(folder), found, "a directory", mend)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from manetlab import flows, parameters, web
-from manetlab.errors import InputError, shown
+from manetlab.errors import InputError
 from manetlab.scenario import Scenario
-from manetlab.scenario_data import long_form, merged
+from manetlab.scenario_data import long_form
 from manetlab.sources import Areas, Chain, Grid, MovementSource, RandomTraffic, TrafficSource
 
 REPLICATED = ("seed", "replication")
@@ -58,36 +57,8 @@ def check(path: str, where: str) -> None:
     error = parameters.unknown("field of a scenario", path, known(), where)
     if same:
         error.hint = f'did you mean "{same[0]}"?'
-    if not error.wanted.removeprefix("one of ").strip():
-        error.wanted = "a field of a scenario, dotted where it is nested: tcp.window"
+    error.wanted = "a field of a scenario, dotted where it is nested: tcp.window"
     raise error
-
-
-def assign(data: Mapping[str, Any], path: str, value: object, where: str) -> dict[str, Any]:
-    """``data`` with one field set; what it holds otherwise stays.
-
-    A section of parameters that is set to a table changes only the parameters that the table names.
-
-    Raises:
-        InputError: The path leads through something that has no fields.
-    """
-    head, *rest = path.split(".")
-    if not rest:
-        return merged(data, {head: value})
-    return {**data, head: _assigned(long_form(head, data.get(head, {})), rest, value, f"{where}: {path}")}
-
-
-def _assigned(node: object, path: list[str], value: object, where: str) -> object:
-    key, *rest = path
-    if isinstance(node, Mapping):
-        inner = _assigned(node.get(key, {}), rest, value, where) if rest else value
-        return {**node, key: inner}
-    if isinstance(node, list | tuple) and key.isdecimal() and int(key) < len(node):
-        items = list(node)
-        items[int(key)] = _assigned(items[int(key)], rest, value, where) if rest else value
-        return items
-    wanted = f"a table or list that has {key}"
-    raise InputError("this field cannot be set", where, shown(node), wanted, "see the base scenario")
 
 
 def leaves(path: str, value: object) -> list[tuple[str, ...]]:

@@ -1,0 +1,89 @@
+"""What a file is that was given for another: errors that say so, and what to do with it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manetlab.errors import InputError
+from manetlab.files import parse_toml, read_bytes
+
+LOOKED_AT = 20_000
+"""How many bytes of a file are looked at to find out what it is."""
+
+MOVEMENT, TRAFFIC = "movement", "traffic"
+
+# In order: the first that fits names the file. A main script may hold lines of the others.
+_SIGNS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"new\s+Simulator|^\s*set\s+val\(",
+        "a main script of ns-2",
+        "manetlab runs no Tcl: give the files that the script sources, of setdest and of cbrgen.tcl",
+    ),
+    (r"<gpx\b", "a GPX track", "convert it to a movement file of ns-2 (setdest), in m and s"),
+    (
+        r"<(fcd-export|routes|net)\b",
+        "a file of SUMO",
+        "SUMO's traceExporter.py --ns2mobility-output writes movement for ns-2",
+    ),
+    (
+        r"create-connection|new\s+(Agent|Application)/|attach-agent",
+        TRAFFIC,
+        "it belongs to --traffic",
+    ),
+    (r"set\s+[XYZ]_|setdest", MOVEMENT, "it belongs to --movement"),
+    (r"^\s*\[?(base|factors)\b", "a campaign", "manetlab campaign run FILE"),
+    (
+        r"^\s*(duration_s|\[?movement|\[?traffic)\b.*",
+        "a scenario in TOML",
+        "give it without an option: manetlab run FILE",
+    ),
+    (
+        r"\A\s*(-?[\d.]+(e-?\d+)?[ \t]+){2,}-?[\d.]+(e-?\d+)?\s*(\n|\Z)",
+        "lines of numbers, as BonnMotion writes them",
+        "BonnMotion writes movement for ns-2 with  bm NSFile -f NAME",
+    ),
+)
+_NAMES = {MOVEMENT: "a movement file (setdest)", TRAFFIC: "a traffic file (cbrgen.tcl)"}
+
+
+def explained(error: InputError, content: bytes, wanted: str) -> InputError:
+    """The error of a reader of ns-2's files, or a better one if the file is known to be something else.
+
+    Args:
+        error: What the reader says.
+        content: The file.
+        wanted: What it should be, ``movement`` or ``traffic``.
+    """
+    text = content[:LOOKED_AT].decode("utf-8", errors="replace")
+    kind, hint = next(
+        ((kind, hint) for sign, kind, hint in _SIGNS if re.search(sign, text, re.MULTILINE)), (wanted, "")
+    )
+    if kind == wanted:
+        return error
+    found = _NAMES.get(kind, kind)
+    return InputError(f"not a {wanted} file of ns-2", error.where, found, _NAMES[wanted], hint)
+
+
+def refuse_campaign(data: Mapping[str, Any], where: str) -> None:
+    """Raises an InputError if what should be a scenario is a campaign."""
+    if "base" in data and "movement" not in data:
+        hint = f"manetlab campaign run {shlex.quote(where)}"
+        found = f"a campaign: {', '.join(list(data)[:4])}"
+        raise InputError("this is a campaign", where, found, "a scenario", hint)
+
+
+def refuse_scenario(source: Path | Mapping[str, Any], where: str = "") -> None:
+    """Raises an InputError if what should be a campaign, as a file or read, is a scenario."""
+    if isinstance(source, Path):
+        where = str(source)
+        try:
+            source = parse_toml(read_bytes(source, "campaign file"))
+        except (ValueError, RecursionError):
+            return
+    if "base" not in source and ("movement" in source or "traffic" in source):
+        hint = f"manetlab run {shlex.quote(where)}"
+        raise InputError("this is a scenario", where, "no [base]", "a campaign", hint)
