@@ -140,7 +140,7 @@ def _never(_: Use) -> bool:
 OPTIONAL: Mapping[str, Condition] = {
     **{
         f"{folder}/{name}": _routed(name)
-        for name in ("adv", "aodv", "dsdv")
+        for name in ("adv", "aodv", "dsdv", "lunar")
         for folder in ("routing", "wire")
     },
     # TSR is made of DSR's parts, and says in DSR's headers what it adds.

@@ -26,6 +26,7 @@ SECTIONS = {
     "dsr": ("DSR", "models/dsr.md"),
     "tsr": ("TSR", "models/tsr.md"),
     "adv": ("ADV", "models/adv.md"),
+    "lunar": ("LUNAR", "models/lunar.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),

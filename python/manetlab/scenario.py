@@ -48,8 +48,9 @@ class Scenario(Record):
         "The number of the replication, part of every stream's name.", 0, LARGEST_SEED, 0
     )
     routing: str = text(
-        "aodv, dsdv, dsr, tsr, adv, flooding or static; PROTOCOL:SET names a parameter set. A protocol in "
-        "Python is given as its class, a subclass of manetlab.Routing, or as python:module.Class.",
+        "aodv, dsdv, dsr, tsr, adv, lunar, flooding or static; PROTOCOL:SET names a parameter set. A "
+        "protocol in Python is given as its class, a subclass of manetlab.Routing, or as "
+        "python:module.Class.",
         "aodv",
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.
@@ -73,6 +74,7 @@ class Scenario(Record):
     video: Section = section("Changed parameters of video traffic.", {})
     rtp: Section = section("Changed parameters of RTP.", {})
     throttle: Section = section("Changed parameters of ingress throttling.", {})
+    lunar: Section = section("Changed parameters of LUNAR.", {})
     flooding: Section = section("Changed parameters of flooding.", {})
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})
 

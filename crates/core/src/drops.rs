@@ -87,6 +87,8 @@ reasons! {
     NotForwarded at Routing,
     /// TSR's hold ended without an answer, and its packets are not to be sent without one.
     HoldTimeout at Routing,
+    /// The selector in the packet's header names nothing at the node: the path has expired there (LUNAR).
+    DeadSelector at Routing,
     /// The flow had ended when the packet arrived.
     FlowEnded at Transport,
     /// As many packets of the flow waited at its source, which throttles it, as may wait.

@@ -177,6 +177,8 @@ sections! {
         Tsr = "tsr" in tsr: TsrParams over dsr with sets,
         /// Adaptive Distance Vector.
         Adv = "adv" in adv: AdvParams with sets,
+        /// Lightweight Underlay Network Ad hoc Routing.
+        Lunar = "lunar" in lunar: LunarParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -6,14 +6,14 @@ use manetlab_core::drops::DropReason;
 use manetlab_core::kernel::{Purpose, Span, Time};
 use manetlab_core::mobility::Point;
 use manetlab_core::routing::{
-    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, shortest_hops, tsr,
+    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, lunar, shortest_hops, tsr,
 };
 use manetlab_core::scenario::RoutingKind;
 use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    dsdv as dsdv_wire, dsr as dsr_wire, tsr as tsr_wire,
+    dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -68,6 +68,10 @@ fn machine(kind: RoutingKind, input: &mut Input<'_>) -> (Box<dyn Routing>, bool)
         RoutingKind::Adv => {
             params::vary(input, adv::AdvParams::SCHEMA, &mut params.adv);
             adv::new(ME, &params.adv, stream)
+        }
+        RoutingKind::Lunar => {
+            params::vary(input, lunar::LunarParams::SCHEMA, &mut params.lunar);
+            lunar::new(ME, &Arc::new(params.lunar), stream)
         }
         RoutingKind::Flooding => {
             params::vary(input, flooding::FloodingParams::SCHEMA, &mut params.flooding);
@@ -319,6 +323,18 @@ impl Bench {
             RoutingKind::Aodv => Some(Payload::Aodv(aodv_message(self.now, self.wraps, input))),
             RoutingKind::Dsdv => Some(Payload::Dsdv(dsdv_update(input))),
             RoutingKind::Adv => Some(Payload::Adv(adv_message(input))),
+            RoutingKind::Lunar => {
+                if is_data && !input.once_in(4) {
+                    let label = lunar_wire::Label { selector: self.selector(input), bytes: 12 };
+                    packet.put_header(RoutingHeader::Lunar(label));
+                }
+                let message = if input.once_in(2) {
+                    lunar_wire::Message::Rreq(self.lunar_request(input))
+                } else {
+                    lunar_wire::Message::Rrep(self.lunar_reply(input))
+                };
+                Some(Payload::Lunar(message))
+            }
             RoutingKind::Flooding | RoutingKind::Static | RoutingKind::Custom => None,
         };
         if let Some(payload) = payload.filter(|_| !is_data) {
@@ -328,6 +344,41 @@ impl Bench {
             }
         }
         packet
+    }
+}
+
+/// What LUNAR's neighbours say.
+impl Bench {
+    /// Mostly one that the machine has told its neighbours.
+    fn selector(&self, input: &mut Input<'_>) -> lunar_wire::Selector {
+        let told = |(packet, _): &(Packet, Option<NodeId>)| match packet.payload {
+            Payload::Lunar(lunar_wire::Message::Rreq(rreq)) => Some(rreq.reply_to),
+            Payload::Lunar(lunar_wire::Message::Rrep(rrep)) => Some(rrep.forward),
+            _ => None,
+        };
+        let told: Vec<_> = self.sent.iter().filter_map(told).collect();
+        if told.is_empty() || input.once_in(8) {
+            lunar_wire::Selector(u64::from(input.number()))
+        } else {
+            input.pick(&told)
+        }
+    }
+
+    fn lunar_request(&self, input: &mut Input<'_>) -> lunar_wire::Rreq {
+        lunar_wire::Rreq {
+            series: lunar_wire::Series { origin: input.node(), number: input.number() },
+            target: input.node(),
+            reply_to: self.selector(input),
+            hops_left: input.byte(),
+        }
+    }
+
+    fn lunar_reply(&self, input: &mut Input<'_>) -> lunar_wire::Rrep {
+        lunar_wire::Rrep {
+            series: lunar_wire::Series { origin: ME, number: input.number() },
+            reply_to: self.selector(input),
+            forward: lunar_wire::Selector(u64::from(input.number())),
+        }
     }
 }
 

@@ -77,6 +77,11 @@ impl Stream {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u32
     }
 
+    /// 64 bits, each 0 or 1 alike.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform on [0, 1), a multiple of 2^-53.
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)

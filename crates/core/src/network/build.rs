@@ -47,6 +47,7 @@ impl Network {
             air: Air::new(Vec::new(), Slot(0), Span::ZERO),
             routes: Routes::default(),
             taps: false,
+            needs_arp: true,
             stations: Vec::with_capacity(scenario.movement.len()),
             flows: Vec::with_capacity(scenario.flows.len()),
             delays: Delays::new(Slot(0)),
@@ -72,6 +73,7 @@ impl Network {
         network.delays = Delays::new(network.add_slot(Target::Held));
         network.add_stations(scenario, custom);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
+        network.needs_arp = !network.stations.iter().all(|station| station.routing.knows_mac_addresses());
         let knows_hops = network.stations.iter().all(|station| station.routing.knows_route_hops());
         if params.network.measure_route_hops && knows_hops {
             let ends = scenario.flows.iter().map(|flow| (NodeId(flow.src), NodeId(flow.dst)));

@@ -135,6 +135,8 @@ struct Network {
     routes: Routes,
     /// Does routing listen to packets that are addressed to others?
     taps: bool,
+    /// Must next hops be resolved, because routing names them by their IP addresses?
+    needs_arp: bool,
     stations: Vec<Station>,
     flows: Vec<NetworkFlow>,
     delays: Delays<Delayed>,
@@ -362,7 +364,7 @@ impl Network {
 
     // Link layer.
 
-    /// IP hands a packet down: through ARP to the interface queue.
+    /// IP hands a packet down: through ARP, if its next hop must be resolved, to the interface queue.
     fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
         if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
@@ -371,7 +373,7 @@ impl Network {
             self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
         }
         self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
-        if next_hop.is_broadcast() {
+        if next_hop.is_broadcast() || !self.needs_arp {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
             self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
         } else {

@@ -16,9 +16,11 @@ mod buffer;
 pub mod dsdv;
 pub mod dsr;
 pub mod flooding;
+pub mod lunar;
 #[cfg(test)]
 mod probe;
 mod relay;
+mod seen;
 mod static_routes;
 mod table;
 pub mod tsr;
@@ -224,6 +226,12 @@ pub trait Routing: Send {
         _to: NodeId,
         _actions: &mut Vec<Action>,
     ) {
+    }
+
+    /// Does the protocol learn its neighbours' MAC addresses by itself, so that nothing that it sends needs
+    /// ARP? Asked once, before the run begins.
+    fn knows_mac_addresses(&self) -> bool {
+        false
     }
 
     /// Shall the protocol's own packets, too, come back by [`Routing::handle_link_failure`] when they cannot

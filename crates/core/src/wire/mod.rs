@@ -17,6 +17,7 @@ mod custom;
 pub mod dsdv;
 pub mod dsr;
 mod ids;
+pub mod lunar;
 pub mod mac;
 mod packet;
 pub mod rtp;

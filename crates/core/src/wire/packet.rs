@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::custom::{CustomHeader, CustomMessage};
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, dsdv, dsr, rtp, tcp};
+use super::{adp, adv, aodv, dsdv, dsr, lunar, rtp, tcp};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -55,6 +55,8 @@ pub struct Packet {
 pub enum RoutingHeader {
     /// The DSR options header.
     Dsr(dsr::Header),
+    /// LUNAR's label.
+    Lunar(lunar::Label),
     /// A header that only its protocol understands.
     Custom(CustomHeader),
 }
@@ -64,6 +66,7 @@ impl RoutingHeader {
     pub fn bytes(&self) -> u32 {
         match self {
             RoutingHeader::Dsr(header) => header.bytes(),
+            RoutingHeader::Lunar(label) => label.bytes,
             RoutingHeader::Custom(header) => header.bytes(),
         }
     }
@@ -72,6 +75,7 @@ impl RoutingHeader {
     pub fn name(&self) -> &'static str {
         match self {
             RoutingHeader::Dsr(header) => header.name(),
+            RoutingHeader::Lunar(_) => "label",
             RoutingHeader::Custom(header) => header.name,
         }
     }
@@ -80,7 +84,15 @@ impl RoutingHeader {
     pub fn as_dsr(&self) -> Option<&dsr::Header> {
         match self {
             RoutingHeader::Dsr(header) => Some(header),
-            RoutingHeader::Custom(_) => None,
+            RoutingHeader::Lunar(_) | RoutingHeader::Custom(_) => None,
+        }
+    }
+
+    /// The header, if it is LUNAR's label.
+    pub fn as_label(&self) -> Option<&lunar::Label> {
+        match self {
+            RoutingHeader::Lunar(label) => Some(label),
+            RoutingHeader::Dsr(_) | RoutingHeader::Custom(_) => None,
         }
     }
 
@@ -88,7 +100,7 @@ impl RoutingHeader {
     pub fn as_custom(&self) -> Option<&CustomHeader> {
         match self {
             RoutingHeader::Custom(header) => Some(header),
-            RoutingHeader::Dsr(_) => None,
+            RoutingHeader::Dsr(_) | RoutingHeader::Lunar(_) => None,
         }
     }
 }
@@ -114,6 +126,8 @@ pub enum Payload {
     Nothing,
     /// An ADV message.
     Adv(adv::Message),
+    /// A LUNAR message.
+    Lunar(lunar::Message),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -157,6 +171,11 @@ impl Packet {
         self.routing_header.as_deref().and_then(RoutingHeader::as_dsr)
     }
 
+    /// Its LUNAR label, if it has one.
+    pub fn label(&self) -> Option<&lunar::Label> {
+        self.routing_header.as_deref().and_then(RoutingHeader::as_label)
+    }
+
     /// Shall `node` take it, because it is for this node or for all?
     pub fn is_for(&self, node: NodeId) -> bool {
         self.dst == node || self.dst.is_broadcast()
@@ -191,6 +210,7 @@ impl Packet {
             Payload::Dsdv(_) => "update",
             Payload::Nothing => self.routing_header.as_ref().map_or("empty", |header| header.name()),
             Payload::Adv(message) => message.name(),
+            Payload::Lunar(message) => message.name(),
             Payload::Custom(message) => message.name,
         }
     }

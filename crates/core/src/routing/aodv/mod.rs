@@ -11,7 +11,6 @@
 
 mod ns2;
 mod rfc3561;
-mod seen;
 
 #[cfg(test)]
 mod probe;

@@ -27,11 +27,11 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use self::table::{Link, Table};
-use super::seen::SeenRequests;
 use super::{AodvParams, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
+use crate::routing::seen::SeenRequests;
 use crate::routing::{Action, Notice, Routing, relay};
 use crate::wire::aodv::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};

@@ -362,6 +362,17 @@ mod tests {
             (RoutingKind::Adv, _) => {
                 Terms { healed: Nothing, rerouted: [Nothing; 2], one_way: [All, Nothing], ..BEST }
             }
+            // The target answers the first copy of a request, also of one that came over a link on which the
+            // answer cannot go back.
+            (RoutingKind::Lunar, "standard") => Terms { one_way: [Nothing, All], ..BEST },
+            // Packets that keep coming keep a path alive that is dead farther on; nobody tells their source.
+            (RoutingKind::Lunar, _) => Terms {
+                healed: Nothing,
+                rerouted: [Nothing; 2],
+                one_way: [Nothing, All],
+                restarted: [All, Nothing, Nothing],
+                ..BEST
+            },
             _ => BEST,
         }
     }
