@@ -12,6 +12,7 @@
 #                   packages if they are missing); writes out/performance.md
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md
+#   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
 #   make lock       renew requirements.lock
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
@@ -37,7 +38,7 @@ TORTURE := out/torture/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs lock man slurm audit fuzz torture clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -99,6 +100,10 @@ golden: build
 
 docs: build
 	$(BIN)/python -m manetlab.docs_tables > docs/parameters.new && mv docs/parameters.new docs/parameters.md
+
+# What it builds is committed: python/manetlab/replay/assets/page.html.
+viewer:
+	cd viewer && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from manetlab.campaign.results import Results
     from manetlab.capacity import capacity_over_time
     from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
+    from manetlab.replay import view
     from manetlab.routing import Routing
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
@@ -41,6 +42,7 @@ _HOMES = {
     "capacity_over_time": "manetlab.capacity",
     "run": "manetlab.running",
     "run_many": "manetlab.running",
+    "view": "manetlab.replay",
 }
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "capacity_over_time",
     "run",
     "run_many",
+    "view",
 ]
 
 

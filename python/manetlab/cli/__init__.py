@@ -18,6 +18,7 @@ from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
 COMMANDS = Commands(
     {
         "run": "manetlab.cli.runs:run",
+        "view": "manetlab.cli.views:view",
         "report": "manetlab.cli.reports:report",
         "demo": "manetlab.cli.demos:demo",
         "scenario": "manetlab.cli.scenarios:app",

@@ -1,0 +1,450 @@
+"""Replays in a real browser: what is drawn is what was recorded, and nothing is asked of any network."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
+from selenium.webdriver.common.keys import Keys
+
+from manetlab.replay.page import page
+from manetlab.replay.recorded import parsed
+from tests.recordings import BROADCAST, Recorded
+
+FAR_S = 60.0
+"""How long a page may take at most, in s; it takes one or two."""
+MS = 1_000_000
+DATA, ROUTING = ("data", "data", 600, 3 * MS), ("data", "routing", 64, 1 * MS)
+RTS = ("rts", "data", 20, 352_000)
+SEGMENT = {"what": "tcp", "src": 0, "dst": 3, "bytes": 552, "cause": "", "flow": 0}
+CBR = {"what": "cbr", "src": 1, "dst": 2, "bytes": 128, "cause": "", "flow": 1}
+REQUEST = {"what": "rreq", "src": 0, "dst": BROADCAST, "bytes": 44, "cause": "", "flow": None}
+LIGHT = {"data": (0, 114, 178), "routing": (201, 133, 0), "drop": (198, 40, 40), "route": (0, 133, 95)}
+
+
+def recorded(sender_again: bool = False) -> Recorded:
+    """Four nodes in a row, of which node 1 moves: a request is flooded, a segment goes 0 → 1 → 3 and dies."""
+    made = Recorded(4, 20.0)
+    made.flows = [
+        {"id": 0, "kind": "tcp", "src": 0, "dst": 3, "start_s": 1.0},
+        {"id": 1, "kind": "cbr", "src": 1, "dst": 2, "start_s": 2.0},
+    ]
+    for node, x in ((0, 0.0), (2, 600.0), (3, 400.0)):
+        made.point(node, 0, x, 100.0 if node else 0.0)
+    made.point(1, 0, 200.0, 0.0)
+    made.point(1, 10_000 * MS, 200.0, 100.0)
+    s = 1_000 * MS
+    made.event(s, 0, "made", packet=SEGMENT, uid=7, ttl=64, number=0)
+    made.event(s, 0, "sent", packet=REQUEST, uid=8, ttl=5, next_hop=BROADCAST)
+    made.frame(s + 1000, 0, BROADCAST, ROUTING, 8, [(1, "received"), (3, "collided")])
+    made.event(s + 5 * MS, 0, "route", dst=3, next_hop=1, hops=2)
+    made.event(s + 5 * MS, 1, "route", dst=3, next_hop=3, hops=1)
+    made.event(s + 5 * MS, 0, "sent", packet=SEGMENT, uid=7, ttl=64, next_hop=1)
+    made.event(s + 5 * MS, 0, "queue", length=3)
+    made.frame(s + 6 * MS, 0, 1, RTS, 7, [(1, "received")])
+    made.frame(s + 7 * MS, 0, 1, DATA, 7, [(1, "received")])
+    made.event(s + 10 * MS, 0, "queue", length=0)
+    made.event(s + 10 * MS, 1, "sent", packet=SEGMENT, uid=7, ttl=63, next_hop=3)
+    made.frame(s + 11 * MS, 1, 3, DATA, 7, [(3, "collided")])
+    made.event(s + 15 * MS, 1, "dropped", packet=SEGMENT, uid=7, ttl=63, reason="link-failure")
+    made.event(s + 15 * MS, 1, "route", dst=3, next_hop=None, hops=None)
+    made.event(s + 15 * MS, 1, "notice", notice="route-failed", dst=3, detail="seen")
+    made.event(2 * s, 1, "made", packet=CBR, uid=9, ttl=64, number=0)
+    made.event(2 * s, 1, "sent", packet=CBR, uid=9, ttl=64, next_hop=2)
+    made.frame(2 * s + 1 * MS, 1, 2, DATA, 9, [(2, "received")])
+    made.event(2 * s + 4 * MS, 2, "delivered", packet=CBR, uid=9, ttl=63, number=0)
+    for number, cwnd in enumerate((1.0, 2.0, 1.0)):
+        made.event((3 + number) * s, 0, "window", flow=0, cwnd=cwnd, ssthresh=8.0, rto=3_000 * MS)
+    if sender_again:
+        made.event(7 * s, 0, "made", packet=SEGMENT, uid=10, ttl=64, number=0)
+        made.frame(7 * s + 1 * MS, 0, 1, DATA, 10, [(1, "received")])
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chrome]:
+    options = ChromeOptions()
+    options.binary_location = shutil.which("chromium") or "chromium"
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        # WebGL2 without a graphics card.
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--ignore-gpu-blocklist",
+        # No name leads anywhere, and what tries an address meets a closed door.
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--proxy-server=127.0.0.1:1",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = shutil.which("chromedriver") or "chromedriver"
+    made = Chrome(options=options, service=ChromeService(driver))
+    yield made
+    made.quit()
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("replay") / "one.html", recorded())
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("replay") / "two.html", recorded(), recorded(sender_again=True))
+
+
+def written(path: Path, *runs: Recorded) -> str:
+    recordings = [parsed(run.to_bytes(), f"run-{number}.mlrec") for number, run in enumerate(runs)]
+    path.write_text(page(recordings, "a <b>title</b> & more"), encoding="utf-8")
+    return path.as_uri()
+
+
+def show(browser: Chrome, address: str, width: int = 1280, scheme: str = "light", height: int = 800) -> None:
+    """Opens a page in a window of that size and waits until all has been read."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get("about:blank")
+    browser.get(address)
+    wait_for(browser, "document.documentElement.dataset.ready !== undefined")
+
+
+def wait_for(browser: Chrome, condition: str) -> None:
+    end = time.monotonic() + FAR_S
+    while not browser.execute_script(f"return {condition}"):
+        failed = browser.execute_script("return document.documentElement.dataset.failed")
+        assert failed is None, failed
+        assert time.monotonic() < end, f"never came: {condition}; {browser.get_log('browser')}"
+        time.sleep(0.05)
+
+
+def ask(browser: Chrome, what: str, *arguments: Any) -> Any:
+    """Calls a function of the page's inspection interface."""
+    return browser.execute_script(f"return window.manetlabReplay.{what}(...arguments)", *arguments)
+
+
+def picture(browser: Chrome) -> Image.Image:
+    return Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
+
+
+def has_colour(image: Image.Image, x: float, y: float, colour: tuple[int, int, int], reach: int = 2) -> bool:
+    """Is there a pixel of a colour within reach of a point?"""
+    return any(
+        math.dist(image.getpixel((round(x) + dx, round(y) + dy)), colour) < 50  # type: ignore[arg-type]
+        for dx in range(-reach, reach + 1)
+        for dy in range(-reach, reach + 1)
+    )
+
+
+def on_page(browser: Chrome, node: int, t: float, run: int = 0) -> tuple[float, float]:
+    x, y = ask(browser, "state", t)[run]["nodes"][node]
+    px, py = ask(browser, "toPage", x, y, run)
+    return px, py
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_complains_of_nothing_and_asks_for_nothing(
+    browser: Chrome, one: str, two: str, width: int, scheme: str
+) -> None:
+    for address in (one, two):
+        show(browser, address, width, scheme)
+        assert browser.get_log("browser") == []
+        assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert ask(browser, "drawn")["renderer"] == "WebGL2"
+        # The markup in the title is text.
+        assert browser.find_element("id", "title").text == "a <b>title</b> & more"
+        ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[scheme]
+
+
+def test_everything_that_was_recorded_is_read(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    counts = ask(browser, "counts")[0]
+    steps = {"made": 2, "sent": 4, "delivered": 1, "marked": 0, "kept": 0, "dropped": 1}
+    wanted = {
+        "events": 22,
+        "frames": 5,
+        "routes": 3,
+        "queues": 2,
+        "windows": 3,
+        "receptions": 6,
+        "steps": steps,
+    }
+    assert {key: counts[key] for key in wanted} == wanted
+
+
+def test_blocks_follow_each_other_without_a_seam(browser: Chrome, tmp_path: Path) -> None:
+    whole, pieces = recorded(), recorded()
+    pieces.block_events = 3
+    found = []
+    for made in (whole, pieces):
+        show(browser, written(tmp_path / "page.html", made))
+        moments = [ask(browser, "state", t) for t in (1.0, 1.0005, 1.0065, 1.012, 2.002, 6.0)]
+        found.append((ask(browser, "counts"), moments, ask(browser, "journey", 7)))
+    assert found[0] == found[1]
+
+
+def test_positions_frames_and_outcomes_are_those_of_the_recording(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    quiet, request, data = (ask(browser, "state", t)[0] for t in (5.0, 1.0005, 1.008))
+    assert quiet["nodes"] == [[0, 0], [200, 50], [600, 100], [400, 100]]
+    assert quiet["frames"] == []
+    (frame,) = request["frames"]
+    assert (frame["node"], frame["to"], frame["carries"], frame["kind"]) == (0, BROADCAST, "routing", "data")
+    assert frame["receivers"] == [{"node": 1, "outcome": "received"}, {"node": 3, "outcome": "collided"}]
+    (frame,) = data["frames"]
+    assert (frame["start_ns"], frame["end_ns"]) == (1_007 * MS, 1_010 * MS)
+    assert (data["queues"], quiet["queues"]) == ([3, 0, 0, 0], [0, 0, 0, 0])
+
+
+def test_next_hops_are_those_of_the_time(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    none = -2
+    assert ask(browser, "nextHops", 3, 0.5) == [none] * 4
+    assert ask(browser, "nextHops", 3, 1.006) == [1, 3, none, none]
+    assert ask(browser, "nextHops", 3, 1.5) == [1, none, none, none]
+    assert ask(browser, "nextHops", 0, 1.5) == [none] * 4
+
+
+def test_pixels_show_nodes_frames_arrows_and_drops(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    ask(browser, "seek", 1_008 * MS)
+    image = picture(browser)
+    sender, receiver = on_page(browser, 0, 1.008), on_page(browser, 1, 1.008)
+    middle = ((sender[0] + receiver[0]) / 2, (sender[1] + receiver[1]) / 2)
+    assert has_colour(image, *sender, LIGHT["data"])
+    assert has_colour(image, *middle, LIGHT["data"])
+    # The ring of the frame, as far as it is understood: 250 m north of the sender.
+    assert not has_colour(image, *on_page(browser, 2, 1.008), LIGHT["data"], reach=3)
+    ask(browser, "seek", 1_000 * MS + 500_000)
+    image = picture(browser)
+    assert has_colour(image, *on_page(browser, 0, 1.0005), LIGHT["routing"])
+    assert not has_colour(image, *middle, LIGHT["data"])
+    ask(browser, "seek", 1_015 * MS)
+    assert has_colour(picture(browser), *on_page(browser, 1, 1.015), LIGHT["drop"])
+    assert ask(browser, "drawn")["drops"] == [1]
+    ask(browser, "seek", 5_000 * MS)
+    assert not has_colour(picture(browser), *on_page(browser, 1, 5.0), LIGHT["drop"], reach=8)
+
+
+def test_a_ring_has_the_range_of_the_radio(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.008")
+    x, y = ask(browser, "toPage", 0, 0)
+    east, _ = ask(browser, "toPage", 250, 0)
+    # Below the row of nodes, so that no arrow is in the way.
+    angle = math.radians(-15)
+    radius = east - x
+    image = picture(browser)
+    assert has_colour(
+        image, x + radius * math.cos(angle), y - radius * math.sin(angle), LIGHT["data"], reach=2
+    )
+    assert not has_colour(
+        image, x + 0.8 * radius * math.cos(angle), y - 0.8 * radius * math.sin(angle), LIGHT["data"]
+    )
+
+
+def test_a_wave_runs_out_as_fast_as_light(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    x, y = ask(browser, "toPage", 0, 0)
+    metre = ask(browser, "toPage", 1, 0)[0] - x
+    # 500 ns after the start of the frame, at a microsecond a second.
+    ask(browser, "play", 1_007 * MS + 500, 1e-6)
+    image = picture(browser)
+    front = 0.299792458 * 500 * metre
+    angle = math.radians(-15)
+    for part, is_there in ((1.0, True), (1.3, False), (0.7, False)):
+        at = (x + part * front * math.cos(angle), y - part * front * math.sin(angle))
+        assert has_colour(image, *at, LIGHT["data"], reach=1) == is_there, part
+
+
+def test_next_hops_are_arrows(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.0055&to=3")
+    first, second = on_page(browser, 1, 1.0055), on_page(browser, 3, 1.0055)
+    middle = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
+    assert has_colour(picture(browser), *middle, LIGHT["route"], reach=1)
+    ask(browser, "seek", 3_000 * MS)
+    first = on_page(browser, 1, 3.0)
+    middle = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
+    assert not has_colour(picture(browser), *middle, LIGHT["route"], reach=1)
+
+
+def test_a_packets_journey_ends_with_its_reason(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    journey = ask(browser, "journey", 7)
+    assert [(each["t_ns"] // MS, each["node"]) for each in journey] == [
+        (1000, 0),
+        (1005, 0),
+        (1006, 0),
+        (1007, 0),
+        (1010, 1),
+        (1011, 1),
+        (1015, 1),
+    ]
+    assert journey[0]["text"] == "makes TCP segment 0 #7 for node 3, 552 B"
+    assert journey[5]["text"] == "data frame to node 3, 600 B (TCP segment #7): lost to a collision"
+    assert journey[-1]["text"] == "drops TCP segment #7: the link to the next hop failed"
+    # It is reached by a click on any of its events.
+    browser.find_element("css selector", ".events tbody button.row").click()
+    wait_for(browser, "document.querySelector('.journey caption') !== null")
+    caption = browser.find_element("css selector", ".journey caption").text
+    assert caption == "Journey of packet 7: TCP segment, 0 → 3"
+    assert len(browser.find_elements("css selector", ".journey tbody tr")) == 7
+
+
+def test_keys_step_through_events_and_say_them(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    said, times = [], []
+    body = browser.find_element("tag name", "body")
+    for _ in range(3):
+        body.send_keys(Keys.ARROW_RIGHT)
+        said.append(browser.find_element("id", "announce").get_attribute("textContent"))
+        times.append(ask(browser, "time"))
+    assert times == [1_000 * MS, 1_000 * MS, 1_000 * MS + 1000]
+    assert said[0] == "1.000 000 000 s: node 0: makes TCP segment 0 #7 for node 3, 552 B"
+    assert said[2] == (
+        "1.000 001 000 s: node 0: routing frame to all neighbours, 64 B (route request #8): "
+        "received 1×, lost to a collision 1×"
+    )
+    body.send_keys(Keys.ARROW_LEFT)
+    assert ask(browser, "time") == 1_000 * MS
+    body.send_keys("d")
+    assert ask(browser, "time") == 1_015 * MS
+    assert "drops a packet" in (browser.find_element("id", "announce").get_attribute("textContent") or "")
+    body.send_keys(Keys.END)
+    assert ask(browser, "time") == 20_000 * MS
+    body.send_keys(Keys.HOME)
+    body.send_keys("<")
+    assert (ask(browser, "time"), ask(browser, "speed")) == (0, 0.5)
+    body.send_keys("?")
+    assert browser.find_element("id", "help").is_displayed()
+    body.send_keys(Keys.ESCAPE)
+    assert not browser.find_element("id", "help").is_displayed()
+
+
+def test_it_plays_and_stops_at_the_end(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1&speed=100")
+    browser.find_element("id", "play").click()
+    wait_for(browser, "window.manetlabReplay.time() === 20e9")
+    assert not ask(browser, "isPlaying")
+
+
+def test_a_link_leads_to_the_moment(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.012&node=1&to=3&packet=7")
+    assert ask(browser, "time") == 1_012 * MS
+    assert ask(browser, "link") == f"{one}#t=1.012&node=1&to=3&packet=7"
+    wait_for(browser, "document.querySelector('#side dl')?.ariaLabel === 'Node 1'")
+    browser.execute_script("location.hash = 't=2.002'")
+    wait_for(browser, "window.manetlabReplay.time() === 2002e6")
+    show(browser, f"{one}#t=rubbish&node=99&packet=-1&speed=1e9")
+    assert (ask(browser, "time"), ask(browser, "speed")) == (0, 1)
+
+
+def test_filters_come_before_the_picture(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.0005")
+    assert ask(browser, "drawn")["frames"] == 1
+    browser.find_element("css selector", "[data-kind=routing]").click()
+    wait_for(browser, "window.manetlabReplay.drawn().frames === 0")
+    assert ask(browser, "counts")[0]["framesShown"] == 4
+    browser.find_element("css selector", "[data-kind=routing]").click()
+    field = browser.find_element("id", "nodes")
+    field.send_keys("2")
+    wait_for(browser, "window.manetlabReplay.counts()[0].framesShown === 1")
+    field.send_keys("x")
+    assert "is not a node" in browser.find_element("css selector", ".error").text
+    field.send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
+    wait_for(browser, "window.manetlabReplay.counts()[0].framesShown === 5")
+    browser.find_element("css selector", ".flow input").click()
+    # Of the other flow: one frame.
+    wait_for(browser, "window.manetlabReplay.counts()[0].framesShown === 1")
+
+
+def test_the_pointer_seeks_chooses_and_shows_ranges(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    strip = browser.find_element("id", "timeline")
+    ActionChains(browser).move_to_element(strip).click().perform()
+    assert abs(ask(browser, "time") - 10_000 * MS) < 100 * MS
+    rings = ask(browser, "drawn")["rings"]
+    x, y = on_page(browser, 2, 10.0)
+    ActionChains(browser).w3c_actions.pointer_action.move_to_location(round(x), round(y))
+    pointer = ActionChains(browser)
+    pointer.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+    pointer.perform()
+    wait_for(browser, f"window.manetlabReplay.drawn().rings === {rings + 2}")
+    assert browser.find_element("css selector", ".tip").text.startswith("Node 2 at 600, 100 m")
+    pointer.w3c_actions.pointer_action.click()
+    pointer.perform()
+    wait_for(browser, "document.querySelector('#side dl')?.ariaLabel === 'Node 2'")
+
+
+def test_two_runs_go_in_step(browser: Chrome, two: str) -> None:
+    show(browser, f"{two}#t=7.002")
+    first, second = ask(browser, "state", 7.002)
+    assert (len(first["frames"]), len(second["frames"])) == (0, 1)
+    assert [ask(browser, "drawn", run)["frames"] for run in (0, 1)] == [0, 1]
+    image = picture(browser)
+    assert has_colour(image, *on_page(browser, 0, 7.002, 1), LIGHT["data"])
+    assert not has_colour(image, *on_page(browser, 0, 7.002, 0), LIGHT["data"])
+    names = [each.text for each in browser.find_elements("css selector", ".stage .name")]
+    assert names == ["run-0", "run-1"]
+    # A step goes to the next event of either run: the second's segment, which the first does not have.
+    ask(browser, "seek", 6_000 * MS)
+    browser.find_element("tag name", "body").send_keys(Keys.ARROW_RIGHT)
+    assert ask(browser, "time") == 7_000 * MS
+    assert "run-1, node 0: makes" in (
+        browser.find_element("id", "announce").get_attribute("textContent") or ""
+    )
+
+
+def test_without_webgl_it_draws_all_the_same(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.008&plain=1")
+    assert ask(browser, "drawn")["renderer"] == "Canvas 2D"
+    image = picture(browser)
+    assert has_colour(image, *on_page(browser, 0, 1.008), LIGHT["data"])
+    assert browser.get_log("browser") == []
+
+
+def test_damage_is_told_and_not_drawn(browser: Chrome, tmp_path: Path) -> None:
+    whole = parsed(recorded().to_bytes(), "run.mlrec")
+    at = whole.content.index(b"MOVE") + 16
+    # The head is whole, the movement is no zlib stream.
+    broken = whole.content[:at] + b"\0" * 8 + whole.content[at + 8 :]
+    made = page([whole], "damaged")
+    sound = base64.b64encode(whole.content).decode()
+    assert sound in made
+    path = tmp_path / "damaged.html"
+    path.write_text(made.replace(sound, base64.b64encode(broken).decode()), encoding="utf-8")
+    browser.get(path.as_uri())
+    end = time.monotonic() + FAR_S
+    while browser.execute_script("return document.documentElement.dataset.failed") is None:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert browser.find_element("css selector", "[role=alert]").text.startswith("The replay cannot be shown")
+    browser.get_log("browser")
+
+
+def test_every_control_has_a_name(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    nameless = browser.execute_script(
+        """const all = document.querySelectorAll("button, input, canvas[role], [role=slider]");
+        return [...all].filter((each) => {
+            const label = each.ariaLabel ?? each.labels?.[0]?.textContent ?? each.textContent;
+            return label.trim() === "";
+        }).map((each) => each.outerHTML)"""
+    )
+    assert nameless == []
+    slider = browser.find_element("id", "timeline")
+    assert slider.get_attribute("aria-valuetext") == "0.000 000 s"

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Camera } from "../src/camera";
+import { parseNodes } from "../src/filters";
+import { Groups } from "../src/groups";
+import { firstAbove, firstFrom } from "../src/search";
+import { niceStep } from "../src/stage";
+import { css, rgba, withOpacity } from "../src/theme";
+
+test("the camera shows the whole field, and zooms around the pointer", () => {
+  const camera = new Camera([0, 0, 1500, 300]);
+  [camera.width, camera.height] = [900, 500];
+  for (const [x, y] of [
+    [0, 0],
+    [1500, 300],
+  ]) {
+    const [sx, sy] = camera.toScreen(x, y);
+    assert.ok(sx >= 0 && sx <= 900 && sy >= 0 && sy <= 500);
+    assert.deepEqual(camera.toField(sx, sy).map(Math.round), [x, y]);
+  }
+  // North is up.
+  assert.ok(camera.toScreen(0, 300)[1] < camera.toScreen(0, 0)[1]);
+  const before = camera.toField(200, 100);
+  camera.zoomAt(3, 200, 100);
+  assert.deepEqual(camera.toField(200, 100).map((each) => each.toFixed(6)), before.map((each) => each.toFixed(6)));
+  camera.reset();
+  assert.deepEqual(camera.toField(450, 250), [750, 150]);
+});
+
+test("clip space agrees with the screen", () => {
+  const camera = new Camera([0, 0, 100, 100]);
+  [camera.width, camera.height] = [640, 480];
+  camera.zoomAt(2, 10, 20);
+  const [ax, bx, ay, by] = camera.clip;
+  const [sx, sy] = camera.toScreen(30, 70);
+  assert.ok(Math.abs(((30 * ax + bx + 1) / 2) * 640 - sx) < 1e-9);
+  assert.ok(Math.abs(((1 - (70 * ay + by)) / 2) * 480 - sy) < 1e-9);
+});
+
+test("lists of nodes", () => {
+  assert.equal(parseNodes(" ", 5), null);
+  assert.deepEqual(parseNodes("3, 0-1", 5), new Set([3, 0, 1]));
+  for (const wrong of ["a", "2-1", "5", "-1", "1e9"]) assert.equal(typeof parseNodes(wrong, 5), "string");
+});
+
+test("the last row before a time", () => {
+  const times = [1, 2, 2, 5, 9];
+  const keys = [0, 1, 0, 0, -1];
+  const groups = new Groups(2, 5, (row) => keys[row], times);
+  assert.deepEqual([0, 1, 2, 4, 5, 99].map((t) => groups.at(0, t)), [-1, 0, 2, 2, 3, 3]);
+  assert.deepEqual([...groups.of(1)], [1]);
+  assert.deepEqual([firstAbove(times, 2), firstFrom(times, 2), firstAbove(times, 99)], [3, 1, 5]);
+});
+
+test("round steps", () => {
+  assert.deepEqual([0.7, 1, 1.1, 21, 600].map(niceStep), [1, 1, 2, 50, 1000]);
+});
+
+test("colours keep their parts", () => {
+  assert.equal(css(rgba("#0072b2")), "rgba(0, 114, 178, 1)");
+  assert.equal(css(withOpacity(rgba("#ff8a4c"), 0)), "rgba(255, 138, 76, 0)");
+});
