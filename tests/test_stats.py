@@ -167,9 +167,9 @@ def test_paired_tests_agree_with_those_of_scipy(n: int) -> None:
         b = a + draw.normal(0.5, 1.0, n)
         ours = paired_difference(a, b)
         theirs = scipy.stats.ttest_rel(a, b)
-        assert ours.t_p == pytest.approx(theirs.pvalue, rel=1e-9)
+        assert ours.p_t == pytest.approx(theirs.pvalue, rel=1e-9)
         assert ours.difference.low == pytest.approx(theirs.confidence_interval().low, rel=1e-9)
-        assert ours.wilcoxon_p == pytest.approx(scipy.stats.wilcoxon(a - b).pvalue, rel=1e-12)
+        assert ours.p_wilcoxon == pytest.approx(scipy.stats.wilcoxon(a - b).pvalue, rel=1e-12)
         assert ours.n == n
 
 
@@ -179,35 +179,35 @@ def test_students_own_example_of_paired_differences() -> None:
     laevo = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
     paired = paired_difference(laevo, dextro)
     assert paired.difference.mean == pytest.approx(1.58)
-    assert paired.t_p == pytest.approx(0.002833, abs=5e-7)
+    assert paired.p_t == pytest.approx(0.002833, abs=5e-7)
 
 
 def test_wilcoxon_gives_the_exact_chance_of_small_samples() -> None:
     # All of 5 differences positive: 2 of 32 assignments of signs are as extreme.
-    assert paired_difference([2, 4, 6, 8, 10], [1, 2, 3, 4, 5]).wilcoxon_p == pytest.approx(2 / 32)
+    assert paired_difference([2, 4, 6, 8, 10], [1, 2, 3, 4, 5]).p_wilcoxon == pytest.approx(2 / 32)
 
 
 def test_zero_differences_count_for_neither_side() -> None:
     alone, with_zeros = [1.0, 2.0, 4.0, 8.0, -3.0, 16.0], [1.0, 2.0, 4.0, 0.0, 8.0, -3.0, 16.0, 0.0]
     # Ranks 1 to 6 with 3 on the other side: 5 of the 64 assignments of signs have a rank sum of 3 or less
     # there.
-    assert paired_difference(alone, [0.0] * 6).wilcoxon_p == pytest.approx(2 * 5 / 64)
-    assert paired_difference(with_zeros, [0.0] * 8).wilcoxon_p == pytest.approx(2 * 5 / 64)
+    assert paired_difference(alone, [0.0] * 6).p_wilcoxon == pytest.approx(2 * 5 / 64)
+    assert paired_difference(with_zeros, [0.0] * 8).p_wilcoxon == pytest.approx(2 * 5 / 64)
     assert paired_difference(with_zeros, [0.0] * 8).n == 8
     same = paired_difference([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
-    assert (same.t_p, same.wilcoxon_p, same.difference.half_width) == (1.0, 1.0, 0.0)
+    assert (same.p_t, same.p_wilcoxon, same.difference.half_width) == (1.0, 1.0, 0.0)
 
 
 def test_equal_differences_have_the_least_p_values() -> None:
     paired = paired_difference([2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 4.0])
-    assert (paired.t_p, paired.wilcoxon_p) == (0.0, 2 / 16)
+    assert (paired.p_t, paired.p_wilcoxon) == (0.0, 2 / 16)
     assert paired.difference == Interval(1.0, 0.0, 4)
 
 
 def test_one_pair_speaks_neither_for_nor_against_equality() -> None:
     paired = paired_difference([5.0], [1.0])
     assert (paired.difference.mean, paired.difference.half_width) == (4.0, math.inf)
-    assert (paired.t_p, paired.wilcoxon_p) == (1.0, 1.0)
+    assert (paired.p_t, paired.p_wilcoxon) == (1.0, 1.0)
 
 
 def test_paired_ratios_cover_the_ratio_of_means() -> None:
@@ -224,7 +224,7 @@ def test_the_ends_of_a_ratio_are_where_the_paired_t_test_turns() -> None:
     a, b = [5.0, 7.0, 9.0, 6.5, 8.0], [4.0, 6.5, 7.0, 6.0, 6.1]
     interval = paired_ratio(a, b)
     for end in (interval.low, interval.high):
-        assert paired_difference(a, [end * y for y in b]).t_p == pytest.approx(0.05, rel=1e-9)
+        assert paired_difference(a, [end * y for y in b]).p_t == pytest.approx(0.05, rel=1e-9)
 
 
 def test_ratios_without_a_bound_say_so() -> None:

@@ -64,13 +64,33 @@ __all__ = [
 ]
 
 
+# Modules for users, which are attributes of the package without being imported by name.
+_MODULES = {
+    "campaign",
+    "capacity",
+    "errors",
+    "metrics",
+    "operation_range",
+    "parameters",
+    "report",
+    "routing",
+    "scenario",
+    "shares",
+    "stats",
+    "tested",
+    "topology",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOMES and name not in _MODULES:
         raise AttributeError(f"module 'manetlab' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"manetlab.{name}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

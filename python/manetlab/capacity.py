@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manetlab.resolving import Resolved
     from manetlab.scenario import Scenario
 
@@ -26,7 +28,7 @@ TABLE_1_1_BPS = tuple(
 """What one TCP connection carries over 1, 2, … hops, in bit/s: the dissertation's Table 1.1 as printed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CapacityOverTime:
     """The estimated capacity between pairs of nodes at equally spaced instants.
 
@@ -69,6 +71,16 @@ class CapacityOverTime:
             "hops": [each for hops in self.hops for each in hops],
             "capacity_bps": [each for bps in self.bps for each in bps],
         }
+
+    def to_frame(self) -> pd.DataFrame:
+        """`columns` as a table."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def __repr__(self) -> str:
+        """How much there is, in a line."""
+        return f"<CapacityOverTime: {len(self.pairs)} pairs at {len(self.times_s)} instants>"
 
     def _first(self, from_s: float) -> int:
         if not from_s <= self.times_s[-1]:

@@ -181,6 +181,21 @@ COMMON_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("hops", "path_length"), "hops_mean"),
 }
 """What papers call metrics, and the key of the one that is nearest."""
+BASE_UNITS = (
+    ("_bytes_per_s", "B/s"),
+    ("_per_s", "1/s"),
+    ("_bps", "bit/s"),
+    ("_s", "s"),
+    ("_bytes", "B"),
+)
+"""Endings of metrics' names, and the unit in which results have them; all others are counts or ratios."""
+
+
+def base_unit(key: str) -> str:
+    """The unit of a metric in results and files, "1" for a count, a ratio or a share."""
+    return next((unit for ending, unit in BASE_UNITS if key.endswith(ending)), "1")
+
+
 FRACTIONS = {"message_network_drop_rate", "jain"}
 """Metrics from 0 to 1 whose names do not say so."""
 HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_delivered", "_completed")

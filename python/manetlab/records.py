@@ -164,7 +164,7 @@ class Record:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        fields = ", ".join(f"{name}={shown(value)}" for name, value in self.to_dict().items())
         return f"{type(self).__name__}({fields})"
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, extension, foreign, parameters, selection, traffic, web
-from manetlab.errors import InputError
+from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
 from manetlab.selection import Selection
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from manetlab.routing import PythonProtocol
     from manetlab.scenario import Scenario
+
+MOST_POSITIONS = 20_000_000
+"""Most rows of a table of positions."""
 
 Ends = list[tuple[int, int]] | None
 """Source and destination of flows, if they are not to be drawn."""
@@ -208,7 +214,7 @@ def _flows_but_web(
     return source.flows or []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Resolved:
     """A scenario in which nothing is left to defaults, files or draws.
 
@@ -226,6 +232,12 @@ class Resolved:
     protocol: PythonProtocol | None = None
     selection: Selection | None = None
 
+    def __repr__(self) -> str:
+        """What is run, in a line."""
+        core = self.core
+        size = f"{self.movement.nodes} nodes, {len(self.flows)} flows, {core['duration_s']:g} s"
+        return f"<Resolved scenario {self.hash[:12]}: {self.scenario.routing}, {size}, seed {core['seed']}>"
+
     @property
     def params(self) -> Params:
         """Every parameter's value, by section and name."""
@@ -237,6 +249,26 @@ class Resolved:
         """Every flow, in order."""
         flows: list[dict[str, Any]] = self.core["flows"]
         return flows
+
+    def positions(self, step_s: float = 1.0) -> pd.DataFrame:
+        """Where the nodes are at equally spaced instants; see `Scenario.positions`.
+
+        Raises:
+            InputError: The step is not above 0, or there would be too many rows.
+        """
+        import pandas as pd
+
+        duration_s = float(self.core["duration_s"])
+        if not 0 < step_s < float("inf") or duration_s / step_s * self.movement.nodes > MOST_POSITIONS:
+            wanted = f"a number above 0 with at most {MOST_POSITIONS} positions"
+            raise InputError("the step is not allowed", "positions: step_s", shown(step_s), wanted)
+        times_s = [step_s * number for number in range(math.ceil(duration_s / step_s))]
+        rows = [
+            (time_s, node, *place)
+            for time_s in times_s
+            for node, place in enumerate(self.movement.positions(time_s))
+        ]
+        return pd.DataFrame.from_records(rows, columns=["time_s", "node", "x_m", "y_m"])
 
     def links_json(self) -> tuple[str, str]:
         """What says how far links reach: the parameters, and nodes and links with rates of their own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, provenance
+from manetlab import _core, notebook, provenance
 from manetlab.errors import InputError, shown
+from manetlab.metrics import TOTALS, base_unit, by_key
 from manetlab.resolving import Resolved
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
     from manetlab.scenario import Scenario
 
 LEAST_SERIES_STEP_S, MOST_SERIES_STEP_S = 1e-3, 1e6
@@ -23,12 +28,13 @@ MOST_SERIES_ROWS = 10_000_000
 """Most rows of a run's time series, which are kept in memory."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a run measured. The metrics are defined in docs/metrics.md.
 
     Attributes:
-        flows: One mapping a flow: ``id``, ``kind``, ``src``, ``dst`` and its metrics.
+        flows: One mapping a flow: ``id``, ``kind``, ``src``, ``dst`` and its metrics; `to_frame` makes a
+            table of them.
         totals: The metrics over all flows and nodes.
         drops: Where packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
         audit: The books: every packet made, and how each ended.
@@ -61,6 +67,79 @@ class Result:
     def to_json(self, indent: int | None = None) -> str:
         """The result as one JSON object, without the recording."""
         return json.dumps(self.to_dict(), indent=indent)
+
+    def to_frame(self, what: str = "flows") -> pd.DataFrame:
+        """A part of the result as a table, with the columns that tables of a campaign have.
+
+        Args:
+            what: ``flows`` (one row a flow; its number is the column ``flow``), ``totals`` (one row a
+                metric, with its unit), ``drops``, or a time series: ``series:totals``,
+                ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``.
+
+        Raises:
+            InputError: There is no such part, or the run kept no series.
+        """
+        import pandas as pd
+
+        name, _, series = what.partition(":")
+        if name == "flows":
+            table = pd.DataFrame(self.flows).rename(columns={"id": "flow"})
+            first = [name for name in ("flow", "kind", "src", "dst") if name in table]
+            return table[[*first, *(name for name in table if name not in first)]]
+        if name == "drops":
+            return pd.DataFrame(self.drops, columns=["layer", "reason", "packets", "count"])
+        if name == "totals":
+            rows = [(key, value, base_unit(key)) for key, value in self.totals.items()]
+            return pd.DataFrame.from_records(rows, columns=["metric", "value", "unit"])
+        kept = self.series or {}
+        if name != "series" or series not in kept:
+            wanted = ", ".join(["flows", "totals", "drops", *(f"series:{each}" for each in kept)])
+            hint = "run with series_s=1.0 to keep time series"
+            raise InputError("no such part of a result", "to_frame", shown(what), wanted, hint)
+        return pd.DataFrame(kept[series])
+
+    def plot(self, metric: str | None = None, axes: Axes | None = None) -> Axes:
+        """Draws a column of the totals' time series over time, or without one a metric of each flow.
+
+        Args:
+            metric: The column or metric; ``tcp_delivered_bytes`` or ``throughput_bps`` if not given.
+            axes: Where to draw; a new figure if not given.
+
+        Returns:
+            The axes, whose ``figure`` can be saved.
+
+        Raises:
+            InputError: There is no such column or metric, or matplotlib is not installed.
+        """
+        from manetlab.plots import axes_or_new, by_flow, over_time
+
+        drawn_on = axes_or_new(axes, "plot")
+        if self.series is not None and (metric is None or metric in self.series["totals"]):
+            columns = self.series["totals"]
+            return over_time(columns, metric or next(name for name in columns if name != "time_s"), drawn_on)
+        return by_flow(self.flows, metric or "throughput_bps", drawn_on)
+
+    def __repr__(self) -> str:
+        """What was run and its main results, in a line."""
+        origin = self.provenance
+        found = [
+            f"{metric.label} {metric.show(self.totals)} {metric.unit}".rstrip()
+            for metric in map(by_key, ("tcp_throughput_bps", "cbr_delivery_fraction"))
+            if self.totals.get(metric.key) is not None
+        ]
+        told = "".join(f", {each}" for each in found)
+        return f"<Result of {len(self.flows)} flows, seed {origin['seed']}{told}, hash {self.hash[:12]}>"
+
+    def _repr_html_(self) -> str:
+        """The totals that the run has, for notebooks."""
+        from manetlab import notebook
+
+        rows = [
+            (metric.heading, metric.show(self.totals))
+            for metric in TOTALS
+            if self.totals.get(metric.key) is not None
+        ]
+        return notebook.table("Totals", rows, ("metric", "value"), repr(self)[1:-1])
 
     @property
     def hash(self) -> str:
@@ -125,7 +204,8 @@ def run_many(
     Args:
         scenarios: What to run.
         jobs: How many at a time; as many as there are cores if not given.
-        progress: Called in this thread with the scenario's index and its result, as each run ends.
+        progress: Called in this thread with the scenario's index and its result, as each run ends. In a
+            notebook a bar is shown if it is not given.
         series_s: Keep time series with steps of so many simulated seconds; none if not given.
 
     Raises:
@@ -147,6 +227,12 @@ def run_many(
         )
     check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
+    if progress is None and notebook.is_notebook():
+        bar, ended = notebook.Bar("runs"), itertools.count(1)
+
+        def progress(_: int, __: Result) -> None:
+            bar.show(next(ended), len(listed))
+
     _check(listed)
     # Threads suffice: a run holds no lock of the interpreter, unless its protocol is in Python.
     with ThreadPoolExecutor(jobs or available_cores()) as pool:

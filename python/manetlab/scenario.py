@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manetlab import flows, foreign, web
 from manetlab.errors import InputError, shown
@@ -19,6 +19,9 @@ from manetlab.records import Place, Record, integer, list_of, number, section, t
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
 from manetlab.sources import LATEST_S, LINK_RATE, MovementSource, TrafficSource
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_SEED = 2**64 - 1
 """Largest seed and largest number of a replication."""
@@ -213,6 +216,27 @@ class Scenario(Record):
     def section_names(cls) -> list[str]:
         """The names of all fields that are sections of parameters."""
         return [name for name, field in cls.fields.items() if field.default == {}]
+
+    def _repr_html_(self) -> str:
+        """The fields that are given, for notebooks."""
+        from manetlab import notebook
+
+        rows = [(name, shown(value)) for name, value in self.to_dict().items()]
+        return notebook.table("Scenario", rows, ("field", "value"))
+
+    def positions(self, step_s: float = 1.0) -> pd.DataFrame:
+        """Where the nodes are at equally spaced instants.
+
+        Args:
+            step_s: Time between two instants, in s.
+
+        Returns:
+            Columns: ``time_s``, ``node``, ``x_m``, ``y_m``; one row an instant and node.
+
+        Raises:
+            InputError: The scenario cannot be used, or the step is not above 0.
+        """
+        return self.resolve().positions(step_s)
 
     def section(self, name: str) -> Section:
         """The changed parameters of a section."""

@@ -99,7 +99,7 @@ class TopologyReport:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HopsOverTime:
     """The shortest paths of pairs of nodes at equally spaced instants.
 
@@ -112,6 +112,10 @@ class HopsOverTime:
     times_s: list[float]
     pairs: list[tuple[int, int]]
     hops: list[list[int | None]]
+
+    def __repr__(self) -> str:
+        """How much there is, in a line."""
+        return f"<HopsOverTime: {len(self.pairs)} pairs at {len(self.times_s)} instants>"
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,10 @@ pub(crate) fn waypoint_params(params_json: &str) -> PyResult<WaypointParams> {
 
 #[pymethods]
 impl Movement {
+    fn __repr__(&self) -> String {
+        format!("<Movement of {} nodes>", self.trajectories().len())
+    }
+
     /// The movement that a file of ns-2 says.
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {

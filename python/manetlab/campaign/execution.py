@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from manetlab import provenance
+from manetlab import notebook, provenance
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.stopping import rounds
 from manetlab.campaign.store import LEASE_S, Outcome, Store
@@ -119,6 +119,8 @@ def run(
     identity = campaign.identity(campaign.check())
     if scheduler is not None or slurm is not None:
         _check_for_cluster(campaign)
+    if progress is None and notebook.is_notebook():
+        progress = _bar(campaign.name)
     code = provenance.code_identity()
     # A cluster that is not there is found out before anything is written.
     backend = _backend(jobs, scheduler, slurm)
@@ -133,6 +135,12 @@ def run(
             return Results.of(opened, execution.number)
     finally:
         backend.close(stop)
+
+
+def _bar(name: str) -> Progress:
+    """A bar in a notebook."""
+    bar = notebook.Bar(name)
+    return lambda report: bar.show(report.done + report.failed, report.total, f"{report.rate:.1f} runs/s")
 
 
 def _check_points(campaign: Campaign, points: Collection[int] | None) -> None:

@@ -75,7 +75,7 @@ class Point:
         return self.campaign.scenario(self.number, replication)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Campaign:
     """A question, and the runs that answer it.
 
@@ -118,6 +118,23 @@ class Campaign:
     comparison: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
     where: str = "campaign"
+
+    def __repr__(self) -> str:
+        """Name, question and size, in a line."""
+        asked = f" ({self.question})" if self.question else ""
+        most = f" to {self.max_replications}" if self.until is not None else ""
+        factors = ", ".join(f"{name}: {len(levels)} levels" for name, levels in self.factors.items())
+        size = f"{self.point_count} points × {self.replications}{most} replications"
+        return f"<Campaign {self.name!r}{asked}: {size}{f'; {factors}' if factors else ''}>"
+
+    def _repr_html_(self) -> str:
+        """The factors with their levels, for notebooks."""
+        from manetlab import notebook
+
+        rows = [
+            (name, ", ".join(str(level.label) for level in levels)) for name, levels in self.levels.items()
+        ]
+        return notebook.table(self.question or self.name, rows, ("factor", "levels"), repr(self)[1:-1])
 
     def __post_init__(self) -> None:
         # Lists and mappings are copied: what the caller does with theirs later is no matter.
@@ -326,7 +343,8 @@ class Campaign:
             jobs: Runs at a time; as many as there are cores if not given.
             scheduler: The address of a Dask scheduler that runs them, ``tcp://host:port``.
             slurm: Options of `dask_jobqueue.SLURMCluster`, to run them as jobs of SLURM.
-            progress: Called in this thread with a `manetlab.campaign.execution.Report`, now and then.
+            progress: Called in this thread with a `manetlab.campaign.execution.Report`, now and then. In a
+                notebook a bar is shown if it is not given.
             allow_other_version: Use results that another version or commit left in the store.
             retry_failed: Run again what failed before.
             points: The numbers of the points to run now; all if not given. The others can follow later, with

@@ -23,6 +23,7 @@ from manetlab.parameters import unknown
 if TYPE_CHECKING:
     import pandas as pd
     import xarray
+    from matplotlib.axes import Axes
 
     from manetlab.campaign.family import Family
 
@@ -63,6 +64,64 @@ class Results:
         """The results of a campaign in an open store, of the one that was run last if none is named."""
         this, campaign, replications = store.definition(number)
         return cls(campaign, replications, store.path, _Raw(store, this, campaign.point_count, replications))
+
+    def __repr__(self) -> str:
+        """What there is of what was wanted, in a line."""
+        wanted = self.campaign.point_count * self.replications
+        failed = f", {len(self._raw.failures)} failed" if self._raw.failures else ""
+        return (
+            f"<Results of {self.campaign.name!r}: {len(self._raw.runs)} of {wanted} runs at "
+            f"{self.campaign.point_count} points{failed}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Means and intervals of the campaign's metrics, for notebooks."""
+        from manetlab import notebook
+        from manetlab.metrics import by_key
+        from manetlab.stats import Interval
+
+        summary = self.summary()
+        rows = []
+        for row in summary.to_dict("records"):
+            metric = by_key(row["metric"])
+            interval = Interval.between(row["mean"], row["low"], row["high"], row["n"])
+            levels = [row[name] for name in self.campaign.factors]
+            rows.append([*levels, metric.heading, metric.show_interval(interval), row["n"]])
+        heads = [*self.campaign.factors, "metric", "mean (95 %)", "n"]
+        return notebook.table(self.campaign.question or self.campaign.name, rows, heads, repr(self)[1:-1])
+
+    def to_frame(self) -> pd.DataFrame:
+        """`runs`: one row a finished run, with its factors and metrics."""
+        return self.runs
+
+    def plot(self, metric: str | None = None, across: str | None = None, axes: Axes | None = None) -> Axes:
+        """Draws means with 95 % intervals over a factor, a line for each combination of the others.
+
+        Args:
+            metric: The metric; the campaign's first if not given.
+            across: The factor of the horizontal axis; the first with numbers, or the first, if not given.
+            axes: Where to draw; a new figure if not given.
+
+        Returns:
+            The axes, whose ``figure`` can be saved.
+
+        Raises:
+            InputError: There is no such factor or metric, or matplotlib is not installed.
+        """
+        from manetlab.plots import axes_or_new, over_factor
+
+        [name, *_] = self.wanted(None if metric is None else [metric])
+        varied = [factor for factor, levels in self.campaign.levels.items() if len(levels) > 1]
+        if across is not None and across not in self.campaign.factors:
+            raise unknown("factor", across, self.campaign.factors, "plot: across")
+        numeric = [
+            factor
+            for factor in varied
+            if all(isinstance(level.label, int | float) for level in self.campaign.levels[factor])
+        ]
+        first = across or next(iter(numeric + varied), None)
+        factors = [*([first] if first else []), *(factor for factor in varied if factor != first)]
+        return over_factor(self.summary([name]), name, factors, axes_or_new(axes, "plot"))
 
     @cached_property
     def runs(self) -> pd.DataFrame:
@@ -219,8 +278,13 @@ class Results:
         return read(self.store, files)
 
     def xarray(self) -> xarray.Dataset:
-        """The metrics as arrays whose dimensions are the factors and ``replication``."""
+        """The metrics as arrays whose dimensions are the factors and ``replication``.
+
+        Each array's ``attrs`` have its ``units`` and its ``long_name``.
+        """
         require("notebook", "xarray")
+        from manetlab.metrics import base_unit, by_key
+
         table = self.runs.drop(columns=["point", "seed", "key", "result_hash"])
         arrays = table.set_index([*self.campaign.factors, "replication"]).to_xarray()
         # pandas sorts labels; the campaign's order says more.
@@ -228,7 +292,10 @@ class Results:
             name: [level.label for level in levels if level.label in arrays[name]]
             for name, levels in self.campaign.levels.items()
         }
-        return arrays.reindex(orders)
+        arrays = arrays.reindex(orders)
+        for name, array in arrays.data_vars.items():
+            array.attrs |= {"long_name": by_key(str(name)).label, "units": base_unit(str(name))}
+        return arrays
 
     def summary(self, metrics: Sequence[str] | None = None, confidence: float = 0.95) -> pd.DataFrame:
         """Mean, interval and percentiles of metrics over the replications of each point.

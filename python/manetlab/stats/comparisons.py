@@ -16,14 +16,14 @@ class Paired:
 
     Attributes:
         difference: The mean of the differences with its Student t interval.
-        t_p: The two-sided p-value of the paired t test: is the mean difference zero?
-        wilcoxon_p: The two-sided p-value of Wilcoxon's signed rank test: are they symmetric about zero?
+        p_t: The two-sided p-value of the paired t test: is the mean difference zero?
+        p_wilcoxon: The two-sided p-value of Wilcoxon's signed rank test: are they symmetric about zero?
         n: The number of pairs.
     """
 
     difference: Interval
-    t_p: float
-    wilcoxon_p: float
+    p_t: float
+    p_wilcoxon: float
     n: int
 
 

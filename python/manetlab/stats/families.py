@@ -109,9 +109,9 @@ def adjusted_pair(
     return Adjusted(
         difference=tested.difference,
         ratio=paired_ratio(a, b, each),
-        p_t=tested.t_p,
-        p_wilcoxon=tested.wilcoxon_p,
-        p_adjusted=bonferroni(tested.t_p, comparisons),
+        p_t=tested.p_t,
+        p_wilcoxon=tested.p_wilcoxon,
+        p_adjusted=bonferroni(tested.p_t, comparisons),
         p_equivalent=p_equivalent,
         n=tested.n,
     )
