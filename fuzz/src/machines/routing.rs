@@ -529,6 +529,7 @@ fn dsr_header(input: &mut Input<'_>) -> dsr_wire::Header {
         reply_fixed_bytes: input.pick(&[3, 4]),
         shortens: input.once_in(4),
         copy_of: input.once_in(4).then(|| u64::from(input.number())),
+        stale_bytes: 4 * u16::from(input.byte()),
         flow: match input.below(6) {
             0 => Some(dsr_wire::FlowMark::Establishes(input.number() as u16)),
             1 => Some(dsr_wire::FlowMark::Member(input.number() as u16)),

@@ -31,6 +31,8 @@ pub struct Header {
     /// The number of the packet that this one was made of when it was overheard, if that is what those who
     /// overhear it know it by. It is not on the air.
     pub copy_of: Option<u64>,
+    /// Bytes of headers that the packet had before, and that ns-2 goes on charging.
+    pub stale_bytes: u16,
     /// The flow that the packet belongs to, if it is sent by flow state.
     pub flow: Option<FlowMark>,
     /// Errors about flows that are not known, the newest last.
@@ -115,7 +117,7 @@ impl Header {
             return flow_bytes;
         }
         let addresses = |nodes: usize| ADDRESS_BYTES * (nodes as u32).saturating_sub(1);
-        let mut bytes = FIXED_BYTES + flow_bytes + addresses(self.route.len());
+        let mut bytes = FIXED_BYTES + flow_bytes + addresses(self.route.len()) + u32::from(self.stale_bytes);
         if self.request.is_some() {
             bytes += REQUEST_BYTES;
         }

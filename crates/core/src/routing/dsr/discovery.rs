@@ -129,6 +129,7 @@ impl Dsr {
         packet.ttl -= 1;
         let mut longer = header.clone();
         longer.route.push(self.node);
+        self.charge_stale(header, &mut longer);
         packet.put_header(RoutingHeader::Dsr(longer));
         let delay = self.stream.span_below(self.params.request_jitter());
         actions.push(Action::Broadcast { packet, delay });

@@ -375,3 +375,69 @@ fn gratuitous_replies_are_held_back_by_route() {
     assert_eq!(hear(10.4, &other), None, "the time of the first route was written here");
     assert_eq!(hear(11.1, &one), Some(vec![5, 3, ME, 9]));
 }
+
+/// Lengths as in traces of ns-2.35: requests of 32 bytes at their source, with 48, 68 and 92 bytes at the next
+/// three nodes. By the standard each node adds an address.
+#[test]
+fn a_request_on_its_way_keeps_the_length_of_all_headers_that_it_had() {
+    for (params, lengths) in [(ns_2(), [48, 68, 92]), (plain_lengths(), [36, 40, 44])] {
+        let mut packet = None;
+        let mut passed = vec![3];
+        for (hop, bytes) in lengths.into_iter().enumerate() {
+            let mut probe = Probe::new(&params);
+            let actions = match packet.take() {
+                None => probe.request(at(1.0), 1, 9, &passed, 15),
+                Some(request) => probe.receive(
+                    at(1.0),
+                    with_header(request, |header| {
+                        // Another node of the same number: what it calls itself does not matter for lengths.
+                        *header.route.last_mut().expect("a route") = NodeId(20 + hop as u32);
+                    }),
+                ),
+            };
+            let on = only(&actions);
+            assert_eq!(on.packet.bytes, bytes, "after {passed:?}");
+            passed.push(20);
+            packet = Some(on.packet);
+        }
+    }
+}
+
+fn plain_lengths() -> DsrParams {
+    DsrParams { keep_stale_header_bytes: false, ..ns_2() }
+}
+
+/// Traces of ns-2.35: after waiting for a route at 34 a packet of 512 bytes has the header of 20 bytes that it
+/// came with and 16 for the route of four nodes that it got. One that is salvaged at once has only the latter.
+#[test]
+fn a_packet_that_waited_to_be_salvaged_keeps_the_length_of_its_old_route() {
+    for (params, kept) in [(ns_2(), 4 + 4 * 4), (plain_lengths(), 0)] {
+        let mut probe = Probe::new(&params);
+        let packet = probe.on_route(&[5, 3, ME, 2, 9]);
+        let bare = packet.bytes - (4 + 4 * 4);
+        probe.fail(at(1.0), packet, 2);
+        let found = probe.reply_packet(&[ME, 4, 6, 9], &[9, 6, 4, ME]);
+        let salvaged = only(&probe.receive(at(1.01), found));
+        assert_eq!((salvaged.route(), salvaged.packet.bytes), (vec![ME, 4, 6, 9], bare + kept + 4 + 3 * 4));
+
+        let again = with_header(salvaged.packet, |header| {
+            header.route = [5, ME, 4, 9].map(NodeId).into_iter().collect();
+        });
+        probe.reply(at(1.3), &[ME, 2, 7, 9]);
+        let at_once = sent(&probe.fail(at(1.4), again, 4));
+        assert_eq!(at_once[0].packet.bytes, bare + kept + 4 + 3 * 4, "salvaged without waiting");
+    }
+}
+
+/// Traces of ns-2.35: an error of 64 bytes with another one in it, along three nodes, becomes one of 100 bytes
+/// along five.
+#[test]
+fn an_unwrapped_error_keeps_the_length_of_the_header_that_it_came_in() {
+    for (params, bytes) in [(ns_2(), 100), (plain_lengths(), 56)] {
+        let mut probe = Probe::new(&params);
+        probe.reply(at(0.5), &[ME, 7, 8, 6, 5]);
+        let nested = probe.error_packet(&[(5, 3, 9), (ME, 2, 5)], &[2, 7, ME]);
+        assert_eq!(nested.bytes, 64);
+        assert_eq!(only(&probe.receive(at(1.0), nested)).packet.bytes, bytes);
+    }
+}

@@ -231,8 +231,10 @@ impl Dsr {
         packet.src = self.node;
         packet.dst = next.tell;
         packet.ttl = u8::MAX;
-        let header = Header { errors, salvaged: header.salvaged, copy_of: header.copy_of, ..self.header() };
-        packet.put_header(RoutingHeader::Dsr(header));
+        let mut inner =
+            Header { errors, salvaged: header.salvaged, copy_of: header.copy_of, ..self.header() };
+        self.charge_stale(header, &mut inner);
+        packet.put_header(RoutingHeader::Dsr(inner));
         Ok(packet)
     }
 
@@ -265,8 +267,9 @@ impl Dsr {
         packet.src = self.node;
         packet.dst = next.src;
         packet.ttl = u8::MAX;
-        let header = Header { unknown_flows, salvaged: header.salvaged, ..self.header() };
-        packet.put_header(RoutingHeader::Dsr(header));
+        let mut inner = Header { unknown_flows, salvaged: header.salvaged, ..self.header() };
+        self.charge_stale(header, &mut inner);
+        packet.put_header(RoutingHeader::Dsr(inner));
         self.send_or_seek(now, packet, actions);
     }
 

@@ -154,6 +154,10 @@ params! {
         /// Number of requests, to neighbours only, that a node sends for packets of other nodes that it
         /// cannot salvage; 0: none, and the packets are dropped.
         salvage_requests: u32 = 0, "", "RFC 4728 §3.4.1; ns-2.35 dsragent.cc: 1", [0.0, 15.0];
+        /// Charge the length of the source route that a packet of another node had when it came to wait for a
+        /// route, and the length of the header from which an error was unwrapped, beside the new header, as
+        /// ns-2 does. A packet for which this happens again becomes still longer.
+        keep_stale_header_bytes: bool = false, "", "ns-2.35 dsragent.cc";
         /// Send packets without their source route once the nodes on it know the flow that they belong to.
         flow_state: bool = false, "", "RFC 4728 §3.5; ns-2.35 dsragent.cc: on";
         /// Number of packets of a flow that carry the source route before others do not, with flow state.
@@ -206,6 +210,7 @@ impl DsrParams {
             cached_reply_jitter_ms: 0.0,
             salvage_replies: true,
             check_queued_replies: false,
+            keep_stale_header_bytes: true,
             max_route_nodes: 16,
             // The wait grows with the attempts made so far, the first one among them.
             request_period_s: 2.0,
@@ -255,6 +260,7 @@ impl DsrParams {
             salvage_requests: 0,
             max_salvages: 255,
             check_queued_replies: true,
+            keep_stale_header_bytes: false,
             second_ip_header: false,
             flow_state: false,
             handle_overheard_errors: false,

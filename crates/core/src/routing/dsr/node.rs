@@ -134,17 +134,25 @@ impl Dsr {
         self.cache.find(now, dst, for_use).map(Route::from_slice)
     }
 
+    /// `new` is charged the length of `old`, if that is what ns-2 does.
+    pub(super) fn charge_stale(&self, old: &Header, new: &mut Header) {
+        if self.params.keep_stale_header_bytes {
+            new.stale_bytes = u16::try_from(old.bytes()).unwrap_or(u16::MAX);
+        }
+    }
+
     /// Puts a packet into the send buffer.
     pub(in crate::routing) fn hold(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
         let header = packet.take_header();
         if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
             && (packet.src != self.node || !packet.is_data())
         {
-            packet.put_header(RoutingHeader::Dsr(Header {
-                route: Route::new(),
-                flow: None,
-                ..header.clone()
-            }));
+            let routed = Header { flow: None, ..header.clone() };
+            let mut held = Header { route: Route::new(), ..routed.clone() };
+            if packet.src != self.node && !routed.route.is_empty() {
+                self.charge_stale(&routed, &mut held);
+            }
+            packet.put_header(RoutingHeader::Dsr(held));
         }
         self.buffer.push(now, packet, Span::from_secs(self.params.buffer_timeout_s), actions);
         if self.checks_at_intervals() && self.check_at == Time::NEVER {
