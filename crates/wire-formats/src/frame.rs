@@ -103,6 +103,10 @@ impl Encoder {
         };
         dot11::encode(header, out);
         match frame.body.as_deref() {
+            Some(Body::Ip(packet)) if own::lunar::is_below_ip(packet) => {
+                llc::encode(llc::EXPERIMENTAL, out);
+                self.below_ip(packet, from, out);
+            }
             Some(Body::Ip(packet)) => {
                 llc::encode(llc::IPV4, out);
                 self.packet(packet, from, out);
@@ -115,14 +119,24 @@ impl Encoder {
         }
     }
 
-    /// Appends an IP packet as it is at node `at`.
+    /// Appends a message of LUNAR, or a label and the IP packet behind it.
+    fn below_ip(&self, packet: &Packet, at: NodeId, out: &mut Vec<u8>) {
+        if let &Payload::Lunar(message) = &packet.payload {
+            own::lunar::encode(own::lunar::Header::Message { message, sender: at }, out);
+        } else if let Some(label) = packet.label() {
+            own::lunar::encode(own::lunar::Header::Label(label.selector), out);
+            self.packet(packet, at, out);
+        }
+    }
+
+    /// Appends an IP packet as it is at node `at`, without what LUNAR puts before it.
     pub fn packet(&self, packet: &Packet, at: NodeId, out: &mut Vec<u8>) {
         let start = out.len();
         // Its length and its protocol are known when the rest is there.
         out.resize(start + ipv4::BYTES, 0);
         let next = protocol_of(&packet.payload);
         let next = match packet.routing_header.as_deref() {
-            None => next,
+            None | Some(RoutingHeader::Lunar(_)) => next,
             Some(RoutingHeader::Dsr(header)) => {
                 let place = dsr::Place {
                     src: packet.src,
@@ -191,7 +205,7 @@ impl Encoder {
                 udp::encode(src, dst, ports, out, |out| aodv::encode(message, out));
             }
             Payload::Dsdv(update) => own::dsdv::encode(update, out),
-            Payload::Nothing => {}
+            Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
         }
@@ -290,7 +304,7 @@ fn protocol_of(payload: &Payload) -> u8 {
     match payload {
         Payload::Tcp(_, Segment::Data { .. } | Segment::Ack { .. }) => protocol::TCP,
         Payload::Udp(..) | Payload::Datagram(..) | Payload::Rtcp(..) | Payload::Aodv(_) => protocol::UDP,
-        Payload::Nothing => protocol::NONE,
+        Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
             protocol::EXPERIMENTAL
         }

@@ -17,6 +17,8 @@ pub enum Body<'a> {
     Ip(Box<Packet<'a>>),
     /// An ARP packet.
     Arp(ArpMessage),
+    /// A message of LUNAR, or its label and the IP packet behind it.
+    Lunar(own::lunar::Header, Option<Box<Packet<'a>>>),
 }
 
 /// An IP packet.
@@ -64,6 +66,11 @@ pub fn decode_frame(bytes: &[u8]) -> Result<(dot11::Header, Option<Body<'_>>), M
     let body = match llc::decode(rest)? {
         (llc::IPV4, packet) => Body::Ip(Box::new(decode_packet(packet)?)),
         (llc::ARP, message) => Body::Arp(arp::decode(message)?),
+        (llc::EXPERIMENTAL, packet) => {
+            let (header, rest) = own::lunar::decode(packet)?;
+            let is_label = matches!(header, own::lunar::Header::Label(_));
+            Body::Lunar(header, is_label.then(|| decode_packet(rest).map(Box::new)).transpose()?)
+        }
         _ => return Err(Malformed::Wrong("an EtherType that is not used")),
     };
     Ok((header, Some(body)))

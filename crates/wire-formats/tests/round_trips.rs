@@ -5,7 +5,7 @@ use manetlab_core::wire::aodv::{Hello, Rerr, Rrep, Rreq, Unreachable};
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
-use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, rtp, tsr};
+use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, lunar, rtp, tsr};
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
 use manetlab_wire_formats::udp::Ports;
@@ -260,6 +260,25 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
     }
 }
 
+fn lunar_header() -> impl Strategy<Value = own::lunar::Header> {
+    use lunar::{Message, Rrep, Rreq, Selector, Series};
+    let series = (node(), any::<u32>()).prop_map(|(origin, number)| Series { origin, number });
+    let selectors = (any::<u64>(), any::<u64>()).prop_map(|(one, other)| (Selector(one), Selector(other)));
+    (series, selectors, node(), node(), any::<u8>(), 0..3_u8).prop_map(
+        |(series, (one, other), target, sender, hops_left, which)| match which {
+            0 => own::lunar::Header::Label(one),
+            1 => {
+                let message = Message::Rreq(Rreq { series, target, reply_to: one, hops_left });
+                own::lunar::Header::Message { message, sender }
+            }
+            _ => {
+                let message = Message::Rrep(Rrep { series, reply_to: one, forward: other });
+                own::lunar::Header::Message { message, sender }
+            }
+        },
+    )
+}
+
 fn dot11_header() -> impl Strategy<Value = dot11::Header> {
     (0..=dot11::MAX_DURATION_US, node_or_all(), node(), 0..4096_u16, any::<bool>(), 0..4_u8).prop_map(
         |(duration_us, to, from, sequence, retry, kind)| match kind {
@@ -385,6 +404,22 @@ proptest! {
         prop_assert_eq!(own::decode(&bytes), Ok((message, &[][..])));
     }
 
+    /// What follows a label does, too; the lengths are the defaults of what a run charges.
+    #[test]
+    fn lunar_packets_come_back(header in lunar_header(), behind in vec(any::<u8>(), 0..20)) {
+        use own::lunar::Header;
+        let defaults = manetlab_core::routing::lunar::LunarParams::default();
+        let mut bytes = encoded(|out| own::lunar::encode(header, out));
+        let (charged, rest) = match header {
+            Header::Message { message: lunar::Message::Rreq(_), .. } => (defaults.rreq_bytes, &[][..]),
+            Header::Message { message: lunar::Message::Rrep(_), .. } => (defaults.rrep_bytes, &[][..]),
+            Header::Label(_) => (defaults.header_bytes, &behind[..]),
+        };
+        prop_assert_eq!(bytes.len() as u32, charged);
+        bytes.extend_from_slice(rest);
+        prop_assert_eq!(own::lunar::decode(&bytes), Ok((header, rest)));
+    }
+
     /// The lengths that a run charges by default are those of the bytes. ns-2.35's errors about flows, which
     /// a run charges, are shorter than the standard's.
     #[test]
@@ -431,6 +466,7 @@ proptest! {
         let _ = manetlab_wire_formats::rtp::decode(&bytes);
         let _ = manetlab_wire_formats::rtp::decode_rtcp(&bytes);
         let _ = own::decode(&bytes);
+        let _ = own::lunar::decode(&bytes);
         let _ = tcp::decode(SRC, DST, &bytes);
         let _ = udp::decode(SRC, DST, &bytes);
     }
@@ -439,20 +475,22 @@ proptest! {
     #[test]
     fn broken_messages_make_no_decoder_panic(
         message in aodv_message(), header in dsr_header(), own_message in own_message(),
-        place in any::<prop::sample::Index>(), with in any::<u8>(),
+        lunar in lunar_header(), place in any::<prop::sample::Index>(), with in any::<u8>(),
     ) {
         use manetlab_wire_formats::dsr;
         let at = dsr::Place { src: SRC, dst: DST, at: SRC, hops: 3, flow_timeout_s: 60 };
         let of_aodv = encoded(|out| manetlab_wire_formats::aodv::encode(&message, out));
         let of_dsr = encoded(|out| { dsr::encode(&header, at, 59, out); });
         let of_own = encoded(|out| encode_own(&own_message, out));
-        for mut bytes in [of_aodv, of_dsr, of_own] {
+        let of_lunar = encoded(|out| own::lunar::encode(lunar, out));
+        for mut bytes in [of_aodv, of_dsr, of_own, of_lunar] {
             let place = place.index(bytes.len());
             bytes[place] = with;
             for part in [&bytes[..], &bytes[..place]] {
                 let _ = manetlab_wire_formats::aodv::decode(part);
                 let _ = dsr::decode(SRC, DST, part);
                 let _ = own::decode(part);
+                let _ = own::lunar::decode(part);
             }
         }
     }
