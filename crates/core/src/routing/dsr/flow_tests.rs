@@ -376,8 +376,8 @@ fn gratuitous_replies_are_held_back_by_route() {
     assert_eq!(hear(11.1, &one), Some(vec![5, 3, ME, 9]));
 }
 
-/// Lengths as in traces of ns-2.35: requests of 32 bytes at their source, with 48, 68 and 92 bytes at the next
-/// three nodes. By the standard each node adds an address.
+/// Lengths as in traces of ns-2.35: requests of 32 bytes at their source have 48, 68 and 92 bytes at the
+/// next three nodes. By the standard each node adds an address.
 #[test]
 fn a_request_on_its_way_keeps_the_length_of_all_headers_that_it_had() {
     for (params, lengths) in [(ns_2(), [48, 68, 92]), (plain_lengths(), [36, 40, 44])] {
@@ -407,8 +407,8 @@ fn plain_lengths() -> DsrParams {
     DsrParams { keep_stale_header_bytes: false, ..ns_2() }
 }
 
-/// Traces of ns-2.35: after waiting for a route at 34 a packet of 512 bytes has the header of 20 bytes that it
-/// came with and 16 for the route of four nodes that it got. One that is salvaged at once has only the latter.
+/// Traces of ns-2.35: after waiting for a route a packet has the header of 20 bytes that it came with and 16
+/// for the route of four nodes that it got. One that is salvaged at once has only the latter.
 #[test]
 fn a_packet_that_waited_to_be_salvaged_keeps_the_length_of_its_old_route() {
     for (params, kept) in [(ns_2(), 4 + 4 * 4), (plain_lengths(), 0)] {
@@ -429,8 +429,8 @@ fn a_packet_that_waited_to_be_salvaged_keeps_the_length_of_its_old_route() {
     }
 }
 
-/// Traces of ns-2.35: an error of 64 bytes with another one in it, along three nodes, becomes one of 100 bytes
-/// along five.
+/// Traces of ns-2.35: an error of 64 bytes with another one in it, along three nodes, becomes one of 100
+/// bytes along five.
 #[test]
 fn an_unwrapped_error_keeps_the_length_of_the_header_that_it_came_in() {
     for (params, bytes) in [(ns_2(), 100), (plain_lengths(), 56)] {
