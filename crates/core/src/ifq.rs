@@ -203,6 +203,11 @@ impl InterfaceQueue {
         self.waiting.iter()
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Does nothing wait?
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

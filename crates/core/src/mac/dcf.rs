@@ -189,6 +189,21 @@ impl Dcf {
         self.medium.received(now)
     }
 
+    /// The transmission that is being received intact so far and must be acted on, if there is one.
+    pub fn awaited(&self) -> Option<u32> {
+        self.medium.awaited()
+    }
+
+    /// The transmission that would have to be acted on if the station did not transmit itself.
+    pub fn deafened(&self) -> Option<u32> {
+        self.medium.deafened()
+    }
+
+    /// Is the station transmitting?
+    pub fn is_on_air(&self, now: Time) -> bool {
+        self.medium.is_on_air(now)
+    }
+
     /// The transmission to somebody else that has just been received intact, if there is one.
     #[inline]
     pub fn overheard(&self, now: Time) -> Option<u32> {

@@ -261,6 +261,23 @@ impl Medium {
         (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
+    /// The transmission that is being received and that the station must act on, if nothing has destroyed
+    /// it.
+    pub(super) fn awaited(&self) -> Option<u32> {
+        self.awaits().then_some(self.reception.transmission)
+    }
+
+    /// The transmission that the station would have to act on if it did not transmit itself.
+    pub(super) fn deafened(&self) -> Option<u32> {
+        let Reception { present, wanted, receivable, collided, deaf, transmission, .. } = self.reception;
+        (present & wanted & receivable & deaf & !collided).then_some(transmission)
+    }
+
+    /// Is the station transmitting?
+    pub(super) fn is_on_air(&self, now: Time) -> bool {
+        now < self.on_air_until
+    }
+
     /// When the frame that the station must act on ends, if one is being received.
     pub(super) fn awaited_end(&self) -> Option<Time> {
         self.awaits().then_some(self.reception.end)

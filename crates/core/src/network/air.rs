@@ -12,7 +12,6 @@ use std::rc::Rc;
 
 use crate::kernel::{Slot, Span, Time};
 use crate::mac::{ShortWay, Signal};
-use crate::observe::RecordKind;
 use crate::radio::Arrival;
 use crate::wire::NodeId;
 use crate::wire::mac::{Body, Frame, Rate};
@@ -90,19 +89,19 @@ impl Air {
             meant: 0,
         }
     }
+
+    /// The frame of a transmission that is on its way.
+    pub(super) fn frame(&self, at: u32) -> Option<&Frame> {
+        self.transmissions[at as usize].frame.as_ref()
+    }
 }
 
-impl Network {
+impl Network<'_> {
     /// Puts a frame on the air.
     pub(super) fn transmit(&mut self, node: u32, frame: Frame) {
         self.meter.frame_sent(self.now, &frame);
-        self.record(node, || RecordKind::Frame {
-            kind: frame.kind,
-            to: frame.to,
-            bytes: frame.bytes,
-            class: frame.class,
-        });
         let at = self.free_transmission(node);
+        self.watch_transmission(node, at, &frame);
         let transmission = &mut self.air.transmissions[at as usize];
         // Routing may listen to IP packets for others.
         transmission.tapped = self.taps && matches!(frame.body.as_deref(), Some(Body::Ip(_)));
@@ -143,6 +142,8 @@ impl Network {
             return self.break_off(NodeId(at), "a transmission begins without a frame");
         };
         self.index.compute(template.from.0, self.now);
+        self.watch_addressee(at, template.from, template.to, template.receive_m2);
+        let transmission = &mut self.air.transmissions[at as usize];
         if template.tapped {
             let reached = self.index.arrivals(template.from.0, template.receive_m2);
             let receivable = reached.filter(|arrival| arrival.receivable);
@@ -307,8 +308,11 @@ impl Network {
 
     fn end_transmission(&mut self, at: u32) {
         let transmission = &mut self.air.transmissions[at as usize];
-        transmission.frame = None;
+        let frame = transmission.frame.take();
         transmission.receivers.clear();
+        if let Some(frame) = frame {
+            self.watch_end(at, &frame);
+        }
         if at as usize >= self.stations.len() {
             self.air.free.push(at);
         }
@@ -328,10 +332,12 @@ impl Network {
             // A frame that ends at this very instant does not overlap the one that begins.
             self.receive(arrival.node, ended);
         }
+        let awaited = self.awaited(arrival.node);
         let mac = &mut self.stations[arrival.node as usize].mac;
         if mac.handle_arrival(now, &signal, &self.timing, &self.rules) {
             self.set_mac_deadline(arrival.node);
         }
+        self.watch_arrival(arrival.node, signal.transmission, signal.wanted, awaited);
     }
 
     /// The last bit of a frame reaches a node that the frame may not be for: routing sees it if it is intact.
@@ -354,6 +360,7 @@ impl Network {
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, at: u32) {
+        self.watch_reception(node, at);
         let Some(frame) = &self.air.transmissions[at as usize].frame else {
             return self.break_off(NodeId(node), "a frame is received that nobody sends");
         };

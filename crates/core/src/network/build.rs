@@ -7,22 +7,24 @@ use crate::ifq::InterfaceQueue;
 use crate::kernel::{Delays, EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
-use crate::observe::{Audit, Meter, Recording, Routes, Sampler};
+use crate::observe::{Audit, Meter, Recorder, Routes, Sampler};
 use crate::radio::{Index, Propagation};
 use crate::routing::StaticRoutes;
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
+use super::watch::Watch;
 use super::{Network, Options, Station, Target};
 
-impl Network {
+impl<'r> Network<'r> {
     /// A network at time zero. The scenario has been checked.
     pub(super) fn new(
         scenario: &Scenario,
         options: Options,
         custom: Option<&mut RoutingMaker<'_>>,
-    ) -> Network {
+        recorder: Option<&'r mut dyn Recorder>,
+    ) -> Network<'r> {
         let params = &scenario.params;
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
@@ -54,7 +56,8 @@ impl Network {
             audit: Audit::new(),
             meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some())
                 .late_after(Span::from_secs(params.network.cbr_late_after_s)),
-            recording: options.record.then(Recording::default),
+            watch: None,
+            pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
             stages: Vec::new(),
             throttles: Vec::new(),
@@ -89,6 +92,8 @@ impl Network {
         network.stages = network.stage_nodes(scenario);
         network.throttles = network.throttle_nodes(scenario);
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
+        let rates_bps = network.timing.rates_bps().collect();
+        network.watch = recorder.map(|recorder| Box::new(Watch::new(recorder, scenario, rates_bps)));
         network
     }
 

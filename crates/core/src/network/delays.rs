@@ -18,7 +18,7 @@ pub(super) enum Delayed {
     Up { node: u32, body: Rc<Body>, from: NodeId },
 }
 
-impl Network {
+impl Network<'_> {
     /// Makes a line for each of the constant delays that is not zero.
     pub(super) fn add_delay_lines(&mut self, mut delays: Vec<Span>) {
         delays.sort_unstable();

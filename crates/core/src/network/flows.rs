@@ -7,7 +7,7 @@ use super::{Network, Target};
 use crate::drops::DropReason;
 use crate::flow::{self, Action, End, Flow, Timer};
 use crate::kernel::{Slot, Time};
-use crate::observe::RecordKind;
+use crate::observe::{Event, FlowEvent, FlowStep};
 use crate::routing::{ConnectionEvent, Notice};
 use crate::scenario::Scenario;
 use crate::wire::tcp::Segment;
@@ -31,7 +31,7 @@ impl NetworkFlow {
     }
 }
 
-impl Network {
+impl Network<'_> {
     pub(super) fn add_flow(&mut self, scenario: &Scenario, id: u32) {
         let flow = flow::build::make(scenario, FlowId(id));
         let slots = flow.timers().iter().map(|&timer| (timer, self.add_slot(Target::Flow(id, timer))));
@@ -89,7 +89,7 @@ impl Network {
         }
         let is_first = self.audit.deliver(packet);
         self.meter.cached_routes.arrived(packet);
-        self.record(node, || RecordKind::Delivered(packet.into()));
+        self.record(node, || Event::Delivered(packet));
         self.with_flow(id, |flow, now, actions| flow.handle_packet(now, packet, is_first, actions));
     }
 
@@ -98,7 +98,7 @@ impl Network {
         let mut packet = Packet::control(self.now, src, dst, self.data_ttl, bytes, payload);
         packet.ecn = ecn;
         packet.uid = self.audit.make(packet.flow());
-        self.record(src.0, || RecordKind::Made((&packet).into()));
+        self.record(src.0, || Event::Made(&packet));
         let Some(packet) = self.make_or_keep(src.0, packet) else { return };
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
     }
@@ -132,6 +132,7 @@ impl Network {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
                     self.routes.set_open(self.now, id, true);
+                    self.record(node.0, || Event::Flow(id, FlowStep::Opened));
                 }
                 self.tell_routing(node, ConnectionEvent::Opened { dst, two_way });
             }
@@ -139,6 +140,7 @@ impl Network {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
                     self.routes.set_open(self.now, id, false);
+                    self.record(node.0, || Event::Flow(id, FlowStep::Closed));
                 }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
             }
@@ -148,14 +150,15 @@ impl Network {
             }
             Action::Window { at, cwnd, ssthresh, rto } => {
                 let (node, _) = nodes_from(at);
-                self.record(node.0, || RecordKind::Window {
-                    flow: id.0,
-                    cwnd,
-                    ssthresh,
-                    rto_s: rto.as_secs(),
-                });
+                self.record(node.0, || Event::Window { flow: id, cwnd, ssthresh, rto });
             }
-            Action::Count(event) => self.meter.count(self.now, id, event),
+            Action::Count(event) => {
+                self.meter.count(self.now, id, event);
+                if event == FlowEvent::TimedOut {
+                    let (node, _) = nodes_from(End::Source);
+                    self.record(node.0, || Event::Flow(id, FlowStep::TimedOut));
+                }
+            }
             Action::Broken(what) => self.break_off(nodes_from(End::Source).0, what),
         }
     }

@@ -16,6 +16,7 @@ mod results;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::rc::Rc;
 
@@ -25,10 +26,11 @@ use crate::flow::{self, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Meter, Record, RecordKind, Recording, Routes, Sampler};
+use crate::observe::{Audit, Event, Meter, Recorder, Recording, Routes, Sampler};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingMaker, Scenario};
+use crate::wire::arp::ArpMessage;
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
@@ -36,6 +38,7 @@ use air::Air;
 use delays::Delayed;
 use flows::NetworkFlow;
 use stage::StageNode;
+use watch::Watch;
 
 pub use crate::observe::{Options, Outcome, RunError};
 
@@ -71,9 +74,29 @@ pub fn run_with(
     make: Option<&mut RoutingMaker<'_>>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Outcome, RunError> {
+    if !options.record {
+        return run_recorded(scenario, options, make, None, go_on);
+    }
+    let mut recording = Recording::default();
+    let outcome = run_recorded(scenario, options, make, Some(&mut recording), go_on)?;
+    Ok(Outcome { recording: Some(recording), ..outcome })
+}
+
+/// Like [`run_with`], with a recorder of the caller's that gets the events of the run while it goes on, in
+/// place of the recording in memory. Recording changes no result.
+///
+/// # Errors
+/// Those of [`run_with`].
+pub fn run_recorded(
+    scenario: &Scenario,
+    options: Options,
+    make: Option<&mut RoutingMaker<'_>>,
+    recorder: Option<&mut dyn Recorder>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Outcome, RunError> {
     scenario.check()?;
     scenario.check_own_protocol(make.is_some())?;
-    let mut network = Network::new(scenario, options, make);
+    let mut network = Network::new(scenario, options, make, recorder);
     network.run_to_end(go_on)?;
     let paths = results::paths_of_flows(scenario, go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
     network.into_outcome(scenario, &paths)
@@ -115,7 +138,7 @@ struct Station {
 /// A vector of actions that is used again.
 type Pool<T> = Vec<Vec<T>>;
 
-struct Network {
+struct Network<'r> {
     now: Time,
     end: Time,
     events: u64,
@@ -142,8 +165,11 @@ struct Network {
     delays: Delays<Delayed>,
     audit: Audit,
     meter: Meter,
-    recording: Option<Recording>,
+    /// What a recorder needs, if there is one. Apart, because most runs have none.
+    watch: Option<Box<Watch<'r>>>,
     sampler: Sampler,
+    /// When the time series or the recorder next want to look at the network between two events.
+    pause: Time,
     /// Every node's stage between routing and the link layer; empty if the scenario needs none.
     stages: Vec<StageNode>,
     /// Every node's throttles; empty in networks that need none.
@@ -156,7 +182,7 @@ struct Network {
     arp_actions: Pool<ArpAction>,
 }
 
-impl Network {
+impl Network<'_> {
     /// A function of its own, so that its instructions can be counted.
     ///
     /// # Errors
@@ -166,6 +192,7 @@ impl Network {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
+        self.pause = self.sampler.due().min(self.routes_due());
         while let Some((time, slot)) = self.agenda.pop() {
             if time >= self.end {
                 break;
@@ -173,8 +200,8 @@ impl Network {
             if time < self.now {
                 return Err(self.backwards(time, self.targets[slot.0 as usize]));
             }
-            if time >= self.sampler.due() {
-                self.sample_until(time);
+            if time >= self.pause {
+                self.pause_at(time);
             }
             self.now = time;
             self.events += 1;
@@ -188,7 +215,19 @@ impl Network {
         }
         self.now = self.end;
         self.sample_until(self.end);
+        self.watch_run_end();
         Ok(())
+    }
+
+    /// Lets the time series and the recorder look at the network before the event at `time`.
+    #[cold]
+    fn pause_at(&mut self, time: Time) {
+        self.sample_until(time);
+        if time >= self.routes_due() {
+            self.now = time;
+            self.compare_all_routes();
+        }
+        self.pause = self.sampler.due().min(self.routes_due());
     }
 
     /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
@@ -255,14 +294,11 @@ impl Network {
         self.agenda.add_slot()
     }
 
-    fn record(&mut self, node: u32, kind: impl FnOnce() -> RecordKind) {
-        if let Some(recording) = &mut self.recording {
-            recording.push(Record { time: self.now, node: NodeId(node), kind: kind() });
-        }
-    }
-
     /// A packet from the MAC reaches routing.
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
+        if let Body::Ip(packet) = &*body {
+            self.record(node, || Event::Arrived(packet, from));
+        }
         if let Body::Ip(packet) = &*body
             && packet.dst.is_broadcast()
             && self.stages.is_empty()
@@ -306,6 +342,7 @@ impl Network {
             let now = self.now;
             self.routes.look(now, node, |dst| station.routing.route_hops(now, dst));
         }
+        self.watch_routes(node);
     }
 
     fn carry_out(&mut self, node: u32, action: Action) {
@@ -329,7 +366,7 @@ impl Network {
             Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
             Action::Notify(notice) => {
                 self.meter.noticed(self.now, NodeId(node), notice);
-                self.record(node, || RecordKind::Notice(notice));
+                self.record(node, || Event::Notice(notice));
                 self.notify_flows(NodeId(node), notice);
                 self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
             }
@@ -347,12 +384,13 @@ impl Network {
         self.with_stage(node, |stage, now, out| stage.handle_dropped(now, packet, out));
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
-        self.record(node, || RecordKind::Dropped(packet.into(), reason));
+        self.record(node, || Event::Dropped(packet, reason));
     }
 
     fn flush_queue(&mut self, node: u32, neighbour: NodeId) {
         let mut taken = Vec::new();
         self.stations[node as usize].queue.flush(neighbour, &mut taken);
+        self.watch_queue(node);
         for outgoing in taken {
             if let Body::Ip(packet) = outgoing.body {
                 self.with_routing(node, |routing, now, actions| {
@@ -372,7 +410,7 @@ impl Network {
             self.meter.routing_header_sent(self.now, header.bytes());
             self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
         }
-        self.record(node, || RecordKind::SentDown((&packet).into(), next_hop));
+        self.record(node, || Event::Sent(&packet, next_hop));
         if next_hop.is_broadcast() || !self.needs_arp {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
             self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
@@ -426,15 +464,18 @@ impl Network {
             Admission::Admitted => {}
             Admission::Marked => {
                 if let Body::Ip(packet) = &outgoing.body {
-                    self.record(node, || RecordKind::Marked(packet.into()));
+                    self.record(node, || Event::Marked(packet));
                 }
             }
             Admission::Refused => return self.drop_body(node, &outgoing.body, DropReason::EarlyDrop),
         }
         let station = &mut self.stations[node as usize];
         if station.mac.is_ready() && station.queue.is_empty() {
-            self.give_to_mac(node, outgoing);
-        } else if let Some(refused) = station.queue.push(outgoing) {
+            return self.give_to_mac(node, outgoing);
+        }
+        let refused = station.queue.push(outgoing);
+        self.watch_queue(node);
+        if let Some(refused) = refused {
             self.drop_body(node, &refused.body, DropReason::QueueFull);
         }
     }
@@ -442,8 +483,13 @@ impl Network {
     fn drop_body(&mut self, node: u32, body: &Body, reason: DropReason) {
         match body {
             Body::Ip(packet) => self.drop_packet(node, packet, reason),
-            Body::Arp(_) => self.meter.arp_dropped(self.now, reason),
+            &Body::Arp(message) => self.drop_arp(node, message, reason),
         }
+    }
+
+    fn drop_arp(&mut self, node: u32, message: ArpMessage, reason: DropReason) {
+        self.meter.arp_dropped(self.now, reason);
+        self.record(node, || Event::ArpDropped(message, reason));
     }
 
     // MAC.
@@ -487,7 +533,7 @@ impl Network {
                     self.audit.receive(packet);
                     self.drop_packet(node, packet, DropReason::Duplicate);
                 }
-                Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::Duplicate),
+                &Body::Arp(message) => self.drop_arp(node, message, DropReason::Duplicate),
             },
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
@@ -497,7 +543,7 @@ impl Network {
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
                 Body::Ip(packet) => self.report_failure(node, packet, to, DropReason::RetryLimit),
-                Body::Arp(_) => self.meter.arp_dropped(self.now, DropReason::RetryLimit),
+                Body::Arp(message) => self.drop_arp(node, message, DropReason::RetryLimit),
             },
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
@@ -509,6 +555,7 @@ impl Network {
                     station.queue.begin_idle(self.now);
                     return;
                 };
+                self.watch_queue(node);
                 self.give_to_mac(node, next);
             }
         }

@@ -13,7 +13,7 @@ use crate::wire::{FlowId, Packet};
 use super::delays::Delayed;
 use super::{Network, Outcome, RunError};
 
-impl Network {
+impl Network<'_> {
     /// `paths`: the measures of each flow's shortest path, or nothing if they are not wanted.
     pub(super) fn into_outcome(
         self,
@@ -50,7 +50,7 @@ impl Network {
         let (events, arrivals) = (self.events, self.air.arrivals);
         let result = RunResult { flows, totals, drops, audit, events, arrivals, result_hash };
         let series = self.sampler.into_series(self.meter.outages.all_repairs());
-        Ok(Outcome { result, recording: self.recording, series })
+        Ok(Outcome { result, recording: None, series })
     }
 
     fn flow_result(&self, id: u32, scenario: &Scenario) -> FlowResult {

@@ -2,7 +2,7 @@
 
 use crate::drops::DropReason;
 use crate::kernel::{Slot, Time};
-use crate::observe::{PacketNote, RecordKind};
+use crate::observe::Event;
 use crate::scenario::Scenario;
 use crate::stage::{self, Rates, Stage, StageAction, ThrottleMode, ThrottleParams};
 use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
@@ -15,7 +15,7 @@ pub(super) struct StageNode {
     slot: Slot,
 }
 
-impl Network {
+impl Network<'_> {
     /// Every node's stage, none if the scenario needs none.
     pub(super) fn stage_nodes(&mut self, scenario: &Scenario) -> Vec<StageNode> {
         (0..self.stations.len() as u32)
@@ -45,15 +45,15 @@ impl Network {
         if self.throttles.is_empty() {
             return Some(packet);
         }
-        let note = PacketNote::from(&packet);
+        let copy = self.watch.is_some().then(|| packet.clone());
         let mut passed = None;
         let mut is_kept = true;
         self.with_throttle(node, |stage, now, out| {
             passed = stage.handle_made(now, packet, out);
             is_kept = passed.is_none() && out.is_empty();
         });
-        if is_kept {
-            self.record(node, || RecordKind::Kept(note));
+        if let Some(packet) = copy.filter(|_| is_kept) {
+            self.record(node, || Event::Kept(&packet));
         }
         passed
     }
@@ -122,11 +122,11 @@ impl Network {
         packet: Packet,
         call: impl FnOnce(&mut dyn Stage, Time, Packet, &mut Vec<StageAction>) -> Option<Packet>,
     ) -> Option<Packet> {
-        let note = PacketNote::from(&packet);
+        let copy = self.watch.is_some().then(|| packet.clone());
         let mut actions = Vec::new();
         let not_kept = call(self.stages[node as usize].stage.as_mut(), self.now, packet, &mut actions);
-        if not_kept.is_none() {
-            self.record(node, || RecordKind::Kept(note));
+        if let Some(packet) = copy.filter(|_| not_kept.is_none()) {
+            self.record(node, || Event::Kept(&packet));
         }
         self.with_stage(node, |_, _, out| out.append(&mut actions));
         not_kept

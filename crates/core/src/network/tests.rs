@@ -26,7 +26,7 @@ fn a_broken_invariant_ends_the_run() {
         rates: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };
-    let mut network = Network::new(&scenario, Options::default(), None);
+    let mut network = Network::new(&scenario, Options::default(), None, None);
     let ack = Segment::Ack { number: 0, count: 1, echo: network.now, vector: 0 };
     let payload = Payload::Adp(FlowId(0), ack, None);
     let mut packet = Packet::control(network.now, NodeId(0), NodeId(1), 64, 36, payload);

@@ -13,6 +13,7 @@ mod meter;
 mod outages;
 mod outcome;
 mod progress;
+mod recorder;
 mod recording;
 pub mod returns;
 mod routes;
@@ -30,7 +31,10 @@ pub use meter::Meter;
 pub use outages::{Outage, Outages};
 pub use outcome::{Options, Outcome, RunError};
 pub use progress::{Progress, ProgressMeasures, ProgressTotals};
-pub use recording::{PacketNote, RECORDING_VERSION, Record, RecordKind, Recording};
+pub use recorder::{Event, FlowStep, PacketRef, Reach, Reception, Recorder, Recorders, Sending, flow_ends};
+pub use recording::{
+    PacketNote, RECORDING_VERSION, Record, RecordKind, RecordQueue, Recording, json_head, json_line,
+};
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};

@@ -50,7 +50,7 @@ impl Return {
 pub fn steps(recording: &Recording) -> Vec<Step> {
     let step = |record: &super::Record| match &record.kind {
         RecordKind::SentDown(note, to) if note.is_data() && !to.is_broadcast() => {
-            Some(Step { time: record.time, uid: note.uid(), from: record.node, to: *to, ttl: note.ttl() })
+            Some(Step { time: record.time, uid: note.uid, from: record.node, to: *to, ttl: note.ttl })
         }
         _ => None,
     };

@@ -1,0 +1,254 @@
+//! What a recorder needs that the network does not keep for itself: the number of each frame, what became of
+//! it at its receivers, the packet that an RTS, CTS or ACK is for, and which routes have changed. None of it
+//! exists in a run without a recorder.
+
+use crate::kernel::{Span, Time};
+use crate::observe::{Event, PacketRef, Reach, Reception, Recorder, Sending};
+use crate::scenario::Scenario;
+use crate::wire::NodeId;
+use crate::wire::mac::{Body, Frame, FrameKind};
+
+use super::Network;
+
+/// All routes are compared at least this often: some end without that anything happens.
+const ROUTES_STEP: Span = Span::from_millis(1000);
+
+/// A recorder, and what is kept for it.
+pub(super) struct Watch<'r> {
+    recorder: &'r mut dyn Recorder,
+    /// By place in the MAC's table of rates.
+    rates_bps: Vec<f64>,
+    frames: u64,
+    /// What is known of each transmission on its way, by its place among them.
+    on_air: Vec<OnAir>,
+    /// By node: whose RTS or data frame it received last, and which packet that was for.
+    answers: Vec<Option<(NodeId, PacketRef)>>,
+    /// By node.
+    queue_lengths: Vec<u32>,
+    /// Whose next hops are wanted.
+    destinations: Vec<NodeId>,
+    /// By node and destination.
+    routes: Vec<Vec<Option<Route>>>,
+    /// By node: what its routing said of changes when its routes were compared last.
+    changes: Vec<Option<u64>>,
+    /// When all routes are compared next.
+    pub(super) due: Time,
+}
+
+type Route = (NodeId, Option<u32>);
+
+/// A transmission on its way.
+#[derive(Default)]
+struct OnAir {
+    number: u64,
+    packet: Option<PacketRef>,
+    /// Of a unicast frame: can the node that it is for decode it, if it senses it?
+    addressee: Option<bool>,
+    receptions: Vec<Reception>,
+}
+
+impl<'r> Watch<'r> {
+    pub(super) fn new(recorder: &'r mut dyn Recorder, scenario: &Scenario, rates_bps: Vec<f64>) -> Watch<'r> {
+        let nodes = scenario.movement.len();
+        recorder.begin(scenario);
+        let destinations = recorder.destinations(scenario);
+        Watch {
+            recorder,
+            rates_bps,
+            frames: 0,
+            on_air: Vec::new(),
+            answers: vec![None; nodes],
+            queue_lengths: vec![0; nodes],
+            routes: vec![vec![None; destinations.len()]; nodes],
+            changes: vec![None; nodes],
+            destinations,
+            due: Time::ZERO,
+        }
+    }
+
+    fn record(&mut self, time: Time, node: u32, event: &Event<'_>) {
+        self.recorder.record(time, NodeId(node), event);
+    }
+
+    /// Where a transmission is noted.
+    fn on_air(&mut self, at: u32) -> &mut OnAir {
+        let at = at as usize;
+        if at >= self.on_air.len() {
+            self.on_air.resize_with(at + 1, OnAir::default);
+        }
+        &mut self.on_air[at]
+    }
+
+    /// The transmission ends at a receiver; what was known before counts.
+    fn note(&mut self, at: u32, node: u32, outcome: Reach, time: Time) {
+        let receptions = &mut self.on_air(at).receptions;
+        if receptions.iter().all(|known| known.node.0 != node) {
+            receptions.push(Reception { node: NodeId(node), outcome, at: time });
+        }
+    }
+}
+
+impl Network<'_> {
+    /// Tells the recorder, if there is one.
+    #[inline]
+    pub(super) fn record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
+        if let Some(watch) = &mut self.watch {
+            watch.record(self.now, node, &event());
+        }
+    }
+
+    /// The transmission of a frame starts, in this place among the transmissions.
+    pub(super) fn watch_transmission(&mut self, node: u32, at: u32, frame: &Frame) {
+        let Some(watch) = &mut self.watch else { return };
+        let mac = &self.stations[node as usize].mac;
+        if let Some(deafened) = mac.deafened() {
+            watch.note(deafened, node, Reach::Deaf, self.now);
+        }
+        let of_body = |body: &Body| match body {
+            Body::Ip(packet) => Some(PacketRef::from(packet)),
+            Body::Arp(_) => None,
+        };
+        let packet = match frame.kind {
+            FrameKind::Data => frame.body.as_deref().and_then(of_body),
+            FrameKind::Rts => mac.in_hand().and_then(of_body),
+            FrameKind::Cts | FrameKind::Ack => {
+                watch.answers[node as usize].filter(|(to, _)| *to == frame.to).map(|(_, packet)| packet)
+            }
+        };
+        let number = watch.frames;
+        watch.frames += 1;
+        let on_air = watch.on_air(at);
+        (on_air.number, on_air.packet, on_air.addressee) = (number, packet, None);
+        on_air.receptions.clear();
+        let rate_bps = watch.rates_bps[frame.rate.index()];
+        watch.record(self.now, node, &Event::Frame(Sending { number, frame, rate_bps, packet }));
+    }
+
+    /// The first bits of a transmission are about to arrive, as the index has computed.
+    pub(super) fn watch_addressee(&mut self, at: u32, from: NodeId, to: NodeId, receive_m2: f64) {
+        let Some(watch) = &mut self.watch else { return };
+        if !to.is_broadcast() {
+            let mut reached = self.index.arrivals(from.0, receive_m2);
+            watch.on_air(at).addressee =
+                reached.find(|arrival| arrival.node == to.0).map(|arrival| arrival.receivable);
+        }
+    }
+
+    /// The transmission that the node is receiving and must act on, if a recorder wants to know.
+    pub(super) fn awaited(&self, node: u32) -> Option<u32> {
+        self.watch.as_ref().and_then(|_| self.stations[node as usize].mac.awaited())
+    }
+
+    /// A first bit has arrived at the node, which was receiving `before`; `wanted` if it must act on it.
+    pub(super) fn watch_arrival(&mut self, node: u32, at: u32, wanted: bool, before: Option<u32>) {
+        let Some(watch) = &mut self.watch else { return };
+        let mac = &self.stations[node as usize].mac;
+        let awaited = mac.awaited();
+        if let Some(before) = before
+            && awaited != Some(before)
+        {
+            watch.note(before, node, Reach::Collided, self.now);
+        }
+        if wanted && awaited != Some(at) {
+            let outcome = if mac.is_on_air(self.now) { Reach::Deaf } else { Reach::Collided };
+            watch.note(at, node, outcome, self.now);
+        }
+    }
+
+    /// The node has received a frame that it must act on.
+    pub(super) fn watch_reception(&mut self, node: u32, at: u32) {
+        let Some(watch) = &mut self.watch else { return };
+        watch.note(at, node, Reach::Received, self.now);
+        if let Some(frame) = self.air.frame(at)
+            && matches!(frame.kind, FrameKind::Rts | FrameKind::Data)
+            && frame.to.0 == node
+        {
+            let packet = watch.on_air(at).packet;
+            watch.answers[node as usize] = packet.map(|packet| (frame.from, packet));
+        }
+    }
+
+    /// All receivers of a transmission have its last bit.
+    pub(super) fn watch_end(&mut self, at: u32, frame: &Frame) {
+        let Some(watch) = &mut self.watch else { return };
+        if !frame.to.is_broadcast() {
+            // What the receiver decodes has been noted, unless the MAC lost it in a way not known here.
+            let outcome = match watch.on_air(at).addressee {
+                Some(true) => Reach::Collided,
+                Some(false) => Reach::TooWeak,
+                None => Reach::OutOfReach,
+            };
+            watch.note(at, frame.to.0, outcome, self.now);
+        }
+        let on_air = watch.on_air(at);
+        let (number, mut receptions) = (on_air.number, std::mem::take(&mut on_air.receptions));
+        if frame.to.is_broadcast() {
+            receptions.sort_unstable_by_key(|reception| reception.node);
+        }
+        watch.record(self.now, frame.from.0, &Event::Received { number, frame, receptions: &receptions });
+        watch.on_air(at).receptions = receptions;
+    }
+
+    /// The interface queue may have another length.
+    #[inline]
+    pub(super) fn watch_queue(&mut self, node: u32) {
+        let Some(watch) = &mut self.watch else { return };
+        let length = self.stations[node as usize].queue.len() as u32;
+        if std::mem::replace(&mut watch.queue_lengths[node as usize], length) != length {
+            watch.record(self.now, node, &Event::Queue(length));
+        }
+    }
+
+    /// Routing at the node has been called: its routes may have changed.
+    #[inline]
+    pub(super) fn watch_routes(&mut self, node: u32) {
+        if self.watch.is_some() {
+            self.compare_routes(node, false);
+        }
+    }
+
+    fn compare_routes(&mut self, node: u32, always: bool) {
+        let Some(watch) = &mut self.watch else { return };
+        let (at, now) = (node as usize, self.now);
+        let routing = &self.stations[at].routing;
+        let changes = routing.route_changes();
+        if !always && changes.is_some() && changes == watch.changes[at] {
+            return;
+        }
+        watch.changes[at] = changes;
+        for place in 0..watch.destinations.len() {
+            let dst = watch.destinations[place];
+            if dst.0 == node {
+                continue;
+            }
+            let route = routing.next_hop(now, dst).map(|next_hop| (next_hop, routing.route_hops(now, dst)));
+            if route != watch.routes[at][place] {
+                watch.routes[at][place] = route;
+                let (next_hop, hops) = (route.map(|route| route.0), route.and_then(|route| route.1));
+                watch.record(now, node, &Event::Route { dst, next_hop, hops });
+            }
+        }
+    }
+
+    /// When all routes are to be compared; never without a recorder.
+    pub(super) fn routes_due(&self) -> Time {
+        self.watch.as_ref().map_or(Time::NEVER, |watch| watch.due)
+    }
+
+    /// Compares the routes of all nodes.
+    pub(super) fn compare_all_routes(&mut self) {
+        for node in 0..self.stations.len() as u32 {
+            self.compare_routes(node, true);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.due = self.now + ROUTES_STEP;
+        }
+    }
+
+    /// The run has reached its end.
+    pub(super) fn watch_run_end(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.recorder.end(self.now);
+        }
+    }
+}
