@@ -387,7 +387,7 @@ fn frame(kind: &RecordKind, text: &mut String) -> std::fmt::Result {
     write!(text, ",\"kind\":\"{kind}\",\"to\":{to},\"bytes\":{bytes},\"for\":\"{class}\"")?;
     write!(text, ",\"number\":{number},\"rate_bps\":{rate_bps},\"airtime_s\":{}", airtime.as_secs())?;
     optional("uid", *uid, text)?;
-    let Some(receivers) = receivers else { return Ok(()) };
+    let Some(receivers) = receivers.as_ref().filter(|receivers| !receivers.is_empty()) else { return Ok(()) };
     text.push_str(",\"receivers\":{");
     for (at, (node, outcome)) in receivers.iter().enumerate() {
         let comma = if at == 0 { "" } else { "," };
