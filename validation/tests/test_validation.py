@@ -208,9 +208,9 @@ def test_a_scale_for_plcp_accounting_is_that_of_one_hop_and_reported() -> None:
 @pytest.mark.parametrize(
     ("protocol", "name", "networks", "seeds"),
     [
-        ("AODV", "1tcp-AODV", 15, 1),
+        ("AODV", "1tcp-AODV", 15, 3),
         ("AODV", "10tcp-AODV", 15, 1),
-        ("AODV", "cbr25-AODV", 15, 1),
+        ("AODV", "cbr25-AODV", 15, 2),
         *(("AODV", variant, 15, 2) for variant in mobile.VARIANTS),
         ("DSDV", "1tcp-DSDV", 14, 1),
         ("DSDV", "cbr25-DSDV", 13, 1),
