@@ -55,6 +55,8 @@ $(DEPENDENCIES): requirements.lock | $(BIN)/python
 
 $(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
+# Where the wheel's man pages are: maturin wants the folder for every build.
+	@mkdir -p out/wheel-data
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args=--locked --editable .
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers

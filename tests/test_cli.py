@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import manetlab
+from manetlab import demo
 from manetlab.cli import COMMANDS
 from manetlab.demo import in_words
 from manetlab.running import run
-from manetlab.stats import Interval
+from manetlab.stats import adjusted_pair
 from tests.conftest import Cli
 from tests.examples import chain
 
@@ -217,10 +218,19 @@ def test_help_shows_all_commands_in_their_order_and_a_misspelt_one_is_told(cli: 
 
 
 def test_plain_words_on_a_difference() -> None:
-    base = Interval(400e3, 50e3, 10)
-    assert "includes zero" in in_words(Interval(10e3, 20e3, 10), base)
-    assert "Reno-F is significantly better" in in_words(Interval(40e3, 20e3, 10), base)
-    assert "Reno is significantly better" in in_words(Interval(-40e3, 20e3, 10), base)
+    base = [100e3, 120e3, 110e3, 90e3]
+    higher, mixed = [value + 40e3 for value in base[:3]] + [135e3], [101e3, 118e3, 113e3, 89e3]
+    assert "+37.5%; significant" in in_words("Fixed", adjusted_pair(higher, base, 2), 110e3)
+    told = in_words("Fixed", adjusted_pair(mixed, base, 2), 110e3)
+    assert told.startswith("Fixed − Reno: 0.2 ± ") and "not significant (p = 1)" in told
+
+
+def test_the_demo_changes_nothing_but_the_timeout() -> None:
+    reno, fixed, _ = (each.resolve() for each in demo.scenarios()[:3])
+    assert {name for name in reno.params["tcp"] if reno.params["tcp"][name] != fixed.params["tcp"][name]} == {
+        "rto_policy"
+    }
+    assert reno.flows == fixed.flows and reno.movement.digest == fixed.movement.digest
 
 
 def test_run_and_check_warn_of_a_network_without_paths(cli: Cli, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""A first experiment: does Reno-F help TCP over AODV when nodes move?
+"""A first experiment: does a fixed retransmission timeout help TCP over AODV when nodes move?
 
-Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer
-and ten CBR flows in the background. Each network is run twice, with TCP Reno and with Reno-F; movement,
-traffic and every other random draw are the same in both, so the runs are compared in pairs.
+Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer and
+ten CBR flows in the background. Each network is run with TCP Reno, with Reno whose timeout is fixed and that
+is otherwise the same, and with Reno-F, which has a fixed timeout, SACK and delayed ACKs. Movement, traffic and
+every other random draw are the same in all three, so the runs are compared in pairs.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ from __future__ import annotations
 from manetlab.metrics import Metric
 from manetlab.running import Result
 from manetlab.scenario import Scenario
-from manetlab.stats import Interval, mean_interval, paired_interval
+from manetlab.stats import Adjusted, adjusted_pair, mean_interval
 from manetlab.tables import Table
 
 NETWORKS = 10
-SENDERS = ("reno", "reno-f")
+SENDERS = {
+    "reno": "Reno",
+    "fixed-rto": "Reno with a fixed timeout",
+    "reno-f": "Reno-F (fixed timeout, SACK, delayed ACKs)",
+}
+"""The senders and what each is; the others are compared with the first."""
 THROUGHPUT = Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1)
-DELIVERY = Metric("cbr_delivery_fraction", "CBR delivery", "%", 100, 1)
+SIGNIFICANT = 0.05
 
 
 def scenarios() -> list[Scenario]:
@@ -38,39 +44,46 @@ def scenarios() -> list[Scenario]:
 
 
 def table(results: list[Result]) -> Table:
-    """The results, network by network, and the paired difference in plain words.
+    """The results, network by network, and the paired differences in plain words.
 
     Args:
         results: The results of [`scenarios`][manetlab.demo.scenarios], in their order.
     """
-    reno, reno_f = results[::2], results[1::2]
-    deliveries = (f"{sender} {DELIVERY.heading}" for sender in SENDERS)
-    columns = ("network", *SENDERS, "difference", *deliveries)
-    shown = Table(f"{THROUGHPUT.heading} over AODV, 50 moving nodes", columns)
-    of_reno, of_reno_f = ([float(r.totals[THROUGHPUT.key]) for r in side] for side in (reno, reno_f))
-    for number, (a, b) in enumerate(zip(reno, reno_f, strict=True)):
-        step = f"{(of_reno_f[number] - of_reno[number]) * THROUGHPUT.factor:+.{THROUGHPUT.digits}f}"
-        cells = (THROUGHPUT.show(a.totals), THROUGHPUT.show(b.totals), step)
-        shown.add(str(number), *cells, DELIVERY.show(a.totals), DELIVERY.show(b.totals))
-    means = [mean_interval(of_reno), mean_interval(of_reno_f)]
-    difference = paired_interval(of_reno_f, of_reno)
-    shown.add("mean ± 95 %", *(THROUGHPUT.show_interval(mean) for mean in (*means, difference)), "", "")
-    shown.notes.append(in_words(difference, means[0]))
+    names, count = list(SENDERS), len(SENDERS)
+    by_sender = {name: results[place::count] for place, name in enumerate(names)}
+    columns = ("network", *(f"{name} ({THROUGHPUT.unit})" for name in names))
+    shown = Table(f"{THROUGHPUT.label} over AODV, 50 moving nodes", columns)
+    for number in range(NETWORKS):
+        shown.add(str(number), *(THROUGHPUT.show(by_sender[name][number].totals) for name in names))
+    values = {
+        name: [float(result.totals[THROUGHPUT.key]) for result in of_sender]
+        for name, of_sender in by_sender.items()
+    }
+    means = [mean_interval(values[name]) for name in names]
+    shown.add("mean ± 95 %", *(THROUGHPUT.show_interval(mean) for mean in means))
+    base = names[0]
+    for name in names[1:]:
+        compared = adjusted_pair(values[name], values[base], comparisons=count - 1)
+        shown.notes.append(in_words(SENDERS[name], compared, means[0].mean))
     balanced = sum(bool(result.audit["balanced"]) for result in results)
     events = sum(result.provenance["events"] for result in results)
-    shown.notes.append(
-        f"The audit balances in {balanced} of {len(results)} runs; {events} events were simulated."
-    )
+    shown.notes += [
+        f"Intervals and p-values of the differences are adjusted for {count - 1} comparisons.",
+        f"The audit balances in {balanced} of {len(results)} runs; {events} events were simulated.",
+    ]
     return shown
 
 
-def in_words(difference: Interval, base: Interval) -> str:
-    """The paired difference between Reno-F and Reno, as a sentence."""
-    share = f" ({difference.mean / base.mean:+.1%} of Reno's mean)" if base.mean else ""
-    measured = (
-        f"Reno-F - Reno, paired difference: {THROUGHPUT.show_interval(difference)} {THROUGHPUT.unit}{share}."
-    )
-    if difference.holds_zero:
-        return f"{measured} The 95 % interval includes zero: the difference is not significant."
-    better = "Reno-F" if difference.mean > 0 else "Reno"
-    return f"{measured} The 95 % interval excludes zero: {better} is significantly better here."
+def in_words(name: str, compared: Adjusted, base: float) -> str:
+    """The paired difference between a sender and Reno, as a sentence.
+
+    Args:
+        name: What the sender is called.
+        compared: The comparison with Reno.
+        base: Reno's mean.
+    """
+    share = f", {compared.difference.mean / base:+.1%}" if base else ""
+    difference = THROUGHPUT.show_interval(compared.difference)
+    is_significant = compared.p_adjusted <= SIGNIFICANT
+    verdict = "significant" if is_significant else "not significant"
+    return f"{name} − Reno: {difference} {THROUGHPUT.unit}{share}; {verdict} (p = {compared.p_adjusted:.2g})."

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from manetlab import flows, parameters, web
+from manetlab import flows, parameters, radio_units, web
 from manetlab.errors import InputError
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form
@@ -34,6 +34,7 @@ def known() -> tuple[str, ...]:
         **{section: tuple(names) for section, names in parameters.schema().items()},
     }
     nested["tcp"] = ("sender", *nested["tcp"])
+    nested["radio"] = (radio_units.DEVICE, *radio_units.FIELDS, *nested["radio"])
     top = tuple(name for name in Scenario.fields if name not in REPLICATED)
     return (*top, *(f"{parent}.{name}" for parent, names in nested.items() for name in names))
 

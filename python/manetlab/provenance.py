@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ DECIDING = (
     "chain_throughput",
     "flows",
     "parameters",
+    "radio_units",
     "records",
     "resolving",
     "routing",
@@ -28,6 +30,9 @@ DECIDING = (
     "web",
 )
 """Python modules that have a part in what a run is; the rest is the compiled core."""
+
+BUILD = "_build.json"
+"""The file in which a package says what it was made of."""
 
 
 @cache
@@ -47,11 +52,11 @@ def of_code() -> dict[str, Any]:
 def commit() -> str | None:
     """The commit of the checkout that this code runs from, with ``-dirty`` if files differ from it.
 
-    None if it was installed from a package or git is not there.
+    Of an installed package it is the commit that the package was made of. None if that is not known.
     """
     root = repository()
     if root is None:
-        return None
+        return _commit_of_package()
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
@@ -64,11 +69,13 @@ def commit() -> str | None:
 def code_identity() -> str:
     """What must be equal for two results to be of the same code: the version and the commit.
 
-    Of a checkout whose files differ from the commit, a digest of the files that decide a run is added,
-    because there the commit says too little.
+    Where the commit says too little, a digest is added: in a checkout whose files differ from the commit that
+    of the files that decide a run, in an installed package that of the sources that decide it.
     """
     made_by = commit()
     text = f"{manetlab.__version__} {made_by or 'without commit'}"
+    if repository() is None:
+        return f"{text} {_digest_of_sources()}"
     if made_by is None or not made_by.endswith("-dirty"):
         return text
     digest = hashlib.sha256()
@@ -77,6 +84,29 @@ def code_identity() -> str:
     for path in sorted(deciding):
         digest.update(path.read_bytes())
     return f"{text} {digest.hexdigest()[:12]}"
+
+
+def _commit_of_package() -> str | None:
+    """The commit that `make wheel` wrote into the package, if it was made by that."""
+    try:
+        made = json.loads((Path(__file__).parent / BUILD).read_text(encoding="utf-8"))
+        found = made["commit"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) and found else None
+
+
+def _digest_of_sources() -> str:
+    """A digest of what the extension was compiled from and of the Python modules that decide a run.
+
+    Two builds of the same sources have the same, whatever compiler and machine made them.
+    """
+    from manetlab import _core
+
+    digest = hashlib.sha256(json.dumps(_core.modules()).encode())
+    for name in DECIDING:
+        digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def repository() -> Path | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, extension, foreign, parameters, selection, traffic, web
+from manetlab import _core, extension, foreign, parameters, radio_units, selection, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
@@ -75,6 +75,10 @@ def set_by(scenario: Scenario, section: str, name: str) -> str:
     """What gives a parameter its value: the profile, a named set, or the scenario itself."""
     if name in scenario.section(section):
         return "scenario"
+    if section == "mac" and name in radio_units.needed_of_mac(scenario.radio):
+        return "scenario (radio.device)"
+    if section == "radio" and (field := radio_units.decided_by(scenario.radio, name)) is not None:
+        return f"scenario (radio.{field})"
     layers = _layers(scenario)
     for index in range(len(layers) - 1, 0, -1):
         label, params = layers[index]
@@ -114,8 +118,11 @@ def _layers(scenario: Scenario) -> list[tuple[str, Params]]:
 
 def _params(scenario: Scenario) -> Params:
     overrides = {section: scenario.section(section) for section in parameters.own_sections()}
+    layers = _layers(scenario)
+    overrides["radio"] = radio_units.in_watts(overrides["radio"], layers[-1][1]["radio"], scenario.where)
+    overrides["mac"] = {**radio_units.needed_of_mac(scenario.radio), **overrides["mac"]}
     overrides["tcp"] = {name: value for name, value in scenario.section("tcp").items() if name != "sender"}
-    return parameters.apply_overrides(_layers(scenario)[-1][1], overrides, scenario.where)
+    return parameters.apply_overrides(layers[-1][1], overrides, scenario.where)
 
 
 def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selection | None, Ends]:

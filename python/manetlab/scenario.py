@@ -58,7 +58,11 @@ class Scenario(Record):
     )
     # What the standards say. Nobody is given ns-2's departures from them without asking for them by name.
     profile: str = text("The named set of defaults that all parameters start from.", "rfc")
-    radio: Section = section("Changed parameters of the radio channel.", {})
+    radio: Section = section(
+        "Changed parameters of the radio channel; also distances in m, powers in dBm, and device, which "
+        "names a radio.",
+        {},
+    )
     mac: Section = section("Changed parameters of the MAC.", {})
     queue: Section = section("Changed parameters of the interface queue.", {})
     arp: Section = section("Changed parameters of address resolution.", {})

@@ -7,10 +7,11 @@ use these functions, so that they say the same.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from manetlab import parameters, topology
+from manetlab import _core, parameters, topology
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
@@ -21,6 +22,8 @@ MOST_LOST_IN_QUEUES = 0.05
 """Share of the CBR packets lost in full interface queues above which the network counts as saturated."""
 INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 100, 5, 20_000
 """How many instants of a movement are looked at, and how few of that of a large network."""
+SLOW_BPS = 2e6
+"""Rate in bit/s up to which one range for all rates goes without saying: the card of ns-2 has no higher."""
 SHORTEST_STEP_S = 1e-3
 """Minimum time between two instants that are looked at, in s."""
 SHORTEST_S = 0.1
@@ -44,7 +47,24 @@ def before_run(resolved: Resolved) -> list[str]:
     window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
     if window_s < SHORTEST_S:
         return [f"the measurement lasts only {window_s:g} s, in which next to nothing can happen"]
-    return topology_of(resolved).warnings
+    rates = fast_and_far(resolved)
+    return [*([] if rates is None else [rates]), *topology_of(resolved).warnings]
+
+
+def fast_and_far(resolved: Resolved) -> str | None:
+    """A sentence if fast frames reach as far as slow ones without anybody having said so, else None."""
+    scenario, params = resolved.scenario, resolved.params
+    mac, radio = params["mac"], params["radio"]
+    rates_bps = [rate["rate_bps"] for rate in scenario.rates or []] + [mac["data_rate_bps"]]
+    fastest_bps = 11e6 if mac["rate_control"] != "fixed" else max(rates_bps)
+    is_said = scenario.radio.keys() & {"ranges", "device"}
+    if radio["ranges"] != "equal" or fastest_bps <= SLOW_BPS or is_said:
+        return None
+    range_m = _core.radio_ranges(json.dumps(params))[0]
+    return (
+        f"frames at {fastest_bps / 1e6:g} Mb/s reach {range_m:.0f} m, as far as those at 1 Mb/s, which no "
+        'real card does; give radio.ranges = "ladder" for ranges by rate, or "equal" to say that it is meant'
+    )
 
 
 def after_run(results: Iterable[Result]) -> list[str]:

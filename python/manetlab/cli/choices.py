@@ -66,6 +66,12 @@ def _profiles() -> Named:
     return [(name, _core.profile_meaning(name)) for name in _core.profiles()]
 
 
+def _radios() -> Named:
+    from manetlab.radio_units import DEVICES
+
+    return [(name, f"{device.meaning}.") for name, device in DEVICES.items()]
+
+
 def _sources() -> Named:
     from manetlab import flows
     from manetlab.sources import MovementSource, TrafficSource
@@ -90,6 +96,7 @@ LISTS: Mapping[str, tuple[str, Callable[[], Named]]] = {
     "protocols": ("Routing protocols, for --routing and `routing`", _protocols),
     "sets": ("Parameter sets of routing protocols, for --routing and `routing`", _sets),
     "senders": ("TCP senders and the parameters that each sets, for --tcp and `tcp`", _senders),
+    "radios": ("Radios whose power, thresholds and ranges `radio.device` sets", _radios),
     "sources": ("Where movement and traffic come from, and the kinds of flows", _sources),
     "measures": ("Measures of a run, for --metric and a campaign's `metrics`", _measures),
     "profiles": ("Named sets of defaults, for --profile and `profile`", _profiles),
@@ -111,14 +118,17 @@ def complete(*kinds: str) -> Complete:
 
 def complete_changes(_ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Completes ``FIELD=VALUE``: the names of fields, and after that the values of a choice or a switch."""
-    from manetlab import fields, parameters
+    from manetlab import fields, parameters, radio_units
 
     schema = parameters.schema()
     path, equals, _ = begun.partition("=")
     section, _, name = path.partition(".")
     parameter = schema.get(section, {}).get(name)
+    if path == f"radio.{radio_units.DEVICE}" and equals:
+        return _items(((f"{path}={device}", told) for device, told in _radios()), begun)
     if not equals:
         meanings = {each.key: each.meaning for known in schema.values() for each in known.values()}
+        meanings |= {f"radio.{name}": stated.meaning for name, stated in radio_units.FIELDS.items()}
         return _items(((f"{each}=", meanings.get(each, "")) for each in fields.known()), begun)
     if parameter is None:
         return []
@@ -166,7 +176,7 @@ def _items(named: Named, begun: str) -> list[CompletionItem]:
 @click.argument("kind", type=click.Choice(list(LISTS)), required=False, help="What to list. [the kinds]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_names(kind: str | None, as_json: bool) -> None:
-    """List protocols, sets, senders, sources, measures or profiles, with a line about each."""
+    """List protocols, sets, senders, radios, sources, measures or profiles, with a line about each."""
     import json
 
     from manetlab.tables import Table, stdout_console

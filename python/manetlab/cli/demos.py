@@ -10,7 +10,7 @@ from manetlab.cli import options
 @click.command()
 @options.JOBS
 def demo(jobs: int | None) -> None:
-    """Compare TCP Reno with Reno-F over AODV in ten mobile networks."""
+    """Compare TCP Reno with a fixed timeout, and with Reno-F, over AODV in ten mobile networks."""
     from manetlab import demo as experiment
     from manetlab.cli.progress import run_with_bar
     from manetlab.tables import stdout_console

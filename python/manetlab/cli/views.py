@@ -11,7 +11,9 @@ from manetlab.cli import options
 
 @click.command()
 @click.argument("run", type=options.PATH, metavar="RECORDING", help="A recording of a run.")
-@click.option("--out", "-o", type=options.PATH, default=Path("replay.html"), help="The page to write.")
+@click.option(
+    "--output", "-o", "out", type=options.PATH, default=Path("replay.html"), help="The page to write."
+)
 @click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
 @click.option("--title", help="The page's title. [the file's name]")
 def view(run: Path, out: Path, compare: Path | None, title: str | None) -> None:
@@ -20,7 +22,7 @@ def view(run: Path, out: Path, compare: Path | None, title: str | None) -> None:
     from manetlab.replay import view as replay
 
     check_writable(out)
-    check_apart({"--out": out}, (run, compare))
+    check_apart({"--output": out}, (run, compare))
     made = replay(run, compare, title=title)
     made.save(out)
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Makes what is installed: packaging/wheel.sh FOLDER [OPTION OF maturin build…], for `make wheel` and the tests.
+# The wheel and the source distribution contain the commit and the man pages of this checkout.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$1
+shift
+build=python/manetlab/_build.json
+trap 'rm -f "$build"' EXIT
+commit=$(git describe --always --dirty --abbrev=40 --exclude='*')
+printf '{"commit": "%s"}\n' "$commit" >"$build"
+rm -rf out/wheel-data
+.venv/bin/python -m manetlab.cli.manual out/wheel-data/data/share/man/man1
+# The pages of commands that another distribution adds are not ours.
+rm -f out/wheel-data/data/share/man/man1/manetlab-papers*.1
+mkdir -p "$folder"
+PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --release --locked --out "$folder" "$@"

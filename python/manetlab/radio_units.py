@@ -1,0 +1,232 @@
+"""The radio as people state it: distances in metres, powers in dBm, devices by name.
+
+The simulator has powers in watts, which are what is run, hashed and recorded. A scenario may give instead, in
+its section ``radio``, what `FIELDS` lists, or start from a device (`DEVICES`); both become watts here. What
+is said twice must say the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from manetlab.errors import InputError, shown
+from manetlab.parameters import unknown
+from manetlab.values import Value
+
+LIGHT_M_PER_S = 3e8
+"""What the simulator computes wavelengths with: docs/models/radio.md, deviation 2."""
+CLOSE = 1e-3
+"""Two statements of one threshold or power agree if they differ by no more than this share."""
+MARGIN = 1e-12
+"""Thresholds are lower by this share, so that a node at exactly the distance is within range."""
+DEVICE = "device"
+
+
+@dataclass(frozen=True)
+class Device:
+    """A radio that can be named.
+
+    Attributes:
+        meaning: What it is, in a line.
+        source: Where its values come from.
+        values: What it sets, as a scenario writes it.
+        mac: What it needs of the MAC: time for signals to reach the edge of its range.
+    """
+
+    meaning: str
+    source: str
+    values: Mapping[str, Any]
+    mac: Mapping[str, Any] = field(default_factory=dict)
+
+
+DEVICES: Mapping[str, Device] = {
+    "wavelan-914": Device(
+        "Lucent WaveLAN DSSS card at 914 MHz, 24.5 dBm: 250 m to receive, 550 m to sense, at all rates",
+        "ns-2 Phy/WirelessPhy; the default",
+        {
+            "transmit_power_w": 0.28183815,
+            "frequency_hz": 914e6,
+            "receive_threshold_w": 3.652e-10,
+            "carrier_sense_threshold_w": 1.559e-11,
+            "ranges": "equal",
+            "capture_ratios": "equal",
+        },
+    ),
+    "orinoco-gold": Device(
+        "802.11b card at 2.437 GHz, 15 dBm, -94 to -82 dBm: 796, 670, 532, 399 m at 1, 2, 5.5, 11 Mb/s",
+        "sensitivities of the Orinoco Gold card as commonly quoted; ranges over flat open ground",
+        {
+            "transmit_power_dbm": 15.0,
+            "frequency_hz": 2.437e9,
+            "receive_threshold_dbm": -91.0,
+            "carrier_sense_threshold_dbm": -94.0,
+            "ranges": "ladder",
+            "capture_ratios": "ladder",
+            "step_1_db": -3.0,
+            "step_5_5_db": 4.0,
+            "step_11_db": 9.0,
+        },
+        {"propagation_allowance_us": 3.0},
+    ),
+    "802.11b-minimum": Device(
+        "The least that 802.11b allows, at 2.437 GHz and 20 dBm: -80 dBm up to 2 Mb/s, -76 dBm above",
+        "IEEE Std 802.11b-1999 receiver sensitivity at 2 and 11 Mb/s, 8 % frame errors of 1024 bytes",
+        {
+            "transmit_power_dbm": 20.0,
+            "frequency_hz": 2.437e9,
+            "receive_threshold_dbm": -80.0,
+            "carrier_sense_threshold_dbm": -80.0,
+            "ranges": "ladder",
+            "capture_ratios": "ladder",
+            "step_1_db": 0.0,
+            "step_5_5_db": 4.0,
+            "step_11_db": 4.0,
+        },
+    ),
+    "ns-2-11mbps": Device(
+        "11 Mb/s card of an example script of ns-2, at 2.472 GHz and 15 dBm, all rates alike",
+        "ns-2.35 tcl/ex/wireless-scripts/mtp.tcl",
+        {
+            "transmit_power_w": 0.0316,
+            "frequency_hz": 2.472e9,
+            "receive_threshold_w": 5.83e-9,
+            "carrier_sense_threshold_w": 5.01e-12,
+            "ranges": "equal",
+            "capture_ratios": "equal",
+        },
+    ),
+}
+
+_POWER = Value(kind="number", range=(-170.0, 60.0), unit="dBm")
+_RANGE = Value(kind="number", range=(0.1, 1e6), unit="m")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Another way to state a parameter of the radio.
+
+    Attributes:
+        parameter: The parameter, in the simulator's unit.
+        value: What it may be.
+        meaning: What it means.
+    """
+
+    parameter: str
+    value: Value
+    meaning: str
+
+
+FIELDS: Mapping[str, Stated] = {
+    "range_m": Stated(
+        "receive_threshold_w",
+        _RANGE,
+        "Distance up to which frames are received; with ranges by rate at 2 Mb/s.",
+    ),
+    "carrier_sense_range_m": Stated(
+        "carrier_sense_threshold_w", _RANGE, "Distance up to which a transmission is sensed."
+    ),
+    "transmit_power_dbm": Stated("transmit_power_w", _POWER, "Transmitted power."),
+    "receive_threshold_dbm": Stated(
+        "receive_threshold_w", _POWER, "Receiver sensitivity; with ranges by rate at 2 Mb/s."
+    ),
+    "carrier_sense_threshold_dbm": Stated(
+        "carrier_sense_threshold_w", _POWER, "Minimum power that is sensed as a busy medium."
+    ),
+    "noise_dbm": Stated("noise_w", _POWER, "Noise power for the `sinr` rule."),
+    "antenna_gain_dbi": Stated(
+        "antenna_gain", Value(kind="number", range=(-30.0, 40.0), unit="dBi"), "Gain of each antenna."
+    ),
+}
+"""What a scenario's section ``radio`` may have beside the simulator's parameters."""
+
+
+def decided_by(section: Mapping[str, Any], parameter: str) -> str | None:
+    """The field of a section that decides a parameter which it does not name itself; None if none does."""
+    for name, stated in FIELDS.items():
+        if name in section and stated.parameter == parameter:
+            return name
+    named = DEVICES.get(str(section.get(DEVICE)))
+    if named is None:
+        return None
+    given = {FIELDS[name].parameter if name in FIELDS else name for name in named.values}
+    return DEVICE if parameter in given else None
+
+
+def needed_of_mac(section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of the MAC that the device of a section ``radio`` needs."""
+    named = DEVICES.get(str(section.get(DEVICE)))
+    return {} if named is None else named.mac
+
+
+def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A section ``radio`` of a scenario with nothing but the simulator's parameters.
+
+    Args:
+        section: The section as it is written.
+        usual: The parameters of the profile.
+        where: What errors name as their place.
+
+    Raises:
+        InputError: A device is unknown, a value is not allowed, or two statements contradict each other.
+    """
+    if not (section.keys() & {*FIELDS, DEVICE}):
+        return dict(section)
+    made: dict[str, Any] = {}
+    if (name := section.get(DEVICE)) is not None:
+        if name not in DEVICES:
+            raise unknown("radio", str(name), DEVICES, f"{where}: radio.{DEVICE}", "radios")
+        made = _plain(DEVICES[name].values, usual, where)
+    own = {key: value for key, value in section.items() if key != DEVICE}
+    return {**made, **_plain(own, {**usual, **made}, where)}
+
+
+def _plain(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The parameters of a section without device, in the simulator's units."""
+    plain = {name: value for name, value in section.items() if name not in FIELDS}
+    said: dict[str, str] = {name: name for name in plain}
+    # Distances come last: they depend on power, gain, height and frequency.
+    for name in sorted(section.keys() & FIELDS.keys(), key=lambda name: name.endswith("_m")):
+        stated = FIELDS[name]
+        taken = stated.value.taken(section[name])
+        if taken is None:
+            place = f"{where}: radio.{name}"
+            raise InputError(
+                f"radio.{name} cannot have this value",
+                place,
+                shown(section[name]),
+                stated.value.wanted,
+                stated.meaning,
+            )
+        number = float(taken)
+        if name.endswith("_m"):
+            value = power_at({**usual, **plain}, number) * (1 - MARGIN)
+        else:
+            value = 10 ** (number / 10) * (1.0 if name.endswith("_dbi") else 1e-3)
+        if (before := said.get(stated.parameter)) is not None:
+            _check_same(plain[stated.parameter], value, (before, name), where)
+        else:
+            plain[stated.parameter] = value
+            said[stated.parameter] = name
+    return plain
+
+
+def _check_same(first: Any, second: float, names: tuple[str, str], where: str) -> None:
+    if isinstance(first, int | float) and math.isclose(first, second, rel_tol=CLOSE):
+        return
+    found = f"{names[0]} says {shown(first)}, {names[1]} says {second:.4g}"
+    hint = f"give one of {names[0]} and {names[1]}"
+    what = "the radio is stated twice, and differently"
+    raise InputError(what, f"{where}: radio", found, "the same from both, or one of them", hint)
+
+
+def power_at(radio: Mapping[str, Any], distance_m: float) -> float:
+    """The received power in W at a distance, by free space up to the crossover and two-ray ground beyond."""
+    wavelength_m = LIGHT_M_PER_S / float(radio["frequency_hz"])
+    gain, height_m = float(radio["antenna_gain"]), float(radio["antenna_height_m"])
+    radiated_w = float(radio["transmit_power_w"]) * gain * gain / float(radio["system_loss"])
+    if distance_m < 4 * math.pi * height_m**2 / wavelength_m:
+        return radiated_w * (wavelength_m / (4 * math.pi * distance_m)) ** 2
+    return radiated_w * height_m**4 / distance_m**4
