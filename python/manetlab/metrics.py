@@ -232,6 +232,12 @@ def interval_of(key: str, values: Iterable[float], confidence: float = 0.95) -> 
     """
     from manetlab.stats import bounded_interval
 
-    listed, (least, most) = list(values), bounds(key)
+    listed = list(values)
+    return bounded_interval(listed, bounds(key)[0], most_of(key, listed), confidence)
+
+
+def most_of(key: str, values: Iterable[float]) -> float:
+    """The upper bound of a metric, unless one of its values is beyond it."""
     # A run may count what was sent before it began to count: such a share can exceed 1.
-    return bounded_interval(listed, least, most if max(listed, default=0.0) <= most else math.inf, confidence)
+    most = bounds(key)[1]
+    return most if max(values, default=0.0) <= most else math.inf

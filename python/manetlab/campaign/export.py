@@ -1,8 +1,8 @@
 """Results as files that everything reads: CSV and Parquet.
 
-``runs``, ``flows``, ``drops``, ``failed`` and ``campaign.json`` hold what was measured, ``comparisons`` and
-``standings`` what follows from it: they are the same, byte for byte, however the campaign was run. Times,
-machines and versions are in ``provenance`` and ``provenance.json``.
+``runs``, ``flows``, ``drops``, ``failed`` and ``campaign.json`` hold what was measured, ``summary``,
+``comparisons`` and ``standings`` what follows from it: they are the same, byte for byte, however the campaign
+was run. Times, machines and versions are in ``provenance`` and ``provenance.json``.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "flows", results.flows
     yield "drops", results.drops
     yield "failed", results.failed
+    yield "summary", results.summary()
     yield "comparisons", results.comparisons
     if results.family is not None and results.family.kind == "best":
         yield "standings", results.standings

@@ -91,9 +91,10 @@ class Campaign:
         replications: How many of each point; with ``until``, the least.
         first_seed: The seed of replication 0.
         metrics: The totals that are wanted: what tables show and ``until`` looks at.
-        until: Replicate until the half width of each wanted metric's 95 % interval is, at every point, at
-            most this share of its mean.
+        until: Replicate until the half width of each wanted metric's 95 % interval, the one that the results
+            show, is at every point at most this share of its mean.
         max_replications: How many of each point at most, with ``until``.
+        adjusted: Adjust means for what the movement alone explains of them, and stop by their intervals.
         series_s: Keep time series of every run, with this step in seconds of simulated time.
         comparison: What the results compare: ``factor``, ``kind`` (``best``, ``pairs`` or ``control``),
             ``control``, ``metrics`` (the primary measures), ``margins`` and ``confidence``. See
@@ -114,6 +115,7 @@ class Campaign:
     metrics: Sequence[str] = ()
     until: float | None = None
     max_replications: int = 200
+    adjusted: bool = False
     series_s: float | None = None
     comparison: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
@@ -221,6 +223,8 @@ class Campaign:
         data["metrics"] = list(self.metrics)
         if self.until is not None:
             data |= {"until": self.until, "max_replications": self.max_replications}
+        if self.adjusted:
+            data["adjusted"] = True
         if self.series_s is not None:
             data["series_s"] = self.series_s
         if self.comparison:
@@ -392,6 +396,9 @@ class Campaign:
                 wanted = f"a whole number from {least} to {most}"
                 raise self._refused(name, value, wanted, "a useful interval needs 10 or more replications")
         check_series_step(self.series_s, f"{self.where}: series_s")
+        if not isinstance(self.adjusted, bool):
+            hint = "true adjusts means for what the movement alone explains of them"
+            raise self._refused("adjusted", self.adjusted, "true or false", hint)
         if self.until is None:
             return
         if not _is_number(self.until, 1e-6, 1.0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
+    from manetlab.campaign.adjusting import Adjustment
     from manetlab.campaign.family import Family
+    from manetlab.stats import AdjustedMean
 
 Row = dict[str, Any]
+SUMMARY = ("mean", "low", "high", "median", "p5", "p95", "n")
+ADJUSTED = ("adjusted_mean", "adjusted_low", "adjusted_high", "gain", "draws", "adjustment")
+"""Columns of a summary, and those that it has besides if means are adjusted for the movement."""
 
 
 class Results:
@@ -306,7 +312,10 @@ class Results:
 
         Returns:
             Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``,
-            ``p95``, ``n``. Points without a value of a metric have no row for it.
+            ``p95``, ``n``. Points without a value of a metric have no row for it. If the campaign adjusts
+            means for the movement, also ``adjusted_mean``, ``adjusted_low``, ``adjusted_high``, ``gain`` (the
+            variance of the mean over that of the adjusted one), ``draws`` (of the movement) and
+            ``adjustment`` (the covariates, or why the mean is not adjusted: the others are then NaN).
         """
         from manetlab.metrics import interval_of
         from manetlab.stats import percentiles
@@ -322,20 +331,29 @@ class Results:
                 low, median, high = percentiles(values, (5.0, 50.0, 95.0))
                 row: Row = {"point": point.number, **point.levels, "metric": metric}
                 row |= {"mean": interval.mean, "low": interval.low, "high": interval.high}
-                rows.append({**row, "median": median, "p5": low, "p95": high, "n": interval.n})
-        columns = (
-            "point",
-            *self.campaign.factors,
-            "metric",
-            "mean",
-            "low",
-            "high",
-            "median",
-            "p5",
-            "p95",
-            "n",
-        )
-        return _table(rows, columns)
+                row |= {"median": median, "p5": low, "p95": high, "n": interval.n}
+                if self.campaign.adjusted:
+                    row |= _adjusted(self.adjustment.of(point.number, metric, confidence))
+                rows.append(row)
+        columns = ("point", *self.campaign.factors, "metric", *SUMMARY)
+        return _table(rows, (*columns, *(ADJUSTED if self.campaign.adjusted else ())))
+
+    @cached_property
+    def adjustment(self) -> Adjustment:
+        """The means that are adjusted for what the movement alone explains, computed when asked for."""
+        from manetlab.campaign.adjusting import Adjustment, Draws
+
+        points = range(self.campaign.point_count)
+        values: list[dict[str, dict[int, float | None]]] = [{} for _ in points]
+        events: list[list[int]] = [[] for _ in points]
+        for run in self._raw.runs:
+            events[run.point].append(run.events)
+            for metric, value in json.loads(run.totals).items():
+                number = None if value is None else float(value)
+                values[run.point].setdefault(metric, {})[run.replication] = number
+        failed = frozenset(point for point, _, _ in self._raw.failures)
+        costs = [sum(each) / max(1, len(each)) for each in events]
+        return Adjustment(self.campaign, values, costs, failed, Draws(self.campaign))
 
     @cached_property
     def family(self) -> Family | None:
@@ -380,7 +398,11 @@ class Results:
         kept = {key: value for key, value in self.campaign.comparison.items() if key not in changes}
         asked = {**kept, **{key: value for key, value in changes.items() if value is not None}}
         changed = self.campaign.changed(comparison=asked)
-        return Results(changed, self.replications, self.store, self._raw)
+        made = Results(changed, self.replications, self.store, self._raw)
+        if self.campaign.adjusted:
+            # The comparison decides nothing about means: what is known of them is kept.
+            made.__dict__["adjustment"] = self.adjustment
+        return made
 
     def compare(
         self,
@@ -454,6 +476,16 @@ class Results:
     def _place(self, point: int, replication: int) -> Row:
         levels: dict[str, Label] = self.campaign.points[point].levels
         return {"point": point, **levels, "replication": replication}
+
+
+def _adjusted(found: AdjustedMean) -> Row:
+    """What a summary says of an adjusted mean."""
+    if not found.is_adjusted:
+        nothing = dict.fromkeys(ADJUSTED[:-2], math.nan)
+        return {**nothing, "draws": 0, "adjustment": f"not adjusted: {found.reason}"}
+    ends = (found.interval.mean, found.interval.low, found.interval.high)
+    of = (*ends, found.gain, found.draws, ", ".join(found.covariates))
+    return dict(zip(ADJUSTED, of, strict=True))
 
 
 class _Run(SimpleNamespace):

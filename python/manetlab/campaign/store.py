@@ -337,10 +337,13 @@ class Store(Database):
             self._verify(of_run, values, f"the run of {at}")
         return [row[:-2] for row in rows]
 
-    def totals(self, campaign: int, replications: int) -> list[tuple[int, str]]:
-        """Point and totals of the finished runs, ordered by point and replication."""
-        at = 2 + RUN.index("totals")
-        return [(int(row[0]), str(row[at])) for row in self.finished(campaign, replications)]
+    def totals(self, campaign: int, replications: int) -> list[tuple[int, int, str, int]]:
+        """Point, replication, totals and events of the finished runs, ordered by point and replication."""
+        totals, events = (2 + RUN.index(name) for name in ("totals", "events"))
+        return [
+            (int(row[0]), int(row[1]), str(row[totals]), int(row[events]))
+            for row in self.finished(campaign, replications)
+        ]
 
     def series_files(self, campaign: int, replications: int) -> list[tuple[str, str, str, str]]:
         """Key, name, file and digest of each time series."""

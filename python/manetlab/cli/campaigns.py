@@ -17,6 +17,7 @@ from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from manetlab.campaign.results import Results
+    from manetlab.metrics import Metric
     from manetlab.tables import Table
 
 SOURCE = click.argument(
@@ -269,11 +270,14 @@ def _results(source: Path, store: Path | None) -> Results:
 
 
 def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
+    from manetlab.campaign.adjusting import about_adjusted
+    from manetlab.cli.progress import shown_draws
     from manetlab.metrics import by_key
     from manetlab.stats import Interval
     from manetlab.tables import Table, stdout_console
 
-    summary = results.summary(metrics)
+    with shown_draws(results):
+        summary = results.summary(metrics)
     if as_json:
         print(summary.to_json(orient="records", double_precision=15))
         return
@@ -282,7 +286,8 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
         _answer(results)
     for key in results.wanted(metrics):
         metric = by_key(key)
-        headings = ("mean (95 %)", "median", "5 % – 95 %", "n")
+        adjusted = ("adjusted (95 %)", "gain") if campaign.adjusted else ()
+        headings = ("mean (95 %)", *adjusted, "median", "5 % – 95 %", "n")
         asked = "" if metrics is None else f"{campaign.question or campaign.name}\n"
         title = f"{asked}{metric.heading}"
         columns = ("point", *_headings(list(campaign.factors)), *headings)
@@ -291,10 +296,23 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
             interval = Interval.between(row["mean"], row["low"], row["high"], row["n"])
             median, low, high = (metric.show({key: row[name]}) for name in ("median", "p5", "p95"))
             levels = (str(row[name]) for name in campaign.factors)
-            cells = (metric.show_interval(interval), median, f"{low} – {high}", str(row["n"]))
-            table.add(str(row["point"]), *levels, *cells)
+            spread = (median, f"{low} – {high}", str(row["n"]))
+            more = _adjusted(metric, row) if campaign.adjusted else ()
+            table.add(str(row["point"]), *levels, metric.show_interval(interval), *more, *spread)
+        if campaign.adjusted:
+            table.notes += about_adjusted(summary[summary["metric"] == key].to_dict("records"))
         _note(table, results)
         table.print(stdout_console())
+
+
+def _adjusted(metric: Metric, row: Mapping[Hashable, Any]) -> tuple[str, str]:
+    """The mean that is adjusted for the movement, and its gain; a dash for each if it is not."""
+    from manetlab.stats import Interval
+
+    if not row["draws"]:
+        return "–", "–"
+    ends = (row["adjusted_mean"], row["adjusted_low"], row["adjusted_high"])
+    return metric.show_interval(Interval.between(*ends, row["n"])), f"{row['gain']:.1f}"
 
 
 def _answer(results: Results) -> None:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Report
+    from manetlab.campaign.results import Results
     from manetlab.running import Result
     from manetlab.scenario import Scenario
 
+MANY_DRAWS = 500
+"""Draws of the movement that take a second or more."""
 LINE_S = 10.0
 """Real time between plain lines, in s."""
 PATIENCE_S = 1.0
@@ -107,6 +110,41 @@ def _lines(name: str) -> Iterator[Callable[[Report], None]]:
     finally:
         if last is not None:
             write(last)
+
+
+@contextlib.contextmanager
+def shown_draws(results: Results) -> Iterator[None]:
+    """Says on standard error how many movements have been looked at, if means are adjusted for them."""
+    if not results.campaign.adjusted:
+        yield
+        return
+    draws = results.adjustment.draws
+    if not sys.stderr.isatty():
+        draws.progress = _told_once()
+        yield
+        draws.progress = None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("draws of the movement", total=None)
+        draws.progress = lambda done, wanted: bar.update(task, completed=done, total=wanted)
+        yield
+        draws.progress = None
+
+
+def _told_once() -> Callable[[int, int], None]:
+    """A sentence for a large number of draws, once."""
+    told: list[int] = []
+
+    def tell(done: int, wanted: int) -> None:
+        if wanted - done >= MANY_DRAWS and not told:
+            told.append(wanted)
+            print(f"looking at {wanted} draws of the movement", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _rest(report: Report) -> str:

@@ -141,9 +141,14 @@ def _state(study: Study, metric: Metric) -> str:
     found = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
     ends = with_unit(span(found.low, found.high, metric), metric)
     mean = with_unit(number(found.mean, metric), metric)
+    adjusted = ""
+    if found.draws:
+        value = with_unit(number(found.adjusted_mean, metric), metric)
+        around = with_unit(span(found.adjusted_low, found.adjusted_high, metric), metric)
+        adjusted = f"; adjusted for the movement {value} ({around}), gain {found.gain:.1f}"
     return (
         f"{capital(metric.label)} {_is(metric)} {mean} on average ({confidence(study)} interval {ends}, "
-        f"n = {found.n})."
+        f"n = {found.n}{adjusted})."
     )
 
 

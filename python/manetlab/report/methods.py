@@ -82,9 +82,18 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         (
             "statistics",
             f"mean over replications with a score interval at {study.confidence * 100:.4g} % confidence that "
-            f"stays where the metric can be (docs/statistics.md){_comparison(study)}",
+            f"stays where the metric can be (docs/statistics.md){_adjusted(study)}{_comparison(study)}",
         ),
     ]
+
+
+def _adjusted(study: Study) -> str:
+    if not study.campaign.adjusted:
+        return ""
+    return (
+        "; beside it means adjusted for the movement: regression estimates with double sampling (Cochran "
+        "1977, chapter 12)"
+    )
 
 
 def _comparison(study: Study) -> str:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
+from manetlab.campaign.adjusting import about_adjusted
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
 from manetlab.report.quantities import Factor, listed, number, p_value, percent
-from manetlab.report.study import Comparison, Levels, Point, Standing, Study
+from manetlab.report.study import Comparison, Estimate, Levels, Point, Standing, Study
 from manetlab.report.tables import Cell, Column, DataTable, slug
+
+ADJUSTED = (
+    ("adjusted mean", "adjusted_mean"),
+    ("from", "adjusted_low"),
+    ("to", "adjusted_high"),
+    ("gain", "gain"),
+    ("draws", "draws"),
+)
+"""Columns of means that are adjusted for the movement: headings, and names in CSV files."""
 
 
 def metric_table(study: Study, metric: Metric) -> DataTable:
@@ -19,6 +31,9 @@ def metric_table(study: Study, metric: Metric) -> DataTable:
     made = DataTable(f"metric-{slug(metric.key)}", caption, columns, heads=len(study.factors))
     for point in study.points:
         made.add(*levels_cells(point.levels), *_estimate_cells(study, point, metric))
+    if study.campaign.adjusted:
+        known = [study.estimates[key] for key in study.estimates if key[1] == metric.key]
+        made.notes += about_adjusted([asdict(each) for each in known])
     return made
 
 
@@ -28,6 +43,7 @@ def _estimate_columns(study: Study) -> list[Column]:
         Column("mean", "mean"),
         Column(f"{sure} from", "low"),
         Column("to", "high"),
+        *(_adjusted_columns() if study.campaign.adjusted else []),
         Column("median", "median"),
         Column("5th pct", "p5"),
         Column("95th pct", "p95"),
@@ -35,12 +51,38 @@ def _estimate_columns(study: Study) -> list[Column]:
     ]
 
 
+def _adjusted_columns() -> list[Column]:
+    shown = [Column(heading, key) for heading, key in ADJUSTED]
+    return [*shown, Column("adjustment", "adjustment", is_text=True, is_shown=False)]
+
+
 def _estimate_cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
     found = study.estimates.get((point.number, metric.key))
     if found is None:
-        return [*(Cell("–") for _ in range(6)), Cell("0", 0)]
-    values = (found.mean, found.low, found.high, found.median, found.p5, found.p95)
-    return [*(Cell(number(value, metric), finite(value)) for value in values), Cell(str(found.n), found.n)]
+        empty = 6 + (len(ADJUSTED) + 1) * study.campaign.adjusted
+        return [*(Cell("–") for _ in range(empty)), Cell("0", 0)]
+    mean, spread = (found.mean, found.low, found.high), (found.median, found.p5, found.p95)
+    return [
+        *_numbers(mean, metric),
+        *(_adjusted_cells(found, metric) if study.campaign.adjusted else []),
+        *_numbers(spread, metric),
+        Cell(str(found.n), found.n),
+    ]
+
+
+def _numbers(values: Iterable[float], metric: Metric) -> list[Cell]:
+    return [Cell(number(value, metric), finite(value)) for value in values]
+
+
+def _adjusted_cells(found: Estimate, metric: Metric) -> list[Cell]:
+    """The mean that is adjusted for the movement, beside the one that is not."""
+    gain = f"{found.gain:.1f}" if found.draws else "–"
+    return [
+        *_numbers((found.adjusted_mean, found.adjusted_low, found.adjusted_high), metric),
+        Cell(gain, finite(found.gain)),
+        Cell(str(found.draws), found.draws),
+        Cell(found.adjustment, found.adjustment),
+    ]
 
 
 def all_metrics_table(study: Study) -> DataTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -38,6 +39,12 @@ class Estimate:
         p5: The 5th percentile.
         p95: The 95th percentile.
         n: The replications that have a value.
+        adjusted_mean: The mean adjusted for the movement; NaN if it is not.
+        adjusted_low: Lower end of its interval.
+        adjusted_high: Upper end.
+        gain: The variance of the mean over that of the adjusted mean.
+        draws: The draws of the movement that were looked at; 0 if the mean is not adjusted.
+        adjustment: The covariates, or why the mean is not adjusted.
     """
 
     mean: float
@@ -47,6 +54,12 @@ class Estimate:
     p5: float
     p95: float
     n: int
+    adjusted_mean: float = math.nan
+    adjusted_low: float = math.nan
+    adjusted_high: float = math.nan
+    gain: float = math.nan
+    draws: int = 0
+    adjustment: str = ""
 
 
 @dataclass(frozen=True)
@@ -252,7 +265,7 @@ class Study:
         summary = self.results.summary(keys, self.confidence)
         names = [each.name for each in fields(Estimate)]
         return {
-            (row["point"], row["metric"]): Estimate(**{name: row[name] for name in names})
+            (row["point"], row["metric"]): Estimate(**{name: row[name] for name in names if name in row})
             for row in summary.to_dict("records")
         }
 

@@ -26,16 +26,19 @@ from manetlab.stats.intervals import (
     t_quantile,
 )
 from manetlab.stats.progress import effective_horizon, equivalent_routing_load, unsmoothness
+from manetlab.stats.regression import AdjustedMean, adjusted_interval
 from manetlab.stats.stopping import Sequential, replications_needed
 from manetlab.stats.warmup import Truncation, mser5, warmup_check, warmup_warning
 
 __all__ = [
     "Adjusted",
+    "AdjustedMean",
     "Interval",
     "Paired",
     "Sequential",
     "Truncation",
     "WithBest",
+    "adjusted_interval",
     "adjusted_pair",
     "bonferroni",
     "bootstrap_interval",

@@ -55,13 +55,26 @@ def bounded_interval(
     t2 = t_quantile(0.5 + confidence / 2, n - 1) ** 2 / n
     spread = deviation(listed)
     if spread > 0.0:
-        return Interval.between(mean, *_ends(mean, least, most, t2 * spread**2), n)
+        return within_bounds(mean, t2 * spread**2, least, most, n)
     if listed[0] not in (least, most):
         return Interval(listed[0], 0.0, n)
     # Wilson's interval at its end, where only one root is left.
     reach = (most - least) * t2 / (1.0 + t2) if math.isfinite(most) else math.inf
     low, high = (least, least + reach) if listed[0] == least else (most - reach, most)
     return Interval.between(listed[0], low, high, n)
+
+
+def within_bounds(mean: float, square: float, least: float, most: float, n: int) -> Interval:
+    """The score interval of an estimate between bounds, of which it is neither.
+
+    Args:
+        mean: The estimate.
+        square: The square of what would be its half width far from the bounds.
+        least: The least possible value.
+        most: The greatest possible value; infinite if there is none.
+        n: The number of values that it rests on.
+    """
+    return Interval.between(mean, *_ends(mean, least, most, square), n)
 
 
 def _ends(mean: float, least: float, most: float, square: float) -> tuple[float, float]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from manetlab.errors import InputError, shown
 from manetlab.stats import checks
-from manetlab.stats.intervals import deviation, mean_interval, t_quantile
+from manetlab.stats.intervals import Interval, deviation, mean_interval, t_quantile
 
 MOST_REPLICATIONS = 10_000_000
 """Beyond this no number of replications is foretold."""
@@ -64,7 +64,8 @@ class Sequential:
     from the fifth on, would bring 95 % down to some 92 %; ten at least and looks in rounds keep it at about
     94 % for normal values (docs/statistics.md).
 
-    A metric that is zero in all replications is narrow enough; one whose mean is near zero while its values
+    The intervals are those that `interval` makes of a metric's values: Student's if it is not given. A metric
+    that is zero in all replications is narrow enough; one whose mean is near zero while its values
     are not cannot be so relative to its mean, and goes on to `most`. `enough` gives such a metric (a loss of
     packets, a difference) a half width that is narrow enough in the metric's own unit.
 
@@ -74,6 +75,7 @@ class Sequential:
         most: Most replications.
         confidence: The intervals' confidence.
         enough: Half widths that are narrow enough whatever the mean, by metric.
+        interval: The interval of a metric, from its name, its values and the confidence.
     """
 
     relative: float = 0.05
@@ -81,6 +83,7 @@ class Sequential:
     most: int = 200
     confidence: float = 0.95
     enough: Mapping[str, float] | None = None
+    interval: Callable[[str, Sequence[float], float], Interval] | None = None
 
     def __post_init__(self) -> None:
         checks.above_zero(self.relative, "Sequential: relative")
@@ -139,7 +142,12 @@ class Sequential:
         """
         if len(values) < 2:
             return False
-        interval = mean_interval(values, self.confidence)
+        if not any(values):
+            return True
+        if self.interval is None:
+            interval = mean_interval(values, self.confidence)
+        else:
+            interval = self.interval(metric, values, self.confidence)
         if interval.half_width <= (self.enough or {}).get(metric, 0.0):
             return True
         return interval.relative_half_width <= self.relative

@@ -1,0 +1,156 @@
+"""Means adjusted for covariates: against regressions made by hand, limits, and what they are for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from manetlab.errors import InputError
+from manetlab.stats import adjusted_interval, bounded_interval, mean_interval
+from manetlab.stats.regression import explained
+
+Array = NDArray[np.float64]
+
+
+def drawn(seed: int, n: int, m: int) -> tuple[Array, Array, Array]:
+    """Values that a first covariate explains well and a second a little, and both of all draws."""
+    random = np.random.default_rng(seed)
+    first, second = random.gamma(3.0, 1.0, m), random.normal(0.0, 1.0, m)
+    values = 5.0 + 2.0 * first[:n] + 0.5 * second[:n] + random.normal(0.0, 0.5, n)
+    return values, first, second
+
+
+def adjusted(values: Array, *covariates: Array, **changes: float):  # type: ignore[no-untyped-def]
+    names = [f"x{number}" for number in range(len(covariates))]
+    here = {name: list(of[: len(values)]) for name, of in zip(names, covariates, strict=True)}
+    everywhere = {name: list(of) for name, of in zip(names, covariates, strict=True)}
+    return adjusted_interval(list(values), here, everywhere, **changes)
+
+
+def test_the_mean_is_the_regression_at_the_mean_of_all_draws() -> None:
+    values, first, second = drawn(1, 25, 900)
+    found = adjusted(values, first, second)
+    assert found.covariates == ("x0", "x1")
+    slopes, *_ = np.linalg.lstsq(np.column_stack([np.ones(25), first[:25], second[:25]]), values, rcond=None)
+    assert found.interval.mean == pytest.approx(slopes @ [1.0, first.mean(), second.mean()])
+    assert (found.draws, found.interval.n, found.reason) == (900, 25, "")
+
+
+def test_its_variance_is_that_of_left_out_residuals_and_of_the_draws() -> None:
+    values, first, _ = drawn(2, 15, 400)
+    found = adjusted(values, first)
+    n, x, y = 15, first[:15], values
+    slope, level = np.polyfit(x, y, 1)
+    left_out = []
+    for index in range(n):
+        rest = np.arange(n) != index
+        left_out.append(y[index] - np.polyval(np.polyfit(x[rest], y[rest], 1), x[index]))
+    weights = 1 / n + (x - x.mean()) * (first.mean() - x.mean()) / np.sum((x - x.mean()) ** 2)
+    of_values = np.sum((weights * np.array(left_out)) ** 2) * (n - 1) / n
+    of_draws = slope**2 * np.var(first, ddof=1) / 400
+    t = 2.160368656
+    assert found.interval.half_width == pytest.approx(t * math.sqrt(of_values + of_draws), rel=1e-6)
+    plain = np.var(y, ddof=1) / n
+    assert found.gain == pytest.approx(plain / (of_values + of_draws))
+    assert level + slope * first.mean() == pytest.approx(found.interval.mean)
+
+
+def test_with_no_more_draws_than_values_the_mean_stays_and_little_is_gained() -> None:
+    values, first, second = drawn(3, 40, 40)
+    found = adjusted(values, first, second)
+    assert found.interval.mean == pytest.approx(values.mean())
+    assert found.gain == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_unit_of_a_covariate_and_of_the_values_does_not_matter() -> None:
+    values, first, second = drawn(4, 30, 500)
+    one, other = adjusted(values, first, second), adjusted(1e6 * values, 1e9 * first + 1e10, 1e-6 * second)
+    assert other.interval.mean == pytest.approx(1e6 * one.interval.mean, rel=1e-6)
+    assert other.gain == pytest.approx(one.gain, rel=1e-4)
+
+
+def test_intervals_cover_the_mean_and_are_narrower() -> None:
+    covered, widths = 0, []
+    for seed in range(400):
+        values, first, second = drawn(seed, 15, 600)
+        found = adjusted(values, first, second)
+        covered += found.interval.holds(11.0)
+        widths.append(found.interval.half_width / mean_interval(list(values)).half_width)
+    # The residuals' variance is 0.5, that of the values 12.5; Student's t has one degree of freedom less.
+    assert 0.92 <= covered / 400 <= 0.98
+    assert np.mean(widths) < 0.3
+
+
+def test_few_values_have_few_covariates() -> None:
+    values, first, second = drawn(5, 40, 400)
+    third = np.random.default_rng(6).normal(0.0, 1.0, 400)
+    strong = values + 3.0 * third[:40]
+    used = [len(adjusted(strong[:n], first, second, third).covariates) for n in (10, 19, 20, 30)]
+    assert used[0] <= 1
+    assert used[1] <= 1
+    assert used[2] <= 2
+    assert used[3] == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "covariate", "reason"),
+    [
+        (np.arange(9.0), np.arange(99.0), "an adjusted mean needs 10"),
+        (np.zeros(12), np.arange(99.0), "all values are equal"),
+        (np.arange(12.0), np.ones(99), "the covariates are the same"),
+        (np.tile([1.0, -1.0, 1.0], 4), np.tile([0.0, 1.0, 2.0, 3.0], 25), "predict no replication"),
+    ],
+)
+def test_where_nothing_can_be_adjusted_the_reason_is_told(
+    values: Array, covariate: Array, reason: str
+) -> None:
+    found = adjusted(values, covariate)
+    assert reason in found.reason
+    assert not found.is_adjusted
+    assert math.isnan(found.gain)
+    assert found.interval == mean_interval(list(values))
+
+
+def test_a_covariate_that_repeats_another_is_left_out() -> None:
+    values, first, second = drawn(7, 30, 300)
+    found = adjusted(values, first, 3.0 * first - 1.0, second)
+    assert found.covariates == ("x0", "x2")
+    assert found.interval.mean == pytest.approx(adjusted(values, first, second).interval.mean)
+
+
+def test_means_between_bounds_have_intervals_between_them() -> None:
+    random = np.random.default_rng(8)
+    covariate = random.random(500)
+    values = 0.9 + 0.1 * covariate[:20] ** 2 - 0.01 * random.random(20)
+    found = adjusted(values, covariate, least=0.0, most=1.0)
+    assert found.is_adjusted
+    assert 0.0 < found.interval.low < found.interval.mean < found.interval.high < 1.0
+    assert found.interval.half_width < bounded_interval(list(values), 0.0, 1.0).half_width
+
+
+def test_a_mean_beyond_its_bounds_is_not_adjusted() -> None:
+    covariate = np.concatenate([np.linspace(0.0, 1.0, 12), np.full(500, 3.0)])
+    values = 0.5 + 0.49 * covariate[:12] + 0.005 * (-1.0) ** np.arange(12)
+    found = adjusted(values, covariate, least=0.0, most=1.0)
+    assert "beyond what the metric can be" in found.reason
+    assert found.interval == bounded_interval(list(values), 0.0, 1.0)
+
+
+def test_what_is_explained_is_that_of_values_not_fitted() -> None:
+    values, first, second = drawn(9, 60, 60)
+    share = explained(list(values), {"a": list(first), "b": list(second)})
+    assert 0.9 < share < 1.0
+    noise = np.random.default_rng(10).normal(0.0, 1.0, 60)
+    assert explained(list(noise), {"a": list(first)}) < 0.1
+    assert explained([1.0] * 20, {"a": list(first[:20])}) == 0.0
+    assert explained(list(values[:9]), {"a": list(first[:9])}) == 0.0
+
+
+def test_covariates_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(InputError, match="covariates do not fit"):
+        adjusted_interval([1.0] * 12, {"x": [1.0] * 11}, {"x": [1.0] * 30})
+    with pytest.raises(InputError, match="covariates do not fit"):
+        adjusted_interval([1.0] * 12, {"x": [1.0] * 12}, {"y": [1.0] * 30})
