@@ -159,12 +159,7 @@ class Adjustment:
         return "" if first.flows else "there are no flows"
 
     def _count(self, point: int) -> int:
-        """How many movements are drawn for a point, the replications that were run included.
-
-        Cochran's (1977, section 12.4) optimum: the variance of the adjusted mean is smallest for what runs
-        and draws cost together if there are √(c/c′ · R²/(1 − R²)) draws a replication, where R² is the share
-        of the variance that the covariates explain, c what a replication costs and c′ what a draw does.
-        """
+        """How many movements are drawn for a point, the replications that were run included."""
         setting = self.draws.setting(point)
         if setting not in self._counts:
             self._counts[setting] = self._best_count(setting)
@@ -180,9 +175,7 @@ class Adjustment:
         assert not isinstance(first, str)
         made = max(max(of, default=-1) for number in points for of in self._values[number].values()) + 1
         share = max(self._explained(number) for number in points)
-        costs = sum(self._events[number] for number in points) / cost_in_events(first)
-        each = math.sqrt(costs * share / (1.0 - share))
-        return max(made, min(MOST_DRAWS, math.ceil(max(FEWEST, each) * made)))
+        return draws_for(made, share, sum(self._events[number] for number in points) / cost_in_events(first))
 
     def _explained(self, point: int) -> float:
         """The largest share of the variance of a primary metric that the covariates explain."""
@@ -196,7 +189,23 @@ class Adjustment:
             drawn = self.draws.paths(point, max(made) + 1)
             known = covariates(metric, _all(drawn[number] for number in made))
             found = max(found, explained([float(each) for each in made.values() if each is not None], known))
-        return min(MOST_EXPLAINED, found)
+        return found
+
+
+def draws_for(replications: int, share: float, costs: float) -> int:
+    """How many movements to draw for replications that are run, which they include.
+
+    The variance of the adjusted mean is smallest for what runs and draws cost together if there are
+    √(c/c′ · R²/(1 − R²)) draws a replication (Cochran 1977, section 12.4).
+
+    Args:
+        replications: The replications.
+        share: The share of the variance that the covariates explain, R².
+        costs: What a replication costs over what a draw costs, c/c′.
+    """
+    bounded = min(MOST_EXPLAINED, share)
+    each = math.sqrt(costs * bounded / (1.0 - bounded))
+    return max(replications, min(MOST_DRAWS, math.ceil(max(FEWEST, each) * replications)))
 
 
 def _all(paths: Iterable[dict[str, Paths] | None]) -> list[dict[str, Paths]]:
