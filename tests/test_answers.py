@@ -272,6 +272,20 @@ def test_terminal_and_page_give_the_same_answer_warnings_first(cli: Cli, store: 
     assert str(found).splitlines()[len(found.warnings)] == found.verdict
 
 
+def test_json_has_the_answer_and_the_tables_behind_it(cli: Cli, store: Path) -> None:
+    results = Results.load(store)
+    found = answer(results)
+    told = json.loads(cli("campaign", "results", store, "--json").stdout)
+    assert (told["warnings"], told["verdict"], told["details"]) == (
+        found.warnings,
+        found.verdict,
+        found.details,
+    )
+    p_values = [row["p_adjusted"] for row in told["comparisons"]]
+    assert p_values == pytest.approx(list(results.comparisons["p_adjusted"]), nan_ok=True)
+    assert [row["mean"] for row in told["summary"]] == pytest.approx(list(results.summary()["mean"]))
+
+
 def test_another_question_to_the_same_results_is_said_to_be_one() -> None:
     made = results()
     other = made.asking(kind="control", control="reno-f")

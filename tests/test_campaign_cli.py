@@ -50,7 +50,7 @@ def test_run_results_compare_status_export_and_repeat(cli: Cli, file: Path, tmp_
     asked_again = cli("campaign", "results", file)
     assert asked_again.stdout == ran.stdout
     # The table is that of Python.
-    summary = json.loads(cli("campaign", "results", "question.db", "--json").stdout)
+    summary = json.loads(cli("campaign", "results", "question.db", "--json").stdout)["summary"]
     pd.testing.assert_frame_equal(pd.DataFrame(summary), results.summary(), check_dtype=False, atol=1e-4)
     compared = json.loads(cli("campaign", "results", file, "--compare", "reno-f,reno", "--json").stdout)
     # JSON has no infinity: what is unbounded is null.

@@ -16,6 +16,8 @@ from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from manetlab.campaign.results import Results
     from manetlab.metrics import Metric
     from manetlab.tables import Table
@@ -279,7 +281,7 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
     with shown_draws(results):
         summary = results.summary(metrics)
     if as_json:
-        print(summary.to_json(orient="records", double_precision=15))
+        print(json.dumps(_as_json(results, summary)))
         return
     campaign = results.campaign
     if metrics is None and not results.runs.empty:
@@ -303,6 +305,24 @@ def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
             table.notes += about_adjusted(summary[summary["metric"] == key].to_dict("records"))
         _note(table, results)
         table.print(stdout_console())
+
+
+def _as_json(results: Results, summary: DataFrame) -> dict[str, Any]:
+    """The answer as one object: what the terminal and the page say, and the tables behind it."""
+    from manetlab.report.answers import answer
+
+    found = None if results.runs.empty else answer(results)
+    tables = {"summary": summary, "comparisons": results.comparisons, "standings": results.standings}
+    return {
+        "name": results.campaign.name,
+        "question": results.campaign.question,
+        "warnings": [] if found is None else found.warnings,
+        "verdict": None if found is None else found.verdict,
+        "details": [] if found is None else found.details,
+        **{
+            name: json.loads(of.to_json(orient="records", double_precision=15)) for name, of in tables.items()
+        },
+    }
 
 
 def _adjusted(metric: Metric, row: Mapping[Hashable, Any]) -> tuple[str, str]:
