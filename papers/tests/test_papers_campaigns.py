@@ -417,6 +417,11 @@ CANNOT_FAIL = {
     "D5-29": "by construction, as D5-28",
     "D5-30": "by construction, as D5-28",
     "H-20": "by construction: a closed form that the timer carries out",
+    "O-03": "by construction: the algorithm of the definition",
+    "O-17": "by construction: a definition",
+    "O-18": "by construction: a layout that was made for it",
+    "O-19": "by construction: a test of the core",
+    "O-20": "by construction: the procedure",
 }
 """Claims whose rules hold whatever runs measure, and why; their outcome is never "reproduced"."""
 WORLDS = 20

@@ -12,10 +12,12 @@ PUBLIC = {
     *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.code_modules", "manetlab.errors"),
     *(
         "manetlab.files",
+        "manetlab.operation_range",
         "manetlab.parameters",
         "manetlab.provenance",
         "manetlab.running",
         "manetlab.scenario",
+        "manetlab.shares",
         "manetlab.stats",
     ),
     *("manetlab.tables", "manetlab.topology", "manetlab.traffic"),

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.scenario import Scenario
-from manetlab.scenario_data import merged
+from manetlab.scenario_data import assign, merged
 from manetlab.shares import at_instant
 from manetlab.sources import MAX_NODES, Areas
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from manetlab.campaign.execution import Report
     from manetlab.campaign.results import Results
     from manetlab.chain_throughput import Table
+    from manetlab.shares import Shares
 
 FLOWS = range(2, 10)
 """The numbers of flows that are looked at if none are given: those of the paper's Fig. 4."""
@@ -200,6 +201,7 @@ def find(
     bounds: Bounds | None = None,
     every_size: bool = False,
     with_load: bool = False,
+    measured: bool = False,
     table: Table | None = None,
     store: str | Path | None = None,
     jobs: int | None = None,
@@ -222,6 +224,8 @@ def find(
         bounds: What an admissible configuration stays below; the paper's if not given.
         every_size: Run all sizes, also after one that is not admissible.
         with_load: Run the borders with static routes, too, for the equivalent routing load.
+        measured: Measure first what one flow carries alone in this network, with static routes and the fewest
+            forwarders, and take fair rates, and the rates of throttled sources, as shares of that.
         table: What flows carry alone, for their fair rates; the package's if not given.
         store: The file that keeps the runs; without it they are kept in memory. A search that was stopped
             goes on where it was.
@@ -235,13 +239,18 @@ def find(
         RunFailed: A run failed.
     """
     plan = _Plan.of(scenario, flows, runs, most_nodes, step, stagger_s, bounds or Bounds())
-    plan.check(table)
     options = {
         "store": store,
         "jobs": jobs,
         "progress": progress,
         "allow_other_version": allow_other_version,
     }
+    if measured:
+        if table is not None:
+            found = "a table, and measured"
+            raise InputError("what flows carry alone is given twice", "find: table", found, "one of them")
+        plan = replace(plan, alone_bps=_alone_bps(plan, options))
+    plan.check(table)
     measured = _search(plan, table, options, every_size)
     borders = tuple(_border(plan, count, sizes) for count, sizes in measured.items())
     if with_load:
@@ -263,6 +272,7 @@ class _Plan:
     step: int
     stagger_s: float
     bounds: Bounds
+    alone_bps: float | None = None
 
     @classmethod
     def of(
@@ -322,7 +332,27 @@ class _Plan:
     def level(self, count: int, **further: Any) -> dict[str, Any]:
         """The level of a factor that sets the number of flows."""
         fields = {"movement.areas.sources": count, "movement.areas.sinks": count}
-        return {"label": count, "fields": {**fields, "traffic.flows": self.flows_of(count), **further}}
+        flows = self.flows_of(count)
+        if self.alone_bps is not None and self.is_throttled:
+            flows = self._with_rates(flows, {**fields, "traffic.flows": flows})
+            further = {"throttle.mode": "preset", **further}
+        return {"label": count, "fields": {**fields, "traffic.flows": flows, **further}}
+
+    @property
+    def is_throttled(self) -> bool:
+        """Whether sources keep to rates."""
+        return str(self.base.get("throttle", {}).get("mode", "off")) != "off"
+
+    def _with_rates(self, flows: list[dict[str, Any]], fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The flows with their shares of what one carries alone, as they are in the smallest network."""
+        made: Mapping[str, Any] = {**self.base, "throttle": {"mode": "off"}, "routing": "static"}
+        for name, value in {**fields, FORWARDERS: self.areas.hops - 1}.items():
+            made = assign(made, name, value, "range")
+        shares = at_instant(Scenario.build({**made, "seed": self.first_seed}, "range").resolve()).flows
+        return [
+            {**flow, "throttle_bps": [[0.0, float(each.share or 0) * (self.alone_bps or 0.0)]]}
+            for flow, each in zip(flows, shares, strict=True)
+        ]
 
     @property
     def forwarders(self) -> list[int]:
@@ -352,8 +382,7 @@ class _Plan:
         campaign = self.campaign()
         for place in range(len(self.flows)):
             resolved = campaign.scenario(place * len(self.forwarders), 0).resolve()
-            found = at_instant(resolved, table=table)
-            found.unfairness([0.0] * len(found.flows))
+            _unfairness_of(at_instant(resolved, table=table), [0.0] * self.flows[place], self.alone_bps)
 
 
 def _areas_of(scenario: Scenario) -> Areas:
@@ -440,7 +469,7 @@ def _judged(
     runs = results.runs[results.runs["point"] == point]
     totals = [float(value) for value in runs["tcp_throughput_bps"]]
     worst = [float(value) for value in runs["tcp_unsmoothness_max"].dropna()]
-    unfair = _unfairness(results, point, table)
+    unfair = _unfairness(results, point, table, plan.alone_bps)
     interval = mean_interval(worst) if len(worst) > 1 else None
     mean = sum(worst) / len(worst) if worst else None
     unserved = len(totals) - len(worst)
@@ -467,15 +496,44 @@ def _judged(
     )
 
 
-def _unfairness(results: Results, point: int, table: Table | None) -> list[float]:
+def _unfairness(results: Results, point: int, table: Table | None, alone_bps: float | None) -> list[float]:
     """The unfairness of each run of a configuration."""
     flows = results.flows[results.flows["point"] == point]
     found = []
     for replication, of_run in flows.groupby("replication"):
         scenario = results.campaign.scenario(point, int(str(replication)))
         shares = at_instant(scenario.resolve(), table=table)
-        found.append(shares.unfairness([float(bps) for bps in of_run.sort_values("flow")["throughput_bps"]]))
+        actual_bps = [float(bps) for bps in of_run.sort_values("flow")["throughput_bps"]]
+        found.append(_unfairness_of(shares, actual_bps, alone_bps))
     return found
+
+
+def _unfairness_of(shares: Shares, actual_bps: Sequence[float], alone_bps: float | None) -> float:
+    """The unfairness of a run, with what flows carry alone as measured, or else as the table says."""
+    if alone_bps is None:
+        return shares.unfairness(actual_bps)
+    from manetlab.stats import unfairness
+
+    return unfairness(actual_bps, [float(each.share or 0) * alone_bps for each in shares.flows])
+
+
+def _alone_bps(plan: _Plan, options: Mapping[str, Any]) -> float:
+    """What one flow carries alone with static routes and the fewest forwarders, in bit/s."""
+    fields = {"sources": 1, "sinks": 1, "forwarders": plan.areas.hops - 1}
+    base = merged(plan.base, {"movement": {"areas": {**plan.areas.to_dict(), **fields}}})
+    base = {**base, "routing": "static", "throttle": {**base.get("throttle", {}), "mode": "off"}}
+    campaign = Campaign(
+        name="range-alone",
+        question="What does one flow carry alone?",
+        base={**base, "traffic": {"flows": plan.flows_of(1)}},
+        replications=plan.runs,
+        first_seed=plan.first_seed,
+        metrics=["tcp_throughput_bps"],
+        where="range",
+    )
+    results = campaign.run(**options)
+    _check_failures(results, range(campaign.point_count))
+    return float(results.runs["tcp_throughput_bps"].mean())
 
 
 def _border(plan: _Plan, count: int, sizes: Sequence[Size]) -> Border:

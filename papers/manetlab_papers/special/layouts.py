@@ -38,6 +38,11 @@ def _hops(label: Any, data: Data) -> int:
     return int(hops[label] if isinstance(hops, Mapping) else hops)
 
 
+def chain_of_segments(label: Any, data: Data) -> Fields:
+    """A chain with one flow over all of it, whose keys beyond its ends are in `flow`."""
+    return _chain(int(label), [{**tcp(0, int(label)), **data["flow"]}], data)
+
+
 def both_ways(label: Any, data: Data) -> Fields:
     """A chain with CBR one way, or both ways if the label says so."""
     hops = data["hops"]
@@ -90,6 +95,68 @@ def speeds(label: Any, data: Data) -> Fields:
     return {"movement": {"waypoint": waypoint}}
 
 
+def areas(label: Any, data: Data) -> Fields:
+    """Sources, forwarders and sinks in areas, with as many flows as the label says, each with its own ends.
+
+    Flows start 1 s apart. If the table has `alone_kbps`, what one flow carries alone in this network, the
+    rate to which sources may be throttled is an equal part of it.
+    """
+    count = int(label)
+    ends = [{**tcp(number, count + number, float(number)), **data["flow"]} for number in range(count)]
+    rate = {"throttle": {"rate_bps": 1e3 * data["alone_kbps"] / count}} if "alone_kbps" in data else {}
+    return {
+        "movement": {"areas": {"sources": count, "sinks": count}},
+        "traffic": {"flows": ends},
+        **rate,
+    }
+
+
+def rows_of_flows(label: Any, data: Data) -> Fields:
+    """Chains side by side, each with one flow from end to end and nodes of its own rate.
+
+    `rates_mbps` are those of the rows, from the south. Of a label in `only` just the flow of that row is
+    there. Rows are `apart_m` from each other: too far for a hop from one to the next node of another.
+    """
+    hops, rates = data["hops"], data["rates_mbps"]
+    places = [
+        [data["spacing_m"] * step, data["apart_m"] * row]
+        for row in range(len(rates))
+        for step in range(hops + 1)
+    ]
+    listed = [
+        {**tcp((hops + 1) * row, (hops + 1) * row + hops, float(row)), **data["flow"]}
+        for row in range(len(rates))
+    ]
+    of_rows = [
+        {"src": (hops + 1) * row + step, "rate_bps": 1e6 * rate}
+        for row, rate in enumerate(rates)
+        for step in range(hops + 1)
+    ]
+    throttle: Fields = {"mode": "off"}
+    if label in data.get("throttled", []):
+        throttle = {"mode": "preset"}
+        for flow, alone_kbps in zip(listed, data["alone_kbps"], strict=True):
+            flow["throttle_bps"] = [[0.0, 1e3 * alone_kbps / len(rates)]]
+    rows = data.get("only", {})
+    chosen = [listed[rows[label]]] if label in rows else listed
+    return {
+        "movement": {"positions": places},
+        "traffic": {"flows": chosen},
+        "rates": of_rows,
+        "throttle": throttle,
+    }
+
+
+def shared_chain(label: Any, data: Data) -> Fields:
+    """A chain with as many flows over it as the label says, throttled to equal parts of `alone_kbps`."""
+    count = int(label)
+    flows = [{**tcp(0, data["hops"], number / 2), **data["flow"]} for number in range(count)]
+    return {
+        **_chain(data["hops"], flows, data),
+        "throttle": {"mode": "preset", "rate_bps": 1e3 * data["alone_kbps"] / count},
+    }
+
+
 def batches(_label: Any, data: Data) -> Fields:
     """Flows of all connections, interval by interval within each.
 
@@ -124,6 +191,10 @@ LAYOUTS: dict[str, Callable[[Any, Data], Fields]] = {
     "from-one-end": from_one_end,
     "star": star,
     "speeds": speeds,
+    "areas": areas,
+    "chain-of-segments": chain_of_segments,
+    "rows-of-flows": rows_of_flows,
+    "shared-chain": shared_chain,
     "batches": batches,
 }
 """By the names that campaigns give them."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--stagger", type=float, default=0.1, help="Time between the starts of two flows, s.")
 @click.option("--all", "every_size", is_flag=True, help="Run all sizes, also beyond the border.")
 @click.option("--load", "with_load", is_flag=True, help="Also compute the equivalent routing load.")
+@click.option("--measured", is_flag=True, help="Measure first what one flow carries alone here.")
 @click.option("--table", type=options.PATH, help="Table of `chain-throughput` for fair rates. [built-in]")
 @click.option("--store", type=options.PATH, help="The store. [beside the scenario, NAME.range.db]")
 @click.option("--allow-other-version", is_flag=True, help="Also use runs of another version or commit.")
