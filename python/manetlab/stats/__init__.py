@@ -25,12 +25,13 @@ from manetlab.stats.intervals import (
     percentiles,
     t_quantile,
 )
-from manetlab.stats.progress import effective_horizon, equivalent_routing_load, unsmoothness
+from manetlab.stats.progress import LEAST_USEFUL_BPS, effective_horizon, equivalent_routing_load, unsmoothness
 from manetlab.stats.regression import AdjustedMean, adjusted_interval
 from manetlab.stats.stopping import Sequential, replications_needed
 from manetlab.stats.warmup import Truncation, mser5, warmup_check, warmup_warning
 
 __all__ = [
+    "LEAST_USEFUL_BPS",
     "Adjusted",
     "AdjustedMean",
     "Interval",
