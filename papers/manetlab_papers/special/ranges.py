@@ -11,6 +11,7 @@ from manetlab import operation_range, shares
 from manetlab import stats as measures
 from manetlab.stats import Interval
 from manetlab.tables import Table
+from manetlab_papers.campaigns import every
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
 from manetlab_papers.quantities import Evaluator, average, levels_of, mean, present, quantity, shown
@@ -95,8 +96,13 @@ def _worst(evaluator: Evaluator, data: Data) -> Values:
 
 def _sizes(evaluator: Evaluator, data: Data, bounds: Data) -> list[dict[str, Any]]:
     """The numbers of forwarders that were run, the least first."""
-    factor = bounds["size"]
-    return evaluator.loop({factor: {}}, _beside(data, factor))
+    return _places(evaluator, data, {bounds["size"]: {}})
+
+
+def _places(evaluator: Evaluator, data: Data, along: Data) -> list[dict[str, Any]]:
+    """The levels of a loop that were run."""
+    rest = _beside(data, *along)
+    return list(every({name: list(evaluator.labels(name, wanted, [rest])) for name, wanted in along.items()}))
 
 
 def _border(evaluator: Evaluator, data: Data, bounds: Data) -> int | None:
@@ -117,7 +123,7 @@ def _nodes(flows: int, forwarders: int | None) -> float:
 @quantity("right borders")
 def right_borders(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """The right border in nodes for each number of flows (`along`); 0 where there is no range."""
-    places = evaluator.loop(arguments["along"], _beside(data, arguments["size"]))
+    places = _places(evaluator, _beside(data, arguments["size"]), arguments["along"])
     return [_nodes(place["flows"], _border(evaluator, {**data, **place}, arguments)) for place in places]
 
 
@@ -136,7 +142,7 @@ def right_border(evaluator: Evaluator, data: Data, arguments: Data) -> float:
 @quantity("admissible networks")
 def admissible_networks(evaluator: Evaluator, data: Data, arguments: Data) -> float:
     """How many of the configurations that were run are admissible."""
-    places = evaluator.loop(arguments["along"], _beside(data, arguments["size"]))
+    places = _places(evaluator, _beside(data, arguments["size"]), arguments["along"])
     listed = [{**data, **place} for place in places]
     return float(
         sum(
@@ -151,7 +157,7 @@ def admissible_networks(evaluator: Evaluator, data: Data, arguments: Data) -> fl
 def least_unsmoothness(evaluator: Evaluator, data: Data, arguments: Data) -> Interval:
     """The unsmoothness of the worst flow in the configuration in which it is least."""
     found = []
-    for place in evaluator.loop(arguments["along"], _beside(data, arguments["size"])):
+    for place in _places(evaluator, _beside(data, arguments["size"]), arguments["along"]):
         sizes = _sizes(evaluator, {**data, **place}, arguments)
         found.extend(mean(_worst(evaluator, {**data, **place, **size})) for size in sizes)
     return min(found, key=lambda each: each.mean)
@@ -242,7 +248,7 @@ def ranges(evaluator: Evaluator, data: Data) -> list[Table]:
     for system in data["systems"]:
         of_system = {**common, "system": system}
         try:
-            places = evaluator.loop(data["along"], of_system)
+            places = _places(evaluator, of_system, data["along"])
         except NotRun:
             continue
         for place in places:
