@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from manetlab import InputError, Results, Scenario, run_many
+from manetlab.chain_throughput import packaged
 from manetlab.operation_range import Border, Bounds, OperationRange, Size, find, flows_of_text
 from manetlab.shares import at_instant
 from tests.campaigns import small
@@ -319,3 +320,17 @@ def test_the_pages_example_can_be_searched() -> None:
     example = Scenario.build(tomllib.loads(text))
     found = find(example, [2], runs=1, most_nodes=6)
     assert found.borders[0].sizes[0].unserved == 0
+
+
+def test_what_flows_carry_alone_can_be_measured_in_their_own_network() -> None:
+    near = scenario(movement={"areas": {"sources": 1, "sinks": 1, "forwarders": 2, "spacing_m": 150.0}})
+    found = find(near, [2], runs=RUNS, most_nodes=6, measured=True)
+    alone = [near.changed(routing="static", throttle={"mode": "off"}, seed=seed).resolve() for seed in (1, 2)]
+    alone_bps = sum(result.totals["tcp_throughput_bps"] for result in run_many(alone)) / RUNS
+    [size] = found.borders[0].sizes
+    # Sources send what one flow carries alone, in equal parts, and no more.
+    assert size.total_high_bps <= 1.03 * alone_bps
+    by_table = find(near, [2], runs=RUNS, most_nodes=6).borders[0].sizes[0]
+    assert size.unfairness != by_table.unfairness
+    with pytest.raises(InputError, match="given twice"):
+        find(near, [2], runs=1, measured=True, table=packaged())

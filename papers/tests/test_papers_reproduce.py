@@ -102,7 +102,7 @@ def test_names_stand_for_experiments_once_and_in_order() -> None:
     assert chosen(LEDGER, ["all"]) == list(LEDGER.runnable.values())
     assert {each.paper for each in chosen(LEDGER, ["bansal2003"])} == {"bansal2003"}
     with pytest.raises(InputError, match="cannot be run yet"):
-        chosen(LEDGER, ["osipov2007/fig-9"])
+        chosen(LEDGER, ["osipov2007/fig-3"])
 
 
 def test_the_growing_rto_saves_what_the_closed_form_says() -> None:

@@ -251,8 +251,8 @@ def find(
             raise InputError("what flows carry alone is given twice", "find: table", found, "one of them")
         plan = replace(plan, alone_bps=_alone_bps(plan, options))
     plan.check(table)
-    measured = _search(plan, table, options, every_size)
-    borders = tuple(_border(plan, count, sizes) for count, sizes in measured.items())
+    found_sizes = _search(plan, table, options, every_size)
+    borders = tuple(_border(plan, count, sizes) for count, sizes in found_sizes.items())
     if with_load:
         borders = _with_load(plan, borders, options)
     return OperationRange(scenario.routing, runs, plan.bounds, borders)

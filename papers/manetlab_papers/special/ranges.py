@@ -86,7 +86,7 @@ def _judged(evaluator: Evaluator, data: Data, bounds: Data) -> bool:
     """Whether a configuration is admissible: see `manetlab.operation_range`."""
     worst = [NOTHING if math.isnan(each) else each for each in _worst(evaluator, data)]
     unfair = unfairness(evaluator, data, bounds)
-    return average(worst) < bounds["unsmoothness"] and max(unfair) < bounds["unfairness"]
+    return bool(average(worst) < bounds["unsmoothness"] and max(unfair) < bounds["unfairness"])
 
 
 def _worst(evaluator: Evaluator, data: Data) -> Values:
@@ -156,7 +156,7 @@ def admissible_networks(evaluator: Evaluator, data: Data, arguments: Data) -> fl
 @quantity("least unsmoothness")
 def least_unsmoothness(evaluator: Evaluator, data: Data, arguments: Data) -> Interval:
     """The unsmoothness of the worst flow in the configuration in which it is least."""
-    found = []
+    found: list[Interval] = []
     for place in _places(evaluator, _beside(data, arguments["size"]), arguments["along"]):
         sizes = _sizes(evaluator, {**data, **place}, arguments)
         found.extend(mean(_worst(evaluator, {**data, **place, **size})) for size in sizes)
