@@ -313,3 +313,34 @@ def test_intervals_of_shares_and_times_can_be_true() -> None:
     assert outcomes.standing_table(Study(made)) is not None
     pairs = made.comparisons[made.comparisons["metric"] == "cbr_delivery_fraction"]
     assert (pairs["verdict"] == "equal").all()
+
+
+def test_flooding_is_not_said_to_have_less_routing() -> None:
+    def costs(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+        load = {"aodv": 900.0, "dsdv": 700.0, "flooding": 0.0}[levels["routing"]]
+        return {"tcp_throughput_bps": 0.0, "routing_bytes_per_s": load * (1 + 0.01 * (replication % 3))}
+
+    for comparison in ({"kind": "pairs"}, {"kind": "control", "control": "flooding"}, {"control": "aodv"}):
+        asked_metrics = {
+            "factors": {"routing": ["aodv", "dsdv", "flooding"]},
+            "metrics": ["routing_bytes_per_s"],
+        }
+        made = results(costs, comparison=comparison, **asked_metrics)
+        for row in made.comparisons.to_dict("records"):
+            with_flooding = "flooding" in (row["level"], row["against"])
+            assert (row["verdict"] == "not comparable") == with_flooding
+            assert math.isnan(row["p_adjusted"]) == math.isnan(row["ratio"]) == with_flooding
+        told = " ".join(conclusions.answer(Study(made)))
+        assert "flooding has none" in told
+        assert "100" not in told
+        table = outcomes.comparison_table(Study(made))
+        assert table is not None
+
+
+def test_methods_list_all_parameters_of_every_protocol() -> None:
+    from manetlab.report import methods
+
+    table = methods.table(Study(asked()))
+    [row] = [row for row in table.rows if row[0].shown == "parameters of routing"]
+    for text in ("routing protocol aodv: ", "routing protocol dsdv: ", "link_layer_feedback = ", "buffer"):
+        assert text in row[1].shown

@@ -196,6 +196,8 @@ def base_unit(key: str) -> str:
     return next((unit for ending, unit in BASE_UNITS if key.endswith(ending)), "1")
 
 
+ROUTING_COST = "routing_"
+"""How metrics of what routing alone sends begin: a protocol that floods data sends nothing of that kind."""
 FRACTIONS = {"message_network_drop_rate", "jain"}
 """Metrics from 0 to 1 whose names do not say so."""
 HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_delivered", "_completed")

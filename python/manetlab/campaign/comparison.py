@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from manetlab.metrics import better, bounds
+from manetlab.metrics import ROUTING_COST, better, bounds
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ COLUMNS = (
     *("ratio", "ratio_low", "ratio_high", "p_t", "p_wilcoxon", "p_adjusted", "p_equivalent", "n", "verdict"),
 )
 """What is known of a pair, after the levels of the other factors."""
+NOT_COMPARABLE = "not comparable"
+"""The verdict where one alternative never sends what a metric counts, as flooding sends no routing packet."""
+TESTED = ("ratio", "ratio_low", "ratio_high", "p_t", "p_wilcoxon", "p_adjusted", "p_equivalent")
+"""What such a pair does not have."""
 STANDING = (
     *("metric", "level", "against", "difference", "low", "high", "p_t", "p_adjusted", "p_equivalent", "n"),
     "verdict",
@@ -169,7 +173,7 @@ def _row(
         family.margins.get(metric) if family is not None else None,
     )
     low, high = _within(metric, found.difference.low, found.difference.high)
-    return {
+    row: Row = {
         "level_mean": math.fsum(a) / len(a),
         "against_mean": math.fsum(b) / len(b),
         "difference": found.difference.mean,
@@ -185,6 +189,9 @@ def _row(
         "n": found.n,
         "verdict": _verdict(found.difference.mean, found.p_adjusted, found.p_equivalent, a == b, family),
     }
+    if metric.startswith(ROUTING_COST) and any(a) != any(b):
+        row |= {**dict.fromkeys(TESTED, math.nan), "verdict": NOT_COMPARABLE}
+    return row
 
 
 def _verdict(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.metrics import Metric, better
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
@@ -159,6 +160,8 @@ def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
         for each in study.comparisons
         if (each.metric, each.level, each.against) == (metric, name, against)
     ]
+    if len(found) == 1 and found[0].verdict == NOT_COMPARABLE:
+        return f"{_claim(study, found[0])}."
     if len(found) == 1:
         return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
     sentences = []
@@ -171,7 +174,7 @@ def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
 
 
 def _rank(each: Comparison) -> int:
-    order = ("higher", "lower", "practically the same", "not significant", "equal")
+    order = ("higher", "lower", "practically the same", "not significant", "equal", NOT_COMPARABLE)
     return order.index(each.verdict.partition(",")[0])
 
 
@@ -194,6 +197,12 @@ def _claim(study: Study, each: Comparison) -> str:
             return f"{capital(subject)} {_is(each.metric)} {verdict} with {this} than with {that}{but}"
         case "equal":
             return f"{capital(subject)} {_is(each.metric)} the same with {this} and {that} in every pair"
+        case "not comparable":
+            none = that if each.difference[0] > 0 else this
+            return (
+                f"{capital(subject)} {_is(each.metric)} not comparable between {this} and {that}: {none} has "
+                "none, and what it costs is in frames and bytes per delivered packet and byte"
+            )
         case "practically the same":
             return f"{capital(subject)} {_is(each.metric)} practically the same with {this} and {that}"
     return f"No significant difference in {subject} between {this} and {that}"
@@ -208,7 +217,7 @@ def _is(metric: Metric) -> str:
 def _where(study: Study, those: list[Comparison]) -> str:
     """The settings, each with its difference; for many settings, the range of the differences."""
     metric = those[0].metric
-    if those[0].verdict == "equal":
+    if those[0].verdict in ("equal", NOT_COMPARABLE):
         named = [study.in_words(each.others) for each in those]
         return "; ".join(named) if len(named) <= MOST_TOLD else "see the table of comparisons"
     if len(those) > MOST_TOLD:

@@ -277,6 +277,15 @@ def _routing(resolved: Resolved) -> str:
     return f"{name.upper() if ':' not in name else name}" + (f", behaviour {behaviour}" if behaviour else "")
 
 
+def _routing_parameters(resolved: Resolved) -> str:
+    """Every parameter of the protocol, also those that are the profile's."""
+    if resolved.protocol is not None:
+        own = resolved.protocol.parameters
+    else:
+        own = resolved.params.get(resolved.scenario.routing.partition(":")[0], {})
+    return ", ".join(f"{name} = {_shown(value)}" for name, value in own.items()) or "none"
+
+
 def _transport(resolved: Resolved) -> str:
     tcp = resolved.params["tcp"]
     sender = resolved.scenario.tcp.get("sender", tcp["variant"])
@@ -328,6 +337,7 @@ ITEMS = (
     Item("transmission range", _range),
     Item("MAC", _mac),
     Item("routing", _routing),
+    Item("parameters of routing", _routing_parameters),
     Item("transport", _transport),
     Item("profile of parameters", lambda resolved: resolved.scenario.profile),
     Item("parameters that differ from the profile", _different),
