@@ -32,7 +32,7 @@ METRICS = ("tcp_throughput_bps", "cbr_delivery_fraction", "cbr_latency_mean_s")
 SUBSAMPLES, SEED = 2_000, 5
 LARGEST_SHARE = 0.05
 """The largest part of the campaign that a subsample may be."""
-SIZES = (10, 19, 50)
+SIZES = (10, 20, 50)
 PATHS = ("count", "capacity_bps", "without", "hops")
 
 Ints = NDArray[np.int64]
