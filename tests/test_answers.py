@@ -344,3 +344,18 @@ def test_methods_list_all_parameters_of_every_protocol() -> None:
     [row] = [row for row in table.rows if row[0].shown == "parameters of routing"]
     for text in ("routing protocol aodv: ", "routing protocol dsdv: ", "link_layer_feedback = ", "buffer"):
         assert text in row[1].shown
+
+
+def test_a_margin_may_be_a_share_of_the_others_mean() -> None:
+    made = asked(kind="pairs", margins={"cbr_delivery_fraction": "10 %"})
+    assert family(made).shares == {"cbr_delivery_fraction": 0.1}
+    [pair] = made.comparisons.query(
+        "metric == 'cbr_delivery_fraction' and level == 'dsr' and against == 'aodv'"
+    ).to_dict("records")
+    assert pair["verdict"] == "practically the same"
+    table = outcomes.comparison_table(Study(made))
+    assert table is not None
+    assert any("10 % of each other’s CBR delivery" in note for note in table.notes)
+    for wrong in ("ten", "0 %", "200 %", "5 % of it"):
+        with pytest.raises(InputError, match="or a share such as"):
+            asked(margins={"cbr_delivery_fraction": wrong})

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manetlab.errors import InputError
-from manetlab.stats import adjusted_pair, bonferroni, compare_with_best, equivalence_p
+from manetlab.stats import (
+    adjusted_pair,
+    bonferroni,
+    compare_with_best,
+    equivalence_p,
+    ratio_equivalence_p,
+)
 
 EXPERIMENTS = 1_000
 ROWS = st.integers(3, 8).flatmap(
@@ -234,3 +240,40 @@ def test_all_statements_hold_together_as_often_as_stated(n: int, gains: tuple[fl
 def test_what_cannot_be_compared_is_refused(refused: object) -> None:
     with pytest.raises(InputError):
         refused()  # type: ignore[operator]
+
+
+def test_a_relative_margin_tests_the_ratio_of_the_means() -> None:
+    random = np.random.default_rng(12)
+    scenario = random.gamma(4.0, 100.0, 40)
+    a, b = list(scenario * 1.02 + random.normal(0, 3, 40)), list(scenario + random.normal(0, 3, 40))
+    by_hand = max(
+        scipy.stats.ttest_1samp(np.array(a) - 1.05 * np.array(b), 0.0, alternative="less").pvalue,
+        scipy.stats.ttest_1samp(np.array(a) - 0.95 * np.array(b), 0.0, alternative="greater").pvalue,
+    )
+    assert ratio_equivalence_p(a, b, 0.05) == pytest.approx(by_hand)
+    found = adjusted_pair(a, b, comparisons=3, share=0.05)
+    assert found.p_equivalent == pytest.approx(3 * by_hand)
+    assert found.p_equivalent < 0.05
+    assert adjusted_pair(a, b, comparisons=3, share=0.01).p_equivalent > 0.05
+    assert math.isnan(adjusted_pair(a, b).p_equivalent)
+    # A factor of the values changes nothing: the margin goes with them.
+    assert ratio_equivalence_p([9.0 * x for x in a], [9.0 * y for y in b], 0.05) == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_an_alternative_within_a_share_of_the_best_is_practically_as_good(higher: bool) -> None:
+    random = np.random.default_rng(13)
+    scenario = random.gamma(4.0, 100.0, 60)
+    worse = (0.98, 0.8) if higher else (1.02, 1.2)
+    values = {
+        "best": list(scenario + random.normal(0, 2, 60)),
+        "near": list(worse[0] * scenario + random.normal(0, 2, 60)),
+        "far": list(worse[1] * scenario + random.normal(0, 2, 60)),
+    }
+    found = {each.name: each for each in compare_with_best(values, higher_is_better=higher, share=0.05)}
+    assert [found[name].is_equivalent for name in values] == [True, True, False]
+    assert [found[name].verdict for name in values] == ["best", "worse", "worse"]
+    a, b = np.array(values["near"]), np.array(values["best"])
+    gap = a - 0.95 * b if higher else 1.05 * b - a
+    p = 2 * scipy.stats.ttest_1samp(gap, 0.0, alternative="greater").pvalue
+    assert found["near"].p_equivalent == pytest.approx(min(1.0, 3 * p))

@@ -104,6 +104,7 @@ def standings(results: Results) -> pd.DataFrame:
                 families=family.questions,
                 confidence=family.confidence,
                 margin=family.margins.get(metric),
+                share=family.shares.get(metric),
             )
             labels = {str(label): label for label in family.alternatives}
             for each in found:
@@ -171,6 +172,7 @@ def _row(
         family.size if family is not None else 1,
         usual if confidence is None else confidence,
         family.margins.get(metric) if family is not None else None,
+        family.shares.get(metric) if family is not None else None,
     )
     low, high = _within(metric, found.difference.low, found.difference.high)
     row: Row = {

@@ -49,6 +49,7 @@ class Family:
         metrics: The primary measures.
         margins: For measures that have one, the difference below which two alternatives are practically
             the same, in the measure's unit.
+        shares: The same for measures whose margin is a share of what a measure is with the other.
         confidence: The confidence that all intervals of the family hold.
         settings: How many combinations of levels the other factors have.
     """
@@ -59,6 +60,7 @@ class Family:
     control: Label | None
     metrics: tuple[str, ...]
     margins: Mapping[str, float]
+    shares: Mapping[str, float]
     confidence: float
     settings: int
 
@@ -112,13 +114,15 @@ def family_of(campaign: Campaign, measured: Collection[str]) -> Family | None:
         metrics = tuple(metric for metric in measured if metric)[:1]
     kind = asked.get("kind") or _usual_kind(asked, labels, metrics)
     control = level_in(labels, asked.get("control", labels[0]))
+    margins = asked.get("margins", {})
     return Family(
         factor=factor,
         kind=kind,
         alternatives=labels,
         control=control if kind == "control" else None,
         metrics=metrics,
-        margins={key: float(value) for key, value in asked.get("margins", {}).items()},
+        margins={key: float(value) for key, value in margins.items() if not isinstance(value, str)},
+        shares={key: _percentage(value) for key, value in margins.items() if isinstance(value, str)},
         confidence=float(asked.get("confidence", 0.95)),
         settings=campaign.point_count // len(labels),
     )
@@ -213,14 +217,25 @@ def _check_metrics(asked: Mapping[str, Any], known: Collection[str], where: str)
         if key not in known:
             raise unknown_metric(str(key), known, where)
     for key, margin in margins.items():
-        if not _is_number(margin) or not 0.0 < margin < math.inf:
-            wanted, hint = (
-                "a number above 0",
-                "in the unit that ends the metric's name; 2 % of delivery is 0.02",
+        is_share = isinstance(margin, str) and 0.0 < _percentage(margin) < 1.0
+        if not is_share and (not _is_number(margin) or not 0.0 < margin < math.inf):
+            wanted = 'a number above 0, or a share such as "5 %"'
+            hint = (
+                "a number is in the unit that ends the metric's name: 2 % of the packets are 0.02 of "
+                "cbr_delivery_fraction; a share is one of the other alternative's mean"
             )
             raise InputError(
                 "the value is not allowed", f"{where}.margins.{key}", shown(margin), wanted, hint
             )
+
+
+def _percentage(text: str) -> float:
+    """The share that ``5 %`` stands for; NaN for other text."""
+    number, percent, rest = text.partition("%")
+    try:
+        return float(number) / 100 if percent and not rest.strip() else math.nan
+    except ValueError:
+        return math.nan
 
 
 def _is_number(value: object) -> bool:

@@ -113,7 +113,8 @@ def _about_marks(study: Study) -> list[str]:
     if study.standings:
         return ["* the best; ~ not distinguishable from the best; without a mark: worse, or not compared."]
     if study.baseline and study.comparisons:
-        margins = "; ≈ practically the same" if study.family is not None and study.family.margins else ""
+        has_margins = study.family is not None and (study.family.margins or study.family.shares)
+        margins = "; ≈ practically the same" if has_margins else ""
         return [
             f"+ higher and − lower than with {study.named(study.baseline)}{margins}; without a mark: no "
             "significant difference, or not compared."

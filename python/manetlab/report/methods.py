@@ -107,7 +107,9 @@ def _comparison(study: Study) -> str:
         "control": f"every alternative with {family.control}",
     }[family.kind]
     measures = listed([metric.label for metric in study.primary])
-    margins = "; two one-sided tests of equivalence with stated margins" if family.margins else ""
+    margins = (
+        "; two one-sided tests of equivalence with stated margins" if family.margins or family.shares else ""
+    )
     return (
         f"; {what} by {measures}: paired differences, paired t tests, {family.size} comparisons adjusted by "
         f"Bonferroni’s method; also Wilcoxon’s signed rank test, unadjusted{margins}"

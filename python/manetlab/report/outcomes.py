@@ -248,6 +248,11 @@ def _about_margins(study: Study) -> str:
         for metric in study.primary
         if metric.key in study.family.margins
     ]
+    named += [
+        f"{100 * study.family.shares[metric.key]:g} % of each other’s {metric.label}"
+        for metric in study.primary
+        if metric.key in study.family.shares
+    ]
     return (
         "p (equivalent) is that of two one-sided tests, adjusted in the same way: alternatives are "
         f"practically the same if they differ by less than {listed(named)}, as the campaign states."

@@ -14,6 +14,7 @@ from manetlab.stats.families import (
     bonferroni,
     compare_with_best,
     equivalence_p,
+    ratio_equivalence_p,
 )
 from manetlab.stats.intervals import (
     Interval,
@@ -60,6 +61,7 @@ __all__ = [
     "paired_ratio",
     "percentile_interval",
     "percentiles",
+    "ratio_equivalence_p",
     "replications_needed",
     "t_quantile",
     "unfairness",

@@ -89,6 +89,7 @@ def adjusted_pair(
     comparisons: int = 1,
     confidence: float = 0.95,
     margin: float | None = None,
+    share: float | None = None,
 ) -> Adjusted:
     """A paired comparison as one of a family.
 
@@ -98,6 +99,7 @@ def adjusted_pair(
         comparisons: How many comparisons the family has.
         confidence: The confidence that all intervals of the family hold.
         margin: Systems that differ by less than this are practically the same.
+        share: In place of a margin, systems whose means differ by less than this share of the other's.
 
     Raises:
         InputError: The values cannot be paired, or an argument is not allowed.
@@ -105,7 +107,11 @@ def adjusted_pair(
     confidence = checks.share(confidence, "adjusted_pair: confidence")
     each = 1.0 - bonferroni_level(confidence, comparisons)
     tested = paired_difference(a, b, each)
-    p_equivalent = math.nan if margin is None else bonferroni(equivalence_p(a, b, margin), comparisons)
+    p_equivalent = math.nan
+    if margin is not None:
+        p_equivalent = bonferroni(equivalence_p(a, b, margin), comparisons)
+    elif share is not None:
+        p_equivalent = bonferroni(ratio_equivalence_p(a, b, share), comparisons)
     return Adjusted(
         difference=tested.difference,
         ratio=paired_ratio(a, b, each),
@@ -142,6 +148,27 @@ def equivalence_p(a: Sequence[float], b: Sequence[float], margin: float) -> floa
     return max(_p_below(differences, margin), _p_below([-each for each in differences], margin))
 
 
+def ratio_equivalence_p(a: Sequence[float], b: Sequence[float], share: float) -> float:
+    """The p-value of two one-sided paired t tests: is mean a within ± ``share`` of mean b?
+
+    Each tests whether the mean of a − (1 ± share) b is zero or beyond, so the mean of b need not be known
+    (Sasabuchi 1988). Means are those of values of at least zero.
+
+    Args:
+        a: Values of one system, one a scenario.
+        b: Values of the other in the same scenarios.
+        share: The share of the other's mean from which on the systems are not the same in practice.
+
+    Raises:
+        InputError: The values cannot be paired, or the share is not between 0 and 1.
+    """
+    left, right = checks.pairs(a, b, "ratio_equivalence_p")
+    share = checks.share(share, "ratio_equivalence_p: share")
+    above = [x - (1.0 + share) * y for x, y in zip(left, right, strict=True)]
+    below = [(1.0 - share) * y - x for x, y in zip(left, right, strict=True)]
+    return max(_p_below(above, 0.0), _p_below(below, 0.0))
+
+
 def compare_with_best(
     values: Mapping[str, Sequence[float | None]],
     *,
@@ -149,6 +176,7 @@ def compare_with_best(
     families: int = 1,
     confidence: float = 0.95,
     margin: float | None = None,
+    share: float | None = None,
 ) -> list[WithBest]:
     """Multiple comparisons with the best for paired values: which alternatives can be the best?
 
@@ -170,6 +198,7 @@ def compare_with_best(
         families: How many such questions are answered together, as for several measures.
         confidence: The confidence that all statements of all questions hold.
         margin: An alternative that is worse than the best by less than this is practically as good.
+        share: In place of a margin, one that is worse by less than this share of the best's mean.
 
     Raises:
         InputError: There are fewer than two alternatives, they have unequal numbers of scenarios, or an
@@ -178,6 +207,8 @@ def compare_with_best(
     confidence = checks.share(confidence, "compare_with_best: confidence")
     if margin is not None:
         margin = checks.above_zero(margin, "compare_with_best: margin")
+    if share is not None:
+        share = checks.share(share, "compare_with_best: share")
     if len(values) < 2 or len({len(listed) for listed in values.values()}) > 1:
         found = ", ".join(f"{name}: {len(listed)} values" for name, listed in values.items()) or "none"
         wanted = "two or more alternatives with a value, or None, for each scenario"
@@ -192,7 +223,7 @@ def compare_with_best(
     for i in values:
         # Where pairs contradict each other, as they can if values are missing, nothing is excluded.
         rivals = [j for j in can_be_best or values if j != i]
-        one = _standing(pairs[i], rivals, margin)
+        one = _standing(pairs[i], rivals, margin, share)
         p_equivalent = one.p
         made.append(
             WithBest(
@@ -205,7 +236,7 @@ def compare_with_best(
                 n=one.n,
                 verdict=_verdict(i, can_be_best, rivals),
                 is_equivalent=None
-                if margin is None
+                if margin is None and share is None
                 else (not rivals or bonferroni(p_equivalent, comparisons) <= 1.0 - confidence),
             )
         )
@@ -221,12 +252,14 @@ class _Pair:
         mean: Their mean.
         width: What a one-sided interval adds to it.
         p_not_worse: The two-sided p-value of the paired t test if the first is worse on average, else 1.
+        second: The values of the second, positive where a higher value is better and negative where not.
     """
 
     differences: list[float]
     mean: float
     width: float
     p_not_worse: float
+    second: list[float]
 
     @classmethod
     def of(
@@ -234,21 +267,25 @@ class _Pair:
     ) -> _Pair:
         both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
         if not both:
-            return cls([], math.nan, math.inf, 1.0)
+            return cls([], math.nan, math.inf, 1.0, [])
         left, right = checks.pairs([x for x, _ in both], [y for _, y in both], "compare_with_best")
         differences = [sign * (x - y) for x, y in zip(left, right, strict=True)]
         interval = mean_interval(differences, confidence)
         p = min(1.0, 2.0 * _p_below(differences, 0.0))
-        return cls(differences, interval.mean, interval.half_width, p)
+        return cls(differences, interval.mean, interval.half_width, p, [sign * y for y in right])
 
-    def p_worse_by(self, margin: float) -> float:
-        """The p-value of the first being worse than the second by the margin or more.
+    def p_worse_by(self, margin: float | None, share: float | None) -> float:
+        """The p-value of the first being worse than the second by the margin, or share of it, or more.
 
         Twice the one-sided one, so that it agrees with the end of the two-sided interval.
         """
         if not self.differences:
             return 1.0
-        return min(1.0, 2.0 * _p_below([-each for each in self.differences], margin))
+        behind = [-each for each in self.differences]
+        if margin is None and share is not None:
+            # A share of what is better low counts upwards: its values are negative here.
+            behind = [gap - share * abs(y) for gap, y in zip(behind, self.second, strict=True)]
+        return min(1.0, 2.0 * _p_below(behind, margin or 0.0))
 
 
 @dataclass(frozen=True)
@@ -261,7 +298,9 @@ class _Standing:
     n: int
 
 
-def _standing(pairs: Mapping[str, _Pair], rivals: Sequence[str], margin: float | None) -> _Standing:
+def _standing(
+    pairs: Mapping[str, _Pair], rivals: Sequence[str], margin: float | None, share: float | None
+) -> _Standing:
     known = {name: each for name, each in pairs.items() if each.differences}
     if not known:
         return _Standing("", Interval.between(math.nan, -math.inf, math.inf, 0), math.nan, 0)
@@ -272,7 +311,9 @@ def _standing(pairs: Mapping[str, _Pair], rivals: Sequence[str], margin: float |
     behind = [pairs[j].mean - pairs[j].width if pairs[j].differences else -math.inf for j in rivals]
     low = min(0.0, mean, *behind) if rivals else 0.0
     n = len(known[against].differences)
-    p = math.nan if margin is None or not rivals else max(pairs[j].p_worse_by(margin) for j in rivals)
+    p = math.nan
+    if rivals and (margin is not None or share is not None):
+        p = max(pairs[j].p_worse_by(margin, share) for j in rivals)
     return _Standing(against, Interval.between(mean, low, high, n), p, n)
 
 
