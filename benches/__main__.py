@@ -8,7 +8,7 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from benches import growth, ns3, precision, python_routing, standard, startup, throughput
+from benches import growth, ns3, precision, python_routing, recording, standard, startup, throughput
 from benches.measuring import OUT, ROOT, available
 from manetlab import provenance
 from manetlab.files import write_text
@@ -24,8 +24,8 @@ def main() -> None:
     options.add_argument(
         "parts",
         nargs="*",
-        help="startup, throughput, standard, protocols, ns3, standing, moving, python, precision; "
-        "all if none is named",
+        help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, "
+        "precision; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -44,6 +44,7 @@ def main() -> None:
         "standing": lambda: growth.standing(sizes, beside, asked.profile),
         "moving": lambda: growth.moving(sizes, beside, asked.profile),
         "python": lambda: python_routing.table(asked.rounds),
+        "recording": lambda: recording.table(asked.rounds),
         "precision": precision.table,
     }
     if unknown := set(asked.parts) - set(parts):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, notebook, provenance
 from manetlab.errors import InputError, shown
+from manetlab.files import check_writable
 from manetlab.metrics import TOTALS, base_unit, by_key
 from manetlab.resolving import Resolved
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from manetlab.recording import RecordTo
     from manetlab.scenario import Scenario
 
 LEAST_SERIES_STEP_S, MOST_SERIES_STEP_S = 1e-3, 1e6
@@ -40,7 +42,7 @@ class Result:
         audit: The books: every packet made, and how each ended.
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
-        recording: The recording as JSON lines, if it was asked for.
+        recording: The recording as JSON lines, if it was kept in memory.
         series: The time series, if they were asked for: the columns, each a list, of ``totals``,
             ``tcp_flows``, ``message_flows`` and ``route_repairs``, see docs/metrics.md.
     """
@@ -150,7 +152,7 @@ class Result:
 def run(
     scenario: Scenario | Resolved | str | Path | None = None,
     *,
-    record: bool = False,
+    record: bool | str | Path | RecordTo = False,
     series_s: float | None = None,
     **fields: Any,
 ) -> Result:
@@ -158,7 +160,8 @@ def run(
 
     Args:
         scenario: A scenario, or the name of a TOML file that holds one.
-        record: Keep the recording of every packet.
+        record: A file to which events are written while the run goes on, see `manetlab.recording`; or True to
+            keep them in memory, as JSON lines.
         series_s: Keep time series with steps of so many simulated seconds; none if not given. Like the
             recording, they do not change what is measured.
         **fields: Fields of [`Scenario`][manetlab.Scenario]: all of them without ``scenario``, or those that
@@ -326,12 +329,28 @@ def _check_series_rows(resolved: Resolved, step_s: float) -> None:
         raise InputError("the series would be too long", f"series_s = {step_s:g} s", found, wanted, hint)
 
 
-def _run(resolved: Resolved, record: bool, series_s: float | None) -> Result:
+def _recorded_to(record: str | Path | RecordTo, resolved: Resolved) -> str:
+    """What the core is told of a recording that goes to a file."""
+    from manetlab.recording import RecordTo
+
+    to = record if isinstance(record, RecordTo) else RecordTo(Path(record))
+    check_writable(to.path)
+    return to.to_core(
+        resolved.movement.nodes,
+        len(resolved.flows),
+        lambda: {**provenance.of_code(), "scenario": resolved.to_dict(), "scenario_hash": resolved.hash},
+    )
+
+
+def _run(resolved: Resolved, record: bool | str | Path | RecordTo, series_s: float | None) -> Result:
     if series_s is not None:
         _check_series_rows(resolved, series_s)
     started, started_cpu = time.perf_counter(), time.thread_time()
     make = None if resolved.protocol is None else resolved.protocol.make
-    text, recording, series = _core.run(resolved.core_json(), resolved.movement, record, series_s, make)
+    to_file = None if isinstance(record, bool) else _recorded_to(record, resolved)
+    text, recording, series = _core.run(
+        resolved.core_json(), resolved.movement, record is True, series_s, make, to_file
+    )
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(

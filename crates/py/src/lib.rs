@@ -6,6 +6,7 @@
 
 mod errors;
 mod movement;
+mod recording;
 mod routing;
 mod running;
 mod topology;
@@ -157,6 +158,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<routing::Node>()?;
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
+    module.add_class::<recording::Recording>()?;
     module.add_function(wrap_pyfunction!(modules, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;

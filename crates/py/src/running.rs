@@ -2,18 +2,22 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use manetlab_core::kernel::Span;
 use manetlab_core::network::{self, Options, RunError};
+use manetlab_core::observe::{Recorder, Recorders};
 use manetlab_core::scenario::{RoutingMaker, Scenario};
+use manetlab_recording::lines::JsonLines;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
+use crate::recording::Output;
 use crate::routing::{Fault, Maker};
 
 /// Shall all runs of this process stop?
@@ -64,6 +68,7 @@ pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -
 /// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time
 /// series, with steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond
 /// or more. If the scenario's routing is `custom`, `protocol` makes each node's protocol, see [`Maker`].
+/// `recording` says which recording is to be written to a file while the run goes on, see [`Output`].
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -72,18 +77,27 @@ pub(crate) fn run(
     record: bool,
     series_s: Option<f64>,
     protocol: Option<Py<PyAny>>,
+    recording: Option<&str>,
 ) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
     let maker = protocol.map(|protocol| Maker::new(protocol, &scenario));
-    let options = Options { record, series_step: series_s.map(Span::from_secs) };
+    let options = Options { record: false, series_step: series_s.map(Span::from_secs) };
+    let mut output = recording.map(Output::open).transpose()?;
+    let mut in_memory = record.then(|| JsonLines::new(Cursor::new(Vec::new())));
+    let failed = output.as_ref().map(Output::failed).unwrap_or_default();
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut make = maker.as_ref().map(|maker| |node, stream| maker.make(node, stream));
             let make = make.as_mut().map(|make| make as &mut RoutingMaker<'_>);
-            let outcome = network::run_with(&scenario, options, make, &mut || !interrupted())?;
-            let recording = outcome.recording.map(|recording| recording.to_json_lines());
-            Ok((outcome.result, recording, outcome.series))
+            let mut all: Vec<&mut dyn Recorder> = Vec::new();
+            all.extend(output.as_mut().map(Output::recorder));
+            all.extend(in_memory.as_mut().map(|lines| lines as &mut dyn Recorder));
+            let mut recorders = Recorders(all);
+            let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
+            let mut go_on = || !failed.load(Ordering::Relaxed) && !interrupted();
+            let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on)?;
+            Ok((outcome.result, outcome.series))
         }));
         RUNNING.set(false);
         outcome.unwrap_or_else(|panic| {
@@ -93,7 +107,9 @@ pub(crate) fn run(
             })
         })
     });
-    let (result, recording, series) = outcome.map_err(|ended| {
+    // First of all, since a disk that is full is why a run was stopped.
+    output.map_or(Ok(()), Output::finish)?;
+    let (result, series) = outcome.map_err(|ended| {
         let found = match ended {
             Ended::Failed(RunError::Stopped(_)) => return PyKeyboardInterrupt::new_err(()),
             Ended::Failed(error) => error.to_string(),
@@ -104,6 +120,8 @@ pub(crate) fn run(
         let wanted = "a run whose books balance and whose invariants hold";
         RunFailed::new_err(("the simulator failed".to_owned(), place, found, wanted.to_owned()))
     })?;
+    let lines = in_memory.map(|lines| lines.finish().map(|text| text.into_inner())).transpose()?;
+    let recording = lines.map(|text| String::from_utf8_lossy(&text).into_owned());
     Ok((json(&result)?, recording, series.as_ref().map(json).transpose()?))
 }
 

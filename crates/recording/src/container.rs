@@ -146,3 +146,16 @@ pub(crate) fn unpack(
         Err(error) => Err(RecordingError::damaged(at, format!("a chunk cannot be decompressed: {error}"))),
     }
 }
+
+/// A file with this block: its head's 48 bytes, and its section before it is compressed. For tests and
+/// fuzzing: what stands behind checksums and compression is reached by no change of a file's bytes.
+#[doc(hidden)]
+pub fn sealed(block_head: &[u8; BLOCK_HEAD], raw: &[u8]) -> Vec<u8> {
+    let mut file = MAGIC.to_vec();
+    file.extend(u64::from(manetlab_core::observe::RECORDING_VERSION).to_le_bytes());
+    file.extend(chunk(HEAD, &[], br#"{"format":"manetlab-recording","tables":[]}"#));
+    // A section without strings and tables.
+    file.extend(chunk(MOVE, &[], b"\x02\0\0\0[]\0\0\0\0"));
+    file.extend(chunk(BLOCK, block_head, raw));
+    file
+}

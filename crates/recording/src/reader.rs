@@ -236,3 +236,80 @@ fn check_block(info: &BlockInfo, section: &Section) -> Result<(), RecordingError
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, sink};
+    use std::sync::OnceLock;
+
+    use manetlab_core::kernel::Time;
+    use manetlab_core::observe::{Event, Recorder};
+    use manetlab_core::wire::{FlowId, NodeId, Packet, Payload};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::container::sealed;
+    use crate::filter::Filter;
+    use crate::lines;
+    use crate::writer::Writer;
+
+    /// The head of a small block, and its section before it is compressed.
+    fn block() -> &'static ([u8; BLOCK_HEAD], Vec<u8>) {
+        static BLOCK: OnceLock<([u8; BLOCK_HEAD], Vec<u8>)> = OnceLock::new();
+        BLOCK.get_or_init(|| {
+            let mut writer = Writer::new(Vec::new(), Filter::default(), Value::Null);
+            for at in 0..20_u64 {
+                let payload = Payload::Udp(FlowId(0), at);
+                let mut packet = Packet::control(Time(at), NodeId(1), NodeId(2), 64, 540, payload);
+                packet.uid = at;
+                writer.record(Time(1000 * at), NodeId(1), &Event::Made(&packet));
+                writer.record(Time(1000 * at), NodeId(1), &Event::Sent(&packet, NodeId(2)));
+                writer.record(Time(1000 * at), NodeId(1), &Event::Queue(at as u32));
+                let next_hop = (at % 3 > 0).then_some(NodeId(2));
+                writer.record(
+                    Time(1000 * at),
+                    NodeId(1),
+                    &Event::Route { dst: NodeId(2), next_hop, hops: None },
+                );
+            }
+            let chunk = writer.finish().expect("a vector takes all");
+            let head = ChunkHead::from_bytes(chunk.first_chunk().expect("a chunk"));
+            let stored = &chunk[CHUNK_HEAD..];
+            let raw = container::unpack(&head, stored, BLOCK_HEAD, 0).expect("it is whole");
+            (*stored.first_chunk().expect("a block"), raw)
+        })
+    }
+
+    fn exported(head: &[u8; BLOCK_HEAD], raw: &[u8]) -> Result<(), RecordingError> {
+        let mut reader = Reader::open(Cursor::new(sealed(head, raw)))?;
+        lines::export(&mut reader, sink())
+    }
+
+    #[test]
+    fn a_block_that_is_sealed_again_is_read() {
+        let (head, raw) = block();
+        exported(head, raw).expect("nothing has changed");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// What stands behind the checksum may be anything: it is read, or an error, and no panic.
+        #[test]
+        fn a_hostile_section_is_an_error_or_events(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+            cut in prop::option::of(any::<prop::sample::Index>()),
+        ) {
+            let (head, raw) = block();
+            let mut raw = raw.clone();
+            for (at, byte) in changes {
+                let at = at.index(raw.len());
+                raw[at] = byte;
+            }
+            if let Some(cut) = cut {
+                raw.truncate(cut.index(raw.len()));
+            }
+            let _: Result<(), RecordingError> = exported(head, &raw);
+        }
+    }
+}

@@ -19,6 +19,7 @@ COMMANDS = Commands(
     {
         "run": "manetlab.cli.runs:run",
         "view": "manetlab.cli.views:view",
+        "recording": "manetlab.cli.recordings:app",
         "report": "manetlab.cli.reports:report",
         "demo": "manetlab.cli.demos:demo",
         "scenario": "manetlab.cli.scenarios:app",

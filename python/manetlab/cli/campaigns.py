@@ -172,7 +172,7 @@ def export(source: Path, output: Path, store: Path | None, formats: str) -> None
 @click.option("--replication", type=click.IntRange(min=0), required=True, help="Number of the replication.")
 @STORE
 @options.JSON
-@click.option("--record", type=options.PATH, help="Write the recording here, as JSON lines.")
+@options.RECORD
 @click.option(
     "--trust", is_flag=True, help="Import a protocol in Python that the store names, without asking."
 )
@@ -184,12 +184,14 @@ def repeat(
     as_json: bool,
     record: Path | None,
     trust: bool,
+    **described: Any,
 ) -> None:
     """Repeat one run of a campaign and show its result; nothing is stored."""
     from manetlab.cli.runs import show
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import check_writable
     from manetlab.running import run as run_one
 
+    to_file = options.record_to(record, described)
     if record is not None:
         check_writable(record)
     results = _results(source, store)
@@ -201,9 +203,7 @@ def repeat(
     if scenario.is_in_python and not trust:
         _ask_before_import(scenario.routing, results.store)
     with waiting("run"):
-        result = run_one(scenario, record=record is not None)
-    if record is not None and result.recording is not None:
-        write_text(record, result.recording)
+        result = run_one(scenario, record=to_file or False)
     if as_json:
         print(result.to_json())
     else:

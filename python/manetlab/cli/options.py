@@ -13,6 +13,7 @@ from manetlab.cli import choices
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.recording import RecordTo
     from manetlab.scenario import Scenario
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -215,3 +216,53 @@ def tell_warnings(found: Iterable[str]) -> None:
     """Reports on standard error what speaks against a scenario."""
     for each in found:
         print(f"warning: {each}", file=sys.stderr)
+
+
+def _numbers(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    """Numbers with commas between them."""
+    if value is None:
+        return None
+    try:
+        return tuple(int(number) for number in value.split(","))
+    except ValueError:
+        where = parameter.opts[0]
+        raise InputError("not a list of numbers", where, value, "for example 0,3,7") from None
+
+
+def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Names with commas between them."""
+    return None if value is None else tuple(name.strip() for name in value.split(","))
+
+
+RECORD = together(
+    click.option(
+        "--record", type=PATH, help="Write the recording to this file; one named .jsonl gets JSON lines."
+    ),
+    click.option("--record-nodes", metavar="0,3,…", callback=_numbers, help="Record only at these nodes."),
+    click.option(
+        "--record-flows", metavar="0,2,…", callback=_numbers, help="Record only what these flows send."
+    ),
+    click.option(
+        "--record-kinds",
+        metavar="KIND,…",
+        callback=_names,
+        help="Record only these kinds, for example frame,dropped.",
+    ),
+    click.option("--record-from", type=float, help="Record from this time on, s."),
+    click.option("--record-until", type=float, help="Record until this time, s."),
+)
+
+
+def record_to(path: Path | None, described: dict[str, Any]) -> RecordTo | None:
+    """What the options of `RECORD` ask for; takes those but the first out of ``described``."""
+    from manetlab.recording import RecordTo
+
+    parts = {name: described.pop(f"record_{name}") for name in ("nodes", "flows", "kinds", "from", "until")}
+    if path is not None:
+        times = {"from_s": parts.pop("from"), "until_s": parts.pop("until")}
+        return RecordTo(path, **parts, **times)
+    for name, value in parts.items():
+        if value is not None:
+            hint = "for example --record run.mlrec"
+            raise InputError("nothing is recorded", f"--record-{name}", "no --record", "--record FILE", hint)
+    return None

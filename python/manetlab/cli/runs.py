@@ -28,7 +28,7 @@ MAX_SEEDS = 100_000
 @options.JOBS
 @options.SET
 @options.JSON
-@click.option("--record", type=options.PATH, help="Write the recording to this file, as JSON lines.")
+@options.RECORD
 @click.option("--series", type=float, help="Record time series with this step, s.")
 @click.option(
     "--series-output", type=options.PATH, help="Write the time series to this file, .csv or .parquet."
@@ -46,10 +46,11 @@ def run(
 ) -> None:
     """Run a scenario from ns-2's files or from TOML, and show the results."""
     from manetlab.cli.progress import waiting
-    from manetlab.files import check_apart, check_writable, write_text
+    from manetlab.files import check_apart, check_writable
     from manetlab.running import run as run_one
     from manetlab.tested import after_run, before_run
 
+    to_file = options.record_to(record, described)
     if record is not None:
         check_writable(record)
     _check_series(series, series_output, as_json)
@@ -71,10 +72,8 @@ def run(
     if resolved.selection is not None:
         print(f"note: {resolved.selection.note}", file=sys.stderr)
     with waiting("run"):
-        result = run_one(resolved, record=record is not None, series_s=series)
+        result = run_one(resolved, record=to_file or False, series_s=series)
     options.tell_warnings(after_run([result]))
-    if record is not None and result.recording is not None:
-        write_text(record, result.recording)
     if series_output is not None and result.series is not None:
         from manetlab.series_files import write_series
 

@@ -1,0 +1,57 @@
+"""``manetlab recording``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from manetlab.cli import options
+from manetlab.cli.groups import Group
+
+FILE = click.argument("file", type=options.PATH, metavar="RECORDING", help="A recording of a run.")
+
+
+@click.group(cls=Group, no_args_is_help=True)
+def app() -> None:
+    """Recordings of runs."""
+
+
+@app.command()
+@FILE
+@options.JSON
+def show(file: Path, as_json: bool) -> None:
+    """Print what a recording is of, and how many events it has."""
+    from manetlab import recording
+
+    opened = recording.open(file)
+    events = sum(opened.index["events"].to_pylist())
+    last_s = max(opened.index["last_s"].to_pylist(), default=0.0)
+    if as_json:
+        told = {"complete": opened.complete, "events": events, "last_s": last_s}
+        print(json.dumps({**told, "head": {k: v for k, v in opened.head.items() if k != "tables"}}))
+        return
+    head = opened.head
+    state = "complete" if opened.complete else f"cut off after {last_s:.6g} s"
+    print(f"{file}: {head['made_by']}, {head['nodes']} nodes, {head['duration_s']:g} s, seed {head['seed']}")
+    print(f"{state}; {events} events in {len(opened.index)} blocks, {file.stat().st_size} bytes")
+
+
+@app.command()
+@FILE
+@click.option("--json-lines", is_flag=True, help="As JSON lines, the only form so far.")
+@click.option("--output", "-o", type=options.PATH, help="The file to write. [RECORDING.jsonl]")
+def export(file: Path, json_lines: bool, output: Path | None) -> None:
+    """Write a recording in another form."""
+    from manetlab import _core
+    from manetlab.errors import InputError
+    from manetlab.files import check_apart, check_writable
+
+    if not json_lines:
+        raise InputError("no form is chosen", "recording export", "no option", "--json-lines")
+    target = output or file.with_name(f"{file.name}.jsonl")
+    check_writable(target)
+    check_apart({"--output": target}, (file,))
+    _core.Recording(str(file)).export_lines(str(target))
+    print(target)

@@ -1,0 +1,356 @@
+"""Recordings of runs: what is recorded, and reading what was recorded as tables.
+
+docs/recording.md describes the files and all columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manetlab import _core
+from manetlab.errors import InputError, shown
+from manetlab.extras import require
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+KINDS = (
+    "frame",
+    "made",
+    "sent",
+    "delivered",
+    "marked",
+    "kept",
+    "dropped",
+    "route",
+    "queue",
+    "window",
+    "notice",
+    "flow",
+    "reception",
+)
+"""The kinds of events, and what became of frames at their receivers."""
+
+JSON_LINES = (".jsonl", ".json")
+"""How names of files end that are written as JSON lines."""
+
+ALL_NODES = -1
+"""The address of all nodes in tables."""
+
+_LONGEST_FRAME_S = 1.0
+"""No frame is longer on the air."""
+
+_IN_SECONDS = ("rto", "airtime")
+_NAMES = {"rate": "rate_bps", "rto": "rto_s", "airtime": "airtime_s", "length": "packets"}
+
+
+@dataclass(frozen=True)
+class RecordTo:
+    """Where a run is recorded to, and what of it.
+
+    Attributes:
+        path: The file. If its name ends in ``.jsonl`` or ``.json``, it gets JSON lines, of the whole run.
+        nodes: Only events at these nodes, and frames that are addressed to one of them.
+        flows: Only what belongs to these flows, or to none.
+        kinds: Only these, see `KINDS`.
+        from_s: Only events from this time on, s.
+        until_s: Only events before this time, s.
+    """
+
+    path: Path
+    nodes: tuple[int, ...] | None = None
+    flows: tuple[int, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    from_s: float | None = None
+    until_s: float | None = None
+
+    def to_core(self, nodes: int, flows: int, provenance: Callable[[], dict[str, Any]]) -> str:
+        """What the core is told, as JSON, for a run with so many nodes and flows.
+
+        Raises:
+            InputError: There is no such node, flow, kind or time.
+        """
+        self._check_members("nodes", self.nodes, range(nodes), f"0 to {nodes - 1}")
+        self._check_members("flows", self.flows, range(flows), f"0 to {flows - 1}")
+        self._check_members("kinds", self.kinds, KINDS, ", ".join(KINDS))
+        until_s = float("inf") if self.until_s is None else self.until_s
+        if not 0.0 <= (self.from_s or 0.0) < until_s:
+            found = f"from {self.from_s or 0.0:g} s until {until_s:g} s"
+            hint = "times count from the start of the run"
+            raise InputError(
+                "nothing would be recorded", "record: from_s, until_s", found, "0 ≤ from < until", hint
+            )
+        json_lines = self.path.suffix.lower() in JSON_LINES
+        chosen = [self.nodes, self.flows, self.kinds, self.from_s, self.until_s]
+        if json_lines and any(each is not None for each in chosen):
+            hint = "record to a file with another name, and export that: manetlab recording export"
+            wanted = "no choice of nodes, flows, kinds or times"
+            raise InputError("JSON lines hold the whole run", "record", str(self.path), wanted, hint)
+        return json.dumps(
+            {
+                "path": str(self.path),
+                "json_lines": json_lines,
+                "nodes": self.nodes,
+                "flows": self.flows,
+                "kinds": self.kinds,
+                "from_s": self.from_s,
+                "until_s": self.until_s,
+                "provenance": None if json_lines else provenance(),
+            }
+        )
+
+    def _check_members(
+        self, name: str, chosen: tuple[Any, ...] | None, known: Iterable[Any], wanted: str
+    ) -> None:
+        for each in () if chosen is None else chosen:
+            if each not in known:
+                raise InputError(f"unknown {name}", f"record: {name}", shown(each), wanted)
+
+
+class Recording:
+    """A recording that is open.
+
+    Attributes:
+        head: What the file says first: nodes, duration, ranges, flows, the filter, where it comes from.
+        complete: It is whole, and the run reached its end.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        require("notebook", "manetlab.recording")
+        self.path = Path(path)
+        self._core = _core.Recording(str(path))
+        self.head: dict[str, Any] = json.loads(self._core.head())
+        self.complete: bool = self._core.is_complete()
+        self._blocks = self._core.blocks()
+
+    @property
+    def flows(self) -> list[dict[str, Any]]:
+        """The flows as the scenario has them, with their numbers as ``id``."""
+        flows: list[dict[str, Any]] = self.head["flows"]
+        return flows
+
+    @property
+    def index(self) -> pa.Table:
+        """A row for each block: its times in s, its events and frames, its place in the file in bytes."""
+        import pyarrow as pa
+
+        names = ("offset", "stored", "first_s", "last_s", "first_event", "events", "first_frame", "frames")
+        columns = dict(zip(names, zip(*self._blocks, strict=True), strict=True)) if self._blocks else {}
+        for name in ("first_s", "last_s"):
+            columns[name] = tuple(ns * 1e-9 for ns in columns.get(name, ()))
+        return pa.table(
+            {name: pa.array(columns.get(name, ()), None if self._blocks else "int64") for name in names}
+        )
+
+    @property
+    def movement(self) -> pa.Table:
+        """Points between which nodes go straight on at constant speed: ``node``, ``time_s``, ``x``, ``y``."""
+        return _Section(self.head, *self._core.movement()).table("point")
+
+    def events(
+        self,
+        kind: str,
+        from_s: float = 0.0,
+        until_s: float = float("inf"),
+        nodes: Iterable[int] | None = None,
+    ) -> pa.Table:
+        """The events of a kind as a table, in order. Only blocks of the times that are asked for are read.
+
+        Args:
+            kind: One of `KINDS`. The rows of ``reception`` are those of the frames that start in the time.
+            from_s: From this time on, s.
+            until_s: Before this time, s.
+            nodes: Only at these nodes.
+
+        Raises:
+            InputError: There is no such kind, or the file is damaged.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if kind not in KINDS:
+            raise InputError("unknown kind of events", "events", shown(kind), ", ".join(KINDS))
+        if kind == "reception":
+            parts = [self._receptions(from_s, until_s)]
+        else:
+            parts = [section.events(kind, from_s, until_s) for section in self._sections(from_s, until_s)]
+        table = pa.concat_tables([_Section(self.head, [""], []).events(kind), *parts]).unify_dictionaries()
+        if nodes is not None:
+            table = table.filter(pc.is_in(table["node"], pa.array(sorted(nodes), "int64")))
+        return table
+
+    def tables(
+        self, kinds: Iterable[str] = KINDS, from_s: float = 0.0, until_s: float = float("inf")
+    ) -> dict[str, pa.Table]:
+        """`events` of several kinds, by kind."""
+        return {kind: self.events(kind, from_s, until_s) for kind in kinds}
+
+    def state(self, at_s: float) -> dict[str, pa.Table]:
+        """The state of the network at a time, as far as events tell it; reads one block.
+
+        Returns:
+            ``routes`` (node, destination, next hop, hops), ``queues`` (those that are not empty), ``windows``
+            and ``flows``, as they are when all events at that time have happened.
+
+        Raises:
+            InputError: The file is damaged.
+        """
+        import pyarrow as pa
+
+        number = max((n for n, block in enumerate(self._blocks) if block[2] * 1e-9 <= at_s), default=None)
+        section = _Section(self.head, [""], []) if number is None else self._section(number)
+        state = {}
+        for name, (before, kind, key, is_there) in _STATES.items():
+            empty = section.table(before)
+            # Just above the time, so that what happens at it has happened.
+            changes = section.events(kind, 0.0, (round(at_s * 1e9) + 1) * 1e-9)
+            columns = empty.column_names
+            rows = {tuple(row[k] for k in key): row for row in empty.to_pylist()}
+            for row in changes.to_pylist():
+                rows[tuple(row[k] for k in key)] = {column: row[column] for column in columns}
+            kept = [row for _, row in sorted(rows.items()) if is_there(row)]
+            state[name] = pa.Table.from_pylist(kept, empty.schema)
+        return state
+
+    def export_json_lines(self, path: str | Path) -> None:
+        """Writes all events as JSON lines.
+
+        Raises:
+            InputError: The recording is damaged, or the file cannot be written.
+        """
+        self._core.export_lines(str(path))
+
+    def _section(self, number: int) -> _Section:
+        return _Section(self.head, *self._core.block(number), first_frame=self._blocks[number][6])
+
+    def _sections(self, from_s: float, until_s: float) -> Iterator[_Section]:
+        for number, block in enumerate(self._blocks):
+            # A nanosecond more on both sides: rows are compared exactly later.
+            if block[3] + 1 >= from_s * 1e9 and block[2] - 1 < until_s * 1e9:
+                yield self._section(number)
+
+    def _receptions(self, from_s: float, until_s: float) -> pa.Table:
+        """What became of the frames that start in the time."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        empty = _Section(self.head, [""], []).table("reception")
+        frames = self.events("frame", from_s, until_s)
+        if not len(frames):
+            return empty
+        first, last = frames["number"][0], frames["number"][-1]
+        # They are told when the frame ends, which may be in a later block.
+        sections = self._sections(from_s, frames["time_s"][-1].as_py() + _LONGEST_FRAME_S)
+        all_ = pa.concat_tables([empty, *(section.table("reception") for section in sections)])
+        inside = pc.and_(pc.greater_equal(all_["frame"], first), pc.less_equal(all_["frame"], last))
+        return all_.filter(inside)
+
+
+def open(path: str | Path) -> Recording:  # noqa: A001
+    """Opens a recording.
+
+    Raises:
+        InputError: The file cannot be read or is no recording, or pyarrow is not installed.
+    """
+    return Recording(path)
+
+
+def _has_route(row: dict[str, Any]) -> bool:
+    return row["next_hop"] is not None
+
+
+_STATES: dict[str, tuple[str, str, tuple[str, ...], Callable[[dict[str, Any]], bool]]] = {
+    "routes": ("at-route", "route", ("node", "dst"), _has_route),
+    "queues": ("at-queue", "queue", ("node",), lambda row: row["packets"] > 0),
+    "windows": ("at-window", "window", ("flow",), lambda _: True),
+    "flows": ("at-flow", "flow", ("flow",), lambda _: True),
+}
+"""The parts of the state: the table at a block's head, the events that change it, what a row is about, and
+whether a row is part of it."""
+
+
+class _Section:
+    """The tables of a block, or of the movement, in Arrow's form."""
+
+    def __init__(
+        self,
+        head: dict[str, Any],
+        strings: list[str],
+        tables: list[tuple[str, int, list[tuple[str, str, bytes]]]],
+        first_frame: int = 0,
+    ) -> None:
+        self.schema = {table["name"]: table for table in head["tables"]}
+        self.strings = strings
+        self.raw = {name: {c: data for c, _, data in columns} for name, _, columns in tables}
+        self.first_frame = first_frame
+
+    def numbers(self, table: str, column: str) -> NDArray[np.uint64]:
+        """A column as it is stored; empty if the table is not there."""
+        import numpy as np
+
+        return np.frombuffer(self.raw.get(table, {}).get(column, b""), "<u8")
+
+    def table(self, name: str) -> pa.Table:
+        """A table, with the rows that it refers to in other tables."""
+        import pyarrow as pa
+
+        return pa.table(self._columns(name))
+
+    def events(self, kind: str, from_s: float = 0.0, until_s: float = float("inf")) -> pa.Table:
+        """The events of a kind in the time, with time and node."""
+        import numpy as np
+        import pyarrow as pa
+
+        if kind == "reception":
+            return self.table(kind)
+        mine = np.flatnonzero(self.numbers("event", "kind") == self.schema[kind]["id"])
+        time_ns = self.numbers("event", "time")[mine].astype(np.int64)
+        columns = {
+            "time_s": pa.array(time_ns * 1e-9),
+            "time_ns": pa.array(time_ns),
+            "node": pa.array(self.numbers("event", "node")[mine].astype(np.int64)),
+        }
+        if kind == "frame":
+            columns["number"] = pa.array(np.arange(len(mine), dtype=np.int64) + self.first_frame)
+        table = pa.table({**columns, **self._columns(kind)})
+        chosen = np.flatnonzero((time_ns >= from_s * 1e9) & (time_ns < until_s * 1e9))
+        return table if len(chosen) == len(mine) else table.take(pa.array(chosen))
+
+    def _columns(self, name: str) -> dict[str, pa.Array]:
+        import pyarrow as pa
+
+        columns: dict[str, pa.Array] = {}
+        for column in self.schema[name]["columns"]:
+            raw = self.numbers(name, column["name"])
+            if column["type"] == "row":
+                rows = pa.array(raw.astype("int64"))
+                of = self._columns(column["of"])
+                columns.update({each: values.take(rows) for each, values in of.items()})
+            else:
+                columns.update(self._column(column["name"], column["type"], raw))
+        return columns
+
+    def _column(self, name: str, kind: str, raw: NDArray[np.uint64]) -> dict[str, pa.Array]:
+        import numpy as np
+        import pyarrow as pa
+
+        if kind == "float":
+            return {_NAMES.get(name, name): pa.array(raw.view("<f8"))}
+        number = raw.astype(np.int64)
+        if kind == "time":
+            return {f"{name}_s": pa.array(number * 1e-9)}
+        if kind == "optional":
+            return {name: pa.array(number - 1, mask=number == 0)}
+        if kind == "address":
+            return {name: pa.array(np.where(number == 1, ALL_NODES, number - 2), mask=number == 0)}
+        if kind == "string":
+            places = pa.array(number.astype(np.int32))
+            return {name: pa.DictionaryArray.from_arrays(places, pa.array(self.strings, "string"))}
+        values = number * 1e-9 if name in _IN_SECONDS else number
+        return {_NAMES.get(name, name): pa.array(values)}
