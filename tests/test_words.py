@@ -41,6 +41,7 @@ QUOTING = {
     "papers-changes.md",
     "papers-full.md",
     "papers-choi.md",
+    "papers-osipov.md",
     "papers-how-to.md",
     "add-a-routing-protocol.md",
 }

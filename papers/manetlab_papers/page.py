@@ -69,8 +69,9 @@ def page(
         made: The verdicts and tables of each experiment.
         costs: What the runs of each campaign cost.
     """
+    size = "fewer runs than the papers'" if "--quick" in command else "the papers' full size"
     lines = [
-        "# Experiments at the papers' full size",
+        f"# Experiments at {size}",
         "",
         f"This page is made by `{command}`; do not edit it.",
         "[Reproducing the papers](papers-how-to.md) says how to read verdicts.",
