@@ -26,7 +26,7 @@ WORKERS ?= 1
 FUZZ_SECONDS ?= 60
 # Inputs of each target, instead of the time.
 FUZZ_RUNS ?=
-FUZZ_TARGETS := movement traffic bytes adp arp flow mac queue recording routing rtp tcp
+FUZZ_TARGETS := movement traffic bytes adp arp flow mac queue recording routing rtp stage tcp
 FUZZ_READERS := scenario campaign sessions trace store
 # Of the file system's calls, every how many-th fails once.
 FUZZ_FAULTS_EVERY ?= 5

@@ -129,3 +129,20 @@ def test_the_command_adds_rows_to_a_table(cli: Cli, tmp_path: Path) -> None:
         assert row.made_with["seeds"] == 2
         assert row.made_with["changes"]["tcp"] == {"window": 4}
         assert row.made_with["spacing_m"] == 130.0
+
+
+def test_packets_of_different_sizes_take_time_by_their_mean() -> None:
+    # Each packet takes 2 ms and 8 µs a byte over one hop, and twice as long over two.
+    sizes = {
+        Key("rfc", False, 2e6, size): chain_throughput.Row(
+            tuple(8 * size / (hops * (2e-3 + 8e-6 * size)) for hops in (1, 2)), (0.0, 0.0), {}
+        )
+        for size in (500, 1500)
+    }
+    table = chain_throughput.Table(sizes, "here")
+    found = table.of_mixed(Key("rfc", False, 2e6, 0), 800.0)
+    assert found == pytest.approx((8 * 800 / (2e-3 + 6.4e-3), 4 * 800 / (2e-3 + 6.4e-3)))
+    assert table.of_mixed(Key("rfc", False, 2e6, 0), 500.0) == pytest.approx(
+        sizes[Key("rfc", False, 2e6, 500)].throughput_bps
+    )
+    assert table.of_mixed(Key("rfc", True, 2e6, 0), 800.0) is None

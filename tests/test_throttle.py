@@ -193,3 +193,100 @@ def test_a_resolved_scenario_shows_the_rates(cli: Cli, tmp_path: Any) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["flows"][0]["throttle_bps"] == [[0.0, pytest.approx(533.9e3, rel=0.01)]]
     assert cli("scenario", "show", "scenario.toml", "--set", "throttle.mode=oracle").returncode == 0
+
+
+# The path density protocol.
+
+
+def density(**changes: Any) -> dict[str, Any]:
+    return {"mode": "density", **changes}
+
+
+TWO = [{"src": 0, "dst": 2}, {"src": 5, "dst": 3}]
+"""Two flows in a chain of six nodes, who meet in the middle."""
+
+
+@pytest.mark.parametrize("routing", ["static", "aodv", "dsr", "dsdv", "adv", "tsr"])
+@pytest.mark.parametrize("shares", ["equal", "max-min"])
+def test_sources_learn_the_oracles_rates_whatever_the_routing(routing: str, shares: str) -> None:
+    # Once a second, so that broadcasts which collide do not matter. DSDV takes its time to find all routes.
+    throttle = density(shares=shares, measure_error=True, announce_s=1.0)
+    fields = {"duration_s": 80.0, "warmup_s": 60.0, "routing": routing}
+    flows = [{**flow, "start_s": 30.0} for flow in TWO]
+    result = run(scenario(flows, nodes=6, throttle=throttle, **fields), record=True)
+    assert result.audit["balanced"]
+    for flow in result.flows:
+        assert flow["throttle_unknown_share"] == 0.0
+        assert flow["throttle_error_mean"] < 0.01, flow
+    learned = {line["flow"]: line for line in lines(result) if line["event"] == "share"}
+    assert [(learned[flow]["hops"], round(learned[flow]["share"], 6)) for flow in (0, 1)] == [
+        (2, 0.5),
+        (2, 0.5),
+    ]
+
+
+def test_announcements_are_on_the_air_and_in_the_books() -> None:
+    made = scenario(TWO, nodes=6, throttle=density(), routing="static")
+    result = run(made, record=True)
+    sent = [line for line in lines(result) if line["event"] == "sent" and line["what"] == "shares"]
+    assert len(sent) == result.totals["announcements"] == result.totals["announcements_alone"]
+    assert {line["node"] for line in sent} == {0, 1, 2, 3, 4, 5}
+    # IP's header, 8 bytes and 29 for a flow: nodes 2 and 3 carry one each. UDP's is not charged in ns-2.
+    assert {line["bytes"] for line in sent if line["node"] == 2} == {20 + 8 + 29}
+    per_node = len(sent) / 6
+    assert 30.0 / 3.0 - 1 <= per_node <= 30.0 / 2.7 + 6
+    bytes_per_s = sum(line["bytes"] for line in sent) / 30.0
+    assert result.totals["routing_bytes_per_s"] == pytest.approx(bytes_per_s)
+    assert result.audit["routing"]["made"] == len(sent)
+
+
+def test_announcements_ride_on_broadcasts_of_routing() -> None:
+    result = run(scenario(TWO, nodes=6, throttle=density(announce_s=30.0), routing="dsdv"), record=True)
+    totals = result.totals
+    assert totals["announcements"] > totals["announcements_alone"]
+    updates = [line for line in lines(result) if line["event"] == "sent" and line["what"] == "update"]
+    # Two of the same table, with and without: an announcement makes it longer by 37 bytes.
+    lengths = {line["bytes"] for line in updates}
+    assert any(length + 37 in lengths for length in lengths)
+
+
+def test_without_presets_a_busy_chain_is_smooth_and_throttled() -> None:
+    crowd = [{"src": 0, "dst": 3}, {"src": 1, "dst": 3}, {"src": 2, "dst": 3}, {"src": 3, "dst": 0}]
+    fields = {"duration_s": 60.0, "warmup_s": 20.0}
+    learned = run(scenario(crowd, throttle=density(), **fields))
+    oracle = run(scenario(crowd, throttle={"mode": "oracle"}, **fields))
+    for flow, wanted in zip(learned.flows, oracle.flows, strict=True):
+        assert flow["throughput_bps"] == pytest.approx(wanted["throughput_bps"], rel=0.1)
+
+
+def test_density_needs_to_know_what_a_flow_carries_alone() -> None:
+    with pytest.raises(InputError, match="segments of 599 bytes"):
+        scenario([{"src": 0, "dst": 1, "segment_bytes": 599}], throttle=density()).resolve()
+    own = {"src": 0, "dst": 2, "segment_bytes": 599, "alone_bps": [2e5, 1e5]}
+    result = run(scenario([own], nodes=3, throttle=density(), warmup_s=10.0))
+    assert result.totals["tcp_throughput_bps"] == pytest.approx(1e5, rel=0.03)
+    for wrong in ([], [0.0], [1e5, 1e13]):
+        with pytest.raises(InputError, match="alone_bps"):
+            scenario([{**own, "alone_bps": wrong}], throttle=density()).resolve()
+
+
+def test_rates_are_compared_only_if_that_is_asked_for() -> None:
+    plain = scenario(TWO, nodes=6, throttle=density()).resolve()
+    assert all("oracle_bps" not in flow for flow in plain.flows)
+    assert "throttle_error_mean" not in run(plain).flows[0]
+    compared = scenario(TWO, nodes=6, throttle=density(measure_error=True)).resolve()
+    oracle = scenario(TWO, nodes=6, throttle={"mode": "oracle"}).resolve()
+    for flow, wanted in zip(compared.flows, oracle.flows, strict=True):
+        assert flow["oracle_bps"] == wanted["throttle_bps"]
+    assert "announcements" not in run(oracle).totals
+
+
+def test_a_flow_that_ends_leaves_its_share_to_others() -> None:
+    # The second flow ends; its last packets lapse, and the first has the chain for itself.
+    flows = [{"src": 0, "dst": 2}, {"src": 5, "dst": 3, "stop_s": 20.0}]
+    result = run(scenario(flows, nodes=6, throttle=density(), duration_s=40.0), record=True)
+    rates = [
+        (line["t"], line["share"]) for line in lines(result) if line["event"] == "share" and not line["flow"]
+    ]
+    assert rates[-1][1] == 1.0
+    assert 20.0 + 6.0 <= rates[-1][0] <= 20.0 + 6.0 + 5.0

@@ -155,7 +155,7 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
     tables = {
-        "Every flow": {*measures.EVERY_FLOW, *measures.PATH, *measures.ROUTE, "kind"},
+        "Every flow": {*measures.EVERY_FLOW, *measures.PATH, *measures.ROUTE, *measures.COMPARED, "kind"},
         "A TCP flow": {*measures.TCP, *measures.PROGRESS},
         "A CBR flow": set(measures.CBR),
         "A flow of messages": {*measures.MESSAGES, *measures.VIDEO, *measures.RTP, "transport"},
@@ -166,6 +166,7 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
             *measures.CACHE_TOTALS,
             *measures.TSR_TOTALS,
             *measures.PROGRESS_TOTALS,
+            *measures.SHARE_TOTALS,
             *measures.MESSAGE_TOTALS,
             *measures.WEB_TOTALS,
         },

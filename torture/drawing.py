@@ -51,7 +51,7 @@ RATES_BPS = (1e6, 2e6, 5.5e6, 11e6)
 """The rates of 802.11b."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
-FROM_TABLE = ("oracle",)
+FROM_TABLE = ("oracle", "density")
 """Modes of throttling that need to know what a flow carries alone."""
 ORACLE_STEPS = 400
 """How often an oracle looks at moving nodes at most: each look takes as long as many events."""
@@ -218,6 +218,8 @@ class _Drawing:
         given["mode"] = self.throttled
         if self.throttled == "preset" and self.rng.random() < 0.5:
             given.setdefault("rate_bps", self._rate_bps())
+        if self.throttled == "density" and self.rng.random() < 0.4:
+            given["measure_error"] = True
         if "step_s" in given:
             given["step_s"] = max(given["step_s"], self.duration_s / ORACLE_STEPS)
         if self.row is not None:

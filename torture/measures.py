@@ -90,6 +90,19 @@ CONNECTION = {name: TCP[name] for name in ("eq2_goodput_bps", "backoffs")}
 PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_max": RATE_OR_NONE}
 # With a flow that is one TCP connection.
 TCP_TOTALS = {"tcp_backoffs": COUNT, "eq2_goodput_bps": RATE}
+# With the path density protocol; rates may be compared with an oracle's.
+SHARE_TOTALS = {
+    "announcements": COUNT,
+    "announcements_alone": COUNT,
+    "announcement_bytes": COUNT,
+    "throttle_error_mean": RATE_OR_NONE,
+    "throttle_error_max": RATE_OR_NONE,
+}
+COMPARED = {
+    "throttle_error_mean": RATE_OR_NONE,
+    "throttle_error_max": RATE_OR_NONE,
+    "throttle_unknown_share": SHARE_OR_NONE,
+}
 # With DSR and TSR.
 CACHE_TOTALS = {
     "routes_taken": COUNT,
@@ -275,6 +288,8 @@ def faults(result: Result) -> Iterator[str]:
             table = table | PATH
         if flow["kind"] == "tcp" and scenario["params"]["tcp"]["allowed_pause_s"] > 0.0:
             table = table | PROGRESS
+        if "throttle_unknown_share" in flow:
+            table = table | COMPARED
         if "route_missing_share" in flow:
             table = table | ROUTE
         measured = {name: value for name, value in flow.items() if name not in NAMED}
@@ -302,6 +317,8 @@ def _totals(result: Result) -> dict[str, Range]:
         table |= TSR_TOTALS
     if "tcp" in kinds and result.provenance["scenario"]["params"]["tcp"]["allowed_pause_s"] > 0.0:
         table |= PROGRESS_TOTALS
+    if result.provenance["scenario"]["params"]["throttle"]["mode"] == "density":
+        table |= SHARE_TOTALS
     return table
 
 

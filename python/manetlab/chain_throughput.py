@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,11 +94,48 @@ class Table:
         Raises:
             InputError: The table has no such row.
         """
-        if (found := self.find(key, hops)) is None:
+        return self.row(key).over(hops)
+
+    def row(self, key: Key) -> Row:
+        """The row of a key.
+
+        Raises:
+            InputError: The table has no such row.
+        """
+        if (found := self.rows.get(key)) is None:
             wanted = "; ".join(map(str, self.rows))
             hint = "measure it with `manetlab chain-throughput`, and name the table that it writes"
             raise InputError("the table of throughputs has no such row", self.where, str(key), wanted, hint)
         return found
+
+    def of_mixed(self, key: Key, mean_bytes: float) -> tuple[float, ...] | None:
+        """What a flow carries alone whose packets differ in size, over 1, 2, … hops, in bit/s.
+
+        The time between two packets of a flow alone has a part that does not depend on their length and one
+        that is proportional to it. Both follow from rows of two sizes; the throughput follows from the mean.
+
+        Args:
+            key: The key of the rows, but for the size.
+            mean_bytes: Mean payload of a packet, in bytes.
+
+        Returns:
+            The throughputs; None if there are not two rows that differ from the key in nothing but the size.
+        """
+        sizes = sorted(
+            each.segment_bytes
+            for each in self.rows
+            if replace(each, segment_bytes=0) == replace(key, segment_bytes=0)
+        )
+        if len(sizes) < 2:
+            return None
+        low, high = sizes[0], sizes[-1]
+        rows = [self.rows[replace(key, segment_bytes=size)].throughput_bps for size in (low, high)]
+        found = []
+        for low_bps, high_bps in zip(*rows, strict=False):
+            low_s, high_s = 8 * low / low_bps, 8 * high / high_bps
+            mean_s = low_s + (high_s - low_s) * (mean_bytes - low) / (high - low)
+            found.append(8 * mean_bytes / mean_s)
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The table as data for TOML."""

@@ -137,6 +137,7 @@ def _never(_: Use) -> bool:
     return False
 
 
+_THROTTLE = ("stage/density", "stage/params", "stage/throttle", "observe/shares")
 OPTIONAL: Mapping[str, Condition] = {
     **{
         f"{folder}/{name}": _routed(name)
@@ -158,7 +159,7 @@ OPTIONAL: Mapping[str, Condition] = {
         for name in ("atcp", "bansal-barua", "elfn", "none", "tcp-bus", "tcp-door", "tcp-f")
     },
     "stage/tcp_bus": _route_failure("tcp-bus"),
-    "stage/throttle": lambda use: use.throttled,
+    **{name: lambda use: use.throttled for name in _THROTTLE},
     **{name: lambda use: use.adp for name in ("transport/adp", "wire/adp", "flow/over_adp")},
     # Whatever carries messages may carry them as RTP.
     **{name: lambda use: use.rtp or use.adp or use.udp for name in ("transport/rtp", "wire/rtp", "flow/rtp")},

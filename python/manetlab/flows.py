@@ -100,8 +100,9 @@ def _field(info: Mapping[str, Any]) -> Any:
     """A field as the core declares it."""
     meaning, default = info["meaning"], REQUIRED if info["required"] else None
     match info["kind"]:
-        case "integers":
-            return list_of(meaning, value(meaning, _value(info, "integer")), least=1, default=default)
+        case "integers" | "numbers" as plural:
+            each = value(meaning, _value(info, plural.removesuffix("s")))
+            return list_of(meaning, each, least=1, default=default)
         case "tables":
             return list_of(meaning, _table(info), least=1, default=default)
         case "rows":

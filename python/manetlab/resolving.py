@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -181,8 +181,9 @@ def _flows(scenario: Scenario, movement: _core.Movement, params: Params, ends: E
 def _throttled(
     scenario: Scenario, movement: _core.Movement, params: Params, flows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The flows with the rates that an oracle gives those that have none of their own."""
-    mode = params["throttle"]["mode"]
+    """The flows with the rates of an oracle, or with what their sources need in order to learn them."""
+    throttle = params["throttle"]
+    mode = throttle["mode"]
     given = [number for number, flow in enumerate(flows) if flow.get("throttle_bps") is not None]
     if mode == "off" and given:
         where, wanted = (
@@ -191,16 +192,30 @@ def _throttled(
         )
         hint = 'set throttle.mode to "preset" to use them'
         raise InputError("the flow has rates, but throttling is off", where, "throttle_bps", wanted, hint)
-    if mode != "oracle":
+    if mode not in ("oracle", "density"):
         return flows
     from manetlab import shares
 
-    step_s = params["throttle"]["step_s"]
+    made = flows
+    if mode == "density":
+        # A flow with rates of its own needs no others.
+        alone = [
+            None if flow.get("throttle_bps") is not None else shares.alone_bps(flow, params, scenario.profile)
+            for flow in flows
+        ]
+        made = _with_missing(flows, "alone_bps", alone)
+    if mode == "density" and not throttle["measure_error"]:
+        return made
     links, profile = (params, scenario.rates or []), scenario.profile
-    found = shares.rates_over_time(movement, flows, *links, profile, scenario.duration_s, step_s)
+    found = shares.rates_over_time(movement, flows, *links, profile, scenario.duration_s, throttle["step_s"])
+    return _with_missing(made, "throttle_bps" if mode == "oracle" else "oracle_bps", found)
+
+
+def _with_missing(flows: list[dict[str, Any]], field: str, found: Sequence[Any]) -> list[dict[str, Any]]:
+    """The flows with what was found for those that do not have this field."""
     return [
-        flow if rates is None or flow.get("throttle_bps") is not None else {**flow, "throttle_bps": rates}
-        for flow, rates in zip(flows, found, strict=True)
+        flow if each is None or flow.get(field) is not None else {**flow, field: each}
+        for flow, each in zip(flows, found, strict=True)
     ]
 
 

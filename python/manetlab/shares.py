@@ -323,8 +323,7 @@ def rates_over_time(
     links = (json.dumps(params), json.dumps(rates))
     _, range_m, _ = _core.radio_ranges(links[0])
     ends = [(flow["src"], flow["dst"]) for flow in flows]
-    sizes = [payload_bytes(flow, params) for flow in flows]
-    keys = [None if size is None else Key.of(profile, params, size) for size in sizes]
+    alone: dict[int, list[float] | None] = {}
     found: list[list[tuple[float, float]]] = [[] for _ in flows]
     for time_s in _instants(movement, flows, duration_s, step_s):
         active = [is_active(flow, time_s) for flow in flows]
@@ -332,12 +331,40 @@ def rates_over_time(
         paths = {number: path for number, path in enumerate(shortest) if path is not None and active[number]}
         allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
         for number, share in allocated.items():
-            if (key := keys[number]) is None:
+            if number not in alone:
+                alone[number] = alone_bps(flows[number], params, profile)
+            if (bps := alone[number]) is None:
                 continue
-            rate_bps = float(share) * packaged().bps(key, len(paths[number]) - 1)
+            rate_bps = float(share) * bps[min(len(paths[number]) - 1, len(bps)) - 1]
             if not found[number] or found[number][-1][1] != rate_bps:
                 found[number].append((time_s, rate_bps))
     return [rates or None for rates in found]
+
+
+def alone_bps(
+    flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], profile: str
+) -> list[float] | None:
+    """What a flow carries alone over one hop, two, …, in bit/s; a share of it is a rate.
+
+    Args:
+        flow: The flow.
+        params: The parameters of all sections.
+        profile: The name of the profile, for the table of what flows carry alone.
+
+    Returns:
+        The throughputs that the flow has of its own, or those of the package's table; None for flows
+        whose packets differ in size, if the table does not have rows of two sizes.
+
+    Raises:
+        InputError: The package's table does not say what the flow carries alone.
+    """
+    if (given := flow.get("alone_bps")) is not None:
+        return list(given)
+    if (size := payload_bytes(flow, params)) is None:
+        mean_bytes = mean_payload_bytes(flow, params)
+        mixed = packaged().of_mixed(Key.of(profile, params, round(mean_bytes)), mean_bytes)
+        return None if mixed is None else list(mixed)
+    return list(packaged().row(Key.of(profile, params, size)).throughput_bps)
 
 
 def _instants(
@@ -363,6 +390,29 @@ def payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any
         given = flow.get("segment_bytes")
         return int(params["tcp"]["segment_bytes"] if given is None else given)
     return int(flow["bytes"]) if "bytes" in flow else None
+
+
+def mean_payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]) -> float:
+    """The mean payload of the packets of a flow, in bytes; of video by the mean lengths of its frames."""
+    if (size := payload_bytes(flow, params)) is not None:
+        return float(size)
+    if flow["kind"] == "adp":
+        return float(params["adp"]["packet_bytes"])
+    transport = flow.get("transport", "udp")
+    most = math.inf
+    if transport == "tcp":
+        most = params["tcp"]["segment_bytes"]
+    elif flow["kind"] == "video" and params["video"]["packet_bytes"]:
+        most = params["video"]["packet_bytes"]
+    lengths = _frames(params["video"]) if flow["kind"] == "video" else [each[1] for each in flow["packets"]]
+    return float(sum(lengths)) / sum(math.ceil(each / most) or 1 for each in lengths)
+
+
+def _frames(video: Mapping[str, Any]) -> list[float]:
+    """The mean lengths of the frames of a group of pictures, in bytes."""
+    spacing = video["b_frames"] + 1
+    kinds = ["i", *("b" if place % spacing else "p" for place in range(1, video["gop_frames"]))]
+    return [float(video[f"{kind}_mean_bytes"]) for kind in kinds]
 
 
 def _with_rate(share: FlowShare, resolved: Resolved, table: Table) -> FlowShare:

@@ -243,6 +243,7 @@ mod tests {
             payload,
             ecn: Ecn::NotEct,
             routing_header: None,
+            announcement: None,
         });
         Outgoing { to: dst, body }
     }

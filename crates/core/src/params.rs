@@ -157,6 +157,14 @@ impl ParamValue for Vec<u64> {
     }
 }
 
+impl ParamValue for Vec<f64> {
+    const KIND: &'static str = "numbers";
+    fn outside(&self, low: f64, high: f64) -> Option<(String, f64)> {
+        let place = self.iter().position(|number| !(low..=high).contains(number))?;
+        Some((format!("[{place}]"), self[place]))
+    }
+}
+
 /// Declares an enum that is a parameter's type: `choices! { /// doc pub enum Name { /// doc A = "a", … } }`.
 macro_rules! choices {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {

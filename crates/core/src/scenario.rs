@@ -199,6 +199,8 @@ mod tests {
                 start_s: 1.0,
                 stop_s: None,
                 throttle_bps: None,
+                alone_bps: None,
+                oracle_bps: None,
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
             rates: Vec::new(),

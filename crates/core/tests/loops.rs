@@ -17,7 +17,16 @@ fn network(routing: RoutingKind, params: Params, seed: u64) -> Scenario {
     let movement = waypoint::generate(&field, Span::from_secs(DURATION_S), &Streams::new(seed, 0));
     let cbr = |src: u32| {
         let kind = FlowKind::Cbr { bytes: 512, interval_s: 0.2, random: false, max_packets: None };
-        Flow { src, dst: src + 12, start_s: 1.0 + f64::from(src), stop_s: None, throttle_bps: None, kind }
+        Flow {
+            src,
+            dst: src + 12,
+            start_s: 1.0 + f64::from(src),
+            stop_s: None,
+            throttle_bps: None,
+            alone_bps: None,
+            oracle_bps: None,
+            kind,
+        }
     };
     Scenario {
         duration_s: DURATION_S,

@@ -23,7 +23,16 @@ const BACKOFFS: f64 = 32.0;
 /// One sender that always has a packet for its neighbour.
 fn one_hop(payload: u32, mac: MacParams) -> Scenario {
     let kind = FlowKind::Cbr { bytes: payload, interval_s: 2e-4, random: false, max_packets: None };
-    let flow = Flow { src: 0, dst: 1, start_s: 0.0, stop_s: None, throttle_bps: None, kind };
+    let flow = Flow {
+        src: 0,
+        dst: 1,
+        start_s: 0.0,
+        stop_s: None,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    };
     let mut scenario = Scenario { warmup_s: 1.0, ..chain(1, vec![flow], RUN_S + 1.0) };
     // One metre: what propagation takes is not in the closed form.
     scenario.movement[1] = Trajectory::fixed(1.0, 0.0);

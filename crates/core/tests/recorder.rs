@@ -20,7 +20,7 @@ use manetlab_core::wire::mac::FrameKind;
 use common::chain;
 
 fn flow(src: u32, dst: u32, kind: FlowKind) -> Flow {
-    Flow { src, dst, start_s: 0.5, stop_s: None, throttle_bps: None, kind }
+    Flow { src, dst, start_s: 0.5, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
 }
 
 fn tcp(src: u32, dst: u32) -> Flow {

@@ -15,7 +15,16 @@ const OVERHEAD: u32 = 28;
 const RTP: u32 = 12;
 
 fn flow(kind: FlowKind) -> Flow {
-    Flow { src: 0, dst: 2, start_s: 1.0, stop_s: Some(40.0), throttle_bps: None, kind }
+    Flow {
+        src: 0,
+        dst: 2,
+        start_s: 1.0,
+        stop_s: Some(40.0),
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    }
 }
 
 fn over_two_hops(kind: FlowKind) -> Scenario {

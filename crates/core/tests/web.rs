@@ -21,7 +21,16 @@ fn cycle(think_s: f64, request_bytes: u64, replies_bytes: &[u64]) -> WebCycle {
 }
 
 fn session(src: u32, dst: u32, cycles: Vec<WebCycle>) -> Flow {
-    Flow { src, dst, start_s: 1.0, stop_s: None, throttle_bps: None, kind: FlowKind::Web { cycles } }
+    Flow {
+        src,
+        dst,
+        start_s: 1.0,
+        stop_s: None,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind: FlowKind::Web { cycles },
+    }
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {

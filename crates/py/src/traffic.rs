@@ -105,7 +105,16 @@ pub(crate) fn draw_web_sessions(
     let start_s = warmup_s + params.after_warmup_s;
     let flow = |plan: WebPlan| {
         let kind = FlowKind::Web { cycles: plan.cycles };
-        Flow { src: plan.client, dst: plan.server, start_s, stop_s: None, throttle_bps: None, kind }
+        Flow {
+            src: plan.client,
+            dst: plan.server,
+            start_s,
+            stop_s: None,
+            throttle_bps: None,
+            alone_bps: None,
+            oracle_bps: None,
+            kind,
+        }
     };
     json(&plans.into_iter().map(flow).collect::<Vec<_>>())
 }
@@ -130,6 +139,8 @@ fn flow_of(spec: &FlowSpec) -> Flow {
         start_s: seconds(spec.start),
         stop_s: spec.stop.map(seconds),
         throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
         kind,
     }
 }

@@ -114,6 +114,12 @@ impl Block<'_> {
                 flow: at(0) as u32,
                 step: self.named(table, 1, row, &FlowStep::ALL, |step| step.name().into())?,
             },
+            schema::SHARE => RecordKind::Share {
+                flow: at(0) as u32,
+                hops: at(1) as u8,
+                share: f64::from_bits(at(2)),
+                rate_bps: f64::from_bits(at(3)),
+            },
             _ => return Err(self.fault("an event is of no known kind")),
         })
     }

@@ -224,6 +224,11 @@ impl Encoder {
                 self.table(schema::FLOW).push([flow.into(), step]);
                 schema::FLOW
             }
+            RecordKind::Share { flow, hops, share, rate_bps } => {
+                let row = [flow.into(), hops.into(), share.to_bits(), rate_bps.to_bits()];
+                self.table(schema::SHARE).push(row);
+                schema::SHARE
+            }
             RecordKind::Notice(notice) => {
                 let (name, detail) = notice_names(notice);
                 let row = [self.strings.of(name), address(notice.dst()), self.strings.of(detail)];

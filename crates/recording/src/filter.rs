@@ -84,7 +84,7 @@ impl Filter {
 fn flow_of(event: &Event<'_>) -> Option<u32> {
     let flow = match event {
         Event::Frame(Sending { packet, .. }) => packet.and_then(|packet| packet.flow),
-        Event::Window { flow, .. } | Event::Flow(flow, _) => Some(*flow),
+        Event::Window { flow, .. } | Event::Share { flow, .. } | Event::Flow(flow, _) => Some(*flow),
         Event::Made(packet)
         | Event::Sent(packet, _)
         | Event::Arrived(packet, _)

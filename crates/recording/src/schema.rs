@@ -79,6 +79,7 @@ tables! {
     WINDOW = 10 "window" { "flow": Uint, "cwnd": Float, "ssthresh": Float, "rto": Uint }
     NOTICE = 11 "notice" { "notice": Text, "dst": Address, "detail": Text }
     FLOW = 12 "flow" { "flow": Uint, "step": Text }
+    SHARE = 13 "share" { "flow": Uint, "hops": Uint, "share": Float, "rate": Float }
     RECEPTION = 32 "reception" { "frame": Uint, "node": Uint, "outcome": Text }
     SHAPE = 33 "shape" { "kind": Text, "for": Text, "rate": Float, "bytes": Uint, "airtime": Uint }
     PACKET = 34 "packet" {
@@ -101,7 +102,7 @@ tables! {
 }
 
 /// The highest number of a kind of events.
-pub(crate) const LAST_EVENT_KIND: u16 = FLOW;
+pub(crate) const LAST_EVENT_KIND: u16 = SHARE;
 
 /// The table with this number.
 pub fn table(id: u16) -> Option<&'static TableInfo> {

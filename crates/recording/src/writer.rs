@@ -224,6 +224,7 @@ fn kind_of(event: &Event<'_>) -> u16 {
         Event::Window { .. } => schema::WINDOW,
         Event::Notice(_) => schema::NOTICE,
         Event::Flow(..) => schema::FLOW,
+        Event::Share { .. } => schema::SHARE,
         Event::Arrived(..) | Event::ArpDropped(..) => 63,
     }
 }

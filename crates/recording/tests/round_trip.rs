@@ -11,6 +11,7 @@ use manetlab_core::network::{Options, run, run_recorded};
 use manetlab_core::observe::{Record, RecordKind, Recorder, Recorders};
 use manetlab_core::profile::profile;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::stage::ThrottleMode;
 use manetlab_recording::{Filter, Reader, RecordingError, Writer, lines, records};
 use proptest::prelude::*;
 
@@ -18,7 +19,16 @@ use proptest::prelude::*;
 fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
     let field = WaypointParams { nodes: 20, width_m: 800.0, height_m: 400.0, ..WaypointParams::default() };
     let movement = waypoint::generate(&field, Span::from_secs(duration_s), &Streams::new(7, 0));
-    let flow = |src, dst, kind| Flow { src, dst, start_s: 0.5, stop_s: None, throttle_bps: None, kind };
+    let flow = |src, dst, kind| Flow {
+        src,
+        dst,
+        start_s: 0.5,
+        stop_s: None,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    };
     let tcp = FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) };
     let cbr = FlowKind::Cbr { bytes: 512, interval_s: 0.05, random: false, max_packets: None };
     Scenario {
@@ -62,7 +72,12 @@ fn all_records(bytes: &[u8]) -> Vec<Record> {
 #[test]
 fn the_lines_of_a_file_are_those_of_the_recording_in_memory() {
     for routing in [RoutingKind::Aodv, RoutingKind::Dsr, RoutingKind::Dsdv, RoutingKind::Tsr] {
-        let scenario = scenario(routing, 40.0);
+        let mut scenario = scenario(routing, 40.0);
+        if routing == RoutingKind::Dsr {
+            // Sources learn their shares.
+            scenario.params.throttle.mode = ThrottleMode::Density;
+            scenario.flows.iter_mut().for_each(|flow| flow.alone_bps = Some(vec![5e5, 2e5]));
+        }
         let in_memory = run(&scenario, true).expect("it runs").recording.expect("it was asked for");
         let mut writer =
             Writer::new(Vec::new(), Filter::default(), serde_json::Value::Null).with_block_events(4000);
@@ -75,6 +90,7 @@ fn the_lines_of_a_file_are_those_of_the_recording_in_memory() {
         let mut exported = Vec::new();
         lines::export(&mut reader, &mut exported).expect("the file is whole");
         let text = in_memory.to_json_lines();
+        assert_eq!(text.contains("\"event\":\"share\""), routing == RoutingKind::Dsr);
         // What was still on the air at the end is told by none of the three.
         for ((a, b), c) in
             text.lines().zip(exported.split(|b| *b == b'\n')).zip(streamed.split(|b| *b == b'\n'))

@@ -18,19 +18,21 @@ mod link;
 mod mac;
 mod params;
 mod routing;
+mod stage;
 mod transport;
 
 pub use flow::flow;
 pub use link::{arp, queue};
 pub use mac::mac;
 pub use routing::routing;
+pub use stage::stage;
 pub use transport::{adp, rtp, tcp};
 
 /// A state machine's target: its name, and what it does with bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("adp", adp),
     ("arp", arp),
     ("flow", flow),
@@ -38,5 +40,6 @@ pub const TARGETS: [Target; 8] = [
     ("queue", queue),
     ("routing", routing),
     ("rtp", rtp),
+    ("stage", stage),
     ("tcp", tcp),
 ];

@@ -54,7 +54,16 @@ fn changed(input: &mut Input<'_>, info: &ParamInfo) -> Value {
 
 /// A scenario of two nodes with these parameters and at most one flow; none if they contradict each other.
 pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f64>) -> Option<Scenario> {
-    let flow = kind.map(|kind| Flow { src: 0, dst: 1, start_s: 0.5, stop_s, throttle_bps: None, kind });
+    let flow = kind.map(|kind| Flow {
+        src: 0,
+        dst: 1,
+        start_s: 0.5,
+        stop_s,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    });
     let scenario = Scenario {
         duration_s: 1e5,
         warmup_s: 1.0,

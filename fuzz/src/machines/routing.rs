@@ -301,6 +301,7 @@ impl Bench {
             payload: transport(self.now, input),
             ecn: Ecn::NotEct,
             routing_header: None,
+            announcement: None,
         }
     }
 

@@ -68,7 +68,16 @@ impl Pair {
             replication: 0,
             routing: RoutingKind::Static,
             params: profile("rfc").expect("the profile exists"),
-            flows: vec![FlowSpec { src: 0, dst: 1, start_s: 1.0, stop_s, throttle_bps: None, kind }],
+            flows: vec![FlowSpec {
+                src: 0,
+                dst: 1,
+                start_s: 1.0,
+                stop_s,
+                throttle_bps: None,
+                alone_bps: None,
+                oracle_bps: None,
+                kind,
+            }],
             rates: Vec::new(),
             movement: Vec::new(),
         };

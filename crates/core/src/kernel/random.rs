@@ -31,6 +31,8 @@ pub enum Purpose {
     Queue = 7,
     /// When the senders of flows report.
     Reports = 8,
+    /// When nodes announce the flows that they carry.
+    Shares = 9,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

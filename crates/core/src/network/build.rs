@@ -14,6 +14,7 @@ use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
+use super::stage::announcement_headers;
 use super::watch::Watch;
 use super::{Network, Options, Station, Target};
 
@@ -61,6 +62,7 @@ impl<'r> Network<'r> {
             sampler: Sampler::new(options.series_step),
             stages: Vec::new(),
             throttles: Vec::new(),
+            announcement_headers: announcement_headers(params),
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),

@@ -174,6 +174,8 @@ struct Network<'r> {
     stages: Vec<StageNode>,
     /// Every node's throttles; empty in networks that need none.
     throttles: Vec<StageNode>,
+    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
+    announcement_headers: Option<u32>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<flow::Action>,
@@ -298,6 +300,9 @@ impl Network<'_> {
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));
+            if self.announcement_headers.is_some() {
+                self.show_received(node, packet, from);
+            }
         }
         if let Body::Ip(packet) = &*body
             && packet.dst.is_broadcast()
@@ -310,6 +315,10 @@ impl Network<'_> {
         let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else {
             return self.break_off(NodeId(node), "something else than an IP packet goes up to routing");
         };
+        if packet.only_announces() {
+            return self.audit.consume(&packet);
+        }
+        packet.take_announcement();
         packet.hops = packet.hops.saturating_add(1);
         self.with_stage(node, |stage, now, out| stage.handle_incoming(now, &mut packet, out));
         self.with_routing(node, |routing, now, actions| {
@@ -392,7 +401,12 @@ impl Network<'_> {
         self.stations[node as usize].queue.flush(neighbour, &mut taken);
         self.watch_queue(node);
         for outgoing in taken {
-            if let Body::Ip(packet) = outgoing.body {
+            if let Body::Ip(packet) = &outgoing.body
+                && packet.only_announces()
+            {
+                // It is not routing's, and stays.
+                self.enqueue(node, outgoing);
+            } else if let Body::Ip(packet) = outgoing.body {
                 self.with_routing(node, |routing, now, actions| {
                     routing.handle_flushed(now, packet, neighbour, actions);
                 });
@@ -403,7 +417,10 @@ impl Network<'_> {
     // Link layer.
 
     /// IP hands a packet down: through ARP, if its next hop must be resolved, to the interface queue.
-    fn send_down(&mut self, node: u32, packet: Packet, next_hop: NodeId) {
+    fn send_down(&mut self, node: u32, mut packet: Packet, next_hop: NodeId) {
+        if self.announcement_headers.is_some() {
+            self.show_sent(node, &mut packet, next_hop);
+        }
         if !packet.is_data() {
             self.meter.routing_sent(self.now, packet.bytes);
         } else if let Some(header) = &packet.routing_header {

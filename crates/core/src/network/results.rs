@@ -42,6 +42,7 @@ impl Network<'_> {
             routes: self.meter.cached_routes.totals(),
             holds: self.meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
+            shares: self.meter.shares.totals(),
             costs: CostTotals::of(costs.into_iter(), self.meter.air()),
         };
         let drops = self.meter.drop_counts();
@@ -67,6 +68,7 @@ impl Network<'_> {
             cost: FlowCost::default(),
             path: None,
             route: self.routes.measures(self.end, FlowId(id)),
+            rates: self.meter.shares.of(FlowId(id)),
         }
     }
 

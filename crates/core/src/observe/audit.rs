@@ -208,6 +208,7 @@ mod tests {
             payload: Payload::Udp(FlowId(0), 0),
             ecn: Ecn::NotEct,
             routing_header: None,
+            announcement: None,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::wire::{FlowId, NodeId, Packet, Payload, adp};
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
     CachedRoutes, CbrMeasures, ConnectionMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount,
-    Outage, Outages, RunningCounts, TcpMeasures, Totals,
+    Outage, Outages, RunningCounts, ShareLog, TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -57,6 +57,8 @@ pub struct Meter {
     pub outages: Outages,
     /// What became of routes from caches.
     pub cached_routes: CachedRoutes,
+    /// Rates that sources learned from announcements.
+    pub shares: ShareLog,
     end: Time,
 }
 
@@ -77,6 +79,7 @@ impl Meter {
             running: running.then(Box::default),
             outages: Outages::new(running),
             cached_routes: CachedRoutes::default(),
+            shares: ShareLog::default(),
             end,
         }
     }
@@ -204,6 +207,13 @@ impl Meter {
         if self.in_window(now) {
             self.routing_packets += 1;
             self.routing_bytes += u64::from(bytes);
+        }
+    }
+
+    /// A node announces its flows, in a packet of its own or not.
+    pub fn announced(&mut self, now: Time, bytes: u32, is_alone: bool) {
+        if self.in_window(now) {
+            self.shares.announced(bytes, is_alone);
         }
     }
 

@@ -18,6 +18,7 @@ mod recording;
 pub mod returns;
 mod routes;
 mod series;
+mod shares;
 mod statistics;
 mod web;
 
@@ -37,6 +38,7 @@ pub use recording::{
 };
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
+pub use shares::{RateMeasures, ShareLog, ShareTotals};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;
@@ -76,6 +78,9 @@ pub struct FlowResult {
     /// The route that its source held; left out where that is not measured.
     #[serde(flatten)]
     pub route: Option<RouteMeasures>,
+    /// How far its rates are from an oracle's; left out where that is not measured.
+    #[serde(flatten)]
+    pub rates: Option<RateMeasures>,
 }
 
 /// What is measured of one TCP connection, whatever it carries.
@@ -298,6 +303,9 @@ pub struct RunTotals {
     /// What is measured of the progress of TCP flows; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressTotals>,
+    /// What nodes announced of their flows; left out where they announce nothing.
+    #[serde(flatten)]
+    pub shares: Option<ShareTotals>,
     /// What the data cost at the MAC.
     #[serde(flatten)]
     pub costs: CostTotals,

@@ -95,6 +95,17 @@ pub enum Event<'a> {
         /// Retransmission time-out.
         rto: Span,
     },
+    /// The source of a flow has learned another rate.
+    Share {
+        /// The flow.
+        flow: FlowId,
+        /// Length of its path.
+        hops: u8,
+        /// Its share.
+        share: f64,
+        /// The rate, bit/s of payload.
+        rate_bps: f64,
+    },
     /// Routing told the other layers something.
     Notice(Notice),
     /// A flow begins, ends or meets a retransmission time-out; the node is its source.

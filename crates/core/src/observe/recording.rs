@@ -96,6 +96,17 @@ pub enum RecordKind {
         /// What happens.
         step: FlowStep,
     },
+    /// A source has learned another rate for its flow.
+    Share {
+        /// The flow.
+        flow: u32,
+        /// Length of its path.
+        hops: u8,
+        /// Its share.
+        share: f64,
+        /// The rate, bit/s of payload.
+        rate_bps: f64,
+    },
 }
 
 /// What a recording says of a packet.
@@ -184,6 +195,9 @@ impl RecordKind {
             Event::Route { dst, next_hop, hops } => RecordKind::Route { dst, next_hop, hops },
             Event::Window { flow, cwnd, ssthresh, rto } => {
                 RecordKind::Window { flow: flow.0, cwnd, ssthresh, rto }
+            }
+            Event::Share { flow, hops, share, rate_bps } => {
+                RecordKind::Share { flow: flow.0, hops, share, rate_bps }
             }
             Event::Notice(notice) => RecordKind::Notice(notice),
             Event::Flow(flow, step) => RecordKind::Flow { flow: flow.0, step },
@@ -338,6 +352,9 @@ fn line(record: &Record, text: &mut String) -> std::fmt::Result {
             rto.as_secs()
         )?,
         RecordKind::Flow { flow, step } => write!(text, ",\"flow\":{flow},\"step\":\"{}\"", step.name())?,
+        RecordKind::Share { flow, hops, share, rate_bps } => {
+            write!(text, ",\"flow\":{flow},\"hops\":{hops},\"share\":{share},\"rate_bps\":{rate_bps}")?;
+        }
     }
     text.push_str("}\n");
     Ok(())
@@ -359,6 +376,7 @@ fn name(kind: &RecordKind) -> &'static str {
         RecordKind::Notice(Notice::Hold { .. }) => "hold",
         RecordKind::Window { .. } => "window",
         RecordKind::Flow { .. } => "flow",
+        RecordKind::Share { .. } => "share",
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         payload: Payload::Udp(FlowId(0), uid),
         ecn: Ecn::NotEct,
         routing_header: None,
+        announcement: None,
     }
 }
 

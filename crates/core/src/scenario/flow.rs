@@ -58,6 +58,12 @@ pub struct Flow {
     /// The rates that its source throttles its data to: from when on in s, and bit/s of payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle_bps: Option<Vec<(f64, f64)>>,
+    /// What it carries alone over a path of one hop, two, …, in bit/s of payload; longer paths have the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_bps: Option<Vec<f64>>,
+    /// The rates that an oracle gives it, as [`Flow::throttle_bps`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oracle_bps: Option<Vec<(f64, f64)>>,
     /// What it sends.
     #[serde(flatten)]
     pub kind: FlowKind,
@@ -224,6 +230,8 @@ impl Flow {
         field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
         field_info!(stop_s: Option<f64>, "s", "When the source stops making new data; with the run if not given."),
         field_info!(throttle_bps: Option<Vec<(f64, f64)>>, "", "The rates that the source throttles the flow's data to, with `throttle.mode` on."),
+        field_info!(alone_bps: Option<Vec<f64>>, "bit/s", "What the flow carries alone over a path of one hop, two, …, of payload; longer paths have the last. With `throttle.mode` density; from the packaged table if not given.", [RATES.0, RATES.1]),
+        field_info!(oracle_bps: Option<Vec<(f64, f64)>>, "", "The rates with which `throttle.measure_error` compares those that the source has learned; made for each flow if not given."),
     ];
 
     /// Checks everything that can be wrong with a flow in a network of `nodes` for `duration_s`.
@@ -248,7 +256,10 @@ impl Flow {
             let wanted = format!("a time after the flow's start, {} s", self.start_s);
             return Err((About::Times, "stop_s".to_owned(), stop_s.to_string(), wanted));
         }
-        if let Some(wrong) = self.throttle_bps.as_deref().and_then(unusable_rate) {
+        let lists = [("throttle_bps", &self.throttle_bps), ("oracle_bps", &self.oracle_bps)];
+        let rates = lists.iter().find_map(|(field, rates)| unusable_rate(field, rates.as_deref()?));
+        let alone = || self.alone_bps.as_deref().and_then(unusable_alone);
+        if let Some(wrong) = rates.or_else(alone) {
             return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
         }
         let wrong = self.kind.outside().or_else(|| match &self.kind {
@@ -277,11 +288,26 @@ fn unusable_cycle(cycles: &[WebCycle]) -> Option<Outside> {
     })
 }
 
-/// The first rate that a source cannot be throttled to.
-fn unusable_rate(rates: &[(f64, f64)]) -> Option<Outside> {
+/// The first throughput that a flow cannot have.
+fn unusable_alone(alone_bps: &[f64]) -> Option<Outside> {
+    if alone_bps.is_empty() {
+        let wanted = "at least one throughput".to_owned();
+        return Some(Outside { field: "alone_bps".to_owned(), found: "none".to_owned(), wanted });
+    }
+    let place = alone_bps.iter().position(|bps| !(RATES.0..=RATES.1).contains(bps))?;
+    let wanted = format!("from {} to {} bit/s", RATES.0, RATES.1);
+    Some(Outside {
+        field: format!("alone_bps[{place}]"),
+        found: format!("{} bit/s", alone_bps[place]),
+        wanted,
+    })
+}
+
+/// The first rate of a field that a source cannot be throttled to.
+fn unusable_rate(field: &str, rates: &[(f64, f64)]) -> Option<Outside> {
     if rates.is_empty() {
         let wanted = "at least one rate".to_owned();
-        return Some(Outside { field: "throttle_bps".to_owned(), found: "none".to_owned(), wanted });
+        return Some(Outside { field: field.to_owned(), found: "none".to_owned(), wanted });
     }
     let mut latest_s = 0.0;
     rates.iter().enumerate().find_map(|(place, &(from_s, rate_bps))| {
@@ -294,7 +320,7 @@ fn unusable_rate(rates: &[(f64, f64)]) -> Option<Outside> {
             latest_s = from_s;
             return None;
         };
-        Some(Outside { field: format!("throttle_bps[{place}]"), found, wanted })
+        Some(Outside { field: format!("{field}[{place}]"), found, wanted })
     })
 }
 

@@ -12,19 +12,25 @@
 //! kept and shown by [`Stage::kept`] until it goes out in exactly one action. The packet audit checks this in
 //! every run.
 
+mod density;
+mod params;
 mod tcp_bus;
 #[cfg(test)]
 mod tests;
 mod throttle;
 
+use std::sync::Arc;
+
 use crate::drops::DropReason;
-use crate::kernel::Time;
+use crate::kernel::{Stream, Time};
 use crate::routing::Notice;
 use crate::transport::tcp::{RouteFailureScheme, TcpParams};
+use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, FlowId, NodeId, Packet};
 
-pub use throttle::{Rates, ThrottleMode, ThrottleParams};
+pub use params::{Sharing, ThrottleMode, ThrottleParams};
+pub use throttle::{OwnFlow, Rates};
 
 use tcp_bus::TcpBus;
 use throttle::Throttle;
@@ -47,6 +53,19 @@ pub enum StageAction {
     },
     /// The packet is kept no longer, for this reason.
     Drop(Packet, DropReason),
+    /// Send this to all neighbours in a packet of its own.
+    Announce(Arc<Announcement>),
+    /// A flow of this node has another rate from now on.
+    Rate {
+        /// The flow.
+        flow: FlowId,
+        /// Length of its path.
+        hops: u8,
+        /// Its share.
+        share: f64,
+        /// The rate, bit/s of payload.
+        rate_bps: f64,
+    },
 }
 
 /// One node's stage. See the module's head. The defaults let everything pass.
@@ -84,6 +103,28 @@ pub trait Stage: Send {
     /// Routing tells the other layers something.
     fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<StageAction>) {}
 
+    /// A packet of a flow, on its way from the flow's source to its destination, goes to a neighbour, or to
+    /// all.
+    fn handle_sent(&mut self, _now: Time, _flow: FlowKey, _to: NodeId, _out: &mut Vec<StageAction>) {}
+
+    /// A packet of a flow, on its way from the flow's source to its destination, came from a neighbour.
+    fn handle_received(&mut self, _now: Time, _flow: FlowKey, _from: NodeId, _out: &mut Vec<StageAction>) {}
+
+    /// A neighbour has announced its flows.
+    fn handle_announcement(
+        &mut self,
+        _now: Time,
+        _from: NodeId,
+        _announcement: &Arc<Announcement>,
+        _out: &mut Vec<StageAction>,
+    ) {
+    }
+
+    /// A message of the routing protocol goes to all neighbours. Returns what shall go with it.
+    fn handle_broadcast(&mut self, _now: Time, _out: &mut Vec<StageAction>) -> Option<Arc<Announcement>> {
+        None
+    }
+
     /// The deadline of [`Stage::next_timeout`] has come.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>);
 
@@ -100,12 +141,14 @@ pub fn tcp_bus(node: NodeId, params: &TcpParams) -> Option<Box<dyn Stage>> {
     has_part.then(|| Box::new(TcpBus::new(node, params)) as Box<dyn Stage>)
 }
 
-/// The throttles of a node whose own flows have these rates; none if nothing is throttled anywhere.
+/// The throttles of a node with these own flows; none if nothing is throttled anywhere.
 pub fn throttle(
+    node: NodeId,
     params: &ThrottleParams,
     udp_header_bytes: u32,
-    flows: Vec<(FlowId, Rates)>,
+    flows: Vec<OwnFlow>,
+    stream: Stream,
 ) -> Option<Box<dyn Stage>> {
     let is_on = params.mode != ThrottleMode::Off;
-    is_on.then(|| Box::new(Throttle::new(params, udp_header_bytes, flows)) as Box<dyn Stage>)
+    is_on.then(|| Box::new(Throttle::new(node, params, udp_header_bytes, flows, stream)) as Box<dyn Stage>)
 }

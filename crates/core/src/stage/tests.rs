@@ -137,6 +137,7 @@ fn said(action: StageAction) -> Said {
                 other => panic!("not a notification about {DST:?}: {other:?}"),
             }
         }
+        other => panic!("not of TCP-BuS: {other:?}"),
     }
 }
 

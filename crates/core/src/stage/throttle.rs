@@ -5,55 +5,46 @@
 //! with the payload of the packet that goes first as MSS. What must wait does so in a queue of the flow's
 //! own. Rates may change with time.
 //!
-//! **Not implemented.** How the source learns of its rate: it is preset, or an oracle says it. The paper's
-//! own experiments preset it (§III).
+//! How the source learns of its rate: it is preset, as in the paper's own experiments (§III), or an oracle
+//! says it, or nodes tell each other of the flows that they carry (`density.rs`).
 //!
 //! **Deviations**: docs/models/throttling.md.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use super::density::Density;
+use super::params::{ThrottleMode, ThrottleParams};
 use super::{Stage, StageAction};
 use crate::drops::DropReason;
-use crate::kernel::{Span, Time};
-use crate::params::{choices, params};
+use crate::kernel::{Span, Stream, Time};
+use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::tcp::Segment;
-use crate::wire::{FlowId, IP_HEADER_BYTES, Packet, Payload, adp};
-
-choices! {
-    /// Who says how fast sources may send.
-    pub enum ThrottleMode {
-        /// Nobody: nothing is throttled.
-        Off = "off",
-        /// The scenario: each flow's own rates, or `rate_bps`.
-        Preset = "preset",
-        /// An oracle that knows the topology: max-min fair rates along shortest paths, which follow the
-        /// nodes.
-        Oracle = "oracle",
-    }
-}
-
-params! {
-    /// Parameters of ingress throttling.
-    pub struct ThrottleParams in "throttle" {
-        /// Who says how fast sources may send.
-        mode: ThrottleMode = ThrottleMode::Off, "", "Osipov and Tschudin 2006 §III";
-        /// With preset rates: the rate of flows that have none of their own, in payload; zero: they are not
-        /// throttled.
-        rate_bps: f64 = 0.0, "bit/s", "Osipov and Tschudin 2006, equation 1", [0.0, 1e12];
-        /// How many packets of a flow may wait at its source. The paper does not say.
-        queue_packets: u32 = 50, "packet", "ns-2 queue limit", [1.0, 1e6];
-        /// How often the oracle looks at the topology.
-        step_s: f64 = 1.0, "s", "the step of `manetlab scenario report`", [0.01, 1e6];
-    }
-}
+use crate::wire::{FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, adp};
 
 /// The rates of one flow, bit/s of payload, each from a time on; in order of time, and all above zero.
 pub type Rates = Vec<(Time, f64)>;
 
+/// What is known of a flow that begins at a node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OwnFlow {
+    /// The flow.
+    pub flow: FlowId,
+    /// Its destination.
+    pub dst: NodeId,
+    /// Its rates, if they are known before the run.
+    pub rates: Option<Rates>,
+    /// What it carries alone over one hop, two, …, bit/s of payload; nothing if that is not known.
+    pub alone_bps: Vec<f64>,
+}
+
 /// A flow that begins at this node.
 struct Throttled {
     flow: FlowId,
+    dst: NodeId,
     rates: Rates,
+    /// What it carries alone, if its rate follows from that.
+    alone_bps: Vec<f64>,
     /// From when on the next packet may go.
     free_at: Time,
     waiting: VecDeque<Packet>,
@@ -64,22 +55,60 @@ pub(super) struct Throttle {
     limit: usize,
     udp_header_bytes: u32,
     flows: Vec<Throttled>,
+    node: NodeId,
+    density: Option<Density>,
 }
 
 impl Throttle {
-    /// The throttles of a node whose own flows have these rates; other flows are left alone.
+    /// The throttles of a node with these own flows; other flows are left alone.
     pub(super) fn new(
+        node: NodeId,
         params: &ThrottleParams,
         udp_header_bytes: u32,
-        flows: Vec<(FlowId, Rates)>,
+        flows: Vec<OwnFlow>,
+        stream: Stream,
     ) -> Throttle {
-        let throttled =
-            |(flow, rates)| Throttled { flow, rates, free_at: Time::ZERO, waiting: VecDeque::new() };
+        let throttled = |own: OwnFlow| Throttled {
+            flow: own.flow,
+            dst: own.dst,
+            alone_bps: if own.rates.is_none() { own.alone_bps } else { Vec::new() },
+            rates: own.rates.unwrap_or_default(),
+            free_at: Time::ZERO,
+            waiting: VecDeque::new(),
+        };
+        let spreads = params.mode == ThrottleMode::Density;
         Throttle {
             limit: params.queue_packets as usize,
             udp_header_bytes,
             flows: flows.into_iter().map(throttled).collect(),
+            node,
+            density: spreads.then(|| Density::new(node, params, stream)),
         }
+    }
+
+    /// Calls the protocol that spreads shares, and throttles to what it has learned.
+    fn with_density<T>(
+        &mut self,
+        now: Time,
+        out: &mut Vec<StageAction>,
+        call: impl FnOnce(&mut Density) -> Option<T>,
+    ) -> Option<T> {
+        let density = self.density.as_mut()?;
+        let answer = call(density);
+        for flow in self.flows.iter_mut().filter(|flow| !flow.alone_bps.is_empty()) {
+            let key = FlowKey { src: self.node, dst: flow.dst, flow: flow.flow };
+            // A source whose path is not known any more keeps to the rate that it had.
+            let Some(entry) = density.entry(key) else { continue };
+            let Some(way) = entry.downstream else { continue };
+            let hops = usize::from(way.hops.max(1));
+            let share = f64::from(entry.bound().share);
+            let rate_bps = share * flow.alone_bps[hops.min(flow.alone_bps.len()) - 1];
+            if flow.rates.last().is_none_or(|&(_, held_bps)| held_bps.to_bits() != rate_bps.to_bits()) {
+                flow.rates = vec![(now, rate_bps)];
+                out.push(StageAction::Rate { flow: flow.flow, hops: way.hops, share, rate_bps });
+            }
+        }
+        answer
     }
 
     /// The bits of data in a packet; none if it is not data from the source.
@@ -128,7 +157,43 @@ impl Stage for Throttle {
         None
     }
 
+    fn handle_sent(&mut self, now: Time, flow: FlowKey, to: NodeId, out: &mut Vec<StageAction>) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_sent(now, flow, to);
+            None
+        });
+    }
+
+    fn handle_received(&mut self, now: Time, flow: FlowKey, from: NodeId, out: &mut Vec<StageAction>) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_received(now, flow, from);
+            None
+        });
+    }
+
+    fn handle_announcement(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        announcement: &Arc<Announcement>,
+        out: &mut Vec<StageAction>,
+    ) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_announcement(now, from, Arc::clone(announcement));
+            None
+        });
+    }
+
+    fn handle_broadcast(&mut self, now: Time, out: &mut Vec<StageAction>) -> Option<Arc<Announcement>> {
+        self.with_density(now, out, |density| density.ride(now))
+    }
+
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
+        if self.density.as_ref().is_some_and(|density| density.next_timeout() <= now)
+            && let Some(announcement) = self.with_density(now, out, |density| density.handle_timeout(now))
+        {
+            out.push(StageAction::Announce(announcement));
+        }
         for at in 0..self.flows.len() {
             while self.flows[at].free_at <= now
                 && let Some(packet) = self.flows[at].waiting.pop_front()
@@ -142,7 +207,8 @@ impl Stage for Throttle {
 
     fn next_timeout(&self) -> Time {
         let busy = self.flows.iter().filter(|flow| !flow.waiting.is_empty());
-        busy.map(|flow| flow.free_at).min().unwrap_or(Time::NEVER)
+        let spread = self.density.as_ref().map_or(Time::NEVER, Density::next_timeout);
+        busy.map(|flow| flow.free_at).min().unwrap_or(Time::NEVER).min(spread)
     }
 
     fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
@@ -153,6 +219,8 @@ impl Stage for Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::{Purpose, Streams};
+    use crate::wire::density::{Bound, Downstream, Entry};
     use crate::wire::tcp::{AckSigns, SackBlocks};
     use crate::wire::{ConnectionId, NodeId};
     use proptest::prelude::*;
@@ -179,6 +247,15 @@ mod tests {
         packet(FLOW, uid, segment)
     }
 
+    fn own(rates: Option<Rates>, alone_bps: &[f64]) -> OwnFlow {
+        OwnFlow { flow: FLOW, dst: NodeId(3), rates, alone_bps: alone_bps.to_vec() }
+    }
+
+    fn throttle(params: &ThrottleParams, flows: Vec<OwnFlow>) -> Throttle {
+        let stream = Streams::new(1, 0).stream(0, Purpose::Shares);
+        Throttle::new(NodeId(0), params, 8, flows, stream)
+    }
+
     /// A source and its clock.
     struct Source {
         throttle: Throttle,
@@ -191,7 +268,7 @@ mod tests {
         fn new(limit: u32, rates: &[(u64, f64)]) -> Source {
             let params = ThrottleParams { queue_packets: limit, ..ThrottleParams::default() };
             let rates = rates.iter().map(|&(from_ms, bps)| (ms(from_ms), bps)).collect();
-            let throttle = Throttle::new(&params, 8, vec![(FLOW, rates)]);
+            let throttle = throttle(&params, vec![own(Some(rates), &[])]);
             Source { throttle, went: Vec::new(), dropped: Vec::new() }
         }
 
@@ -318,9 +395,44 @@ mod tests {
         assert_eq!(source.waiting(), [1]);
     }
 
+    /// Node 0 sends to node 3 through node 1, over a path of three hops.
+    #[test]
+    fn a_source_keeps_to_its_share_of_what_its_path_carries_alone() {
+        let density = ThrottleParams { mode: ThrottleMode::Density, ..ThrottleParams::default() };
+        let mut source = throttle(&density, vec![own(None, &[90e3, 60e3])]);
+        let mut out = Vec::new();
+        assert!(source.handle_made(ms(0), data(0, 600), &mut out).is_some());
+        let key = FlowKey { src: NodeId(0), dst: NodeId(3), flow: FLOW };
+        source.handle_sent(ms(0), key, NodeId(1), &mut out);
+        assert!(source.handle_made(ms(1), data(1, 600), &mut out).is_some(), "no rate is known yet");
+        let announced = |hops| {
+            let downstream = Some(Downstream { hops, bound: Bound { share: 0.5, centre: NodeId(2) } });
+            let entry = Entry { key, upstream: Bound { share: 1.0, centre: NodeId(0) }, downstream };
+            Arc::new(Announcement { share: 0.5, flows: vec![entry], has_bounds: true })
+        };
+        source.handle_announcement(ms(2), NodeId(1), &announced(2), &mut out);
+        // Longer paths have the last of what is known.
+        let learned = StageAction::Rate { flow: FLOW, hops: 3, share: 0.5, rate_bps: 30e3 };
+        assert_eq!(out, [learned]);
+        out.clear();
+        source.handle_announcement(ms(3), NodeId(1), &announced(2), &mut out);
+        assert_eq!(out, [], "nothing is new");
+        assert!(source.handle_made(ms(4), data(2, 600), &mut out).is_some());
+        assert!(source.handle_made(ms(5), data(3, 600), &mut out).is_none());
+        // Its path is known no more; it keeps its rate.
+        source.handle_sent(ms(6), key, NodeId(2), &mut out);
+        let mut went = Vec::new();
+        while went.is_empty() {
+            let due = source.next_timeout();
+            source.handle_timeout(due, &mut out);
+            went.extend(out.drain(..).filter(|action| matches!(action, StageAction::Route(_))).map(|_| due));
+        }
+        assert_eq!(went, [ms(4 + 160)]);
+    }
+
     #[test]
     fn payload_is_counted_without_headers() {
-        let throttle = Throttle::new(&ThrottleParams::default(), 8, Vec::new());
+        let throttle = throttle(&ThrottleParams::default(), Vec::new());
         let cbr = Packet::control(Time::ZERO, NodeId(0), NodeId(1), 30, 528, Payload::Udp(FLOW, 0));
         assert_eq!(throttle.data_bits(&cbr), Some(4000));
         assert_eq!(throttle.data_bits(&data(0, 600)), Some(4800));

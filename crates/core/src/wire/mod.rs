@@ -14,6 +14,7 @@ pub mod adv;
 pub mod aodv;
 pub mod arp;
 mod custom;
+pub mod density;
 pub mod dsdv;
 pub mod dsr;
 mod ids;

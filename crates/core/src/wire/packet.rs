@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::custom::{CustomHeader, CustomMessage};
+use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
 use super::{adp, adv, aodv, dsdv, dsr, lunar, rtp, tcp};
@@ -48,6 +49,8 @@ pub struct Packet {
     /// What the routing protocol has put between IP and the payload; `bytes` counts it. Shared by copies,
     /// which are many where a header is large.
     pub routing_header: Option<Arc<RoutingHeader>>,
+    /// What the sender announces with it to its neighbours, who take it off; `bytes` counts it.
+    pub announcement: Option<Arc<Announcement>>,
 }
 
 /// A header of a routing protocol between IP and the payload, on data packets or on its own messages.
@@ -149,6 +152,7 @@ impl Packet {
             payload,
             ecn: Ecn::NotEct,
             routing_header: None,
+            announcement: None,
         }
     }
 
@@ -164,6 +168,25 @@ impl Packet {
         let header = self.routing_header.take()?;
         self.bytes -= header.bytes();
         Some(header)
+    }
+
+    /// Puts an announcement on it, in place of the one that it may have; `bytes` changes by their lengths.
+    pub fn put_announcement(&mut self, announcement: Arc<Announcement>) {
+        self.take_announcement();
+        self.bytes += announcement.bytes();
+        self.announcement = Some(announcement);
+    }
+
+    /// Takes its announcement off, and the announcement's length off `bytes`.
+    pub fn take_announcement(&mut self) -> Option<Arc<Announcement>> {
+        let announcement = self.announcement.take()?;
+        self.bytes -= announcement.bytes();
+        Some(announcement)
+    }
+
+    /// Does it carry nothing but an announcement?
+    pub fn only_announces(&self) -> bool {
+        self.announcement.is_some() && self.payload == Payload::Nothing && self.routing_header.is_none()
     }
 
     /// Its DSR options header, if it has one.
@@ -208,6 +231,7 @@ impl Packet {
             Payload::Rtcp(..) => "rtcp",
             Payload::Aodv(message) => message.name(),
             Payload::Dsdv(_) => "update",
+            Payload::Nothing if self.only_announces() => "shares",
             Payload::Nothing => self.routing_header.as_ref().map_or("empty", |header| header.name()),
             Payload::Adv(message) => message.name(),
             Payload::Lunar(message) => message.name(),

@@ -1,0 +1,58 @@
+//! Parameters of ingress throttling, and of the protocol by which sources learn their shares.
+
+use crate::params::{choices, params};
+
+choices! {
+    /// Who says how fast sources may send.
+    pub enum ThrottleMode {
+        /// Nobody: nothing is throttled.
+        Off = "off",
+        /// The scenario: each flow's own rates, or `rate_bps`.
+        Preset = "preset",
+        /// An oracle that knows the topology: max-min fair rates along shortest paths, which follow the
+        /// nodes.
+        Oracle = "oracle",
+        /// The path density protocol: nodes announce the flows that they carry, and what their neighbourhood
+        /// can grant them.
+        Density = "density",
+    }
+}
+
+choices! {
+    /// How nodes divide their neighbourhood among flows in the path density protocol.
+    pub enum Sharing {
+        /// Equally among those that are there.
+        Equal = "equal",
+        /// So that what one cannot use elsewhere is left to the others.
+        MaxMin = "max-min",
+    }
+}
+
+params! {
+    /// Parameters of ingress throttling.
+    pub struct ThrottleParams in "throttle" {
+        /// Who says how fast sources may send.
+        mode: ThrottleMode = ThrottleMode::Off, "", "Osipov and Tschudin 2006 §III";
+        /// With preset rates: the rate of flows that have none of their own, in payload; zero: they are not
+        /// throttled.
+        rate_bps: f64 = 0.0, "bit/s", "Osipov and Tschudin 2006, equation 1", [0.0, 1e12];
+        /// How many packets of a flow may wait at its source. The paper does not say.
+        queue_packets: u32 = 50, "packet", "ns-2 queue limit", [1.0, 1e6];
+        /// How often the oracle looks at the topology.
+        step_s: f64 = 1.0, "s", "the step of `manetlab scenario report`", [0.01, 1e6];
+        /// With density: how nodes divide their neighbourhood among the flows there.
+        shares: Sharing = Sharing::MaxMin, "", "Osipov and Tschudin 2006 §II.B.1 (max-min)";
+        /// With density: time between announcements of a node that carries flows. Each is up to a tenth
+        /// shorter, by chance.
+        announce_s: f64 = 3.0, "s", "assumed: three times AODV's HELLO_INTERVAL", [0.01, 1e6];
+        /// With density: for how long an announcement, or a packet of a flow, is evidence.
+        lifetime_s: f64 = 6.0, "s", "assumed: twice `announce_s`", [0.01, 1e6];
+        /// With density: least time between two announcements of a node, of which news and broadcasts of the
+        /// routing protocol can make more than `announce_s` asks for.
+        announce_gap_s: f64 = 0.5, "s", "assumed", [0.01, 1e6];
+        /// With density: by which part of itself a share must change for a node to announce it at once.
+        announce_change: f64 = 0.05, "", "assumed", [0.0, 1e6];
+        /// With density: compare the rates with those that an oracle would give?
+        measure_error: bool = false, "", "docs/metrics.md";
+    }
+}
