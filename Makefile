@@ -1,7 +1,7 @@
 # The one way to build, test, lint, measure and validate; CI calls only these targets.
 #
 #   make demo       build all that is needed and run the first experiment (under a minute after the build)
-#   make test       build and pass all tests (installs the Debian package chromium if it is missing)
+#   make test       build and pass all tests (installs the Debian packages chromium and tshark if they are missing)
 #   make build      what .venv/bin/manetlab needs
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
@@ -69,6 +69,7 @@ demo: build
 
 test: build
 	tests/install_chromium.sh
+	tests/install_tshark.sh
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, notebook, provenance
+from manetlab import _core, captures, notebook, provenance
+from manetlab.captures import Capture, Ns2Trace
 from manetlab.errors import InputError, shown
 from manetlab.files import check_writable
 from manetlab.metrics import TOTALS, base_unit, by_key
@@ -154,6 +155,8 @@ def run(
     *,
     record: bool | str | Path | RecordTo = False,
     series_s: float | None = None,
+    pcap: str | Path | Capture | None = None,
+    ns2_trace: str | Path | Ns2Trace | None = None,
     **fields: Any,
 ) -> Result:
     """Makes one run.
@@ -164,6 +167,8 @@ def run(
             keep them in memory, as JSON lines.
         series_s: Keep time series with steps of so many simulated seconds; none if not given. Like the
             recording, they do not change what is measured.
+        pcap: Write a capture for Wireshark to this file, or as a `manetlab.captures.Capture` says.
+        ns2_trace: Write a trace in the form of ns-2 to this file, or as a `manetlab.captures.Ns2Trace` says.
         **fields: Fields of [`Scenario`][manetlab.Scenario]: all of them without ``scenario``, or those that
             replace its own; a section of parameters changes only the parameters that it names. A resolved
             scenario takes none.
@@ -174,12 +179,13 @@ def run(
         RunFailed: The simulator found itself in the wrong.
     """
     check_series_step(series_s, "run: series_s")
+    outputs = captures.as_capture(pcap), captures.as_trace(ns2_trace)
     if isinstance(scenario, Resolved):
         if fields:
             hint = "change the scenario and resolve it again: run(scenario.changed(…))"
             wanted = "no further fields"
             raise InputError("a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint)
-        return _run(scenario, record, series_s)
+        return _run(scenario, record, series_s, *outputs)
     # Only here: a resolved scenario runs sooner without.
     from manetlab.scenario import Scenario
 
@@ -192,7 +198,7 @@ def run(
             made = Scenario.load(scenario, fields)
         case _:
             raise _no_scenario("run", scenario)
-    return _run(made.resolve(), record, series_s)
+    return _run(made.resolve(), record, series_s, *outputs)
 
 
 def run_many(
@@ -342,14 +348,21 @@ def _recorded_to(record: str | Path | RecordTo, resolved: Resolved) -> str:
     )
 
 
-def _run(resolved: Resolved, record: bool | str | Path | RecordTo, series_s: float | None) -> Result:
+def _run(
+    resolved: Resolved,
+    record: bool | str | Path | RecordTo,
+    series_s: float | None,
+    pcap: Capture | None = None,
+    ns2_trace: Ns2Trace | None = None,
+) -> Result:
     if series_s is not None:
         _check_series_rows(resolved, series_s)
+    outputs = captures.for_core(pcap, ns2_trace, resolved.movement.nodes)
     started, started_cpu = time.perf_counter(), time.thread_time()
     make = None if resolved.protocol is None else resolved.protocol.make
     to_file = None if isinstance(record, bool) else _recorded_to(record, resolved)
     text, recording, series = _core.run(
-        resolved.core_json(), resolved.movement, record is True, series_s, make, to_file
+        resolved.core_json(), resolved.movement, record is True, series_s, make, (to_file, *outputs)
     )
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)

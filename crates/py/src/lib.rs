@@ -6,6 +6,7 @@
 
 mod errors;
 mod movement;
+mod outputs;
 mod recording;
 mod routing;
 mod running;

@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
+use crate::outputs::{NotWritten, Ns2Trace, Outputs, Pcap};
 use crate::recording::Output;
 use crate::routing::{Fault, Maker};
 
@@ -68,7 +69,8 @@ pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -
 /// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time
 /// series, with steps of `series_s`, as a JSON object of columns if they are wanted. The step is a nanosecond
 /// or more. If the scenario's routing is `custom`, `protocol` makes each node's protocol, see [`Maker`].
-/// `recording` says which recording is to be written to a file while the run goes on, see [`Output`].
+/// `files` are what is written to files while the run goes on: a recording, see [`Output`], a capture, and a
+/// trace of ns-2.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -77,12 +79,13 @@ pub(crate) fn run(
     record: bool,
     series_s: Option<f64>,
     protocol: Option<Py<PyAny>>,
-    recording: Option<&str>,
+    files: (Option<String>, Option<Pcap>, Option<Ns2Trace>),
 ) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
     let maker = protocol.map(|protocol| Maker::new(protocol, &scenario));
     let options = Options { record: false, series_step: series_s.map(Span::from_secs) };
-    let mut output = recording.map(Output::open).transpose()?;
+    let (recording, pcap, ns2_trace) = files;
+    let mut output = recording.as_deref().map(Output::open).transpose()?;
     let mut in_memory = record.then(|| JsonLines::new(Cursor::new(Vec::new())));
     let failed = output.as_ref().map(Output::failed).unwrap_or_default();
     let outcome = py.detach(|| {
@@ -90,13 +93,19 @@ pub(crate) fn run(
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut make = maker.as_ref().map(|maker| |node, stream| maker.make(node, stream));
             let make = make.as_mut().map(|make| make as &mut RoutingMaker<'_>);
-            let mut all: Vec<&mut dyn Recorder> = Vec::new();
+            let mut outputs = Outputs::open(pcap, ns2_trace)?;
+            let not_written = outputs.failed();
+            let mut all: Vec<&mut dyn Recorder> = outputs.recorders();
             all.extend(output.as_mut().map(Output::recorder));
             all.extend(in_memory.as_mut().map(|lines| lines as &mut dyn Recorder));
             let mut recorders = Recorders(all);
             let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
-            let mut go_on = || !failed.load(Ordering::Relaxed) && !interrupted();
-            let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on)?;
+            let mut go_on = || !failed.load(Ordering::Relaxed) && !not_written.get() && !interrupted();
+            let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on);
+            if not_written.get() || outcome.is_ok() {
+                outputs.finish()?;
+            }
+            let outcome = outcome?;
             Ok((outcome.result, outcome.series))
         }));
         RUNNING.set(false);
@@ -115,6 +124,7 @@ pub(crate) fn run(
             Ended::Failed(error) => error.to_string(),
             Ended::Panicked(message) => message,
             Ended::ByProtocol(fault) => return fault.into_error(py),
+            Ended::NotWritten(not_written) => return not_written.into(),
         };
         let place = format!("seed {}, replication {}", scenario.seed, scenario.replication);
         let wanted = "a run whose books balance and whose invariants hold";
@@ -130,6 +140,13 @@ enum Ended {
     Failed(RunError),
     Panicked(String),
     ByProtocol(Box<Fault>),
+    NotWritten(NotWritten),
+}
+
+impl From<NotWritten> for Ended {
+    fn from(not_written: NotWritten) -> Ended {
+        Ended::NotWritten(not_written)
+    }
 }
 
 impl From<RunError> for Ended {

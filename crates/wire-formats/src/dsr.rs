@@ -4,11 +4,11 @@
 //! and the initiator of a request are the addresses of the IP header, and the hops that a request may go are
 //! its time to live. [`Place`] says what else the bytes depend on.
 //!
-//! TSR's paper gives no formats. A ROUTE PROBE has an option of type 15 with the length of a Route Request:
-//! type, length, the probe's number, two bytes of zeros. The type asks a node that does not know it to ignore
-//! it (§6). Two of the seven reserved bits of the fixed part (§6.1) say that a Route Reply answers a probe,
-//! and that only the target may answer a request; the lowest seven bits of the probe's number stand in the
-//! reserved bits of the Route Reply option (§6.3).
+//! TSR's paper gives no formats. A ROUTE PROBE has a Route Request option beside its source route, with the
+//! lower half of the probe's number and the probe's destination as target. Three of the seven reserved bits
+//! of the fixed part (§6.1) say that a packet is a probe, that its Route Reply answers one, and that only the
+//! target may answer its request; the lowest seven bits of the probe's number stand in the reserved bits of
+//! the Route Reply option (§6.3).
 
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
@@ -16,13 +16,14 @@ use manetlab_core::wire::tsr;
 
 use crate::address;
 use crate::ipv4::protocol;
-use crate::reader::{Malformed, Reader, put_short, put_word};
+use crate::reader::{Malformed, Reader, put_short};
 
 /// The bit that tells a Flow State header from an options header (§7.1).
 const FLOW_STATE: u8 = 0x80;
 /// Reserved bits of the fixed part that TSR uses.
 const PROBE_REPLY: u8 = 0x01;
 const TARGET_ONLY: u8 = 0x02;
+const PROBE: u8 = 0x04;
 
 /// Option types (§6 and §7.2).
 mod option {
@@ -30,7 +31,6 @@ mod option {
     pub(super) const REQUEST: u8 = 1;
     pub(super) const REPLY: u8 = 2;
     pub(super) const ERROR: u8 = 3;
-    pub(super) const PROBE: u8 = 15;
     pub(super) const SOURCE_ROUTE: u8 = 96;
     pub(super) const TIMEOUT: u8 = 128;
     pub(super) const PAD_1: u8 = 224;
@@ -81,7 +81,8 @@ fn encode_options(header: &Header, place: Place, next: u8, out: &mut Vec<u8>) {
     let bits = match header.tsr {
         Some(tsr::Mark::Reply { .. }) => PROBE_REPLY,
         Some(tsr::Mark::TargetOnly) => TARGET_ONLY,
-        _ => 0,
+        Some(tsr::Mark::Probe { .. }) => PROBE,
+        None => 0,
     };
     out.extend_from_slice(&[next, bits, 0, 0]);
     if let Some(FlowMark::Establishes(_)) = header.flow {
@@ -116,9 +117,9 @@ fn encode_options(header: &Header, place: Place, next: u8, out: &mut Vec<u8>) {
         unknown.id.into_iter().for_each(|id| put_short(out, id));
     }
     if let Some(tsr::Mark::Probe { id }) = header.tsr {
-        out.extend_from_slice(&[option::PROBE, 6]);
-        put_word(out, id);
-        put_short(out, 0);
+        out.extend_from_slice(&[option::REQUEST, length_of(6, &[])]);
+        put_short(out, id as u16);
+        out.extend_from_slice(&address::ipv4(place.dst));
     }
     if header.request.is_none() && !header.route.is_empty() {
         encode_source_route(header, place, out);
@@ -215,11 +216,12 @@ pub fn decode(src: NodeId, dst: NodeId, bytes: &[u8]) -> Result<Decoded<'_>, Mal
         }
         (next, bits) = (reader.byte()?, reader.byte()?);
     }
-    if bits & !(PROBE_REPLY | TARGET_ONLY) != 0 {
+    if bits & !(PROBE_REPLY | TARGET_ONLY | PROBE) != 0 {
         return Err(Malformed::Wrong("a DSR header with reserved bits that are not used"));
     }
     let length = usize::from(reader.short()?);
-    let mut options = Options { src, dst, header, segments_left: 0, timeout_s: None };
+    let is_probe = bits == PROBE;
+    let mut options = Options { src, dst, is_probe, header, segments_left: 0, timeout_s: None };
     let mut content = Reader::new(reader.take(length)?, "DSR option");
     while !content.rest().is_empty() {
         options.read(&mut content)?;
@@ -243,6 +245,7 @@ pub fn decode(src: NodeId, dst: NodeId, bytes: &[u8]) -> Result<Decoded<'_>, Mal
 struct Options {
     src: NodeId,
     dst: NodeId,
+    is_probe: bool,
     header: Header,
     segments_left: u8,
     timeout_s: Option<u16>,
@@ -260,6 +263,10 @@ impl Options {
             option::PAD_N => return Ok(()),
             option::REQUEST => {
                 let (id, target) = (of.short()?.into(), of.ipv4_node()?);
+                if self.is_probe {
+                    self.header.tsr = Some(tsr::Mark::Probe { id });
+                    return Ok(());
+                }
                 self.header.request = Some(Request { id, target, forwarders: 0 });
                 self.header.route = addresses(&[self.src], &mut of, &[])?;
             }
@@ -271,10 +278,6 @@ impl Options {
                 self.header.tsr.get_or_insert(tsr::Mark::Reply { id: id.into() });
             }
             option::ERROR => self.read_error(&mut of)?,
-            option::PROBE => {
-                self.header.tsr = Some(tsr::Mark::Probe { id: of.word()? });
-                of.short()?;
-            }
             option::SOURCE_ROUTE => {
                 let word = of.short()?;
                 let salvaged = (word >> 6 & 0xf) as u8;

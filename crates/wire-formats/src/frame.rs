@@ -102,20 +102,18 @@ impl Encoder {
             FrameKind::Ack => dot11::Header::Ack { duration_us, to },
         };
         dot11::encode(header, out);
-        match frame.body.as_deref() {
-            Some(Body::Ip(packet)) if own::lunar::is_below_ip(packet) => {
-                llc::encode(llc::EXPERIMENTAL, out);
-                self.below_ip(packet, from, out);
-            }
-            Some(Body::Ip(packet)) => {
-                llc::encode(llc::IPV4, out);
-                self.packet(packet, from, out);
-            }
-            Some(&Body::Arp(message)) => {
-                llc::encode(llc::ARP, out);
-                arp::encode(message, out);
-            }
-            None => {}
+        if let Some(body) = frame.body.as_deref() {
+            llc::encode(ether_type(body), out);
+            self.body(body, from, out);
+        }
+    }
+
+    /// Appends what a data frame carries, as it is at node `at`, without LLC header.
+    pub fn body(&self, body: &Body, at: NodeId, out: &mut Vec<u8>) {
+        match body {
+            Body::Ip(packet) if own::lunar::is_below_ip(packet) => self.below_ip(packet, at, out),
+            Body::Ip(packet) => self.packet(packet, at, out),
+            &Body::Arp(message) => arp::encode(message, out),
         }
     }
 
@@ -296,6 +294,15 @@ impl Encoder {
     fn window(&self, syn: bool) -> u16 {
         let shift = if syn { 0 } else { self.window_shift() };
         (self.window_bytes() >> shift).min(MAX_WINDOW) as u16
+    }
+}
+
+/// The EtherType of what a data frame carries.
+pub fn ether_type(body: &Body) -> u16 {
+    match body {
+        Body::Ip(packet) if own::lunar::is_below_ip(packet) => llc::EXPERIMENTAL,
+        Body::Ip(_) => llc::IPV4,
+        Body::Arp(_) => llc::ARP,
     }
 }
 

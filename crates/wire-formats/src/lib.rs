@@ -10,6 +10,7 @@
 pub mod address;
 pub mod aodv;
 pub mod arp;
+pub mod capture;
 mod checksum;
 pub mod conversation;
 pub mod dot11;
@@ -17,7 +18,9 @@ pub mod dsr;
 pub mod frame;
 pub mod ipv4;
 pub mod llc;
+pub mod ns2_trace;
 pub mod own;
+pub mod pcapng;
 pub mod radiotap;
 mod reader;
 pub mod rtp;

@@ -1,9 +1,10 @@
 //! Formats of this project's own, for protocols whose sources give none: ADV, DSDV, ADP, the messages of
 //! TCP-BuS, LUNAR, and what only a protocol in Python understands.
 //!
-//! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]). The first byte says which format it is. Lengths
-//! are those that a run charges, so that fields are as wide as these leave room for; numbers are in network
-//! order. docs/captures.md has the layouts, python/manetlab/captures/manetlab.lua shows them in Wireshark.
+//! They follow the IP header under protocol 253 (RFC 3692), except for LUNAR's, which precede it ([`lunar`]).
+//! The first byte says which format it is. Lengths are those that a run charges, so that fields are as wide
+//! as these leave room for; numbers are in network order. docs/captures.md has the layouts, and
+//! python/manetlab/manetlab.lua shows them in Wireshark.
 
 pub mod adp;
 pub mod adv;

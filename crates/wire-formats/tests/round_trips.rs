@@ -105,7 +105,7 @@ fn dsr_header() -> impl Strategy<Value = Header> {
         |(route, reply, (errors, unknown_flows), mark)| Header {
             reply_fixed_bytes: if reply.is_some() { 3 } else { 0 },
             tsr: match (mark, &reply) {
-                (0, None) => Some(tsr::Mark::Probe { id: 77_777 }),
+                (0, None) => Some(tsr::Mark::Probe { id: 7_777 }),
                 (0, Some(_)) => Some(tsr::Mark::Reply { id: 77 }),
                 _ => None,
             },

@@ -26,6 +26,7 @@ COMMANDS = Commands(
         "shares": "manetlab.cli.shares:shares",
         "chain-throughput": "manetlab.cli.shares:chain_throughput",
         "range": "manetlab.cli.ranges:range_",
+        "dissector": "manetlab.cli.dissectors:dissector",
         "profile": "manetlab.cli.profiles:app",
         "campaign": "manetlab.cli.campaigns:app",
         "list": "manetlab.cli.choices:list_names",

@@ -14,6 +14,7 @@ from manetlab.cli import options
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.captures import Capture, Ns2Trace
     from manetlab.running import Result
     from manetlab.scenario import Scenario
     from manetlab.stats import Interval
@@ -29,6 +30,11 @@ MAX_SEEDS = 100_000
 @options.SET
 @options.JSON
 @options.RECORD
+@click.option("--pcap", type=options.PATH, help="Write a capture for Wireshark to this file (pcapng).")
+@click.option("--pcap-nodes", metavar="NODES", help="The nodes that capture, such as 0,3 (default: all).")
+@click.option("--pcap-receptions", is_flag=True, help="Also capture what the nodes receive.")
+@click.option("--ns2-trace", type=options.PATH, help="Write a trace in the form of ns-2 to this file.")
+@click.option("--ns2-trace-format", help="The form of its lines: old (default) or new.")
 @click.option("--series", type=float, help="Record time series with this step, s.")
 @click.option(
     "--series-output", type=options.PATH, help="Write the time series to this file, .csv or .parquet."
@@ -40,6 +46,11 @@ def run(
     jobs: int | None,
     as_json: bool,
     record: Path | None,
+    pcap: Path | None,
+    pcap_nodes: str | None,
+    pcap_receptions: bool,
+    ns2_trace: Path | None,
+    ns2_trace_format: str | None,
     series: float | None,
     series_output: Path | None,
     **described: Any,
@@ -54,9 +65,12 @@ def run(
     if record is not None:
         check_writable(record)
     _check_series(series, series_output, as_json)
-    _check_one_run(seeds, {"--record": record, "--series": series})
+    capture = _capture(pcap, pcap_nodes, pcap_receptions)
+    trace = _trace(ns2_trace, ns2_trace_format)
+    written: dict[str, Path | None] = {"--record": record, "--pcap": pcap, "--ns2-trace": ns2_trace}
+    _check_one_run(seeds, {**written, "--series": series})
     asked = options.scenario_from(scenario, **described)
-    check_apart({"--record": record, **_series_outputs(series_output)}, (scenario, *asked.files))
+    check_apart({**written, **_series_outputs(series_output)}, (scenario, *asked.files))
     resolved = asked.resolve()
     with waiting("topology"):
         found = before_run(resolved)
@@ -72,7 +86,7 @@ def run(
     if resolved.selection is not None:
         print(f"note: {resolved.selection.note}", file=sys.stderr)
     with waiting("run"):
-        result = run_one(resolved, record=to_file or False, series_s=series)
+        result = run_one(resolved, record=to_file or False, series_s=series, pcap=capture, ns2_trace=trace)
     options.tell_warnings(after_run([result]))
     if series_output is not None and result.series is not None:
         from manetlab.series_files import write_series
@@ -82,6 +96,38 @@ def run(
         print(result.to_json())
     else:
         show(result)
+
+
+def _capture(path: Path | None, nodes: str | None, receptions: bool) -> Capture | None:
+    from manetlab.captures import Capture
+
+    if path is None:
+        for option, given in (("--pcap-nodes", nodes is not None), ("--pcap-receptions", receptions)):
+            if given:
+                raise InputError("the capture has no file", option, "no --pcap", "--pcap FILE")
+        return None
+    return Capture(path, None if nodes is None else _nodes(nodes), receptions)
+
+
+def _nodes(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        hint = "separate them by commas"
+        wanted = "numbers of nodes, such as 0,3"
+        raise InputError("these are not nodes", "--pcap-nodes", repr(text), wanted, hint) from None
+
+
+def _trace(path: Path | None, form: str | None) -> Ns2Trace | None:
+    from manetlab.captures import Ns2Trace
+
+    if path is None:
+        if form is not None:
+            raise InputError(
+                "the trace has no file", "--ns2-trace-format", "no --ns2-trace", "--ns2-trace FILE"
+            )
+        return None
+    return Ns2Trace(path, form or "old")
 
 
 def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> None:

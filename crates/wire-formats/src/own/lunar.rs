@@ -4,9 +4,9 @@
 //!
 //! | kind | then | bytes |
 //! |---|---|---|
-//! | 64, request | links it may cross, 2 zeros; originator, number, target, selector for answers (8), sender | 40 |
-//! | 65, reply | 3 zeros; originator, number, selector for data (8), sender | 36 |
-//! | 66, data | a zero; the EtherType of what follows (2) | 12 |
+//! | 64, request | links it may cross, 2 zeros; originator, number, target, selector for answers (8), sender
+//! | 40 | | 65, reply | 3 zeros; originator, number, selector for data (8), sender | 36 | | 66, data | a
+//! zero; the EtherType of what follows (2) | 12 |
 //!
 //! Originator, number and target have 4 bytes; the sender is its MAC address and 2 zeros. These are the
 //! defaults of the lengths that a run charges.

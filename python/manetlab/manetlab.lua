@@ -1,0 +1,227 @@
+-- Shows the formats of manetlab's own in Wireshark and tshark: ADV, DSDV, ADP, the notifications of TCP-BuS,
+-- LUNAR, and what TSR adds to DSR. docs/captures.md in the documentation has the layouts.
+--
+--     wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
+--
+-- It also says that UDP ports 5004 and 5005 are RTP and RTCP.
+
+local EXPERIMENTAL_PROTOCOL = 253
+local EXPERIMENTAL_ETHER_TYPE = 0x88b5
+local IPV4 = 0x0800
+
+local own = Proto("manetlab", "manetlab's own formats")
+local f = own.fields
+
+local KINDS = {
+    [1] = "ADV update",
+    [2] = "ADV INIT-CONNECTION",
+    [3] = "ADV RECEIVER-ALERT",
+    [4] = "ADV END-CONNECTION",
+    [5] = "ADV NON-RECEIVER-ALERT",
+    [16] = "DSDV update",
+    [32] = "ADP data",
+    [33] = "ADP ACK",
+    [48] = "TCP-BuS ERDN",
+    [49] = "TCP-BuS ERSN",
+    [64] = "LUNAR request",
+    [65] = "LUNAR reply",
+    [66] = "LUNAR data",
+    [112] = "message of a protocol in Python",
+    [113] = "header of a protocol in Python",
+}
+local RESPONSES = { [0] = "zero", [1] = "low", [2] = "medium", [3] = "high" }
+
+f.kind = ProtoField.uint8("manetlab.kind", "Kind", base.DEC, KINDS)
+
+f.adv_full = ProtoField.bool("manetlab.adv.full", "Full update")
+f.adv_count = ProtoField.uint16("manetlab.adv.count", "Entries")
+f.adv_entry = ProtoField.bytes("manetlab.adv.entry", "Entry")
+f.adv_dst = ProtoField.ipv4("manetlab.adv.dst", "Destination")
+f.adv_seqno = ProtoField.uint32("manetlab.adv.seqno", "Sequence number")
+f.adv_metric = ProtoField.uint8("manetlab.adv.metric", "Metric")
+f.adv_receiver = ProtoField.bool("manetlab.adv.is_receiver", "Active receiver")
+f.adv_response = ProtoField.uint8("manetlab.adv.response", "Expected response", base.DEC, RESPONSES)
+f.adv_two_way = ProtoField.bool("manetlab.adv.two_way", "Two-way connection")
+f.adv_hops = ProtoField.uint8("manetlab.adv.hops", "Hops")
+f.adv_origin = ProtoField.ipv4("manetlab.adv.origin", "Originator")
+f.adv_origin_seqno = ProtoField.uint32("manetlab.adv.origin_seqno", "Originator's sequence number")
+f.adv_id = ProtoField.uint32("manetlab.adv.id", "Flood")
+f.adv_to = ProtoField.ipv4("manetlab.adv.receiver", "Receiver")
+
+f.dsdv_entry = ProtoField.bytes("manetlab.dsdv.entry", "Entry")
+f.dsdv_full = ProtoField.bool("manetlab.dsdv.full", "Full dump")
+f.dsdv_dst = ProtoField.ipv4("manetlab.dsdv.dst", "Destination")
+f.dsdv_metric = ProtoField.uint8("manetlab.dsdv.metric", "Metric")
+f.dsdv_seqno = ProtoField.uint32("manetlab.dsdv.seqno", "Sequence number")
+
+f.adp_flow = ProtoField.uint16("manetlab.adp.flow", "Flow")
+f.adp_number = ProtoField.uint32("manetlab.adp.number", "Number")
+f.adp_stamp = ProtoField.uint32("manetlab.adp.time", "Time stamp (µs)")
+f.adp_message = ProtoField.uint32("manetlab.adp.message", "Message")
+f.adp_count = ProtoField.uint32("manetlab.adp.count", "Packets answered")
+f.adp_vector = ProtoField.bytes("manetlab.adp.vector", "Vector")
+
+f.bus_flow = ProtoField.uint32("manetlab.bus.flow", "Flow")
+f.bus_connection = ProtoField.uint32("manetlab.bus.connection", "Connection")
+f.bus_dst = ProtoField.ipv4("manetlab.bus.dst", "Destination")
+f.bus_first = ProtoField.uint32("manetlab.bus.first", "First segment kept")
+f.bus_after = ProtoField.uint32("manetlab.bus.after", "First segment after them")
+
+f.lunar_selector = ProtoField.uint64("manetlab.lunar.selector", "Selector", base.HEX)
+f.lunar_hops = ProtoField.uint8("manetlab.lunar.hops_left", "Links it may cross")
+f.lunar_origin = ProtoField.ipv4("manetlab.lunar.origin", "Originator")
+f.lunar_number = ProtoField.uint32("manetlab.lunar.number", "Number")
+f.lunar_target = ProtoField.ipv4("manetlab.lunar.target", "Target")
+f.lunar_reply_to = ProtoField.uint64("manetlab.lunar.reply_to", "Selector for answers", base.HEX)
+f.lunar_forward = ProtoField.uint64("manetlab.lunar.forward", "Selector for data", base.HEX)
+f.lunar_sender = ProtoField.ether("manetlab.lunar.sender", "Sender")
+f.lunar_type = ProtoField.uint16("manetlab.lunar.type", "Type of what follows", base.HEX)
+
+f.header_next = ProtoField.uint8("manetlab.header.next", "IP protocol of what follows")
+f.header_length = ProtoField.uint16("manetlab.header.length", "Length")
+
+local function adv_update(tvb, tree)
+    tree:add(f.adv_full, tvb(1, 1))
+    tree:add(f.adv_count, tvb(2, 2))
+    for offset = 4, tvb:len() - 8, 8 do
+        local entry = tree:add(f.adv_entry, tvb(offset, 8))
+        local word = tvb(offset + 4, 4)
+        entry:add(f.adv_dst, tvb(offset, 4))
+        entry:add(f.adv_seqno, word, word:bitfield(0, 21))
+        entry:add(f.adv_metric, word, word:bitfield(21, 8))
+        entry:add(f.adv_receiver, word, word:bitfield(29, 1) == 1)
+        entry:add(f.adv_response, word, word:bitfield(30, 2))
+    end
+end
+
+local function adv_flood(tvb, tree)
+    tree:add(f.adv_two_way, tvb(1, 1))
+    tree:add(f.adv_hops, tvb(2, 1))
+    tree:add(f.adv_origin, tvb(4, 4))
+    tree:add(f.adv_origin_seqno, tvb(8, 4))
+    tree:add(f.adv_id, tvb(12, 4))
+    tree:add(f.adv_to, tvb(16, 4))
+end
+
+local function dsdv(tvb, tree)
+    for offset = 0, tvb:len() - 12, 12 do
+        local entry = tree:add(f.dsdv_entry, tvb(offset, 12))
+        entry:add(f.dsdv_full, tvb(offset + 1, 1))
+        entry:add(f.dsdv_metric, tvb(offset + 2, 1))
+        entry:add(f.dsdv_dst, tvb(offset + 4, 4))
+        entry:add(f.dsdv_seqno, tvb(offset + 8, 4))
+    end
+end
+
+local function adp(tvb, pinfo, tree, root)
+    local is_data = tvb(0, 1):uint() == 32
+    tree:add(f.adp_flow, tvb(2, 2))
+    tree:add(f.adp_number, tvb(4, 4))
+    tree:add(f.adp_stamp, tvb(8, 4))
+    if is_data then
+        tree:add(f.adp_message, tvb(12, 4))
+        if tvb(1, 1):uint() == 1 then
+            Dissector.get("rtp"):call(tvb(16):tvb(), pinfo, root)
+        end
+    else
+        tree:add(f.adp_count, tvb(12, 4))
+        if tvb(1, 1):uint() > 0 then
+            tree:add(f.adp_vector, tvb(16, tvb(1, 1):uint()))
+        end
+    end
+end
+
+local function bus(tvb, tree)
+    tree:add(f.bus_flow, tvb(4, 4))
+    tree:add(f.bus_connection, tvb(8, 4))
+    tree:add(f.bus_dst, tvb(12, 4))
+    for offset = 20, tvb:len() - 8, 8 do
+        tree:add(f.bus_first, tvb(offset, 4))
+        tree:add(f.bus_after, tvb(offset + 4, 4))
+    end
+end
+
+local function header(tvb, pinfo, tree, root)
+    local length = tvb(2, 2):uint()
+    tree:add(f.header_next, tvb(1, 1))
+    tree:add(f.header_length, tvb(2, 2))
+    if tvb:len() > length then
+        DissectorTable.get("ip.proto"):try(tvb(1, 1):uint(), tvb(length):tvb(), pinfo, root)
+    end
+end
+
+function own.dissector(tvb, pinfo, root)
+    local kind = tvb(0, 1):uint()
+    local tree = root:add(own, tvb())
+    tree:add(f.kind, tvb(0, 1))
+    pinfo.cols.protocol = "manetlab"
+    pinfo.cols.info = KINDS[kind] or ("kind " .. kind)
+    if kind == 1 then
+        adv_update(tvb, tree)
+    elseif kind >= 2 and kind <= 5 then
+        adv_flood(tvb, tree)
+    elseif kind == 16 then
+        dsdv(tvb, tree)
+    elseif kind == 32 or kind == 33 then
+        adp(tvb, pinfo, tree, root)
+    elseif kind == 48 or kind == 49 then
+        bus(tvb, tree)
+    elseif kind == 113 then
+        header(tvb, pinfo, tree, root)
+    end
+    return tvb:len()
+end
+
+DissectorTable.get("ip.proto"):add(EXPERIMENTAL_PROTOCOL, own)
+
+-- LUNAR stands below IP. Its kind follows the selector.
+local lunar = Proto("manetlab_lunar", "LUNAR")
+
+function lunar.dissector(tvb, pinfo, root)
+    local kind = tvb(8, 1):uint()
+    local tree = root:add(own, tvb())
+    tree:add(f.lunar_selector, tvb(0, 8))
+    tree:add(f.kind, tvb(8, 1))
+    if kind == 66 then
+        tree:add(f.lunar_type, tvb(10, 2))
+        DissectorTable.get("ethertype"):try(IPV4, tvb(12):tvb(), pinfo, root)
+        return tvb:len()
+    end
+    pinfo.cols.protocol = "LUNAR"
+    pinfo.cols.info = KINDS[kind] or ("kind " .. kind)
+    tree:add(f.lunar_origin, tvb(12, 4))
+    tree:add(f.lunar_number, tvb(16, 4))
+    if kind == 64 then
+        tree:add(f.lunar_hops, tvb(9, 1))
+        tree:add(f.lunar_target, tvb(20, 4))
+        tree:add(f.lunar_reply_to, tvb(24, 8))
+        tree:add(f.lunar_sender, tvb(32, 6))
+    else
+        tree:add(f.lunar_forward, tvb(20, 8))
+        tree:add(f.lunar_sender, tvb(28, 6))
+    end
+    return tvb:len()
+end
+
+DissectorTable.get("ethertype"):add(EXPERIMENTAL_ETHER_TYPE, lunar)
+
+-- TSR uses three reserved bits of DSR's fixed header, which Wireshark's own dissector shows as reserved.
+local tsr = Proto("manetlab_tsr", "TSR")
+tsr.fields.mark = ProtoField.string("manetlab.tsr.mark", "Mark")
+local dsr_reserved = Field.new("dsr.reserved")
+local MARKS = { [1] = "REPLY PROBE", [2] = "request that only its target answers", [4] = "ROUTE PROBE" }
+
+function tsr.dissector(tvb, pinfo, root)
+    local reserved = dsr_reserved()
+    local mark = reserved and MARKS[reserved.value]
+    if mark then
+        root:add(tsr):add(tsr.fields.mark, mark):set_generated()
+        pinfo.cols.info:append(" [TSR: " .. mark .. "]")
+    end
+end
+
+register_postdissector(tsr)
+
+local udp = DissectorTable.get("udp.port")
+udp:add(5004, Dissector.get("rtp"))
+udp:add(5005, Dissector.get("rtcp"))
