@@ -17,9 +17,9 @@ import manetlab
 from manetlab import InputError, Result
 from manetlab.captures import DISSECTOR, Capture, Ns2Trace
 from tests.conftest import ROOT
+from validation.traces import NEW, OLD, measures
 
 GOLDEN = ROOT / "golden"
-AWK = ROOT / "validation" / "measures.awk"
 
 CHAIN = {
     "duration_s": 12.0,
@@ -309,28 +309,6 @@ def test_lengths_that_a_profile_charges_stand_in_a_comment(tmp_path: Path) -> No
     assert {row["frame.comment"] for row in read if row["wlan.fc.type"] == "1"} == {""}
 
 
-# The lines of ns-2.35's wireless traces, as its own traces of the validation's scenarios show them. Of AODV's
-# messages it has no RREP-ACK.
-HEX = r"[0-9a-f]+"
-IP_PART = r"------- \[\d+:\d+ -?\d+:\d+ \d+ \d+\] "
-ARP = r"------- \[(REQUEST|REPLY) \d+/\d+ \d+/\d+\]"
-AODV = (
-    r"\[0x[0-9a-f]+ \d+( \d+)? \[\d+ \d+\] (\[\d+ \d+\]|\d+\.\d{6})\] "
-    r"\((REQUEST|REPLY|ERROR|HELLO|RREP-ACK)\)"
-)
-DSR = r"\d+ \[[01] \d+\] \[[01] \d+ \d+ \d+->\d+\] \[[01] \d+ -?\d+ \d+->\d+\]"
-OLD = re.compile(
-    rf"[srfD] \d+\.\d{{9}} _\d+_ (AGT|RTR|IFQ|MAC) [ \w-]{{4}} \d+ [\w-]+ \d+ \[{HEX} {HEX} {HEX} {HEX}\] "
-    rf"({ARP}|{IP_PART}(\[-?\d+( \d+)?\] \d+ \d+|{AODV}|{DSR})?)?"
-)
-NEW = re.compile(
-    r"[srfD] -t \d+\.\d{9} -Hs \d+ -Hd -?\d+ -Ni \d+ -Nx -?\d+\.\d\d -Ny -?\d+\.\d\d -Nz 0\.00 "
-    rf"-Ne -1\.000000 -Nl (AGT|RTR|IFQ|MAC) -Nw [\w-]+ -Ma {HEX} -Md {HEX} -Ms {HEX} -Mt {HEX} "
-    r"(-P arp( -P\w+ \w+)+ |-Is \d+\.\d+ -Id -?\d+\.\d+ -It [\w-]+ -Il \d+ -If \d+ -Ii \d+ -Iv \d+ "
-    r"(-P\w* \w+( -P\w+ [\w.>-]+)+ )?)?"
-)
-
-
 @pytest.mark.parametrize("routing", ["aodv", "dsr", "dsdv"])
 @pytest.mark.parametrize("form", ["old", "new"])
 def test_old_scripts_find_what_we_measure(tmp_path: Path, routing: str, form: str) -> None:
@@ -359,11 +337,6 @@ def test_old_scripts_find_what_we_measure(tmp_path: Path, routing: str, form: st
     assert found["routing_bytes"] == pytest.approx(totals["routing_bytes_per_s"] * 40, abs=1e-6)
     tcp = [flow for flow in result.flows if flow["kind"] == "tcp"]
     assert found["tcp_received"] == sum(flow["segments_delivered"] for flow in tcp)
-
-
-def measures(trace: Path) -> dict[str, float]:
-    done = subprocess.run(["awk", "-f", str(AWK), str(trace)], capture_output=True, text=True, check=True)
-    return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
 
 
 def refused(**outputs: Any) -> InputError:
