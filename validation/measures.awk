@@ -9,8 +9,8 @@
 #   routing_packets        packets of routing that were sent or forwarded, each hop
 #   routing_bytes          their bytes
 #   routing_load           routing packets for each packet received (normalised routing load)
-#   throughput_bps         bits of TCP segments with data that agents received for the first time, from the first
-#                          of them sent to the last received, IP and TCP headers included
+#   throughput_bps         bits of TCP segments with data that agents received in order, from the first segment
+#                          that was sent to the last that was received, headers included
 #   tcp_received           those segments
 
 function routing(type) {
@@ -45,11 +45,16 @@ layer == "AGT" && type == "cbr" && event == "r" && (uid in sent_at) {
 }
 layer == "RTR" && routing(type) && (event == "s" || event == "f") { packets++; bytes += size }
 layer == "AGT" && type == "tcp" && event == "s" && first == "" { first = time }
-layer == "AGT" && type == "tcp" && event == "r" && number > 0 && !((from, number) in seen) {
-    seen[from, number] = 1
-    segments++
-    bits += 8 * size
-    last = time
+layer == "AGT" && type == "tcp" && event == "r" && number > 0 {
+    if (!(from in next_in_order)) next_in_order[from] = 1
+    if (number >= next_in_order[from]) sizes[from, number] = size
+    while ((from, next_in_order[from]) in sizes) {
+        bits += 8 * sizes[from, next_in_order[from]]
+        delete sizes[from, next_in_order[from]]
+        next_in_order[from]++
+        segments++
+        last = time
+    }
 }
 
 END {
