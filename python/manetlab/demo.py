@@ -2,8 +2,8 @@
 
 Ten networks of 50 nodes in 1000 m × 1000 m, stationary random waypoint at 1 to 20 m/s, one file transfer and
 ten CBR flows in the background. Each network is run with TCP Reno, with Reno whose timeout is fixed and that
-is otherwise the same, and with Reno-F, which has a fixed timeout, SACK and delayed ACKs. Movement, traffic and
-every other random draw are the same in all three, so the runs are compared in pairs.
+is otherwise the same, and with Reno-F, which has a fixed timeout, SACK and delayed ACKs. Movement, traffic
+and every other random draw are the same in all three, so the runs are compared in pairs.
 """
 
 from __future__ import annotations
