@@ -99,7 +99,7 @@ class App {
       if (!isHere) this.cursors[i] = last;
     });
     for (const strip of this.strips) strip.draw(this.theme);
-    this.chosen.update();
+    this.chosen.update(now);
     this.events.update(now);
     this.showControls();
     this.cost.pictures++;
@@ -156,6 +156,7 @@ class App {
     const time = byId<HTMLInputElement>("time");
     if (document.activeElement !== time) time.value = timeText(clock.t);
     const speed = byId<HTMLInputElement>("speed");
+    if (byId("speed-text").textContent === speedText(clock.speed)) return;
     speed.value = String(stopOf(clock.speed));
     speed.setAttribute("aria-valuetext", speedText(clock.speed));
     byId("speed-text").textContent = speedText(clock.speed);
@@ -402,6 +403,9 @@ function store(key: string, value: string): void {
   }
 }
 
+/** How often the picture is renewed while blocks are read, in ms. */
+const REDRAW_MS = 400;
+
 async function start(): Promise<void> {
   const config = JSON.parse(byId("config").textContent ?? "{}") as Config;
   const runs = await Promise.all(
@@ -421,11 +425,14 @@ async function start(): Promise<void> {
   app.draw();
   document.documentElement.dataset["drawn"] = String(Math.round(performance.now()));
   Object.assign(window, { manetlabReplay: inspection(app, runs, state) });
+  let drawn = performance.now();
   for (const run of runs) {
     while (await run.readNext()) {
-      state.changed();
-      // Lets the page draw and answer between two blocks.
+      // Lets the page answer between two blocks, and shows now and then how far it has come.
       await new Promise((next) => setTimeout(next));
+      if (performance.now() - drawn < REDRAW_MS) continue;
+      drawn = performance.now();
+      state.changed();
     }
   }
   state.changed();

@@ -123,6 +123,7 @@ export class Chosen {
   private readonly root = section("Chosen");
   private readonly body = element("div");
   private shown = "";
+  private last = 0;
 
   constructor(
     side: HTMLElement,
@@ -134,8 +135,10 @@ export class Chosen {
     side.append(this.root);
   }
 
-  update(): void {
+  update(now: number): void {
     const { state } = this;
+    if (state.clock.isPlaying && now - this.last < EVERY_MS) return;
+    this.last = now;
     const { selected, packet, destination, clock } = state;
     const key = [selected, packet?.run, packet?.uid, destination, clock.t, this.stages.map((each) => each.run.events)].join();
     if (key === this.shown) return;

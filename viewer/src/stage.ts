@@ -28,6 +28,7 @@ export class Stage {
   private readonly labels: HTMLCanvasElement;
   private readonly count = element("span", { class: "count", "aria-hidden": "true" });
   private readonly tip = element("div", { class: "tip", hidden: "" });
+  private grounded = "";
   private journey: { uid: number; upTo: number; events: EventRef[] } | undefined;
 
   constructor(
@@ -147,6 +148,9 @@ export class Stage {
 
   private drawGround(theme: Theme): void {
     const { camera } = this;
+    const key = [...camera.clip, camera.width, camera.height, theme.ground, window.devicePixelRatio].join();
+    if (key === this.grounded) return;
+    this.grounded = key;
     const context = fit(this.ground, camera.width, camera.height);
     const [left, bottom, right, top] = camera.box;
     const [x0, y0] = camera.toScreen(left, top);
@@ -235,7 +239,8 @@ export class Stage {
     if (!run.isComplete) parts.push(`reading ${Math.round((100 * run.blocksRead) / Math.max(1, run.recording.blocks))} %`);
     if (state.clock.t > run.readUpTo) parts.push("not read yet");
     if (scene.framesLeftOut > 0) parts.push(`${scene.framesLeftOut} older frames not drawn`);
-    this.count.textContent = parts.join(" · ");
+    const text = parts.join(" · ");
+    if (this.count.textContent !== text) this.count.textContent = text;
   }
 
   private showTip(): void {

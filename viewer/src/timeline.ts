@@ -15,7 +15,8 @@ const EDGE = 6;
 /** What is drawn behind the playhead, kept until it changes. */
 abstract class Strip {
   private readonly back = element("canvas", { "aria-hidden": "true" });
-  private readonly front = element("canvas", { "aria-hidden": "true" });
+  /** The current time: an element that moves, so that nothing is painted again. */
+  private readonly head = element("div", { class: "playhead", "aria-hidden": "true" });
   private drawn = "";
 
   constructor(
@@ -24,7 +25,7 @@ abstract class Strip {
     protected readonly filtered: Filtered[],
     protected readonly state: State,
   ) {
-    root.append(this.back, this.front);
+    root.append(this.back, this.head);
     this.listen();
   }
 
@@ -43,10 +44,9 @@ abstract class Strip {
       this.drawn = key;
       this.paint(fit(this.back, width, height), width, height, theme);
     }
-    const context = fit(this.front, width, height);
     const x = this.toX(this.state.clock.t, width);
-    context.fillStyle = theme.text;
-    context.fillRect(Math.round(x) - 0.75, 0, 1.5, height);
+    this.head.hidden = x < 0 || x > width;
+    this.head.style.transform = `translateX(${x.toFixed(2)}px)`;
     this.update();
   }
 
@@ -208,6 +208,7 @@ const RUN_COLORS = ["data", "routing"];
 /** A strip with a label and one or more curves. */
 abstract class Plot extends Strip {
   private readonly label = element("div", { class: "label" });
+  private said = "";
 
   constructor(runs: Run[], filtered: Filtered[], state: State) {
     super(element("div", { class: "strip plot" }), runs, filtered, state);
@@ -219,6 +220,9 @@ abstract class Plot extends Strip {
 
   protected override update(): void {
     const [title, ...values] = this.title();
+    const text = [title, ...values].join();
+    if (text === this.said) return;
+    this.said = text;
     const parts = values.map(([text, color]) =>
       color === "" ? element("span", {}, text) : element("span", { style: `color: var(--${color})` }, text),
     );
