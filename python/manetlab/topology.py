@@ -300,9 +300,9 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     Raises:
         InputError: The scenario cannot be used, or the step is not allowed.
     """
-    resolved = _resolved(scenario)
+    resolved = resolved_of(scenario)
     times = resolved.scenario.duration_s - resolved.scenario.warmup_s
-    _check_step(step_s, times, "topology.report: step_s")
+    check_step(step_s, times, "topology.report: step_s")
     found = json.loads(_core.topology(resolved.core_json(), resolved.movement, step_s))
     (west, south), (east, north) = found.pop("corner_low_m"), found.pop("corner_high_m")
     width_m, height_m = east - west, north - south
@@ -341,9 +341,9 @@ def shortest_hops_over_time(
     Raises:
         InputError: The scenario cannot be used, or a node or the step is not allowed.
     """
-    resolved = _resolved(scenario)
+    resolved = resolved_of(scenario)
     duration_s = resolved.scenario.duration_s
-    _check_step(step_s, duration_s, "shortest_hops_over_time: step_s")
+    check_step(step_s, duration_s, "shortest_hops_over_time: step_s")
     listed = _pairs(resolved, pairs, "shortest_hops_over_time")
     hops = _core.shortest_hops(resolved.core_json(), resolved.movement, listed, step_s)
     # As the core counts: whole nanoseconds.
@@ -363,7 +363,7 @@ def path_hops(
     Raises:
         InputError: The scenario cannot be used, or a node is not allowed.
     """
-    resolved = _resolved(scenario)
+    resolved = resolved_of(scenario)
     listed = _pairs(resolved, pairs, "path_hops")
     found = json.loads(_core.path_hops(resolved.core_json(), resolved.movement, listed))
     return [
@@ -390,7 +390,12 @@ def _pairs(resolved: Resolved, pairs: Iterable[tuple[int, int]] | None, where: s
     return listed
 
 
-def _resolved(scenario: Scenario | Resolved | str | Path) -> Resolved:
+def resolved_of(scenario: Scenario | Resolved | str | Path) -> Resolved:
+    """The resolved scenario, of whatever describes one.
+
+    Raises:
+        InputError: It describes none.
+    """
     match scenario:
         case Resolved():
             return scenario
@@ -402,7 +407,12 @@ def _resolved(scenario: Scenario | Resolved | str | Path) -> Resolved:
     raise InputError("not a scenario", "topology", shown(scenario), wanted)
 
 
-def _check_step(step_s: float, times_s: float, where: str) -> None:
+def check_step(step_s: float, times_s: float, where: str) -> None:
+    """Checks the time between instants.
+
+    Raises:
+        InputError: It is too short for a window of ``times_s``, or no number.
+    """
     number = isinstance(step_s, int | float) and not isinstance(step_s, bool)
     if not number or not step_s >= LEAST_STEP_S or times_s / step_s > MOST_INSTANTS:
         wanted = f"{LEAST_STEP_S:g} s or more, and at most {MOST_INSTANTS} instants in {times_s:g} s"

@@ -141,6 +141,40 @@ def capacity(
 
 @app.command()
 @options.SCENARIO
+@options.SEED
+@options.SET
+@click.option(
+    "--what",
+    type=click.Choice(["topology", "movement", "connectivity"]),
+    default="topology",
+    help="Links and the flows' paths at an instant; where all nodes go; neighbours and partitions over time.",
+)
+@click.option("--at", "at_s", type=float, default=0.0, help="The instant of the topology, s.")
+@click.option(
+    "--step", "step_s", type=float, default=1.0, help="Time between the instants of connectivity, s."
+)
+@options.output("Picture to write, .svg, .pdf or .png.", required=True)
+def plot(
+    scenario: Path,
+    seed: int | None,
+    changes: tuple[str, ...],
+    what: str,
+    at_s: float,
+    step_s: float,
+    output: Path,
+) -> None:
+    """Draw a scenario: its topology at an instant, its movement, or its connectivity over time."""
+    from manetlab import pictures
+    from manetlab.files import check_apart
+
+    asked = options.scenario_from(scenario, changes=changes, seed=seed)
+    check_apart({"--output": output}, (scenario, *asked.files))
+    pictures.save(asked, output, what, at_s=at_s, step_s=step_s)
+    print(f"{output}: {what} of {scenario}")
+
+
+@app.command()
+@options.SCENARIO
 def check(scenario: Path) -> None:
     """Check a scenario without running it: whether it can be used, and whether it tests protocols."""
     from manetlab.tested import before_run

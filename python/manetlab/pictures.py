@@ -1,0 +1,235 @@
+"""Pictures of a scenario: its topology at an instant, its movement, and how connected it is over time.
+
+They follow from the movement and the range of the radio; nothing is run. Each function draws on axes of
+matplotlib, which can be changed and saved as any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manetlab import _core, topology
+from manetlab.errors import InputError, shown
+from manetlab.extras import require
+from manetlab.files import check_writable, write_bytes
+from manetlab.plots import axes_or_new
+from manetlab.resolving import Resolved
+from manetlab.scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("topology", "movement", "connectivity")
+"""What can be drawn."""
+FORMATS = ("svg", "pdf", "png")
+PATH_COLOURS = ("#0072b2", "#c98500", "#00855f", "#b03a00", "#a8508a", "#3287b8")
+"""Colours of flows, in turns: those of reports."""
+NODE, LINK = "#52606d", "#cbd2d9"
+MOST_NUMBERED = 120
+"""Most nodes whose numbers are drawn."""
+MOST_CONNECTIVITY_NODES = 5000
+"""Most nodes of which all pairs are looked at."""
+TRACK_POINTS = 400
+"""Points of a node's track."""
+
+AnyScenario = Scenario | Resolved | str | Path
+
+
+def plot(
+    scenario: AnyScenario,
+    kind: str = "topology",
+    *,
+    at_s: float = 0.0,
+    step_s: float = 1.0,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draws a scenario.
+
+    Args:
+        scenario: A scenario, or the name of a TOML file that holds one.
+        kind: ``topology``: nodes, links and the flows' shortest paths at an instant. ``movement``: where all
+            nodes go. ``connectivity``: mean number of neighbours, and the share of node pairs without a
+            path, over time.
+        at_s: The instant of the topology, in s.
+        step_s: Time between the instants of the connectivity, in s.
+        axes: Where to draw; a new figure if not given.
+
+    Returns:
+        The axes, whose ``figure`` can be saved.
+
+    Raises:
+        InputError: The scenario cannot be used, a value is not allowed, or matplotlib is not installed.
+    """
+    if kind not in KINDS:
+        raise InputError("no such picture", "plot: kind", shown(kind), "one of " + ", ".join(KINDS))
+    resolved = topology.resolved_of(scenario)
+    duration_s = resolved.scenario.duration_s
+    if not 0 <= at_s <= duration_s:
+        wanted = f"0 to {duration_s:g} s, the run's length"
+        raise InputError("the time is not allowed", "plot: at_s", shown(at_s), wanted)
+    topology.check_step(step_s, duration_s, "plot: step_s")
+    drawn_on = axes_or_new(axes, "plot")
+    match kind:
+        case "topology":
+            _topology(resolved, at_s, drawn_on)
+        case "movement":
+            _movement(resolved, drawn_on)
+        case _:
+            _connectivity(resolved, step_s, drawn_on)
+    return drawn_on
+
+
+def save(scenario: AnyScenario, path: Path, kind: str = "topology", **options: Any) -> None:
+    """Draws a scenario into a file, .svg, .pdf or .png; the same scenario gives the same bytes.
+
+    Raises:
+        InputError: See `plot`; or the file has another ending, or cannot be written.
+    """
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        wanted = "a name that ends in " + ", ".join(f".{each}" for each in FORMATS)
+        raise InputError("no such format of pictures", str(path), shown(path.suffix), wanted)
+    check_writable(path)
+    require("report", "scenario plot")
+    import io
+
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.hashsalt": "manetlab", "pdf.fonttype": 42, "svg.fonttype": "path"}):
+        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+        plot(scenario, kind, axes=figure.add_subplot(), **options)
+        made = io.BytesIO()
+        # No date: the bytes depend on the scenario only.
+        metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
+        figure.savefig(made, format=ending, dpi=160, metadata=metadata)
+    write_bytes(path, made.getvalue())
+
+
+def _positions(resolved: Resolved, time_s: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.array(resolved.movement.positions(time_s), dtype=np.float64).reshape(-1, 2)
+
+
+def _range_m(resolved: Resolved) -> float:
+    return _core.radio_ranges(json.dumps(resolved.params))[0]
+
+
+def _pairs_in_range(
+    places: np.ndarray[Any, np.dtype[np.float64]], range_m: float
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Pairs of nodes within range of each other."""
+    from scipy.spatial import cKDTree
+
+    found: np.ndarray[Any, np.dtype[np.int64]] = cKDTree(places).query_pairs(range_m, output_type="ndarray")
+    return found
+
+
+def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
+    from matplotlib.collections import LineCollection
+
+    places, range_m = _positions(resolved, at_s), _range_m(resolved)
+    links = _pairs_in_range(places, range_m)
+    axes.add_collection(LineCollection(list(places[links]), colors=LINK, linewidths=0.6, zorder=1))
+    axes.scatter(*places.T, s=16 if len(places) <= 250 else 5, color=NODE, zorder=3, linewidths=0)
+    pairs = list(dict.fromkeys((flow["src"], flow["dst"]) for flow in resolved.flows))
+    paths = _core.shortest_paths(*resolved.links_json(), resolved.movement, pairs, at_s)
+    for number, ((src, dst), path) in enumerate(zip(pairs, paths, strict=True)):
+        _path(axes, places, path or [src, dst], PATH_COLOURS[number % len(PATH_COLOURS)], path is not None)
+    if pairs and len(pairs) <= 8:
+        labels = [
+            f"{src} → {dst}: "
+            + ("no path" if path is None else f"{len(path) - 1} hops" if len(path) != 2 else "1 hop")
+            for (src, dst), path in zip(pairs, paths, strict=True)
+        ]
+        axes.legend(
+            axes.lines, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8
+        )
+    if len(places) <= MOST_NUMBERED:
+        for node, (x, y) in enumerate(places):
+            axes.annotate(str(node), (x, y), (3, 3), textcoords="offset points", fontsize=6.5, color=NODE)
+    _field(axes, f"Topology at {at_s:g} s: {len(places)} nodes, {len(links)} links of up to {range_m:.0f} m")
+
+
+def _path(
+    axes: Axes,
+    places: np.ndarray[Any, np.dtype[np.float64]],
+    path: Sequence[int],
+    colour: str,
+    is_there: bool,
+) -> None:
+    style = "-" if is_there else (0, (1, 2))
+    axes.plot(*places[list(path)].T, color=colour, linestyle=style, linewidth=1.8, alpha=0.85, zorder=2)
+    axes.scatter(*places[path[0]], s=34, color=colour, zorder=4)
+    axes.scatter(*places[path[-1]], s=34, facecolors="white", edgecolors=colour, linewidths=1.6, zorder=4)
+
+
+def _movement(resolved: Resolved, axes: Axes) -> None:
+    from matplotlib.collections import LineCollection
+
+    times = np.linspace(0.0, resolved.scenario.duration_s, TRACK_POINTS)
+    tracks = np.stack([_positions(resolved, float(time)) for time in times])
+    lines = LineCollection([*tracks.transpose(1, 0, 2)], colors=NODE, linewidths=0.5, alpha=0.45)
+    axes.add_collection(lines)
+    axes.scatter(*tracks[0].T, s=14, color=PATH_COLOURS[0], zorder=3, label="start")
+    axes.scatter(*tracks[-1].T, s=14, facecolors="white", edgecolors=PATH_COLOURS[3], zorder=3, label="end")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    _field(axes, f"Movement of {resolved.movement.nodes} nodes in {resolved.scenario.duration_s:g} s")
+
+
+def _field(axes: Axes, title: str) -> None:
+    axes.set(xlabel="x (m)", ylabel="y (m)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.autoscale_view()
+    axes.set_title(title, fontsize="medium")
+
+
+def connectivity(resolved: Resolved, step_s: float) -> dict[str, list[float]]:
+    """How connected the network is at equally spaced instants, from the start of the run.
+
+    Returns:
+        ``time_s``; ``degree``, the mean number of neighbours; ``partitioned``, the share of node pairs
+        without a path.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes = resolved.movement.nodes
+    if not 2 <= nodes <= MOST_CONNECTIVITY_NODES:
+        wanted = f"2 to {MOST_CONNECTIVITY_NODES} nodes"
+        raise InputError("the connectivity cannot be drawn", "plot", f"{nodes} nodes", wanted)
+    range_m = _range_m(resolved)
+    made: dict[str, list[float]] = {"time_s": [], "degree": [], "partitioned": []}
+    for number in range(int(resolved.scenario.duration_s / step_s) + 1):
+        time_s = number * step_s
+        links = _pairs_in_range(_positions(resolved, time_s), range_m)
+        graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(nodes, nodes))
+        sizes = np.bincount(connected_components(graph, directed=False)[1])
+        joined = float((sizes * (sizes - 1)).sum())
+        made["time_s"].append(time_s)
+        made["degree"].append(2 * len(links) / nodes)
+        made["partitioned"].append(1 - joined / (nodes * (nodes - 1)))
+    return made
+
+
+def _connectivity(resolved: Resolved, step_s: float, axes: Axes) -> None:
+    found = connectivity(resolved, step_s)
+    axes.plot(found["time_s"], found["degree"], color=PATH_COLOURS[0], linewidth=1.3)
+    axes.set_ylim(0, None)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("mean number of neighbours", color=PATH_COLOURS[0])
+    other = axes.twinx()
+    axes.spines["top"].set_visible(False)
+    other.spines["top"].set_visible(False)
+    share = [100 * each for each in found["partitioned"]]
+    other.plot(
+        found["time_s"], share, color=PATH_COLOURS[3], linewidth=1.2, linestyle=(0, (4, 1.5)), clip_on=False
+    )
+    other.set_ylim(0, 100)
+    other.set_ylabel("node pairs without a path (%)", color=PATH_COLOURS[3])
+    axes.set_title(f"Connectivity at a range of {_range_m(resolved):.0f} m", fontsize="medium")
