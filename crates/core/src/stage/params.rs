@@ -47,8 +47,8 @@ params! {
         announce_s: f64 = 3.0, "s", "assumed: three times AODV's HELLO_INTERVAL", [0.01, 1e6];
         /// With density: for how long an announcement, or a packet of a flow, is evidence.
         lifetime_s: f64 = 6.0, "s", "assumed: twice `announce_s`", [0.01, 1e6];
-        /// With density: least time between two announcements of a node, of which news and broadcasts of the
-        /// routing protocol can make more than `announce_s` asks for.
+        /// With density: minimum time between two announcements of a node, of which news and broadcasts of
+        /// the routing protocol can make more than `announce_s` asks for.
         announce_gap_s: f64 = 0.5, "s", "assumed", [0.01, 1e6];
         /// With density: by which part of itself a share must change for a node to announce it at once.
         announce_change: f64 = 0.05, "", "assumed", [0.0, 1e6];
