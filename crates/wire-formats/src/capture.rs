@@ -190,7 +190,7 @@ impl Run {
     fn signal_dbm(&self, time: Time, from: NodeId, to: NodeId) -> i8 {
         let position = |node: NodeId| self.paths[node.index()].position(time);
         let power_w = self.propagation.power_w(position(from).distance2(position(to)));
-        (10.0 * (power_w * 1000.0).log10()).round().clamp(-128.0, 127.0) as i8
+        (10.0 * libm::log10(power_w * 1000.0)).round().clamp(-128.0, 127.0) as i8
     }
 }
 
