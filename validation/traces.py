@@ -25,7 +25,7 @@ MEASURES = Path(__file__).with_name("measures.awk")
 
 # The lines of ns-2.35's wireless traces, as its own traces show them. Of AODV's messages it has no RREP-ACK.
 HEX = r"[0-9a-f]+"
-IP_PART = r"------- \[\d+:\d+ -?\d+:\d+ \d+ \d+\] "
+IP_PART = r"------- \[\d+:\d+ -?\d+:\d+ -?\d+ \d+\] "
 ARP = r"------- \[(REQUEST|REPLY) \d+/\d+ \d+/\d+\]"
 AODV = (
     r"\[0x[0-9a-f]+ \d+( \d+)? \[\d+ \d+\] (\[\d+ \d+\]|\d+\.\d{6})\] "
@@ -39,7 +39,7 @@ OLD = re.compile(
 NEW = re.compile(
     r"[srfD] -t \d+\.\d{9} -Hs \d+ -Hd -?\d+ -Ni \d+ -Nx -?\d+\.\d\d -Ny -?\d+\.\d\d -Nz 0\.00 "
     rf"-Ne -1\.000000 -Nl (AGT|RTR|IFQ|MAC) -Nw [\w-]+ -Ma {HEX} -Md {HEX} -Ms {HEX} -Mt {HEX} "
-    r"(-P arp( -P\w+ \w+)+ |-Is \d+\.\d+ -Id -?\d+\.\d+ -It [\w-]+ -Il \d+ -If \d+ -Ii \d+ -Iv \d+ "
+    r"(-P arp( -P\w+ \w+)+ |-Is \d+\.\d+ -Id -?\d+\.\d+ -It [\w-]+ -Il \d+ -If \d+ -Ii \d+ -Iv -?\d+ "
     r"(-P\w* \w+( -P\w+ [\w.>-]+)+ )?)?"
 )
 
