@@ -89,6 +89,38 @@ def test_runs_of_different_lengths_are_refused(cli: Cli, tmp_path: Path) -> None
     assert not (tmp_path / "replay.html").exists()
 
 
+SMALL = """duration_s = 3
+[movement]
+chain = {nodes = 3, spacing_m = 200.0}
+[[traffic.flows]]
+kind = "tcp"
+src = 0
+dst = 2
+start_s = 0.5
+"""
+
+
+def test_a_scenario_is_run_and_a_run_of_a_store_made_again(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "campaign.toml").write_text(
+        'name = "c"\nbase = "small.toml"\nreplications = 1\nfirst_seed = 1\n'
+        '[factors]\ntcp = ["reno", "reno-f"]\n'
+    )
+    assert cli("campaign", "run", "campaign.toml", "--store", "c.db").returncode == 0
+    for arguments, sender in (
+        (["small.toml"], "TCP Reno"),
+        (["c.db", "--point", 1, "--replication", 0], "TCP reno-f"),
+    ):
+        done = cli("view", *arguments, "-o", "page.html")
+        assert done.returncode == 0, done.stderr
+        (run,) = config((tmp_path / "page.html").read_text(encoding="utf-8"))["runs"]
+        assert run["summary"] == ["AODV", sender, "3 nodes", "3 s"]
+        assert run["missing"] == []
+        assert run["queueLimit"] == 50
+    for wrong in (["c.db"], ["c.db", "--point", 9, "--replication", 0], ["small.toml", "--point", 0]):
+        assert cli("view", *wrong).returncode == 2, wrong
+
+
 def test_a_recording_that_was_cut_short_plays_up_to_there() -> None:
     content = recording()
     assert parsed(content, "run").is_complete

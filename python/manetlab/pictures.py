@@ -135,7 +135,9 @@ def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
     places, range_m = _positions(resolved, at_s), _range_m(resolved)
     links = _pairs_in_range(places, range_m)
     axes.add_collection(LineCollection(list(places[links]), colors=LINK, linewidths=0.6, zorder=1))
-    axes.scatter(*places.T, s=16 if len(places) <= 250 else 5, color=NODE, zorder=3, linewidths=0)
+    axes.scatter(
+        places[:, 0], places[:, 1], s=16 if len(places) <= 250 else 5, color=NODE, zorder=3, linewidths=0
+    )
     pairs = list(dict.fromkeys((flow["src"], flow["dst"]) for flow in resolved.flows))
     paths = _core.shortest_paths(*resolved.links_json(), resolved.movement, pairs, at_s)
     for number, ((src, dst), path) in enumerate(zip(pairs, paths, strict=True)):
@@ -163,9 +165,25 @@ def _path(
     is_there: bool,
 ) -> None:
     style = "-" if is_there else (0, (1, 2))
-    axes.plot(*places[list(path)].T, color=colour, linestyle=style, linewidth=1.8, alpha=0.85, zorder=2)
-    axes.scatter(*places[path[0]], s=34, color=colour, zorder=4)
-    axes.scatter(*places[path[-1]], s=34, facecolors="white", edgecolors=colour, linewidths=1.6, zorder=4)
+    axes.plot(
+        places[list(path), 0],
+        places[list(path), 1],
+        color=colour,
+        linestyle=style,
+        linewidth=1.8,
+        alpha=0.85,
+        zorder=2,
+    )
+    axes.scatter(places[path[0], 0], places[path[0], 1], s=34, color=colour, zorder=4)
+    axes.scatter(
+        places[path[-1], 0],
+        places[path[-1], 1],
+        s=34,
+        facecolors="white",
+        edgecolors=colour,
+        linewidths=1.6,
+        zorder=4,
+    )
 
 
 def _movement(resolved: Resolved, axes: Axes) -> None:
@@ -175,8 +193,16 @@ def _movement(resolved: Resolved, axes: Axes) -> None:
     tracks = np.stack([_positions(resolved, float(time)) for time in times])
     lines = LineCollection([*tracks.transpose(1, 0, 2)], colors=NODE, linewidths=0.5, alpha=0.45)
     axes.add_collection(lines)
-    axes.scatter(*tracks[0].T, s=14, color=PATH_COLOURS[0], zorder=3, label="start")
-    axes.scatter(*tracks[-1].T, s=14, facecolors="white", edgecolors=PATH_COLOURS[3], zorder=3, label="end")
+    axes.scatter(tracks[0, :, 0], tracks[0, :, 1], s=14, color=PATH_COLOURS[0], zorder=3, label="start")
+    axes.scatter(
+        tracks[-1, :, 0],
+        tracks[-1, :, 1],
+        s=14,
+        facecolors="white",
+        edgecolors=PATH_COLOURS[3],
+        zorder=3,
+        label="end",
+    )
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     _field(axes, f"Movement of {resolved.movement.nodes} nodes in {resolved.scenario.duration_s:g} s")
 

@@ -3,25 +3,86 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from manetlab.cli import options
+from manetlab.errors import InputError
+
+if TYPE_CHECKING:
+    from manetlab.scenario import Scenario
+
+SQLITE = b"SQLite format 3\0"
+"""How a campaign's store begins."""
 
 
 @click.command()
-@click.argument("run", type=options.PATH, metavar="RECORDING", help="A recording of a run.")
+@click.argument(
+    "run",
+    type=options.PATH,
+    metavar="RUN|SCENARIO.toml",
+    help="A recording, a scenario to run, or a campaign's store with --point and --replication.",
+)
 @options.output("The page to write. [replay.html]")
 @click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
+@click.option("--point", type=click.IntRange(min=0), help="Number of the point in a store.")
+@click.option("--replication", type=click.IntRange(min=0), help="Number of the replication in a store.")
 @click.option("--title", help="The page's title. [the file's name]")
-def view(run: Path, output: Path | None, compare: Path | None, title: str | None) -> None:
+def view(
+    run: Path,
+    output: Path | None,
+    compare: Path | None,
+    point: int | None,
+    replication: int | None,
+    title: str | None,
+) -> None:
     """Write a page that replays a run: movement, frames, routes, drops. It opens in any browser, offline."""
+    from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable
     from manetlab.replay import view as replay
 
     out = output or Path("replay.html")
     check_writable(out)
     check_apart({"--output": out}, (run, compare))
-    made = replay(run, compare, title=title)
-    made.save(out)
+    source = _run_of_store(run, point, replication)
+    if source is not run and title is None:
+        title = f"{run.stem}, point {point}, replication {replication}"
+    with waiting("replay"):
+        made = replay(source, compare, title=title)
+        made.save(out)
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")
+
+
+def _run_of_store(path: Path, point: int | None, replication: int | None) -> Path | Scenario:
+    """The scenario of a run in a store; what is no store is returned as it is."""
+    is_store = _begins_with(path, SQLITE)
+    if not is_store:
+        if point is not None or replication is not None:
+            wanted = "the store of a campaign"
+            raise InputError("points and replications are those of a store", "--point", str(path), wanted)
+        return path
+    if point is None or replication is None:
+        hint = "`manetlab campaign results` lists the points"
+        wanted = "--point and --replication"
+        raise InputError("a store holds many runs", str(path), "none was chosen", wanted, hint)
+    from manetlab.campaign import Results
+
+    campaign = Results.load(path).campaign
+    if point >= campaign.point_count:
+        wanted = f"0 to {campaign.point_count - 1}"
+        raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
+    scenario = campaign.scenario(point, replication)
+    if scenario.is_in_python:
+        hint = "manetlab campaign repeat … --record run.mlrec asks first; then: manetlab view run.mlrec"
+        wanted = "a protocol that is part of manetlab"
+        raise InputError("the store names a protocol in Python", str(path), scenario.routing, wanted, hint)
+    return scenario
+
+
+def _begins_with(path: Path, start: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(start)) == start
+    except OSError:
+        return False

@@ -6,15 +6,23 @@ import base64
 import html
 import json
 import re
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
 from manetlab.files import write_text
 from manetlab.replay import recorded
 from manetlab.replay.recorded import Recorded
+
+if TYPE_CHECKING:
+    from manetlab.resolving import Resolved
+    from manetlab.scenario import Scenario
+
+    AnyRun = Scenario | Resolved | str | Path
 
 FRAME_HEIGHT_PX = 720
 """Height of a replay within a notebook."""
@@ -48,19 +56,39 @@ class Replay:
         )
 
 
-def view(run: str | Path, compare: str | Path | None = None, *, title: str | None = None) -> Replay:
+def view(
+    run: AnyRun,
+    compare: AnyRun | None = None,
+    *,
+    title: str | None = None,
+) -> Replay:
     """A replay of a run, or of two runs in step.
 
     Args:
-        run: A recording (version 2), by the name of its file.
+        run: A recording (version 2), by the name of its file; or a scenario, also as the name of a TOML file,
+            which is run with recording.
         compare: Another one, which is played beside it.
         title: The page's title. [the file's name]
 
     Raises:
-        InputError: A recording cannot be used, or two runs differ in their duration.
+        InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
+        RunFailed: The simulator found itself in the wrong.
     """
-    recordings = [recorded.read(Path(each)) for each in (run, compare) if each is not None]
+    recordings = [_recorded(each) for each in (run, compare) if each is not None]
     return Replay(page(recordings, title or Path(recordings[0].where).stem))
+
+
+def _recorded(run: AnyRun) -> Recorded:
+    """The recording of a run, which is made if it is none yet."""
+    if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
+        return recorded.read(Path(run))
+    from manetlab.running import run as make
+
+    with tempfile.TemporaryDirectory(prefix="manetlab-") as folder:
+        path = Path(folder) / "run.mlrec"
+        make(run, record=path)
+        made = recorded.read(path)
+    return replace(made, where=str(run) if isinstance(run, str | Path) else "replay")
 
 
 def page(recordings: Sequence[Recorded], title: str) -> str:

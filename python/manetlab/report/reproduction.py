@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from manetlab.report import replays
 from manetlab.report.page import Part, Section
 from manetlab.report.study import Study
 from manetlab.report.tables import Cell, Column, DataTable
@@ -21,6 +22,8 @@ def section(study: Study) -> Section:
         Part("The campaign", commands=[definition(study)]),
         Part("Provenance", tables=[table(study)]),
     ]
+    if (single := replays.part(study)) is not None:
+        parts.insert(1, single)
     return Section("again", "Reproduce the results", parts, [text])
 
 
