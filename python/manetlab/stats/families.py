@@ -209,10 +209,7 @@ def compare_with_best(
         margin = checks.above_zero(margin, "compare_with_best: margin")
     if share is not None:
         share = checks.share(share, "compare_with_best: share")
-    if len(values) < 2 or len({len(listed) for listed in values.values()}) > 1:
-        found = ", ".join(f"{name}: {len(listed)} values" for name, listed in values.items()) or "none"
-        wanted = "two or more alternatives with a value, or None, for each scenario"
-        raise InputError("the alternatives cannot be compared", "compare_with_best", found, wanted)
+    _check_alternatives(values)
     sign = 1.0 if higher_is_better else -1.0
     comparisons = families * len(values) * (len(values) - 1) // 2
     each = 1.0 - bonferroni_level(confidence, comparisons)
@@ -241,6 +238,13 @@ def compare_with_best(
             )
         )
     return made
+
+
+def _check_alternatives(values: Mapping[str, Sequence[float | None]]) -> None:
+    if len(values) < 2 or len({len(listed) for listed in values.values()}) > 1:
+        found = ", ".join(f"{name}: {len(listed)} values" for name, listed in values.items()) or "none"
+        wanted = "two or more alternatives with a value, or None, for each scenario"
+        raise InputError("the alternatives cannot be compared", "compare_with_best", found, wanted)
 
 
 @dataclass(frozen=True)
