@@ -86,8 +86,12 @@ def for_core(
     Raises:
         InputError: One of them cannot be made, or both are the same file.
     """
-    paths = {"pcap": capture and Path(capture.path), "ns2_trace": trace and Path(trace.path)}
-    check_apart(paths)
+    check_apart(
+        {
+            "pcap": None if capture is None else Path(capture.path),
+            "ns2_trace": None if trace is None else Path(trace.path),
+        }
+    )
     return (
         None if capture is None else capture.for_core(nodes),
         None if trace is None else trace.for_core(),

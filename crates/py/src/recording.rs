@@ -186,7 +186,7 @@ impl Recording {
 
     /// Of each block: offset, bytes stored, times of its first and last event in ns, events before it, its
     /// events, its first frame's number, its frames.
-    fn blocks(&self) -> Vec<(u64, u32, u64, u64, u64, u32, u64, u32)> {
+    fn blocks(&self) -> Vec<Block> {
         let row = |block: &manetlab_recording::BlockInfo| {
             let &manetlab_recording::BlockInfo {
                 offset,
@@ -215,6 +215,7 @@ impl Recording {
     }
 
     /// Writes all events to a file, as JSON lines.
+    #[expect(clippy::needless_pass_by_value, reason = "a path of Python arrives as a value")]
     fn export_lines(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
         let reader = &mut self.reader;
@@ -222,6 +223,9 @@ impl Recording {
         done.map_err(|error| refused(&self.path, &error))
     }
 }
+
+/// What [`Recording::blocks`] says of one.
+type Block = (u64, u32, u64, u64, u64, u32, u64, u32);
 
 fn tables(py: Python<'_>, section: &Section) -> (Vec<String>, Vec<PyTable>) {
     let of_table = |table: &manetlab_recording::Table| {

@@ -41,20 +41,21 @@ struct Strings {
 impl Strings {
     fn new() -> Strings {
         let mut strings = Strings { list: Vec::new(), places: Places(FxHashMap::default()) };
-        strings.place(&Cow::Borrowed(""));
+        strings.place("");
         strings
     }
 
-    fn place(&mut self, text: &Cow<'static, str>) -> u64 {
+    fn place(&mut self, text: &str) -> u64 {
         if let Some(&place) = self.places.0.get(text) {
             return place;
         }
-        self.list.push(text.clone());
-        self.places.of(text.clone()).0
+        let kept: Cow<'static, str> = Cow::Owned(text.to_owned());
+        self.list.push(kept.clone());
+        self.places.of(kept).0
     }
 
     fn of(&mut self, text: &'static str) -> u64 {
-        self.place(&Cow::Borrowed(text))
+        self.place(text)
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::schema;
 
 /// The kinds that a filter can name: those of events, and what became of frames at their receivers.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 14] = [
     "frame",
     "made",
     "sent",
@@ -23,6 +23,7 @@ pub const KINDS: [&str; 13] = [
     "window",
     "notice",
     "flow",
+    "share",
     "reception",
 ];
 

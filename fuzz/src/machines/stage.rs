@@ -93,22 +93,7 @@ pub fn stage(bytes: &[u8]) {
                     check(&announcement);
                 }
             }
-            _ => {
-                let due = stage.next_timeout();
-                if due != Time::NEVER && due > now {
-                    let before = (due, kept(&*stage));
-                    stage.handle_timeout(now, &mut actions);
-                    assert!(actions.is_empty(), "early: {actions:?}");
-                    assert_eq!(
-                        (stage.next_timeout(), kept(&*stage)),
-                        before,
-                        "an early call changes nothing"
-                    );
-                    now = due;
-                }
-                stage.handle_timeout(now, &mut actions);
-                assert!(stage.next_timeout() > now, "again at the same instant");
-            }
+            _ => now = pass_timeout(now, &mut *stage, &mut actions),
         }
         for action in actions {
             match action {
@@ -129,6 +114,22 @@ pub fn stage(bytes: &[u8]) {
             out += actions.iter().filter(|action| matches!(action, StageAction::Route(_))).count();
         }
     }
+}
+
+/// An early call of the next timer, which changes nothing, and the call when it is due; the time of that.
+fn pass_timeout(now: Time, stage: &mut dyn stage::Stage, actions: &mut Vec<StageAction>) -> Time {
+    let due = stage.next_timeout();
+    let mut time = now;
+    if due != Time::NEVER && due > now {
+        let before = (due, kept(stage));
+        stage.handle_timeout(now, actions);
+        assert!(actions.is_empty(), "early: {actions:?}");
+        assert_eq!((stage.next_timeout(), kept(stage)), before, "an early call changes nothing");
+        time = due;
+    }
+    stage.handle_timeout(time, actions);
+    assert!(stage.next_timeout() > time, "again at the same instant");
+    time
 }
 
 fn kept(stage: &dyn stage::Stage) -> usize {
