@@ -30,7 +30,9 @@ def test_module_and_stub_have_the_same_names_and_parameters() -> None:
     constants = {
         node.target.id
         for node in STUB.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and not node.target.id.startswith("_")
     }
     assert public(_core) == set(functions) | set(classes) | constants
     for name, node in functions.items():
@@ -46,7 +48,9 @@ def test_class_and_stub_have_the_same_members(compiled: type) -> None:
     changeable = {
         node.target.id
         for node in stub.body
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and not node.target.id.startswith("_")
     }
     assert public(compiled) == set(members) | changeable
     for name, node in members.items():

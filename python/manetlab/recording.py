@@ -33,6 +33,7 @@ KINDS = (
     "window",
     "notice",
     "flow",
+    "share",
     "reception",
 )
 """The kinds of events, and what became of frames at their receivers."""
