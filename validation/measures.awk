@@ -25,14 +25,14 @@ function routing(type) {
         delete tag
         for (at = 2; at < NF; at += 2) tag[$at] = $(at + 1)
         time = $3; layer = tag["-Nl"]; uid = tag["-Ii"]; type = tag["-It"]; size = tag["-Il"]
-        number = tag["-Ps"]; from = tag["-Is"]
+        number = tag["-Ps"] + 0; from = tag["-Is"]
     } else {
         time = $2; layer = $4; uid = $6; type = $7; size = $8
         number = ""; from = ""
         if (type == "tcp" && match($0, /------- \[[^ ]+/)) {
             from = substr($0, RSTART + 9, RLENGTH - 9)
             rest = substr($0, RSTART + RLENGTH)
-            if (match(rest, /\] \[[0-9]+/)) number = substr(rest, RSTART + 3, RLENGTH - 3)
+            if (match(rest, /\] \[[0-9]+/)) number = substr(rest, RSTART + 3, RLENGTH - 3) + 0
         }
     }
 }

@@ -291,3 +291,18 @@ def test_a_part_runs_by_itself() -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=REFERENCE.parents[1])
     assert done.returncode == 0, done.stderr
     assert "Claims on Table 1.1" in done.stdout
+
+
+def test_segments_that_arrive_out_of_order_are_counted_once_the_gap_is_closed() -> None:
+    # As text 100 comes before 99, and in this order they arrive.
+    order = [*range(1, 99), 100, 99, 101, 101]
+    lines = [
+        f"{event} {50 + at} _{node}_ AGT --- {at} tcp 1500 [0 0 0 0] ------- [5:0 7:0 32 0] [{number} 0] 0 0"
+        for at, number in enumerate(order)
+        for event, node in (("s", 5), ("r", 7))
+    ]
+    script = REFERENCE.parent / "measures.awk"
+    done = subprocess.run(
+        ["awk", "-f", str(script)], input="\n".join(lines), capture_output=True, text=True, check=True
+    )
+    assert "tcp_received 101\n" in done.stdout
