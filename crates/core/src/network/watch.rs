@@ -29,8 +29,6 @@ pub(super) struct Watch<'r> {
     destinations: Vec<NodeId>,
     /// By node and destination.
     routes: Vec<Vec<Option<Route>>>,
-    /// By node: what its routing said of changes when its routes were compared last.
-    changes: Vec<Option<u64>>,
     /// When all routes are compared next.
     pub(super) due: Time,
 }
@@ -60,7 +58,6 @@ impl<'r> Watch<'r> {
             answers: vec![None; nodes],
             queue_lengths: vec![0; nodes],
             routes: vec![vec![None; destinations.len()]; nodes],
-            changes: vec![None; nodes],
             destinations,
             due: Time::ZERO,
         }
@@ -203,19 +200,14 @@ impl Network<'_> {
     #[inline]
     pub(super) fn watch_routes(&mut self, node: u32) {
         if self.watch.is_some() {
-            self.compare_routes(node, false);
+            self.compare_routes(node);
         }
     }
 
-    fn compare_routes(&mut self, node: u32, always: bool) {
+    fn compare_routes(&mut self, node: u32) {
         let Some(watch) = &mut self.watch else { return };
         let (at, now) = (node as usize, self.now);
         let routing = &self.stations[at].routing;
-        let changes = routing.route_changes();
-        if !always && changes.is_some() && changes == watch.changes[at] {
-            return;
-        }
-        watch.changes[at] = changes;
         for place in 0..watch.destinations.len() {
             let dst = watch.destinations[place];
             if dst.0 == node {
@@ -238,7 +230,7 @@ impl Network<'_> {
     /// Compares the routes of all nodes.
     pub(super) fn compare_all_routes(&mut self) {
         for node in 0..self.stations.len() as u32 {
-            self.compare_routes(node, true);
+            self.compare_routes(node);
         }
         if let Some(watch) = &mut self.watch {
             watch.due = self.now + ROUTES_STEP;

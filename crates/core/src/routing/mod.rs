@@ -252,13 +252,6 @@ pub trait Routing: Send {
     /// The next hop towards `dst` that the protocol would use now, for recordings, tests and loop checks.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId>;
 
-    /// A number that is another one after each call that may have changed an answer of
-    /// [`Routing::next_hop`] or [`Routing::route_hops`]; what ends with time alone needs no new one. None if
-    /// the protocol does not count: then whoever wants to know compares routes after each call.
-    fn route_changes(&self) -> Option<u64> {
-        None
-    }
-
     /// Over how many links the route goes that a data packet to `dst` would be sent on now, as far as this
     /// node knows; none without a route.
     fn route_hops(&self, _now: Time, _dst: NodeId) -> Option<u32> {
