@@ -8,6 +8,7 @@ INTERFACE: str
 VERSION: str
 MAX_NODES: int
 MAX_TIME_S: float
+RECORDED_KINDS: list[str]
 
 @final
 class Movement:

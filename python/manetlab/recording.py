@@ -20,22 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-KINDS = (
-    "frame",
-    "made",
-    "sent",
-    "delivered",
-    "marked",
-    "kept",
-    "dropped",
-    "route",
-    "queue",
-    "window",
-    "notice",
-    "flow",
-    "share",
-    "reception",
-)
+KINDS = tuple(_core.RECORDED_KINDS)
 """The kinds of events, and what became of frames at their receivers."""
 
 JSON_LINES = (".jsonl", ".json")

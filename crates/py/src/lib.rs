@@ -155,6 +155,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add("MAX_TIME_S", MAX_TIME_S)?;
+    module.add("RECORDED_KINDS", recording::kinds())?;
     module.add_class::<movement::Movement>()?;
     module.add_class::<routing::Node>()?;
     module.add_class::<routing::Packet>()?;

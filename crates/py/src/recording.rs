@@ -224,6 +224,11 @@ impl Recording {
     }
 }
 
+/// The names of the kinds of events that a recording may have.
+pub(crate) fn kinds() -> Vec<&'static str> {
+    schema::kinds().map(|table| table.name).collect()
+}
+
 /// What [`Recording::blocks`] says of one.
 type Block = (u64, u32, u64, u64, u64, u32, u64, u32);
 

@@ -9,24 +9,6 @@ use serde_json::{Value, json};
 
 use crate::schema;
 
-/// The kinds that a filter can name: those of events, and what became of frames at their receivers.
-pub const KINDS: [&str; 14] = [
-    "frame",
-    "made",
-    "sent",
-    "delivered",
-    "marked",
-    "kept",
-    "dropped",
-    "route",
-    "queue",
-    "window",
-    "notice",
-    "flow",
-    "share",
-    "reception",
-];
-
 /// Which events a recording keeps: those that every part allows. A part that is not set allows all.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
@@ -34,7 +16,7 @@ pub struct Filter {
     pub nodes: Option<BTreeSet<u32>>,
     /// What belongs to one of these flows, and what belongs to none.
     pub flows: Option<BTreeSet<u32>>,
-    /// Events of these kinds, see [`KINDS`].
+    /// Events of these kinds, see [`schema::kinds`].
     pub kinds: Option<BTreeSet<String>>,
     /// Events from this time on.
     pub from: Time,
@@ -63,8 +45,8 @@ impl Filter {
 
     /// Which kinds may be kept, by their tables' numbers.
     pub(crate) fn kinds_mask(&self) -> u64 {
-        let allowed = schema::TABLES.iter().filter(|table| KINDS.contains(&table.name));
-        allowed.filter(|table| self.allows_kind(table.name)).fold(0, |mask, table| mask | 1 << table.id)
+        let allowed = schema::kinds().filter(|table| self.allows_kind(table.name));
+        allowed.fold(0, |mask, table| mask | 1 << table.id)
     }
 
     /// Is the event at a node and of a flow that are wanted?

@@ -23,6 +23,6 @@ pub use columns::{Column, Section, Table};
 pub use container::{BlockInfo, sealed};
 pub use decode::records;
 pub use error::RecordingError;
-pub use filter::{Filter, KINDS};
+pub use filter::Filter;
 pub use reader::Reader;
 pub use writer::Writer;

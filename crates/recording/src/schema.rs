@@ -104,6 +104,11 @@ tables! {
 /// The highest number of a kind of events.
 pub(crate) const LAST_EVENT_KIND: u16 = SHARE;
 
+/// The tables of what a filter can name: the kinds of events, and what became of frames at their receivers.
+pub fn kinds() -> impl Iterator<Item = &'static TableInfo> {
+    TABLES.iter().filter(|table| (FRAME..=LAST_EVENT_KIND).contains(&table.id) || table.id == RECEPTION)
+}
+
 /// The table with this number.
 pub fn table(id: u16) -> Option<&'static TableInfo> {
     TABLES.iter().find(|table| table.id == id)
