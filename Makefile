@@ -15,6 +15,7 @@
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
 #   make lock       renew requirements.lock
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
+#   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
@@ -38,7 +39,7 @@ TORTURE := out/torture/.built
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man slurm audit fuzz torture clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -116,6 +117,11 @@ lock: $(DEPENDENCIES)
 man: build
 	@rm -rf out/man
 	$(BIN)/python -m manetlab.cli.manual out/man/man1
+
+# With --sdist the wheel is built from the source distribution, far from this folder: everything is compiled once more.
+wheel: build
+	@rm -rf dist
+	packaging/wheel.sh dist --compatibility manylinux_2_34 --sdist
 
 slurm: build
 	$(BIN)/python -m tests.slurm

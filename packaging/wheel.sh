@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes what is installed: packaging/wheel.sh FOLDER [OPTION OF maturin build…], for `make wheel` and the tests.
-# The wheel and the source distribution contain the commit and the man pages of this checkout.
+# The wheel and the source distribution contain the commit and the man pages of this checkout. `make build` has compiled
+# the extension with the same options, so a wheel without a source distribution is only packed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
