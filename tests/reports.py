@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from manetlab import InputError
 from manetlab.campaign import Campaign, Results
 
 BASE = {
@@ -64,7 +65,13 @@ def results(
     )
     missing = {(point, replication) for point, replication, _ in failed}
     runs = [
-        _run(point.number, replication, measure(point.levels, replication), code[replication % len(code)])
+        _run(
+            point.number,
+            replication,
+            measure(point.levels, replication),
+            code[replication % len(code)],
+            _hash(campaign, point.number, replication),
+        )
         for point in campaign.points
         for replication in range(campaign.replications)
         if (point.number, replication) not in missing
@@ -78,7 +85,15 @@ def results(
     return made
 
 
-def _run(point: int, replication: int, totals: Totals, code: str) -> SimpleNamespace:
+def _hash(campaign: Campaign, point: int, replication: int) -> str:
+    """What the run's scenario has; later replications', which nobody looks at, are made up."""
+    try:
+        return campaign.scenario(point, 0).resolve().hash if replication == 0 else f"{point}/{replication}"
+    except InputError:
+        return "of a scenario that cannot be resolved"
+
+
+def _run(point: int, replication: int, totals: Totals, code: str, scenario_hash: str) -> SimpleNamespace:
     share = totals["tcp_throughput_bps"] or 0.0
     flows = [
         {"id": 0, "kind": "tcp", "src": 0, "dst": 1, "throughput_bps": share * 0.75},
@@ -89,7 +104,7 @@ def _run(point: int, replication: int, totals: Totals, code: str) -> SimpleNames
         point=point,
         replication=replication,
         key=f"{point}/{replication}",
-        scenario_hash=f"{point:032x}{replication:032x}",
+        scenario_hash=scenario_hash,
         code=code,
         result_hash=f"{point:016x}{replication:016x}",
         events=1000,

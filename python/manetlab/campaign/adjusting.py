@@ -39,13 +39,18 @@ Values = Mapping[str, Mapping[int, float | None]]
 class Draws:
     """The paths in a campaign's scenarios, looked at when they are asked for and then kept.
 
+    Args:
+        campaign: The campaign.
+        hashes: Of runs that were made earlier, by point the hash of the first replication's scenario.
+
     Attributes:
         progress: Called with the number of draws that have been looked at and that are wanted, now and then.
     """
 
-    def __init__(self, campaign: Campaign) -> None:
+    def __init__(self, campaign: Campaign, hashes: Mapping[int, str] | None = None) -> None:
         self.progress: Callable[[int, int], None] | None = None
         self._campaign = campaign
+        self._hashes = hashes or {}
         self._first: dict[int, Resolved | str] = {}
         self._settings: dict[int, str] = {}
         self._known: dict[str, list[dict[str, Paths] | None]] = {}
@@ -63,7 +68,10 @@ class Draws:
                 return "movement and traffic are the same in all replications"
             if scenario.traffic.random is not None and scenario.traffic.random.hops is not None:
                 return "the scenarios are selected, not drawn at random"
-            return scenario.resolve()
+            resolved = scenario.resolve()
+            if self._hashes.get(point, resolved.hash) != resolved.hash:
+                return "the scenarios are not those of the runs: the version or a file is another"
+            return resolved
         except InputError as error:
             return f"a scenario cannot be resolved here: {error}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from manetlab.campaign.adjusting import Adjustment
     from manetlab.campaign.family import Family
+    from manetlab.resolving import Resolved
     from manetlab.stats import AdjustedMean
 
 Row = dict[str, Any]
@@ -248,6 +249,30 @@ class Results:
             "scenario_hashes": {f"{run.point}/{run.replication}": run.scenario_hash for run in runs},
         }
 
+    def check_scenarios(self, resolved: Mapping[int, Resolved]) -> None:
+        """Checks that scenarios are those that were run, so that what they say is true of the runs.
+
+        Args:
+            resolved: The resolved scenario of the first replication, by point.
+
+        Raises:
+            InputError: Some are others: the version is not that of the runs, or a file has changed.
+        """
+        stored = self._first_hashes
+        others = [point for point, each in resolved.items() if stored.get(point, each.hash) != each.hash]
+        if others:
+            raise InputError(
+                "the scenarios are not those of the runs",
+                str(self.store),
+                f"other scenarios at {len(others)} of {len(resolved)} points",
+                f"those that were run, with {'; '.join(self.provenance['code'])}",
+                "use the version that made the runs, and the files as they were then",
+            )
+
+    @property
+    def _first_hashes(self) -> dict[int, str]:
+        return {run.point: run.scenario_hash for run in self._raw.runs if run.replication == 0}
+
     def command(self, point: int, replication: int) -> str:
         """The command that makes a run again and shows what comes out."""
         if self.store is None:
@@ -353,7 +378,7 @@ class Results:
                 values[run.point].setdefault(metric, {})[run.replication] = number
         failed = frozenset(point for point, _, _ in self._raw.failures)
         costs = [sum(each) / max(1, len(each)) for each in events]
-        return Adjustment(self.campaign, values, costs, failed, Draws(self.campaign))
+        return Adjustment(self.campaign, values, costs, failed, Draws(self.campaign, self._first_hashes))
 
     @cached_property
     def family(self) -> Family | None:

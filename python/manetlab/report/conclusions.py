@@ -247,7 +247,22 @@ def _evidence(study: Study, each: Comparison) -> str:
 
 def tested(study: Study) -> list[str]:
     """What decides whether the question was tested at all: topology, saturation, settings that differ."""
-    return [*_about_topologies(study), *_about_saturation(study), *_about_settings(study)]
+    return [
+        *_about_resolving(study),
+        *_about_topologies(study),
+        *_about_saturation(study),
+        *_about_settings(study),
+    ]
+
+
+def _about_resolving(study: Study) -> list[str]:
+    error = study.unresolved
+    if error is None:
+        return []
+    return [
+        "Networks and parameters of these runs are neither checked nor described: "
+        f"{error.what} ({error.found}; wanted: {error.wanted})."
+    ]
 
 
 def _about_saturation(study: Study) -> list[str]:

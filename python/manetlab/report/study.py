@@ -206,9 +206,11 @@ class Study:
     @cached_property
     def _resolving(self) -> tuple[dict[int, Resolved], InputError | None]:
         try:
-            return {number: scenario.resolve() for number, scenario in self.scenarios.items()}, None
+            resolved = {number: scenario.resolve() for number, scenario in self.scenarios.items()}
+            self.results.check_scenarios(resolved)
         except InputError as error:
             return {}, error
+        return resolved, None
 
     @property
     def resolved(self) -> dict[int, Resolved]:
@@ -217,7 +219,7 @@ class Study:
 
     @property
     def unresolved(self) -> InputError | None:
-        """Why scenarios cannot be resolved here, as when files are elsewhere; None if they can."""
+        """Why scenarios cannot be resolved here as they were run; None if they can."""
         return self._resolving[1]
 
     @cached_property
