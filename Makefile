@@ -11,7 +11,7 @@
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
 #   make golden     renew the golden results
-#   make docs       renew docs/parameters.md
+#   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
 #   make lock       renew requirements.lock
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
@@ -104,6 +104,7 @@ golden: build
 
 docs: build
 	$(BIN)/python -m manetlab.docs_tables > docs/parameters.new && mv docs/parameters.new docs/parameters.md
+	$(BIN)/python -m tests.notebook
 
 # What it builds is committed: python/manetlab/replay/assets/page.html.
 viewer:
