@@ -1,7 +1,7 @@
 """Counts the instructions of a run under callgrind: by radio arrival, MAC frame, event, function and module.
 
 Unlike times, these counts do not depend on the machine's load. The scenario has 10 TCP and 10 CBR flows among
-50 moving nodes, AODV, profile ``ns-2.35``.
+50 moving nodes, profile ``ns-2.35``; with ``--record``, what the run's recording costs is counted too.
 """
 
 import argparse
@@ -25,19 +25,25 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--scenario", default="p01-10tcp", help="a scenario of validation/ns2")
     options.add_argument("--duration", type=float, default=60.0, help="simulated seconds")
+    options.add_argument("--routing", default="aodv", help="a routing protocol")
+    options.add_argument("--record", action="store_true", help="record the run to a file")
     options.add_argument("--functions", type=int, default=15, help="how many functions and modules to name")
     asked = options.parse_args()
     install_valgrind()
     with tempfile.TemporaryDirectory() as folder:
         profile = Path(folder) / "callgrind.out"
-        result = run_counted(asked.scenario, asked.duration, profile)
+        result = run_counted(asked.scenario, asked.duration, profile, asked.routing, asked.record)
         functions = by_function(profile)
         modules = by_module(profile)
         totals = summary(profile)
     arrivals, events = result["arrivals"], result["events"]
     frames = round(result["frames_per_s"] * asked.duration)
     instructions = totals["Ir"]
-    print(f"{asked.scenario}, {asked.duration:g} s: {frames} frames, {arrivals} arrivals, {events} events")
+    recorded = ", recorded" if asked.record else ""
+    print(
+        f"{asked.scenario} over {asked.routing}, {asked.duration:g} s{recorded}: {instructions} instructions"
+    )
+    print(f"{frames} frames, {arrivals} arrivals, {events} events")
     print(f"instructions per arrival   {instructions / arrivals:10.1f}")
     print(f"instructions per frame     {instructions / frames:10.0f}")
     print(f"instructions per event     {instructions / events:10.0f}")
@@ -61,7 +67,9 @@ def install_valgrind() -> None:
         subprocess.run([*as_root, *words], check=True, stdout=sys.stderr)
 
 
-def run_counted(scenario: str, duration_s: float, profile: Path) -> dict[str, float]:
+def run_counted(
+    scenario: str, duration_s: float, profile: Path, routing: str = "aodv", record: bool = False
+) -> dict[str, float]:
     """Runs the scenario in the bare engine under callgrind, which counts from the first event to the last.
 
     The package's compiled core has no names of functions; the bare engine's has.
@@ -83,7 +91,7 @@ def run_counted(scenario: str, duration_s: float, profile: Path) -> dict[str, fl
         "movement": {"file": str(movement)},
         "traffic": {"file": str(FILES / f"{scenario}.traffic.tcl")},
     }
-    fields |= {"routing": "aodv", "tcp": "reno", "profile": "ns-2.35", "seed": 1}
+    fields |= {"routing": routing, "tcp": "reno", "profile": "ns-2.35", "seed": 1}
     asked = Scenario.build({**fields, "duration_s": duration_s, "warmup_s": 0.0})
     core = profile.with_name("scenario.json")
     core.write_text(asked.resolve().core_json())
@@ -95,7 +103,8 @@ def run_counted(scenario: str, duration_s: float, profile: Path) -> dict[str, fl
         f"--callgrind-out-file={profile}",
     ]
     counting += ["--collect-atstart=no", "--toggle-collect=manetlab_core::network::Network::run_to_end*"]
-    words = [*counting, str(ENGINE), str(movement), str(core), "1"]
+    recording = ["1", str(profile.with_name("recording"))] if record else []
+    words = [*counting, str(ENGINE), str(movement), str(core), "1", *recording]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     result: dict[str, float] = json.loads(done.stdout)
     return result
