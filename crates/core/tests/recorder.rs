@@ -13,7 +13,8 @@ use manetlab_core::network::run;
 use manetlab_core::observe::{FlowStep, Reach, Record, RecordKind};
 use manetlab_core::profile::profile;
 use manetlab_core::radio::Propagation;
-use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::routing::dsr::CacheKind;
+use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind, Scenario};
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::mac::FrameKind;
 
@@ -212,4 +213,41 @@ fn queues_count_up_and_down_and_flows_open_and_close() {
         })
         .collect();
     assert_eq!((steps.first(), steps.last()), (Some(&FlowStep::Opened), Some(&FlowStep::Closed)));
+}
+
+/// A run's routes are looked up where its protocol says that they may have changed. Debug builds look all of
+/// them up beside that, and the run panics if a protocol has kept a change to itself.
+#[test]
+fn no_protocol_keeps_a_change_of_its_routes_to_itself() {
+    const { assert!(cfg!(debug_assertions), "without them nothing would be compared") };
+    for &routing in RoutingKind::ALL {
+        let mut told = 0;
+        for set in Params::routing_sets(routing) {
+            for seed in 1..=2 {
+                let mut scenario = busy(routing, "rfc");
+                (scenario.duration_s, scenario.seed) = (20.0, seed);
+                scenario.params = scenario.params.with_routing_set(routing, set).expect("a listed set");
+                told += last_routes(&records(&scenario)).len();
+            }
+        }
+        // Flooding has no routes, and those of a table that is given do not change while nodes move.
+        let has_routes = !matches!(routing, RoutingKind::Flooding | RoutingKind::Static);
+        assert!(told > 0 || !has_routes, "{routing:?} has routes");
+    }
+}
+
+#[test]
+fn no_cache_keeps_the_end_of_a_route_to_itself() {
+    const { assert!(cfg!(debug_assertions), "without them nothing would be compared") };
+    for cache in [CacheKind::Path, CacheKind::Link] {
+        for routing in [RoutingKind::Dsr, RoutingKind::Tsr] {
+            for cache_timeout_s in [0.0, 0.3, 1.7] {
+                let mut scenario = busy(routing, "ns-2.35");
+                scenario.duration_s = 8.0;
+                scenario.params.dsr.cache = cache;
+                scenario.params.dsr.cache_timeout_s = cache_timeout_s;
+                assert!(!last_routes(&records(&scenario)).is_empty(), "{cache:?} {routing:?}");
+            }
+        }
+    }
 }

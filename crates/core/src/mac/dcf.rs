@@ -243,7 +243,7 @@ impl Dcf {
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have
     /// been handled before ([`Dcf::received`]). True if `next_timeout` may have changed.
-    #[inline]
+    #[inline(always)]
     pub fn handle_arrival(
         &mut self,
         now: Time,

@@ -307,12 +307,10 @@ impl Network<'_> {
     }
 
     fn end_transmission(&mut self, at: u32) {
+        self.watch_end(at);
         let transmission = &mut self.air.transmissions[at as usize];
-        let frame = transmission.frame.take();
+        transmission.frame = None;
         transmission.receivers.clear();
-        if let Some(frame) = frame {
-            self.watch_end(at, &frame);
-        }
         if at as usize >= self.stations.len() {
             self.air.free.push(at);
         }
@@ -332,12 +330,20 @@ impl Network<'_> {
             // A frame that ends at this very instant does not overlap the one that begins.
             self.receive(arrival.node, ended);
         }
-        let awaited = self.awaited(arrival.node);
-        let mac = &mut self.stations[arrival.node as usize].mac;
-        if mac.handle_arrival(now, &signal, &self.timing, &self.rules) {
-            self.set_mac_deadline(arrival.node);
+        if self.is_watched() {
+            self.watch_arrival(arrival.node, &signal);
+        } else {
+            self.tell_mac(arrival.node, &signal);
         }
-        self.watch_arrival(arrival.node, signal.transmission, signal.wanted, awaited);
+    }
+
+    /// The MAC gets a signal that begins now.
+    #[inline(always)]
+    pub(super) fn tell_mac(&mut self, node: u32, signal: &Signal) {
+        let mac = &mut self.stations[node as usize].mac;
+        if mac.handle_arrival(self.now, signal, &self.timing, &self.rules) {
+            self.set_mac_deadline(node);
+        }
     }
 
     /// The last bit of a frame reaches a node that the frame may not be for: routing sees it if it is intact.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::drops::DropReason;
-use crate::kernel::{Purpose, Slot, Streams, Time};
+use crate::kernel::{Purpose, Slot, Span, Streams, Time};
 use crate::observe::{Event, ShareLog};
 use crate::scenario::{Params, Scenario};
 use crate::stage::{self, OwnFlow, Rates, Stage, StageAction, ThrottleMode, ThrottleParams};
 use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::{Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload};
 
+use super::delays::Delayed;
 use super::{Network, Target};
 
 /// One node's stage, with its slot in the event queue.
@@ -209,7 +210,7 @@ impl Network<'_> {
         let mut packet = Packet::control(self.now, src, dst, 1, bytes, Payload::Nothing);
         packet.put_announcement(announcement);
         self.number(&mut packet);
-        self.send_down(node, packet, dst);
+        self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: dst });
     }
 }
 

@@ -2,15 +2,19 @@
 //! it at its receivers, the packet that an RTS, CTS or ACK is for, and which routes have changed. None of it
 //! exists in a run without a recorder.
 
+use rustc_hash::FxHashMap;
+
 use crate::kernel::{Span, Time};
+use crate::mac::Signal;
 use crate::observe::{Event, PacketRef, Reach, Reception, Recorder, Sending};
+use crate::routing::{Changes, RouteNow, Routing};
 use crate::scenario::Scenario;
 use crate::wire::NodeId;
 use crate::wire::mac::{Body, Frame, FrameKind};
 
 use super::Network;
 
-/// All routes are compared at least this often: some end without that anything happens.
+/// The routes of a node that is not called are compared this often.
 const ROUTES_STEP: Span = Span::from_millis(1000);
 
 /// A recorder, and what is kept for it.
@@ -25,15 +29,61 @@ pub(super) struct Watch<'r> {
     answers: Vec<Option<(NodeId, PacketRef)>>,
     /// By node.
     queue_lengths: Vec<u32>,
-    /// Whose next hops are wanted.
-    destinations: Vec<NodeId>,
-    /// By node and destination.
-    routes: Vec<Vec<Option<Route>>>,
+    destinations: Destinations,
+    /// By node.
+    routes: Vec<KnownRoutes>,
     /// When all routes are compared next.
     pub(super) due: Time,
 }
 
+/// A next hop, and how many hops there are.
 type Route = (NodeId, Option<u32>);
+
+/// A node's routes when they were compared last.
+#[derive(Default)]
+struct KnownRoutes {
+    /// By the destination's place; nothing depends on the order.
+    routes: FxHashMap<u32, Route>,
+    /// When the first of them may end by itself.
+    until: Time,
+}
+
+impl KnownRoutes {
+    /// Are these all routes that the node has to the destinations?
+    fn holds(&self, routing: &dyn Routing, now: Time, node: NodeId, destinations: &[NodeId]) -> bool {
+        (0..).zip(destinations).all(|(place, &dst)| {
+            let next_hop = routing.next_hop(now, dst).filter(|_| dst != node);
+            let route = next_hop.map(|next_hop| (next_hop, routing.route_hops(now, dst)));
+            route == self.routes.get(&place).copied()
+        })
+    }
+}
+
+/// Whose next hops are wanted.
+struct Destinations {
+    all: Vec<NodeId>,
+    /// Their places by the group in which a protocol tells changes.
+    places: Vec<Vec<u32>>,
+    /// Used again for the places to compare, in their order.
+    changed: Vec<u32>,
+}
+
+impl Destinations {
+    fn new(all: Vec<NodeId>) -> Destinations {
+        let mut places = vec![Vec::new(); Changes::GROUPS];
+        for (place, &dst) in (0..).zip(&all) {
+            places[Changes::group_of(dst)].push(place);
+        }
+        Destinations { all, places, changed: Vec::new() }
+    }
+
+    /// Looks for the places of those that have changed.
+    fn find(&mut self, changes: Changes) {
+        self.changed.clear();
+        self.changed.extend(changes.groups().flat_map(|group| &self.places[group]));
+        self.changed.sort_unstable();
+    }
+}
 
 /// A transmission on its way.
 #[derive(Default)]
@@ -57,8 +107,8 @@ impl<'r> Watch<'r> {
             on_air: Vec::new(),
             answers: vec![None; nodes],
             queue_lengths: vec![0; nodes],
-            routes: vec![vec![None; destinations.len()]; nodes],
-            destinations,
+            routes: (0..nodes).map(|_| KnownRoutes::default()).collect(),
+            destinations: Destinations::new(destinations),
             due: Time::ZERO,
         }
     }
@@ -89,13 +139,30 @@ impl Network<'_> {
     /// Tells the recorder, if there is one.
     #[inline]
     pub(super) fn record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
+        if self.watch.is_some() {
+            self.make_record(node, event);
+        }
+    }
+
+    /// Apart, so that all that is left of it in a run without a recorder is the question for one.
+    #[cold]
+    #[inline(never)]
+    fn make_record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
         if let Some(watch) = &mut self.watch {
             watch.record(self.now, node, &event());
         }
     }
 
     /// The transmission of a frame starts, in this place among the transmissions.
+    #[inline]
     pub(super) fn watch_transmission(&mut self, node: u32, at: u32, frame: &Frame) {
+        if self.watch.is_some() {
+            self.note_transmission(node, at, frame);
+        }
+    }
+
+    #[cold]
+    fn note_transmission(&mut self, node: u32, at: u32, frame: &Frame) {
         let Some(watch) = &mut self.watch else { return };
         let mac = &self.stations[node as usize].mac;
         if let Some(deafened) = mac.deafened() {
@@ -122,22 +189,33 @@ impl Network<'_> {
     }
 
     /// The first bits of a transmission are about to arrive, as the index has computed.
+    #[inline]
     pub(super) fn watch_addressee(&mut self, at: u32, from: NodeId, to: NodeId, receive_m2: f64) {
-        let Some(watch) = &mut self.watch else { return };
-        if !to.is_broadcast() {
+        if self.watch.is_some() && !to.is_broadcast() {
+            self.note_addressee(at, from, to, receive_m2);
+        }
+    }
+
+    #[cold]
+    fn note_addressee(&mut self, at: u32, from: NodeId, to: NodeId, receive_m2: f64) {
+        if let Some(watch) = &mut self.watch {
             let mut reached = self.index.arrivals(from.0, receive_m2);
             watch.on_air(at).addressee =
                 reached.find(|arrival| arrival.node == to.0).map(|arrival| arrival.receivable);
         }
     }
 
-    /// The transmission that the node is receiving and must act on, if a recorder wants to know.
-    pub(super) fn awaited(&self, node: u32) -> Option<u32> {
-        self.watch.as_ref().and_then(|_| self.stations[node as usize].mac.awaited())
+    /// Is there a recorder?
+    #[inline]
+    pub(super) fn is_watched(&self) -> bool {
+        self.watch.is_some()
     }
 
-    /// A first bit has arrived at the node, which was receiving `before`; `wanted` if it must act on it.
-    pub(super) fn watch_arrival(&mut self, node: u32, at: u32, wanted: bool, before: Option<u32>) {
+    /// A first bit arrives at the node's MAC.
+    #[cold]
+    pub(super) fn watch_arrival(&mut self, node: u32, signal: &Signal) {
+        let before = self.stations[node as usize].mac.awaited();
+        self.tell_mac(node, signal);
         let Some(watch) = &mut self.watch else { return };
         let mac = &self.stations[node as usize].mac;
         let awaited = mac.awaited();
@@ -146,14 +224,23 @@ impl Network<'_> {
         {
             watch.note(before, node, Reach::Collided, self.now);
         }
-        if wanted && awaited != Some(at) {
+        let at = signal.transmission;
+        if signal.wanted && awaited != Some(at) {
             let outcome = if mac.is_on_air(self.now) { Reach::Deaf } else { Reach::Collided };
             watch.note(at, node, outcome, self.now);
         }
     }
 
     /// The node has received a frame that it must act on.
+    #[inline]
     pub(super) fn watch_reception(&mut self, node: u32, at: u32) {
+        if self.watch.is_some() {
+            self.note_reception(node, at);
+        }
+    }
+
+    #[cold]
+    fn note_reception(&mut self, node: u32, at: u32) {
         let Some(watch) = &mut self.watch else { return };
         watch.note(at, node, Reach::Received, self.now);
         if let Some(frame) = self.air.frame(at)
@@ -166,8 +253,16 @@ impl Network<'_> {
     }
 
     /// All receivers of a transmission have its last bit.
-    pub(super) fn watch_end(&mut self, at: u32, frame: &Frame) {
-        let Some(watch) = &mut self.watch else { return };
+    #[inline]
+    pub(super) fn watch_end(&mut self, at: u32) {
+        if self.watch.is_some() {
+            self.note_end(at);
+        }
+    }
+
+    #[cold]
+    fn note_end(&mut self, at: u32) {
+        let (Some(watch), Some(frame)) = (&mut self.watch, self.air.frame(at)) else { return };
         if !frame.to.is_broadcast() {
             // What the receiver decodes has been noted, unless the MAC lost it in a way not known here.
             let outcome = match watch.on_air(at).addressee {
@@ -189,6 +284,13 @@ impl Network<'_> {
     /// The interface queue may have another length.
     #[inline]
     pub(super) fn watch_queue(&mut self, node: u32) {
+        if self.watch.is_some() {
+            self.note_queue(node);
+        }
+    }
+
+    #[cold]
+    fn note_queue(&mut self, node: u32) {
         let Some(watch) = &mut self.watch else { return };
         let length = self.stations[node as usize].queue.len() as u32;
         if std::mem::replace(&mut watch.queue_lengths[node as usize], length) != length {
@@ -204,22 +306,39 @@ impl Network<'_> {
         }
     }
 
+    /// Compares those of the node's routes that may have changed with what they were.
     fn compare_routes(&mut self, node: u32) {
         let Some(watch) = &mut self.watch else { return };
-        let (at, now) = (node as usize, self.now);
-        let routing = &self.stations[at].routing;
-        for place in 0..watch.destinations.len() {
-            let dst = watch.destinations[place];
-            if dst.0 == node {
-                continue;
-            }
-            let route = routing.next_hop(now, dst).map(|next_hop| (next_hop, routing.route_hops(now, dst)));
-            if route != watch.routes[at][place] {
-                watch.routes[at][place] = route;
-                let (next_hop, hops) = (route.map(|route| route.0), route.and_then(|route| route.1));
-                watch.record(now, node, &Event::Route { dst, next_hop, hops });
+        let now = self.now;
+        let routing = self.stations[node as usize].routing.as_mut();
+        let mut changes = routing.take_route_changes();
+        let Watch { recorder, routes, destinations, .. } = &mut **watch;
+        let known = &mut routes[node as usize];
+        if now >= known.until {
+            (changes, known.until) = (Changes::ALL, Time::NEVER);
+        }
+        if !changes.is_empty() {
+            destinations.find(changes);
+            for &place in &destinations.changed {
+                let dst = destinations.all[place as usize];
+                let route = route(routing, now, NodeId(node), dst);
+                known.until = route.map_or(known.until, |route| known.until.min(route.until));
+                let answer = route.map(|route| (route.next_hop, route.hops));
+                let before = match answer {
+                    Some(answer) => known.routes.insert(place, answer),
+                    None => known.routes.remove(&place),
+                };
+                if answer != before {
+                    let (next_hop, hops) =
+                        (answer.map(|answer| answer.0), answer.and_then(|answer| answer.1));
+                    recorder.record(now, NodeId(node), &Event::Route { dst, next_hop, hops });
+                }
             }
         }
+        debug_assert!(
+            known.holds(routing, now, NodeId(node), &destinations.all),
+            "a route of node {node} has changed, and its protocol did not say so"
+        );
     }
 
     /// When all routes are to be compared; never without a recorder.
@@ -227,7 +346,7 @@ impl Network<'_> {
         self.watch.as_ref().map_or(Time::NEVER, |watch| watch.due)
     }
 
-    /// Compares the routes of all nodes.
+    /// Compares the routes of all nodes: some end without that anything happens.
     pub(super) fn compare_all_routes(&mut self) {
         for node in 0..self.stations.len() as u32 {
             self.compare_routes(node);
@@ -243,4 +362,9 @@ impl Network<'_> {
             watch.recorder.end(self.now);
         }
     }
+}
+
+/// The route that a node's protocol would use now; a node has none to itself.
+fn route(routing: &dyn Routing, now: Time, node: NodeId, dst: NodeId) -> Option<RouteNow> {
+    if dst == node { None } else { routing.route_now(now, dst) }
 }

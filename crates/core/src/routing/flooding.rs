@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::params::params;
-use crate::routing::{Action, Routing, relay};
+use crate::routing::{Action, Changes, Routing, relay};
 use crate::wire::{NodeId, Packet};
 
 params! {
@@ -94,6 +94,10 @@ impl Routing for Flooding {
 
     fn next_hop(&self, _now: Time, _dst: NodeId) -> Option<NodeId> {
         None
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        Changes::NONE
     }
 }
 

@@ -13,6 +13,7 @@
 pub mod adv;
 pub mod aodv;
 mod buffer;
+mod changes;
 pub mod dsdv;
 pub mod dsr;
 pub mod flooding;
@@ -28,6 +29,7 @@ pub mod tsr;
 #[cfg(test)]
 pub(crate) mod testbench;
 
+pub use changes::Changes;
 pub use static_routes::{RouteTable, StaticRoutes, shortest_hops, shortest_hops_over};
 
 use crate::drops::DropReason;
@@ -171,6 +173,17 @@ pub enum ConnectionEvent {
     },
 }
 
+/// A route, as the protocol would use it now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RouteNow {
+    /// The neighbour that it begins with.
+    pub next_hop: NodeId,
+    /// Over how many links it goes, as far as this node knows.
+    pub hops: Option<u32>,
+    /// Up to when it stays like this, unless something happens meanwhile; perhaps for longer.
+    pub until: Time,
+}
+
 /// The state machine of one node. See the module's head.
 pub trait Routing: Send {
     /// The run begins.
@@ -256,6 +269,18 @@ pub trait Routing: Send {
     /// node knows; none without a route.
     fn route_hops(&self, _now: Time, _dst: NodeId) -> Option<u32> {
         None
+    }
+
+    /// What [`Routing::next_hop`] and [`Routing::route_hops`] answer, and up to when they do.
+    fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let next_hop = self.next_hop(now, dst)?;
+        Some(RouteNow { next_hop, hops: self.route_hops(now, dst), until: Time::NEVER })
+    }
+
+    /// The destinations for which [`Routing::route_now`] may answer otherwise than when this was asked last,
+    /// not counting routes that have ended by themselves. A recorder looks up these routes only.
+    fn take_route_changes(&mut self) -> Changes {
+        Changes::ALL
     }
 
     /// Does the protocol know how long its routes are, and answer [`Routing::route_hops`]? Asked once, before

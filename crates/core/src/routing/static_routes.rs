@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::mobility::Point;
-use crate::routing::{Action, Routing, relay};
+use crate::routing::{Action, Changes, Routing, relay};
 use crate::topology::Graph;
 use crate::wire::{NodeId, Packet};
 
@@ -154,6 +154,10 @@ impl Routing for StaticRoutes {
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        Changes::NONE
     }
 }
 

@@ -1,5 +1,6 @@
 //! Routing tables: entries in order of destination.
 
+use super::Changes;
 use crate::wire::NodeId;
 
 /// An entry of a routing table.
@@ -15,6 +16,8 @@ pub(super) struct Table<E> {
     /// Where each node's entry is, by node up to the last one with an entry: updates name many nodes, and a
     /// search for each costs more than all that is done with what it finds.
     places: Vec<u32>,
+    /// Entries that were lent for a change.
+    changes: Changes,
 }
 
 /// A node without an entry.
@@ -22,7 +25,7 @@ const NOWHERE: u32 = u32::MAX;
 
 impl<E> Default for Table<E> {
     fn default() -> Table<E> {
-        Table { entries: Vec::new(), places: Vec::new() }
+        Table { entries: Vec::new(), places: Vec::new(), changes: Changes::NONE }
     }
 }
 
@@ -52,10 +55,13 @@ impl<E: Entry> Table<E> {
     }
 
     pub(super) fn get_mut(&mut self, dst: NodeId) -> Option<&mut E> {
-        self.find(dst).map(|place| &mut self.entries[place])
+        let place = self.find(dst)?;
+        self.changes.add(dst);
+        Some(&mut self.entries[place])
     }
 
     pub(super) fn get_or_insert_with(&mut self, dst: NodeId, make: impl FnOnce() -> E) -> &mut E {
+        self.changes.add(dst);
         let place = self.find(dst).unwrap_or_else(|| self.add(make()));
         &mut self.entries[place]
     }
@@ -74,6 +80,12 @@ impl<E: Entry> Table<E> {
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.changes = Changes::ALL;
         self.entries.iter_mut()
+    }
+
+    /// The destinations whose entries may be others than when this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        self.changes.take()
     }
 }

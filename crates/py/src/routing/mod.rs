@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use manetlab_core::kernel::{Stream, Time};
 use manetlab_core::mobility::Path;
-use manetlab_core::routing::{Action, ConnectionEvent, Routing};
+use manetlab_core::routing::{Action, Changes, ConnectionEvent, Routing};
 use manetlab_core::scenario::Scenario;
 use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::intern;
@@ -259,5 +259,9 @@ impl Routing for PythonRouting {
     /// Not known: nothing in a run asks for it.
     fn next_hop(&self, _now: Time, _dst: NodeId) -> Option<NodeId> {
         None
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        Changes::NONE
     }
 }

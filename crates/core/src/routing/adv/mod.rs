@@ -44,7 +44,7 @@ use crate::kernel::{Span, Stream, Time};
 use crate::params::params;
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::table::Table;
-use crate::routing::{Action, ConnectionEvent, Routing, relay};
+use crate::routing::{Action, Changes, ConnectionEvent, Routing, relay};
 use crate::wire::adv::Message;
 use crate::wire::{NodeId, Packet, Payload};
 
@@ -363,5 +363,9 @@ impl Routing for Adv {
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.table.take_changes()
     }
 }

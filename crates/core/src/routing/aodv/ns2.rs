@@ -32,7 +32,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::seen::SeenRequests;
-use crate::routing::{Action, Notice, Routing, relay};
+use crate::routing::{Action, Changes, Notice, Routing, relay};
 use crate::wire::aodv::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
@@ -137,7 +137,7 @@ impl Routing for Ns2 {
         actions: &mut Vec<Action>,
     ) {
         let route = self.table.find(packet.dst);
-        let link = route.and_then(|at| self.table.routes[at].link);
+        let link = route.and_then(|at| self.table.at(at).link);
         match (route, link) {
             _ if !self.params.link_layer_feedback || !packet.is_data() || packet.dst.is_broadcast() => {
                 actions.push(Action::Drop(packet, DropReason::LinkFailure));
@@ -205,6 +205,10 @@ impl Routing for Ns2 {
     fn knows_route_hops(&self) -> bool {
         true
     }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.table.take_changes()
+    }
 }
 
 /// Data.
@@ -212,7 +216,7 @@ impl Ns2 {
     /// Sends a data packet on, or does what can be done without a route.
     fn resolve(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
         let at = self.table.find_or_add(packet.dst);
-        let route = &self.table.routes[at];
+        let route = self.table.at(at);
         if route.is_up() {
             self.forward(now, at, packet, Span::ZERO, actions);
         } else if packet.src == self.node {
@@ -229,7 +233,7 @@ impl Ns2 {
 
     /// Sends a packet along a route that has a link; the route lives on.
     fn forward(&mut self, now: Time, at: usize, packet: Packet, delay: Span, actions: &mut Vec<Action>) {
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         let Some(link) = route.link else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
             return;
@@ -249,7 +253,7 @@ impl Ns2 {
         spacing: Span,
         actions: &mut Vec<Action>,
     ) -> Span {
-        let dst = self.table.routes[at].dst;
+        let dst = self.table.at(at).dst;
         for packet in self.buffer.pop_all(now, dst, actions) {
             self.forward(now, at, packet, delay, actions);
             delay = Span(delay.0 + spacing.0);
@@ -263,7 +267,7 @@ impl Ns2 {
     /// Sends a request unless the route is up, the last request may still be answered, or the node pauses.
     fn request(&mut self, now: Time, at: usize, actions: &mut Vec<Action>) {
         let pause = Span::from_secs(self.params.max_rreq_pause_s);
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         if route.is_up() || route.request_timeout > now {
             return;
         }
@@ -274,7 +278,7 @@ impl Ns2 {
             return;
         }
         let ttl = self.request_ttl(at);
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         if ttl == self.params.net_diameter {
             route.request_count += 1;
         }
@@ -293,7 +297,7 @@ impl Ns2 {
     /// The TTL of the next request: a little more than the last distance or the last ring.
     fn request_ttl(&self, at: usize) -> u32 {
         let params = &self.params;
-        let route = &self.table.routes[at];
+        let route = self.table.at(at);
         // A route that was never up counts as infinitely long, unless `ring_for_unknown`.
         let unknown = if params.ring_for_unknown { 0 } else { 255 };
         let reach = route.last_ttl.max(route.last_hops.map_or(unknown, u32::from));
@@ -380,14 +384,14 @@ impl Ns2 {
     fn update_reverse_route(&mut self, now: Time, rreq: &Rreq, from: NodeId, actions: &mut Vec<Action>) {
         let at = self.table.find_or_add(rreq.origin);
         let life = now + Span::from_secs(self.params.reverse_route_life_s);
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         route.expires = route.expires.max(life);
         let expires = route.expires;
         if !self.is_better(at, rreq.origin_seqno, rreq.hop_count) {
             return;
         }
         self.update_route(at, rreq.origin_seqno, rreq.hop_count, from, expires, actions);
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         if route.request_timeout > Time::ZERO {
             // This node was itself looking for the originator.
             route.end_search(rreq.hop_count);
@@ -399,7 +403,7 @@ impl Ns2 {
 
     /// Is a route with this sequence number and hop count fresher than the one in the table, or shorter?
     fn is_better(&self, at: usize, seqno: u32, hops: u8) -> bool {
-        let route = &self.table.routes[at];
+        let route = self.table.at(at);
         !self.params.sequence_numbers
             || seqno > route.seqno
             || (seqno == route.seqno && route.link.is_none_or(|link| hops < link.hops))
@@ -414,7 +418,7 @@ impl Ns2 {
         expires: Time,
         actions: &mut Vec<Action>,
     ) {
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         route.seqno = seqno;
         route.link = Some(Link { hops, next_hop });
         route.in_repair = false;
@@ -445,13 +449,13 @@ impl Ns2 {
     /// Answers with the route in the table if it is fresh enough. A route in repair counts as a route.
     fn answer_for_destination(&mut self, now: Time, rreq: &Rreq, actions: &mut Vec<Action>) -> bool {
         let Some(at) = self.table.find(rreq.dst) else { return false };
-        let Some(link) = self.table.routes[at].link else { return false };
-        let seqno = self.table.routes[at].seqno;
+        let Some(link) = self.table.at(at).link else { return false };
+        let seqno = self.table.at(at).seqno;
         let fresh = !self.params.sequence_numbers || seqno >= rreq.dst_seqno.unwrap_or(0);
         if rreq.destination_only || !fresh {
             return false;
         }
-        let lifetime = whole_seconds_left(self.table.routes[at].expires, now);
+        let lifetime = whole_seconds_left(self.table.at(at).expires, now);
         let rrep = Rrep {
             dst: rreq.dst,
             dst_seqno: seqno,
@@ -463,10 +467,10 @@ impl Ns2 {
         };
         self.send_reply(now, rrep, actions);
         let reverse = self.table.find_or_add(rreq.origin);
-        if let Some(back) = self.table.routes[reverse].link {
-            self.table.routes[at].add_precursor(back.next_hop);
+        if let Some(back) = self.table.at(reverse).link {
+            self.table.at_mut(at).add_precursor(back.next_hop);
         }
-        self.table.routes[reverse].add_precursor(link.next_hop);
+        self.table.at_mut(reverse).add_precursor(link.next_hop);
         if rreq.gratuitous {
             let gratuitous = Rrep {
                 dst: rreq.origin,
@@ -519,7 +523,7 @@ impl Ns2 {
         if better {
             let expires = now + rrep.lifetime;
             self.update_route(at, rrep.dst_seqno, rrep.hop_count, from, expires, actions);
-            let route = &mut self.table.routes[at];
+            let route = self.table.at_mut(at);
             route.end_search(rrep.hop_count);
             if rrep.origin == self.node {
                 route.add_latency(Span(now.since(rrep.made).0 / u64::from(rrep.hop_count.max(1))));
@@ -542,7 +546,7 @@ impl Ns2 {
         actions: &mut Vec<Action>,
     ) {
         let reverse = self.table.find(rrep.origin);
-        let back = reverse.and_then(|reverse| self.table.routes[reverse].link);
+        let back = reverse.and_then(|reverse| self.table.at(reverse).link);
         let (Some(reverse), Some(back)) = (reverse, back) else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
             return;
@@ -554,7 +558,7 @@ impl Ns2 {
         } else {
             self.forward(now, reverse, packet, Span::ZERO, actions);
         }
-        self.table.routes[at].add_precursor(back.next_hop);
+        self.table.at_mut(at).add_precursor(back.next_hop);
     }
 }
 
@@ -564,22 +568,22 @@ impl Ns2 {
     fn repair(&mut self, now: Time, at: usize, packet: Packet, actions: &mut Vec<Action>) {
         let dst = packet.dst;
         self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
-        self.table.routes[at].in_repair = true;
+        self.table.at_mut(at).in_repair = true;
         self.request(now, at, actions);
-        let delay = Span(self.table.routes[at].request_timeout.0);
+        let delay = Span(self.table.at(at).request_timeout.0);
         self.repair_ends.push(Reverse((now + delay, dst)));
     }
 
     fn end_repair(&mut self, dst: NodeId, actions: &mut Vec<Action>) {
         let Some(at) = self.table.find(dst) else { return };
-        if self.table.routes[at].in_repair {
+        if self.table.at(at).in_repair {
             self.fail_route(at, false, actions);
         }
     }
 
     /// Takes a route down and tells the other layers.
     fn fail_route(&mut self, at: usize, told: bool, actions: &mut Vec<Action>) {
-        let route = &mut self.table.routes[at];
+        let route = self.table.at_mut(at);
         route.take_down();
         route.reported = true;
         actions.push(Action::Notify(Notice::RouteFailed { dst: route.dst, told }));
@@ -591,8 +595,8 @@ impl Ns2 {
         self.seqno += 2;
         let mut unreachable = SmallVec::new();
         // Newest first, as in all walks over the model's table.
-        for at in (0..self.table.routes.len()).rev() {
-            let route = &mut self.table.routes[at];
+        for at in self.table.newest_first() {
+            let route = self.table.at_mut(at);
             route.precursors.retain(|precursor| *precursor != neighbour);
             if route.link.is_some_and(|link| link.next_hop == neighbour) {
                 route.seqno += 1;
@@ -625,7 +629,7 @@ impl Ns2 {
         let mut passed_on = SmallVec::new();
         for told in &rerr.unreachable {
             let Some(at) = self.table.find(told.dst) else { continue };
-            let route = &mut self.table.routes[at];
+            let route = self.table.at_mut(at);
             let over_sender = route.link.is_some_and(|link| link.next_hop == from);
             if !over_sender || (self.params.sequence_numbers && route.seqno > told.seqno) {
                 continue;
@@ -657,12 +661,13 @@ impl Ns2 {
         self.first_expiry = Time::NEVER;
         // The spacing goes on from one destination to the next.
         let mut delay = Span::ZERO;
-        for at in (0..self.table.routes.len()).rev() {
-            let route = &mut self.table.routes[at];
+        for at in self.table.newest_first() {
+            let route = self.table.at(at);
             if route.is_up() && route.expires < now {
+                let route = self.table.at_mut(at);
                 route.seqno += 1;
                 route.take_down();
-                self.buffer.drop_all(now, self.table.routes[at].dst, DropReason::NoRoute, actions);
+                self.buffer.drop_all(now, route.dst, DropReason::NoRoute, actions);
             } else if route.is_up() {
                 self.first_expiry = self.first_expiry.min(route.expires);
                 delay = self.release(now, at, delay, self.params.release_spacing(), actions);

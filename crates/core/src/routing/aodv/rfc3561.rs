@@ -36,7 +36,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::seen::SeenRequests;
-use crate::routing::{Action, Routing, relay};
+use crate::routing::{Action, Changes, RouteNow, Routing, relay};
 use crate::wire::aodv::{Message, Unreachable};
 use crate::wire::{NodeId, Packet, Payload};
 
@@ -247,15 +247,23 @@ impl Routing for Rfc3561 {
     }
 
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        self.table.next_hop(now, dst)
+        self.table.route(now, dst).map(|route| route.next_hop)
     }
 
     fn route_hops(&self, now: Time, dst: NodeId) -> Option<u32> {
-        self.table.hops(now, dst)
+        self.table.route(now, dst)?.hops
     }
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.table.take_changes()
+    }
+
+    fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        self.table.route(now, dst)
     }
 }
 

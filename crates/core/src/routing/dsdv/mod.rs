@@ -28,7 +28,7 @@ use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::params::params;
 use crate::routing::table::Table;
-use crate::routing::{Action, Notice, Routing, relay};
+use crate::routing::{Action, Changes, Notice, Routing, relay};
 use crate::wire::dsdv::{Entry, INFINITE, Update};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
@@ -230,6 +230,10 @@ impl Routing for Dsdv {
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.table.take_changes()
     }
 }
 

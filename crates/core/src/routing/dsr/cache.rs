@@ -1,6 +1,7 @@
 //! The route cache, in either form (RFC 4728 §4.1).
 
 use crate::kernel::{Span, Time};
+use crate::routing::{Changes, RouteNow};
 use crate::wire::NodeId;
 use crate::wire::dsr::Route;
 
@@ -60,19 +61,19 @@ impl Cache {
         }
     }
 
-    /// The next hop of the path that [`Cache::find`] would give.
-    pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
+    /// The path that [`Cache::find`] would give, as a route from this node.
+    pub(super) fn route(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
         match self {
-            Cache::Paths(paths) => paths.next_hop(now, dst),
-            Cache::Links(links) => links.next_hop(now, dst),
+            Cache::Paths(paths) => paths.route(now, dst),
+            Cache::Links(links) => links.route(now, dst),
         }
     }
 
-    /// The hops of the path that [`Cache::find`] would give.
-    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
+    /// The destinations to which the path may be another than when this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
         match self {
-            Cache::Paths(paths) => paths.hops(now, dst),
-            Cache::Links(links) => links.hops(now, dst),
+            Cache::Paths(paths) => paths.take_changes(),
+            Cache::Links(links) => links.take_changes(),
         }
     }
 

@@ -11,6 +11,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kernel::{Span, Time};
+use crate::routing::{Changes, RouteNow};
 use crate::wire::NodeId;
 use crate::wire::dsr::Route;
 
@@ -32,6 +33,8 @@ pub(super) struct LinkCache {
     timeout: Option<Span>,
     /// The search that was made last, until a link comes or goes.
     tree: RefCell<Option<Tree>>,
+    /// All destinations when a link came or went.
+    changes: Changes,
     /// The path that was found last.
     found: Route,
 }
@@ -39,7 +42,7 @@ pub(super) struct LinkCache {
 impl LinkCache {
     pub(super) fn new(node: NodeId, timeout: Option<Span>) -> LinkCache {
         let (links, tree) = (BTreeMap::new(), RefCell::new(None));
-        LinkCache { node, links, timeout, tree, found: Route::new() }
+        LinkCache { node, links, timeout, tree, changes: Changes::NONE, found: Route::new() }
     }
 
     /// All links of a path.
@@ -47,9 +50,14 @@ impl LinkCache {
         for link in path.windows(2) {
             let before = self.links.insert((link[0], link[1]), now);
             if !before.is_some_and(|learned| self.is_fresh(now, learned)) {
-                self.tree = RefCell::new(None);
+                self.note_change();
             }
         }
+    }
+
+    fn note_change(&mut self) {
+        self.tree = RefCell::new(None);
+        self.changes = Changes::ALL;
     }
 
     /// A path of fewest hops to `dst`.
@@ -74,18 +82,23 @@ impl LinkCache {
         paths
     }
 
-    pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        self.path(now, dst)?.get(1).copied()
-    }
-
-    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
-        Some(self.path(now, dst)?.len() as u32 - 1)
+    /// The path that [`LinkCache::find`] would give, as a route from this node.
+    pub(super) fn route(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let path = self.path(now, dst)?;
+        let last = self.with_tree(now, |tree| tree.valid_until);
+        let until = if last == Time::NEVER { last } else { last + Span(1) };
+        Some(RouteNow { next_hop: *path.get(1)?, hops: Some(path.len() as u32 - 1), until })
     }
 
     pub(super) fn remove_link(&mut self, from: NodeId, to: NodeId) {
         if self.links.remove(&(from, to)).is_some() {
-            self.tree = RefCell::new(None);
+            self.note_change();
         }
+    }
+
+    /// The destinations to which the paths may be others than when this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        self.changes.take()
     }
 
     fn is_fresh(&self, now: Time, learned: Time) -> bool {
@@ -93,19 +106,22 @@ impl LinkCache {
     }
 
     fn path(&self, now: Time, dst: NodeId) -> Option<Route> {
-        let mut tree = self.tree.borrow_mut();
-        if tree.as_ref().is_none_or(|tree| now > tree.valid_until) {
-            *tree = Some(self.search(now));
-        }
-        let before = &tree.as_ref()?.before;
         let mut path = Route::from_slice(&[dst]);
         let mut node = dst;
-        while node != self.node {
-            node = *before.get(&node)?;
-            path.push(node);
-        }
-        path.reverse();
-        Some(path)
+        self.with_tree(now, |tree| {
+            while node != self.node {
+                node = *tree.before.get(&node)?;
+                path.push(node);
+            }
+            path.reverse();
+            Some(path)
+        })
+    }
+
+    fn with_tree<T>(&self, now: Time, look: impl FnOnce(&Tree) -> T) -> T {
+        let mut kept = self.tree.borrow_mut();
+        let old = kept.take().filter(|tree| now <= tree.valid_until);
+        look(kept.insert(old.unwrap_or_else(|| self.search(now))))
     }
 
     /// Breadth first from this node.
@@ -154,7 +170,7 @@ mod tests {
         cache.add(at(0.0), &path(&[5, 2, 9]));
         assert_eq!(found(&mut cache, 1.0, 9), Some(vec![0, 1, 2, 9]), "no path was told as a whole");
         assert_eq!(found(&mut cache, 1.0, 5), None, "links have a direction");
-        assert_eq!(cache.next_hop(at(1.0), NodeId(9)), Some(NodeId(1)));
+        assert_eq!(cache.route(at(1.0), NodeId(9)).map(|route| route.next_hop), Some(NodeId(1)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
-use crate::routing::{Action, Notice, Routing};
+use crate::routing::{Action, Changes, Notice, RouteNow, Routing};
 use crate::wire::dsr::{FlowMark, Header, Route};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader};
 
@@ -325,14 +325,22 @@ impl Routing for Dsr {
     }
 
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        self.cache.next_hop(now, dst)
+        self.cache.route(now, dst).map(|route| route.next_hop)
     }
 
     fn route_hops(&self, now: Time, dst: NodeId) -> Option<u32> {
-        self.cache.hops(now, dst)
+        self.cache.route(now, dst)?.hops
     }
 
     fn knows_route_hops(&self) -> bool {
         true
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.cache.take_changes()
+    }
+
+    fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        self.cache.route(now, dst)
     }
 }

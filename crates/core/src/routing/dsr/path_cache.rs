@@ -8,6 +8,7 @@
 //! *Deviations* (docs/models/dsr.md): 4 (paths are truncated).
 
 use crate::kernel::{Span, Time};
+use crate::routing::{Changes, RouteNow};
 use crate::wire::NodeId;
 use crate::wire::dsr::Route;
 
@@ -21,6 +22,8 @@ struct Part {
     victim: usize,
     /// Does a path go to a free place even if a later place holds it already?
     fills_gaps: bool,
+    /// After this time paths are too old.
+    timeout: Option<Span>,
 }
 
 /// See the module's head.
@@ -28,12 +31,12 @@ struct Part {
 pub(super) struct PathCache {
     primary: Part,
     secondary: Part,
-    timeout: Option<Span>,
 }
 
 impl PathCache {
     pub(super) fn new(primary: u32, secondary: u32, timeout: Option<Span>) -> PathCache {
-        PathCache { primary: Part::new(primary), secondary: Part::new(secondary), timeout }
+        let part = |limit| Part { timeout, ..Part::new(limit) };
+        PathCache { primary: part(primary), secondary: part(secondary) }
     }
 
     /// A path goes to a free place even if a later place holds it already.
@@ -56,14 +59,17 @@ impl PathCache {
     /// The shortest path to `dst`; of equally short ones one that is in the primary part. `for_use` moves it
     /// there.
     pub(super) fn find(&mut self, now: Time, dst: NodeId, for_use: bool) -> Option<&[NodeId]> {
-        let ours = self.primary.shortest(now, dst, self.timeout);
-        let (place, last) = match (ours, self.secondary.shortest(now, dst, self.timeout)) {
+        let ours = self.primary.shortest(now, dst);
+        let (place, last) = match (ours, self.secondary.shortest(now, dst)) {
             (ours, Some(other)) if ours.is_none_or(|ours| other.1 < ours.1) => {
                 if !for_use {
                     return Some(&self.secondary.get(other.0).path[..=other.1]);
                 }
                 let moved = self.secondary.take(other.0);
-                (self.primary.add(moved.learned, &moved.path), other.1)
+                let place = self.primary.add(moved.learned, &moved.path);
+                // Perhaps it has renewed one that was too old.
+                self.primary.indexes[place / PLACES].note_change(place % PLACES);
+                (place, other.1)
             }
             (ours, _) => ours?,
         };
@@ -74,7 +80,7 @@ impl PathCache {
     /// primary part, in order of their places.
     pub(super) fn alternatives(&self, now: Time, dst: NodeId, count: usize) -> Vec<Route> {
         let parts = [&self.primary, &self.secondary];
-        let mut known: Vec<Route> = parts.iter().flat_map(|part| part.all(now, dst, self.timeout)).collect();
+        let mut known: Vec<Route> = parts.iter().flat_map(|part| part.all(now, dst)).collect();
         known.sort_by_key(|path| path.len());
         let mut different: Vec<Route> = Vec::new();
         for path in known {
@@ -85,23 +91,22 @@ impl PathCache {
         different
     }
 
-    /// The next hop of the path that [`PathCache::find`] would give.
-    pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        let ours = self.primary.shortest(now, dst, self.timeout);
-        let other = self.secondary.shortest(now, dst, self.timeout);
-        match (ours, other) {
-            (ours, Some(other)) if ours.is_none_or(|ours| other.1 < ours.1) => {
-                self.secondary.get(other.0).path.get(1).copied()
-            }
-            (ours, _) => self.primary.get(ours?.0).path.get(1).copied(),
-        }
+    /// The path that [`PathCache::find`] would give, as a route from this node.
+    pub(super) fn route(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let (ours, other) = (self.primary.shortest(now, dst), self.secondary.shortest(now, dst));
+        let (part, (place, hops)) = match (ours, other) {
+            (ours, Some(other)) if ours.is_none_or(|ours| other.1 < ours.1) => (&self.secondary, other),
+            (ours, _) => (&self.primary, ours?),
+        };
+        let cached = part.get(place);
+        let until = part.timeout.map_or(Time::NEVER, |timeout| cached.learned + timeout + Span(1));
+        Some(RouteNow { next_hop: *cached.path.get(1)?, hops: Some(hops as u32), until })
     }
 
-    /// The hops of that path.
-    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
-        let parts = [&self.primary, &self.secondary];
-        let known = parts.into_iter().filter_map(|part| part.shortest(now, dst, self.timeout));
-        known.map(|(_, hops)| hops as u32).min()
+    /// The destinations to which paths may have come, gone or been renewed since this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        let indexes = self.primary.indexes.iter_mut().chain(&mut self.secondary.indexes);
+        indexes.fold(Changes::NONE, |all, index| all.and_those_of(index.take_changes()))
     }
 
     /// The link failed: paths end before it.
@@ -124,7 +129,7 @@ impl PathCache {
 
 impl Part {
     fn new(limit: u32) -> Part {
-        Part { indexes: Vec::new(), limit: limit as usize, victim: 0, fills_gaps: false }
+        Part { indexes: Vec::new(), limit: limit as usize, victim: 0, fills_gaps: false, timeout: None }
     }
 
     fn get(&self, place: usize) -> &Cached {
@@ -157,6 +162,9 @@ impl Part {
                     if shared < path.len() {
                         index.put(place, Route::from_slice(path), cached.learned);
                     }
+                    if self.timeout.is_some_and(|timeout| now > index.get(place).learned + timeout) {
+                        index.note_change(place);
+                    }
                     index.renew(place, now);
                     return number * PLACES + place;
                 }
@@ -165,6 +173,10 @@ impl Part {
         let place = self.free_place();
         self.put(place, Route::from_slice(path), now);
         place
+    }
+
+    fn is_fresh(&self, now: Time, cached: &Cached) -> bool {
+        self.timeout.is_none_or(|timeout| now <= cached.learned + timeout)
     }
 
     /// The first free place before the last index ends.
@@ -189,23 +201,21 @@ impl Part {
     }
 
     /// The place of the shortest path to `dst`, and how many hops it has; of equally short ones the first.
-    fn shortest(&self, now: Time, dst: NodeId, timeout: Option<Span>) -> Option<(usize, usize)> {
-        let fresh = |cached: &Cached| timeout.is_none_or(|timeout| now <= cached.learned + timeout);
+    fn shortest(&self, now: Time, dst: NodeId) -> Option<(usize, usize)> {
         let known = self.indexes.iter().enumerate().flat_map(|(number, index)| {
             index.over(dst).filter_map(move |place| {
                 let cached = index.get(place);
                 let hops = cached.path.iter().position(|node| *node == dst)?;
-                fresh(cached).then_some((number * PLACES + place, hops))
+                self.is_fresh(now, cached).then_some((number * PLACES + place, hops))
             })
         });
         known.min_by_key(|(_, hops)| *hops)
     }
 
     /// The paths to `dst` in order of their places.
-    fn all(&self, now: Time, dst: NodeId, timeout: Option<Span>) -> impl Iterator<Item = Route> + '_ {
-        let fresh = move |cached: &&Cached| timeout.is_none_or(|timeout| now <= cached.learned + timeout);
+    fn all(&self, now: Time, dst: NodeId) -> impl Iterator<Item = Route> + '_ {
         let cached = self.indexes.iter().flat_map(move |index| index.over(dst).map(|place| index.get(place)));
-        cached.filter(fresh).filter_map(move |cached| {
+        cached.filter(move |cached| self.is_fresh(now, cached)).filter_map(move |cached| {
             let last = cached.path.iter().position(|node| *node == dst)?;
             Some(Route::from_slice(&cached.path[..=last]))
         })
@@ -228,6 +238,8 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
     use crate::routing::testbench::at;
     use proptest::prelude::*;
 
@@ -378,7 +390,7 @@ mod tests {
                     let path = found(&mut cache, dst, false);
                     prop_assert_eq!(path.as_ref().map(|path| path.len() - 1), shortest, "to {}", dst);
                     prop_assert_eq!(
-                        cache.next_hop(at(1.0), NodeId(dst)).map(|hop| hop.0), path.map(|path| path[1])
+                        cache.route(at(1.0), NodeId(dst)).map(|route| route.next_hop.0), path.map(|path| path[1])
                     );
                 }
             }
@@ -459,6 +471,24 @@ mod tests {
         Some(path[..=hops].to_vec())
     }
 
+    /// What a recorder knows: the answer to each destination, and until when it need not ask again.
+    type Known = BTreeMap<NodeId, (Option<(NodeId, Option<u32>)>, Time)>;
+
+    /// Asks for all routes; each that is another than before was told of, or has ended by itself.
+    fn check_changes(cache: &mut PathCache, now: Time, known: &mut Known) {
+        let changed: Vec<usize> = cache.take_changes().groups().collect();
+        for dst in (1..140).map(NodeId) {
+            let route = cache.route(now, dst);
+            let answer = route.map(|route| (route.next_hop, route.hops));
+            let (before, until) = known.get(&dst).copied().unwrap_or((None, Time::NEVER));
+            if changed.contains(&Changes::group_of(dst)) || now >= until {
+                known.insert(dst, (answer, route.map_or(Time::NEVER, |route| route.until)));
+            } else {
+                assert_eq!(answer, before, "to {dst:?} at {now:?}");
+            }
+        }
+    }
+
     proptest! {
         /// Place for place, in caches that overflow, with nodes that share a set of the index, and with more
         /// than one index.
@@ -474,7 +504,7 @@ mod tests {
             let mut cache = PathCache::new(limit, limit + 1, Some(TIMEOUT)).filling_gaps(fills_gaps);
             let mut plain = [limit, limit + 1]
                 .map(|limit| Plain { places: Vec::new(), limit: limit as usize, victim: 0, fills_gaps });
-            let mut now = Time::ZERO;
+            let (mut now, mut known) = (Time::ZERO, Known::new());
             for (kind, mut nodes, pause_ms) in steps {
                 now += Span::from_millis(pause_ms);
                 let mut seen = Vec::new();
@@ -501,9 +531,10 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(cache.paths(), (plain[0].paths(), plain[1].paths()));
+                check_changes(&mut cache, now, &mut known);
                 let wanted = find_plainly(&mut plain, now, to, false);
                 let next_hop = wanted.as_ref().map(|path| path[1]);
-                prop_assert_eq!(cache.next_hop(now, NodeId(to)).map(|hop| hop.0), next_hop);
+                prop_assert_eq!(cache.route(now, NodeId(to)).map(|route| route.next_hop.0), next_hop);
                 let path = cache.find(now, NodeId(to), false);
                 prop_assert_eq!(path.map(|path| path.iter().map(|node| node.0).collect()), wanted);
             }

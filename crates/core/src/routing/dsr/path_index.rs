@@ -7,6 +7,7 @@
 //! themselves decide.
 
 use crate::kernel::Time;
+use crate::routing::Changes;
 use crate::wire::NodeId;
 use crate::wire::dsr::Route;
 
@@ -53,13 +54,16 @@ pub(super) struct PathIndex {
     places: Vec<Cached>,
     free: u64,
     paths_over: [PathsOver; SETS],
+    /// Nodes on paths that came or went.
+    changes: Changes,
 }
 
 impl PathIndex {
     /// An empty index of at most [`PLACES`] places.
     pub(super) fn new(places: usize) -> PathIndex {
         let free = if places < PLACES { (1 << places) - 1 } else { u64::MAX };
-        PathIndex { places: vec![Cached::default(); places], free, paths_over: [PathsOver::default(); SETS] }
+        let paths_over = [PathsOver::default(); SETS];
+        PathIndex { places: vec![Cached::default(); places], free, paths_over, changes: Changes::NONE }
     }
 
     /// The path at a place.
@@ -99,6 +103,16 @@ impl PathIndex {
         *learned = now.max(*learned);
     }
 
+    /// The path at a place was too old, and is not any more.
+    pub(super) fn note_change(&mut self, place: usize) {
+        self.places[place].path.iter().for_each(|node| self.changes.add(*node));
+    }
+
+    /// The destinations to which paths may have come or gone since this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        self.changes.take()
+    }
+
     /// Changes the path at a place; an empty one frees it. Returns the path that was there.
     pub(super) fn put(&mut self, place: usize, path: Route, learned: Time) -> Cached {
         let bit = 1 << place;
@@ -116,6 +130,12 @@ impl PathIndex {
             self.paths_over[set_of(*last)].at_end |= bit;
             self.free &= !bit;
         }
+        let after = &self.places[place];
+        // To the nodes at which both begin, the path is the same as before.
+        let shared = before.path.iter().zip(&after.path).take_while(|(old, new)| old == new).count();
+        let from = if before.learned == learned { shared } else { 0 };
+        let different = before.path.iter().skip(from).chain(after.path.iter().skip(from));
+        different.for_each(|node| self.changes.add(*node));
         before
     }
 }

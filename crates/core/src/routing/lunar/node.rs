@@ -9,8 +9,9 @@ use super::state::{Path, Search, Waiting};
 use crate::drops::DropReason;
 use crate::kernel::{MAX_TIME_S, Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
+use crate::routing::changes::Tracked;
 use crate::routing::seen::SeenRequests;
-use crate::routing::{Action, Routing, relay};
+use crate::routing::{Action, Changes, RouteNow, Routing, relay};
 use crate::wire::lunar::{Label, Message, Selector};
 use crate::wire::{NodeId, Packet, Payload, RoutingHeader};
 
@@ -21,7 +22,7 @@ pub(super) struct Lunar {
     pub(super) stream: Stream,
     pub(super) selectors: Selectors,
     /// The newest path to each destination, alive or dead.
-    pub(super) paths: BTreeMap<NodeId, Path>,
+    pub(super) paths: Tracked<BTreeMap<NodeId, Path>>,
     pub(super) searches: BTreeMap<NodeId, Search>,
     /// Packets that wait for the end of a search for their destination.
     pub(super) buffer: PacketBuffer,
@@ -38,7 +39,7 @@ impl Lunar {
             node,
             stream,
             selectors: Selectors::new(),
-            paths: BTreeMap::new(),
+            paths: Tracked::default(),
             searches: BTreeMap::new(),
             buffer: PacketBuffer::new(params.buffer_packets),
             seen: SeenRequests::default(),
@@ -173,5 +174,14 @@ impl Routing for Lunar {
     /// Nodes on the way know selectors, not destinations: only the source of a path has a next hop.
     fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
         self.paths.get(&dst).filter(|path| path.until > now).map(|path| path.next)
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        self.paths.take_changes()
+    }
+
+    fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let path = self.paths.get(&dst).filter(|path| path.until > now)?;
+        Some(RouteNow { next_hop: path.next, hops: None, until: path.until })
     }
 }

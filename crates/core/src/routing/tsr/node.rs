@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
+use crate::routing::changes::Tracked;
 use crate::routing::dsr::{Dsr, DsrParams};
-use crate::routing::{Action, ConnectionEvent, Notice, Routing};
+use crate::routing::{Action, Changes, ConnectionEvent, Notice, RouteNow, Routing};
 use crate::wire::dsr::{Header, Route};
 use crate::wire::tcp::Segment;
 use crate::wire::tsr::Mark;
@@ -22,13 +23,13 @@ pub(super) struct Tsr {
     pub(super) params: TsrParams,
     pub(super) dsr: Dsr,
     /// By destination.
-    pub(super) holds: BTreeMap<NodeId, Hold>,
+    pub(super) holds: Tracked<BTreeMap<NodeId, Hold>>,
     /// The packets of those holds.
     pub(super) buffer: PacketBuffer,
     /// The route that TCP's packets from here to a destination took last, until it is known to be broken.
     pub(super) sessions: BTreeMap<NodeId, Route>,
     /// The routes that destinations have answered over, which TCP's packets from here keep to.
-    pub(super) kept: BTreeMap<NodeId, Route>,
+    pub(super) kept: Tracked<BTreeMap<NodeId, Route>>,
     /// The route of the TCP packets from a source to a destination that passed here last.
     pub(super) passing: BTreeMap<(NodeId, NodeId), Route>,
     /// The number of this node's next probe.
@@ -44,9 +45,9 @@ impl Tsr {
             params,
             buffer: PacketBuffer::new(dsr.buffer_packets),
             dsr: Dsr::new(node, dsr, stream),
-            holds: BTreeMap::new(),
+            holds: Tracked::default(),
             sessions: BTreeMap::new(),
-            kept: BTreeMap::new(),
+            kept: Tracked::default(),
             passing: BTreeMap::new(),
             next_probe: 1,
             wanted: Vec::new(),
@@ -318,6 +319,16 @@ impl Routing for Tsr {
 
     fn knows_route_hops(&self) -> bool {
         self.dsr.knows_route_hops()
+    }
+
+    fn take_route_changes(&mut self) -> Changes {
+        let own = self.holds.take_changes().and_those_of(self.kept.take_changes());
+        own.and_those_of(self.dsr.take_route_changes())
+    }
+
+    fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let route = self.dsr.route_now(now, dst)?;
+        Some(RouteNow { hops: self.route_hops(now, dst), ..route })
     }
 }
 

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
+use crate::routing::Changes;
 use crate::wire::NodeId;
 
 /// Where a route goes.
@@ -104,13 +105,15 @@ impl Route {
 #[derive(Default)]
 pub(super) struct Table {
     /// In order of creation.
-    pub(super) routes: Vec<Route>,
+    routes: Vec<Route>,
     /// Places in `routes`. Never iterated: its order is nobody's.
     index: FxHashMap<NodeId, u32>,
+    /// Routes that were lent for a change.
+    changes: Changes,
 }
 
 impl Table {
-    /// The place of the route to `dst` in [`Table::routes`].
+    /// The place of the route to `dst`.
     pub(super) fn find(&self, dst: NodeId) -> Option<usize> {
         self.index.get(&dst).map(|&at| at as usize)
     }
@@ -123,6 +126,28 @@ impl Table {
         self.routes.push(Route::new(dst));
         self.index.insert(dst, self.routes.len() as u32 - 1);
         self.routes.len() - 1
+    }
+
+    /// The route at a place.
+    pub(super) fn at(&self, place: usize) -> &Route {
+        &self.routes[place]
+    }
+
+    /// The route at a place, for a change.
+    pub(super) fn at_mut(&mut self, place: usize) -> &mut Route {
+        let route = &mut self.routes[place];
+        self.changes.add(route.dst);
+        route
+    }
+
+    /// The places of all routes, the newest first.
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.routes.len()).rev()
+    }
+
+    /// The destinations whose routes may be others than when this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        self.changes.take()
     }
 
     /// The route to `dst`.

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::kernel::{Span, Time};
+use crate::routing::{Changes, RouteNow};
 use crate::wire::NodeId;
 
 /// A set of neighbours.
@@ -175,16 +176,19 @@ pub(super) struct Table {
     delete_period: Span,
     /// Compare sequence numbers; otherwise every offer is taken.
     compare: bool,
+    /// Routes that were lent for a change.
+    changes: Changes,
 }
 
 impl Table {
     pub(super) fn new(delete_period: Span, compare: bool) -> Table {
-        Table { routes: FxHashMap::default(), delete_period, compare }
+        Table { routes: FxHashMap::default(), delete_period, compare, changes: Changes::NONE }
     }
 
     /// The entry for `dst`.
     pub(super) fn get(&mut self, now: Time, dst: NodeId) -> Option<&mut Route> {
         let route = self.routes.get_mut(&dst)?;
+        self.changes.add(dst);
         if route.valid && route.expires <= now {
             route.invalidate(route.expires + self.delete_period);
             route.forget_precursors();
@@ -197,16 +201,16 @@ impl Table {
         self.get(now, dst).filter(|route| route.valid)
     }
 
-    /// The next hop of a valid route, without a change to the table.
-    pub(super) fn next_hop(&self, now: Time, dst: NodeId) -> Option<NodeId> {
-        let route = self.routes.get(&dst)?;
-        route.is_valid(now).then_some(route.next_hop)
+    /// A valid route, without a change to the table. One that is not valid does not become so by time.
+    pub(super) fn route(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
+        let &Route { next_hop, hops, expires, .. } =
+            self.routes.get(&dst).filter(|route| route.is_valid(now))?;
+        Some(RouteNow { next_hop, hops: Some(hops.into()), until: expires })
     }
 
-    /// The hops of a valid route, likewise.
-    pub(super) fn hops(&self, now: Time, dst: NodeId) -> Option<u32> {
-        let route = self.routes.get(&dst)?;
-        route.is_valid(now).then(|| u32::from(route.hops))
+    /// The destinations whose routes may be others than when this was asked last.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        self.changes.take()
     }
 
     /// The neighbour is lost: it is nobody's precursor any more. Returns the destinations of all valid routes
@@ -235,6 +239,7 @@ impl Table {
     pub(super) fn offer(&mut self, now: Time, offer: Offer) -> bool {
         let compare = self.compare;
         let Some(route) = self.get(now, offer.dst) else {
+            self.changes.add(offer.dst);
             self.routes.insert(offer.dst, Route::fresh(now, &offer, Some(offer.seqno)));
             return true;
         };
@@ -258,6 +263,7 @@ impl Table {
         let Some(route) = self.get(now, neighbour) else {
             let offer = Offer { dst: neighbour, seqno: 0, hops: 1, next_hop: neighbour };
             let route = Route { expires: now + life, ..Route::fresh(now, &offer, None) };
+            self.changes.add(neighbour);
             self.routes.insert(neighbour, route);
             return true;
         };
@@ -272,6 +278,7 @@ impl Table {
 
     /// A route that was just taken lives at least until `time`.
     pub(super) fn give_life(&mut self, dst: NodeId, time: Time) {
+        self.changes.add(dst);
         if let Some(route) = self.routes.get_mut(&dst) {
             route.expires = route.expires.max(time);
         }
@@ -279,6 +286,7 @@ impl Table {
 
     /// A route that was just taken lives until `time`.
     pub(super) fn set_life(&mut self, dst: NodeId, time: Time) {
+        self.changes.add(dst);
         if let Some(route) = self.routes.get_mut(&dst) {
             route.expires = time;
         }
@@ -319,7 +327,7 @@ mod tests {
         assert!(!take(&mut table, now, offer(7, 3, 2)), "as new and as long");
         assert!(take(&mut table, now, offer(7, 2, 2)), "as new and shorter");
         assert!(take(&mut table, now, offer(8, 9, 3)), "newer, however long");
-        assert_eq!(table.next_hop(now, D), Some(NodeId(3)));
+        assert_eq!(table.route(now, D).map(|route| route.next_hop), Some(NodeId(3)));
     }
 
     #[test]
