@@ -1,9 +1,9 @@
 //! The bare engine, for the benches: runs a scenario again and again in one thread, without Python.
 //!
 //! `engine MOVEMENT SCENARIO.json RUNS [FIRST_SEED [RECORDING]]`: the movement as an ns-2 file, the rest of
-//! the scenario as the binding takes it (`Resolved.core_json()` in Python), how many runs, each with the next
-//! seed, and the file that each is recorded to, if any. Reading the files is not part of what is timed. Prints a
-//! JSON object: the wall time of all runs in s, and the last run's work and hash.
+//! the scenario as the binding takes it (`Resolved.core_json()` in Python), how many runs, each with the
+//! next seed, and the file that each is recorded to, if any. Reading the files is not part of what is timed.
+//! Prints a JSON object: the wall time of all runs in s, and the last run's work and hash.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::wire::NodeId;
 
-/// A set of destinations that has each that was added, and perhaps others: those whose numbers are equal modulo
-/// 64 are added together.
+/// A set of destinations that has each that was added, and perhaps others: those whose numbers are equal
+/// modulo 64 are added together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Changes(u64);
 
