@@ -13,8 +13,9 @@
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
-#   make lock       renew requirements.lock
+#   make lock       renew requirements.lock, and that of the site
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
+#   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
 #   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
@@ -36,10 +37,11 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 TORTURE := out/torture/.built
+SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man wheel slurm audit fuzz torture clean
+.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -77,14 +79,14 @@ test: build
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches validation papers torture studies
-	$(BIN)/ruff check --quiet python tests benches validation papers torture studies
+	$(BIN)/ruff format --check --quiet python tests benches validation papers torture studies packaging
+	$(BIN)/ruff check --quiet python tests benches validation papers torture studies packaging
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches validation papers torture studies
-	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture studies
+	$(BIN)/ruff format --quiet python tests benches validation papers torture studies packaging
+	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture studies packaging
 
 validate: build
 	@mkdir -p out
@@ -114,10 +116,26 @@ lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
 		--extra report --extra cluster --extra notebook --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
+		--output-file packaging/site/requirements.lock packaging/site/requirements.in
 
 man: build
 	@rm -rf out/man
 	$(BIN)/python -m manetlab.cli.manual out/man/man1
+
+# What makes the site is no part of the environment that everything else uses.
+$(SITE)/.installed: packaging/site/requirements.lock
+	$(PYTHON) -m venv --clear $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# Strict: a link to a page, an anchor or a name in a docstring that is not there ends it.
+site: build $(SITE)/.installed
+	@rm -rf out/site && mkdir -p out/site
+	$(SITE)/bin/python packaging/site/assemble.py out/site/pages
+	@cp packaging/site/zensical.toml out/site
+	cd out/site && $(abspath $(SITE))/bin/zensical build --strict
+	$(BIN)/python packaging/site/check.py out/site/html
 
 # With --sdist the wheel is built from the source distribution, far from this folder: everything is compiled once more.
 wheel: build

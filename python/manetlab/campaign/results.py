@@ -489,7 +489,18 @@ class Results:
         return self.measured
 
     def export(self, folder: str | Path, formats: Sequence[str] = ("csv", "parquet")) -> list[Path]:
-        """Writes all tables into a folder; see [`export`][manetlab.campaign.export.export]."""
+        """Writes all tables into a folder, which is made if it is not there.
+
+        Args:
+            folder: The folder. Files of these names in it are replaced.
+            formats: ``csv``, ``parquet`` or both.
+
+        Returns:
+            The files.
+
+        Raises:
+            InputError: A format is unknown, or the folder cannot be written.
+        """
         from manetlab.campaign.export import export
 
         return export(self, folder, formats)

@@ -1,0 +1,127 @@
+"""Puts the pages of the repository into a folder, as the site's generator wants them: assemble.py FOLDER.
+
+The folder is arranged as the repository is, so links between pages are the same in both. Added are the
+notebook as a page, the list of models, and the reference of the Python interface, made from docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+AT_ROOT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "papers/README.md")
+LINK = re.compile(r"(\]\()([^)#\s]+)([^)\s]*\))")
+NOTEBOOK = "docs/tutorial.ipynb"
+
+
+def pages() -> list[Path]:
+    """The pages of the repository that become pages of the site."""
+    return [*(ROOT / name for name in AT_ROOT), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def assemble(folder: Path) -> None:
+    """Fills the folder."""
+    for page in pages():
+        write(folder, page.relative_to(ROOT), page.read_text(encoding="utf-8"))
+    shutil.copytree(ROOT / "docs/figures", folder / "docs/figures", dirs_exist_ok=True)
+    shutil.copy(Path(__file__).with_name("site.css"), folder)
+    write_notebook(folder)
+    write_models(folder)
+    write_reference(folder)
+
+
+def write(folder: Path, name: Path, text: str) -> None:
+    """Writes a page, with links to what the site calls otherwise, and copies files that it links to."""
+
+    def link(found: re.Match[str]) -> str:
+        target = found[2]
+        if "://" in target:
+            return found[0]
+        file = (ROOT / name.parent / target).resolve()
+        if file == ROOT / NOTEBOOK:
+            target = target.removesuffix("tutorial.ipynb") + "notebook.md"
+        elif file == ROOT / "README.md":
+            target = target.removesuffix("README.md") + "index.md"
+        elif file.is_dir():
+            target = f"{target}/index.md"
+        elif file.suffix != ".md" and not (folder / name.parent / target).exists():
+            copy = folder / file.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, copy)
+        return f"{found[1]}{target}{found[3]}"
+
+    to = folder / ("index.md" if name == Path("README.md") else name)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(LINK.sub(link, text), encoding="utf-8")
+
+
+def write_notebook(folder: Path) -> None:
+    """The notebook with its outputs as a page, with its pictures beside it, and the file itself."""
+    import nbformat
+    from nbconvert import MarkdownExporter
+
+    notebook = nbformat.read(ROOT / NOTEBOOK, as_version=4)
+    text, resources = MarkdownExporter().from_notebook_node(notebook)
+    for name, content in resources["outputs"].items():
+        (folder / "docs" / name).write_bytes(content)
+    shutil.copy(ROOT / NOTEBOOK, folder / NOTEBOOK)
+    # Tables of pandas bring a style of their own along, which is not that of the site.
+    text = re.sub(r"<style scoped>.*?</style>\n", "", text, flags=re.DOTALL)
+    write(folder, Path("docs/notebook.md"), text.replace(' border="1" class="dataframe"', ""))
+    with (folder / "docs/notebook.md").open("a", encoding="utf-8") as page:
+        page.write("\n[The notebook as a file](tutorial.ipynb)\n")
+
+
+def write_models(folder: Path) -> None:
+    """The list of the models' pages."""
+    lines = [
+        "# Models",
+        "",
+        "Each page lists what is implemented, what is not, and where it deviates from its standard.",
+        "",
+    ]
+    for page in sorted((ROOT / "docs/models").glob("*.md")):
+        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        lines.append(f"- [{title}]({page.name})")
+    (folder / "docs/models/index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def offered() -> tuple[list[str], list[str]]:
+    """The names and the modules that the package offers, as its first file lists them."""
+    tree = ast.parse((ROOT / "python/manetlab/__init__.py").read_text(encoding="utf-8"))
+    lists = {
+        target.id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id in ("__all__", "_MODULES")
+    }
+    return [name for name in lists["__all__"] if name != "__version__"], sorted(lists["_MODULES"])
+
+
+def write_reference(folder: Path) -> None:
+    """The pages of the Python interface: one of the package, and one of each module that it offers."""
+    names, modules = offered()
+    lines = [
+        "# Python interface",
+        "",
+        "Made from the docstrings. `import manetlab` offers what is on this page, and modules:",
+        "",
+    ]
+    lines += [f"- [`manetlab.{module}`]({module}.md)" for module in modules]
+    lines += [f"\n::: manetlab.{name}" for name in names]
+    (folder / "docs/api").mkdir()
+    (folder / "docs/api/index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for module in modules:
+        text = f"::: manetlab.{module}\n    options:\n      heading_level: 1\n"
+        (folder / f"docs/api/{module}.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    shutil.rmtree(target, ignore_errors=True)
+    assemble(target)
