@@ -74,6 +74,9 @@ def test_representations_are_short_and_say_what_there_is(result: Result, results
         assert told in repr(value)
         assert len(repr(value)) < 1000
         assert " at 0x" not in repr(value)
+    alone = [{"kind": "tcp", "src": 0, "dst": 2, "start_s": 0.0}]
+    one = manetlab.run(chain(traffic={"flows": alone}, duration_s=1.0, warmup_s=0.0))
+    assert repr(one).startswith("<Result of 1 flow, ")
     many = [{"kind": "tcp", "src": 0, "dst": 1, "start_s": float(at)} for at in range(300)]
     assert (
         len(repr(Scenario(traffic={"flows": many}, movement={"chain": {"nodes": 2}}, duration_s=400))) < 1000

@@ -131,7 +131,8 @@ class Result:
             if self.totals.get(metric.key) is not None
         ]
         told = "".join(f", {each}" for each in found)
-        return f"<Result of {len(self.flows)} flows, seed {origin['seed']}{told}, hash {self.hash[:12]}>"
+        flows = "1 flow" if len(self.flows) == 1 else f"{len(self.flows)} flows"
+        return f"<Result of {flows}, seed {origin['seed']}{told}, hash {self.hash[:12]}>"
 
     def _repr_html_(self) -> str:
         """The totals that the run has, for notebooks."""
