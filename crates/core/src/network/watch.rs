@@ -80,8 +80,12 @@ impl Destinations {
     /// Looks for the places of those that have changed.
     fn find(&mut self, changes: Changes) {
         self.changed.clear();
-        self.changed.extend(changes.groups().flat_map(|group| &self.places[group]));
-        self.changed.sort_unstable();
+        for group in changes.groups() {
+            self.changed.extend_from_slice(&self.places[group]);
+        }
+        if !self.changed.is_sorted() {
+            self.changed.sort_unstable();
+        }
     }
 }
 

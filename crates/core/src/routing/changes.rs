@@ -1,6 +1,7 @@
 //! Which routes may have changed: told by tables when they are borrowed for a change, so that a recorder need
 //! not look up all routes after each call of a protocol, and no change can be forgotten.
 
+use std::iter;
 use std::ops::{Deref, DerefMut};
 
 use crate::wire::NodeId;
@@ -33,7 +34,12 @@ impl Changes {
 
     /// The groups that were added.
     pub fn groups(self) -> impl Iterator<Item = usize> {
-        (0..Changes::GROUPS).filter(move |group| self.0 >> group & 1 == 1)
+        let mut left = self.0;
+        iter::from_fn(move || {
+            let first = (left != 0).then(|| left.trailing_zeros() as usize);
+            left &= left.wrapping_sub(1);
+            first
+        })
     }
 
     /// Is no destination among them?
