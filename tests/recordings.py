@@ -1,4 +1,4 @@
-"""Recordings of version 2 as tests need them, written from docs/recording.md and not by what writes them."""
+"""Recordings of version 3 as tests need them, written from docs/recording.md and not by what writes them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TABLES: dict[str, tuple[int, dict[str, str]]] = {
     ),
 }
 BROADCAST = -1
-PLAIN, ASCENDING, ZIGZAG = 0, 1, 2
+PLAIN, ASCENDING, ZIGZAG, ZIGZAG_FROM = 0, 1, 2, 3
 SHAPES = {"rts": 160, "cts": 112, "ack": 112}
 
 Row = dict[str, Any]
@@ -100,7 +100,7 @@ class Recorded:
         return self._frames - 1
 
     def to_bytes(self) -> bytes:
-        out = bytearray(b"\x89MLREC\r\n" + struct.pack("<II", 2, 0))
+        out = bytearray(b"\x89MLREC\r\n" + struct.pack("<II", 3, 0))
         out += _chunk(b"HEAD", zlib.compress(json.dumps(self._head()).encode()))
         points = [
             dict(zip(("node", "time", "x", "y"), each, strict=True))
@@ -137,7 +137,7 @@ class Recorded:
         xs, ys = [each[2] for each in self.points], [each[3] for each in self.points]
         return {
             "format": "manetlab-recording",
-            "version": 2,
+            "version": 3,
             "made_by": "tests",
             "nodes": self.nodes,
             "duration_s": self.duration_s,
@@ -201,8 +201,10 @@ def _section(tables: dict[str, list[Row]]) -> bytes:
             transform = (
                 ASCENDING
                 if name == "event" and key == "time"
+                else ZIGZAG_FROM
+                if key in ("uid", "frame")
                 else ZIGZAG
-                if key in ("uid", "time", "frame")
+                if key == "time"
                 else PLAIN
             )
             if of == "optional":
@@ -227,13 +229,15 @@ def _number(value: Any, of: str, strings: dict[str, int]) -> float:
 
 
 def _column(number: int, values: list[float], of: str, transform: int) -> bytes:
+    before = 0
     if of == "float":
         stored = np.array(values, dtype="<f8").view("<u8")
     else:
         whole = np.array(values, dtype="<i8")
+        before = int(whole[0]) if transform == ZIGZAG_FROM else 0
         if transform != PLAIN:
-            whole = np.diff(whole, prepend=0)
-        if transform == ZIGZAG:
+            whole = np.diff(whole, prepend=before)
+        if transform in (ZIGZAG, ZIGZAG_FROM):
             whole = (whole << 1) ^ (whole >> 63)
         stored = whole.astype("<u8")
     planes, mask = b"", 0
@@ -242,4 +246,5 @@ def _column(number: int, values: list[float], of: str, transform: int) -> bytes:
         if plane.any():
             mask |= 1 << k
             planes += plane.tobytes()
-    return struct.pack("<HBB", number, transform, mask) + planes
+    first = struct.pack("<Q", before) if transform == ZIGZAG_FROM else b""
+    return struct.pack("<HBB", number, transform, mask) + first + planes

@@ -138,7 +138,7 @@ def test_a_recording_that_was_cut_short_plays_up_to_there() -> None:
     [
         (b"", "is empty"),
         (b"\x89MLREC\r\n", "not a recording"),
-        (b"\x89MLREC\r\n" + struct.pack("<II", 3, 0), "another version"),
+        (b"\x89MLREC\r\n" + struct.pack("<II", 4, 0), "another version"),
         (b"\x89MLREC\r\n" + struct.pack("<II", 2, 0), "not whole"),
         (recording()[:60], "not whole"),
     ],

@@ -1,11 +1,12 @@
-// The reader of recordings: chunks, sections and columns of version 2 (docs/recording.md).
+// The reader of recordings: chunks, sections and columns of versions 2 and 3 (docs/recording.md).
 //
 // The page holds the file as `manetlab run --record` writes it; nothing is lost between the run and the page.
 
 import { type Bytes, inflate } from "./bytes";
 
 const MAGIC = [0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a];
-const VERSION = 2;
+const OLDEST_VERSION = 2;
+const VERSION = 3;
 const FILE_HEAD = 16;
 const CHUNK_HEAD = 16;
 const BLOCK_HEAD = 48;
@@ -95,7 +96,8 @@ export class Recording {
     if (MAGIC.some((each, i) => bytes[i] !== each)) throw new Error("this is not a recording");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const version = view.getUint32(8, true);
-    if (version !== VERSION) throw new Error(`the recording has version ${version}; this page reads ${VERSION}`);
+    if (version < OLDEST_VERSION || version > VERSION)
+      throw new Error(`the recording has version ${version}; this page reads ${OLDEST_VERSION} to ${VERSION}`);
     const chunks = chunksOf(bytes, view);
     const [headChunk, moveChunk] = [chunks[0], chunks[1]];
     if (headChunk?.type !== "HEAD" || moveChunk?.type !== "MOVE") throw new Error("the recording has no head");
@@ -144,6 +146,8 @@ function chunksOf(bytes: Bytes, view: DataView): Chunk[] {
 /** Transforms of a column. */
 const ASCENDING = 1;
 const ZIGZAG = 2;
+/** ZIGZAG after the value before the first row. */
+const ZIGZAG_FROM = 3;
 
 export function readSection(bytes: Bytes, schema: TableSchema[]): Section {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -163,12 +167,14 @@ export function readSection(bytes: Bytes, schema: TableSchema[]): Section {
       const id = view.getUint16(at, true);
       const [transform, mask] = [bytes[at + 2], bytes[at + 3]];
       at += 4;
+      const before = transform === ZIGZAG_FROM ? Number(view.getBigUint64(at, true)) : 0;
+      if (transform === ZIGZAG_FROM) at += 8;
       const named = known?.columns.find((each) => each.id === id);
       const length = rows * bitCount(mask);
       if (at + length > bytes.length) throw new Error("a column is longer than its section");
       if (named !== undefined) {
         const planes = bytes.subarray(at, at + length);
-        const values = named.type === "float" ? doubles(planes, mask, rows) : integers(planes, mask, rows, transform);
+        const values = named.type === "float" ? doubles(planes, mask, rows) : integers(planes, mask, rows, transform, before);
         made.columns.set(named.name, values);
       }
       at += length;
@@ -184,7 +190,7 @@ function bitCount(mask: number): number {
   return count;
 }
 
-function integers(planes: Bytes, mask: number, rows: number, transform: number): Float64Array {
+function integers(planes: Bytes, mask: number, rows: number, transform: number, before: number): Float64Array {
   const values = new Float64Array(rows);
   let plane = 0;
   for (let bit = 0; bit < 8; bit++) {
@@ -194,10 +200,10 @@ function integers(planes: Bytes, mask: number, rows: number, transform: number):
     for (let i = 0; i < rows; i++) values[i] += planes[from + i] * weight;
     plane++;
   }
-  let sum = 0;
+  let sum = before;
   if (transform === ASCENDING) {
     for (let i = 0; i < rows; i++) values[i] = sum += values[i];
-  } else if (transform === ZIGZAG) {
+  } else if (transform === ZIGZAG || transform === ZIGZAG_FROM) {
     // Beyond 32 bits, so without bit operations.
     for (let i = 0; i < rows; i++) {
       const v = values[i];

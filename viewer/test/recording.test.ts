@@ -22,6 +22,7 @@ const schema = [
       { id: 2, name: "signed", type: "uint" as const },
       { id: 3, name: "float", type: "float" as const },
       { id: 4, name: "zero", type: "uint" as const },
+      { id: 5, name: "high", type: "uint" as const },
     ],
   },
 ];
@@ -36,6 +37,9 @@ test("byte planes become numbers, whatever the transform", () => {
     [2, 2, 1, [1, 4]],
     [3, 0, 255, planes],
     [4, 0, 0, []],
+    // 256⁴ stands before the first row.
+    [5, 3, 1, [0, 0, 0, 0, 1, 0, 0, 0, 0, 5]],
+    [9, 3, 1, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
     [9, 0, 1, [0, 0]],
   ]);
   const { tables, strings } = readSection(bytes, schema);
@@ -47,7 +51,8 @@ test("byte planes become numbers, whatever the transform", () => {
   assert.deepEqual(values("signed"), [-1, 1]);
   assert.deepEqual(values("float"), [1.5, -2]);
   assert.deepEqual(values("zero"), [0, 0]);
-  assert.equal(things?.columns.size, 5);
+  assert.deepEqual(values("high"), [256 ** 4, 256 ** 4 - 3]);
+  assert.equal(things?.columns.size, 6);
 });
 
 test("tables and columns that are not known are passed over", () => {
@@ -68,8 +73,10 @@ test("addresses and numbers that may be missing", () => {
 test("what is no recording is refused", async () => {
   await assert.rejects(Recording.open(new Uint8Array(64)), /not a recording/);
   const newer = new Uint8Array(64);
-  newer.set([0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a, 3]);
-  await assert.rejects(Recording.open(newer), /version 3/);
-  newer[8] = 2;
-  await assert.rejects(Recording.open(newer), /no head/);
+  newer.set([0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a, 4]);
+  await assert.rejects(Recording.open(newer), /version 4/);
+  for (const known of [2, 3]) {
+    newer[8] = known;
+    await assert.rejects(Recording.open(newer), /no head/);
+  }
 });

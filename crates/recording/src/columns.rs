@@ -4,6 +4,7 @@
 //! out. Bytes of one kind beside each other are what makes a general compressor good at numbers.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::error::RecordingError;
 use crate::schema::{self, Kind, TableInfo};
@@ -24,6 +25,8 @@ enum Transform {
     Ascending = 1,
     /// The same difference with its sign in the lowest bit.
     Zigzag = 2,
+    /// The same, after the value that stands before the first row: the first one may be large.
+    ZigzagFrom = 3,
 }
 
 /// A column: its values in order of rows.
@@ -60,6 +63,31 @@ impl Table {
         self.rows += 1;
     }
 
+    /// Puts the rows in order of their first column; those in which it is the same stay together and in their
+    /// order. They nearly are in order already.
+    pub(crate) fn sort_by_first_column(&mut self) {
+        let Some(first) = self.columns.first() else { return };
+        let mut runs: Vec<(u64, Range<usize>)> = Vec::new();
+        let mut at = 0;
+        for same in first.values.chunk_by(|one, next| one == next) {
+            runs.push((same[0], at..at + same.len()));
+            at += same.len();
+            // Few places from the end.
+            let mut place = runs.len() - 1;
+            while place > 0 && runs[place - 1].0 > runs[place].0 {
+                runs.swap(place - 1, place);
+                place -= 1;
+            }
+        }
+        for column in &mut self.columns {
+            let mut values = Vec::with_capacity(column.values.capacity());
+            for (_, rows) in &runs {
+                values.extend_from_slice(&column.values[rows.clone()]);
+            }
+            column.values = values;
+        }
+    }
+
     /// Takes all rows out.
     pub(crate) fn clear(&mut self) {
         self.rows = 0;
@@ -88,12 +116,28 @@ impl Section {
     }
 }
 
-/// Appends a section to `out`; tables without rows are left out.
+/// A section before it is compressed.
+#[derive(Default)]
+pub(crate) struct Raw {
+    pub(crate) bytes: Vec<u8>,
+    /// Where bytes of another kind begin.
+    pub(crate) cuts: Vec<usize>,
+}
+
+impl Raw {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.cuts.clear();
+    }
+}
+
+/// Appends a section to `raw`; tables without rows are left out.
 pub(crate) fn encode<'t>(
     strings: &[Cow<'static, str>],
     tables: impl Iterator<Item = &'t Table>,
-    out: &mut Vec<u8>,
+    raw: &mut Raw,
 ) {
+    let out = &mut raw.bytes;
     let strings = serde_json::Value::from(strings.iter().map(|text| &**text).collect::<Vec<&str>>());
     let strings = strings.to_string();
     out.extend((strings.len() as u32).to_le_bytes());
@@ -103,18 +147,19 @@ pub(crate) fn encode<'t>(
     let mut count: u32 = 0;
     for table in tables.filter(|table| table.rows > 0) {
         count += 1;
-        encode_table(table, out);
+        encode_table(table, raw);
     }
-    out[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
+    raw.bytes[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
 }
 
-fn encode_table(table: &Table, out: &mut Vec<u8>) {
+fn encode_table(table: &Table, raw: &mut Raw) {
+    let out = &mut raw.bytes;
     out.extend(table.id.to_le_bytes());
     out.extend((table.columns.len() as u16).to_le_bytes());
     out.extend((table.rows as u32).to_le_bytes());
     for (number, column) in table.columns.iter().enumerate() {
-        out.extend((number as u16).to_le_bytes());
-        encode_column(&column.values, transform(table.id, number), out);
+        raw.bytes.extend((number as u16).to_le_bytes());
+        encode_column(&column.values, transform(table.id, number), raw);
     }
 }
 
@@ -124,19 +169,20 @@ fn transform(table: u16, column: usize) -> Transform {
         return Transform::Plain;
     };
     match *name {
-        "time" | "uid" | "frame" | "offset" | "first" | "last" | "first_event" | "first_frame" => {
-            Transform::Zigzag
-        }
+        "time" | "uid" | "frame" => Transform::ZigzagFrom,
+        "offset" | "first" | "last" | "first_event" | "first_frame" => Transform::Zigzag,
         _ => Transform::Plain,
     }
 }
 
-fn encode_column(values: &[u64], transform: Transform, out: &mut Vec<u8>) {
+fn encode_column(values: &[u64], transform: Transform, raw: &mut Raw) {
+    let out = &mut raw.bytes;
     out.push(transform as u8);
-    let mut before = 0;
+    let first = values.first().copied().filter(|_| transform == Transform::ZigzagFrom);
+    let mut before = first.unwrap_or(0);
     let stored: Vec<u64> = match transform {
         Transform::Plain => Vec::new(),
-        Transform::Ascending | Transform::Zigzag => values
+        Transform::Ascending | Transform::Zigzag | Transform::ZigzagFrom => values
             .iter()
             .map(|&value| {
                 let step = value.wrapping_sub(before);
@@ -150,7 +196,11 @@ fn encode_column(values: &[u64], transform: Transform, out: &mut Vec<u8>) {
     let mask =
         (0..8).filter(|plane| all >> (8 * plane) & 0xFF != 0).fold(0_u8, |mask, plane| mask | 1 << plane);
     out.push(mask);
+    if transform == Transform::ZigzagFrom {
+        out.extend(first.unwrap_or(0).to_le_bytes());
+    }
     for plane in (0..8).filter(|plane| mask >> plane & 1 == 1) {
+        raw.cuts.push(out.len());
         out.extend(stored.iter().map(|value| (value >> (8 * plane)) as u8));
     }
 }
@@ -192,6 +242,10 @@ impl<'b> Bytes<'b> {
     fn u32(&mut self) -> Result<u32, RecordingError> {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    fn u64(&mut self) -> Result<u64, RecordingError> {
+        Ok(u64::from(self.u32()?) | u64::from(self.u32()?) << 32)
     }
 
     fn fault(&self, what: impl Into<String>) -> RecordingError {
@@ -252,14 +306,14 @@ fn decode_table(bytes: &mut Bytes<'_>) -> Result<Option<Table>, RecordingError> 
 
 fn decode_column(bytes: &mut Bytes<'_>, rows: usize) -> Result<Column, RecordingError> {
     let (transform, mask) = (bytes.u8()?, bytes.u8()?);
+    let mut before = if transform == Transform::ZigzagFrom as u8 { bytes.u64()? } else { 0 };
     let mut values = vec![0_u64; rows];
     for plane in (0..8).filter(|plane| mask >> plane & 1 == 1) {
         for (value, byte) in values.iter_mut().zip(bytes.take(rows)?) {
             *value |= u64::from(*byte) << (8 * plane);
         }
     }
-    let sum = |values: &mut Vec<u64>, step: fn(u64) -> u64| {
-        let mut before: u64 = 0;
+    let mut sum = |values: &mut Vec<u64>, step: fn(u64) -> u64| {
         for value in values {
             before = before.wrapping_add(step(*value));
             *value = before;
@@ -268,15 +322,18 @@ fn decode_column(bytes: &mut Bytes<'_>, rows: usize) -> Result<Column, Recording
     match transform {
         0 => {}
         1 => sum(&mut values, |stored| stored),
-        2 => sum(&mut values, unzigzag),
+        2 | 3 => sum(&mut values, unzigzag),
         other => return Err(bytes.fault(format!("a column is stored in way {other}, which is not known"))),
     }
     Ok(Column { values })
 }
 
 fn skip_column(bytes: &mut Bytes<'_>, rows: usize) -> Result<(), RecordingError> {
-    bytes.u8()?;
+    let transform = bytes.u8()?;
     let planes = bytes.u8()?.count_ones() as usize;
+    if transform == Transform::ZigzagFrom as u8 {
+        bytes.u64()?;
+    }
     // Neither factor is large: `rows` has been checked.
     bytes.take(planes * rows)?;
     Ok(())
@@ -315,22 +372,33 @@ mod tests {
     proptest! {
         #[test]
         fn columns_come_back_whatever_they_hold(values: Vec<u64>) {
-            for transform in [Transform::Plain, Transform::Ascending, Transform::Zigzag] {
-                let mut out = Vec::new();
+            use Transform::{Ascending, Plain, Zigzag, ZigzagFrom};
+            for transform in [Plain, Ascending, Zigzag, ZigzagFrom] {
+                let mut out = Raw::default();
                 encode_column(&values, transform, &mut out);
-                let mut bytes = Bytes { rest: &out, at: 0, values_left: MOST_VALUES };
+                let mut bytes = Bytes { rest: &out.bytes, at: 0, values_left: MOST_VALUES };
                 let back = decode_column(&mut bytes, values.len()).expect("it was just written");
                 prop_assert_eq!(&back.values, &values);
+                prop_assert!(bytes.rest.is_empty());
+                bytes.rest = &out.bytes;
+                skip_column(&mut bytes, values.len()).expect("it was just written");
                 prop_assert!(bytes.rest.is_empty());
             }
         }
     }
 
     #[test]
+    fn numbers_that_begin_high_and_grow_by_little_take_a_byte_each() {
+        let mut out = Raw::default();
+        encode_column(&[1 << 40, (1 << 40) + 1, (1 << 40) + 100], Transform::ZigzagFrom, &mut out);
+        assert_eq!(out.bytes.len(), 2 + 8 + 3);
+    }
+
+    #[test]
     fn a_plane_of_zeros_takes_no_room() {
-        let mut out = Vec::new();
+        let mut out = Raw::default();
         let doubles: Vec<u64> = (0..100_u32).map(|value| f64::from(value % 16).to_bits()).collect();
         encode_column(&doubles, Transform::Plain, &mut out);
-        assert_eq!(out.len(), 2 + 2 * 100, "the lower six bytes of small whole numbers are zero");
+        assert_eq!(out.bytes.len(), 2 + 2 * 100, "the lower six bytes of small whole numbers are zero");
     }
 }

@@ -1,8 +1,8 @@
 //! The file around the sections: its first bytes, chunks with checksums, blocks, and the end.
 
-use miniz_oxide::deflate::compress_to_vec_zlib;
-use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use crate::columns::Raw;
 use crate::crc::crc32;
 use crate::error::RecordingError;
 
@@ -24,7 +24,15 @@ pub(crate) const MOST_RAW: usize = 1 << 28;
 /// Most events of a block.
 pub(crate) const MOST_EVENTS: usize = 1 << 16;
 /// zlib's level of compression: the bytes have been sorted by kind, and more effort gains little.
-const LEVEL: u8 = 1;
+const LEVEL: u32 = 2;
+/// Bytes of one kind that are worth a code of their own.
+const LEAST_PIECE: usize = 1 << 12;
+/// Bytes of a compressed stream that are made at a time.
+const ROOM: usize = 1 << 15;
+/// The version of files. JSON lines have their own.
+pub(crate) const VERSION: u32 = 3;
+/// Files from this version on are read; version 3 has one more way to store columns.
+pub(crate) const OLDEST_VERSION: u32 = 2;
 
 /// What a chunk is.
 pub(crate) type ChunkType = [u8; 4];
@@ -108,18 +116,75 @@ impl ChunkHead {
 }
 
 /// A chunk with `before` as it is and `raw` compressed.
-pub(crate) fn chunk(kind: ChunkType, before: &[u8], raw: &[u8]) -> Vec<u8> {
-    let compressed = compress_to_vec_zlib(raw, LEVEL);
-    let mut bytes = Vec::with_capacity(CHUNK_HEAD + before.len() + compressed.len());
+pub(crate) fn chunk(kind: ChunkType, before: &[u8], raw: &Raw) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(CHUNK_HEAD + before.len() + raw.bytes.len() / 2);
     bytes.extend(kind);
-    bytes.extend(((before.len() + compressed.len()) as u32).to_le_bytes());
-    bytes.extend((raw.len() as u32).to_le_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend((raw.bytes.len() as u32).to_le_bytes());
     bytes.extend([0; 4]);
     bytes.extend(before);
-    bytes.extend(compressed);
+    compress(raw, &mut bytes);
+    let stored = (bytes.len() - CHUNK_HEAD) as u32;
+    bytes[4..8].copy_from_slice(&stored.to_le_bytes());
     let crc = crc32(&bytes[CHUNK_HEAD..]);
     bytes[12..16].copy_from_slice(&crc.to_le_bytes());
     bytes
+}
+
+/// Appends a zlib stream. Bytes of another kind get codes of their own, as far as they are many.
+fn compress(raw: &Raw, out: &mut Vec<u8>) {
+    let mut stream = Compress::new(Compression::new(LEVEL), true);
+    let mut room = vec![0; ROOM];
+    let mut from = 0;
+    for &cut in &raw.cuts {
+        if cut - from >= LEAST_PIECE {
+            squeeze(&mut stream, &raw.bytes[from..cut], FlushCompress::Sync, &mut room, out);
+            from = cut;
+        }
+    }
+    squeeze(&mut stream, &raw.bytes[from..], FlushCompress::Finish, &mut room, out);
+}
+
+fn squeeze(
+    stream: &mut Compress,
+    mut piece: &[u8],
+    flush: FlushCompress,
+    room: &mut [u8],
+    out: &mut Vec<u8>,
+) {
+    loop {
+        let (before_in, before_out) = (stream.total_in(), stream.total_out());
+        let status = stream.compress(piece, room, flush);
+        let made = (stream.total_out() - before_out) as usize;
+        out.extend(&room[..made]);
+        piece = &piece[(stream.total_in() - before_in) as usize..];
+        match status {
+            // What is left of a flush comes out as long as there is no room for it.
+            Ok(Status::Ok | Status::BufError) if made == room.len() || !piece.is_empty() => {}
+            Ok(_) => return,
+            Err(error) => {
+                debug_assert!(false, "{error}: only a call out of turn fails");
+                return;
+            }
+        }
+    }
+}
+
+/// The content of a zlib stream, which should have `length` bytes.
+fn inflate(stored: &[u8], length: usize) -> Result<Vec<u8>, String> {
+    let mut stream = Decompress::new(true);
+    // Room for a byte too many tells a longer stream from a whole one.
+    let mut bytes = Vec::with_capacity(length + 1);
+    loop {
+        let before = (stream.total_in(), stream.total_out());
+        let rest = &stored[before.0 as usize..];
+        match stream.decompress_vec(rest, &mut bytes, FlushDecompress::None) {
+            Err(error) => return Err(format!("a chunk cannot be decompressed: {error}")),
+            Ok(Status::StreamEnd) if bytes.len() == length => return Ok(bytes),
+            Ok(_) if before != (stream.total_in(), stream.total_out()) && bytes.len() <= length => {}
+            Ok(_) => return Err(format!("a chunk does not hold {length} bytes")),
+        }
+    }
 }
 
 /// What a chunk at byte `at` of the file stores, decompressed, without the first `before` bytes.
@@ -137,14 +202,7 @@ pub(crate) fn unpack(
         return Err(RecordingError::damaged(at, format!("{raw} bytes in one chunk")));
     }
     let compressed = stored.get(before..).unwrap_or_default();
-    match decompress_to_vec_zlib_with_limit(compressed, raw) {
-        Ok(bytes) if bytes.len() == raw => Ok(bytes),
-        Ok(bytes) => {
-            let what = format!("{} bytes come out of a chunk that should hold {raw}", bytes.len());
-            Err(RecordingError::damaged(at, what))
-        }
-        Err(error) => Err(RecordingError::damaged(at, format!("a chunk cannot be decompressed: {error}"))),
-    }
+    inflate(compressed, raw).map_err(|what| RecordingError::damaged(at, what))
 }
 
 /// A file with this block: its head's 48 bytes, and its section before it is compressed. For tests and
@@ -152,10 +210,11 @@ pub(crate) fn unpack(
 #[doc(hidden)]
 pub fn sealed(block_head: &[u8; BLOCK_HEAD], raw: &[u8]) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
-    file.extend(u64::from(manetlab_core::observe::RECORDING_VERSION).to_le_bytes());
-    file.extend(chunk(HEAD, &[], br#"{"format":"manetlab-recording","tables":[]}"#));
+    let plain = |bytes: &[u8]| Raw { bytes: bytes.to_vec(), cuts: Vec::new() };
+    file.extend(u64::from(VERSION).to_le_bytes());
+    file.extend(chunk(HEAD, &[], &plain(br#"{"format":"manetlab-recording","tables":[]}"#)));
     // A section without strings and tables.
-    file.extend(chunk(MOVE, &[], b"\x02\0\0\0[]\0\0\0\0"));
-    file.extend(chunk(BLOCK, block_head, raw));
+    file.extend(chunk(MOVE, &[], &plain(b"\x02\0\0\0[]\0\0\0\0")));
+    file.extend(chunk(BLOCK, block_head, &plain(raw)));
     file
 }

@@ -10,7 +10,7 @@ use manetlab_core::routing::{HoldStep, Notice};
 use manetlab_core::wire::NodeId;
 use rustc_hash::FxHashMap;
 
-use crate::columns::{self, Table};
+use crate::columns::{self, Raw, Table};
 use crate::container::{BlockInfo, MOST_EVENTS};
 use crate::schema::{self, TABLES};
 use crate::state::{State, Window};
@@ -36,11 +36,14 @@ impl<K: Hash + Eq> Places<K> {
 struct Strings {
     list: Vec<Cow<'static, str>>,
     places: Places<Cow<'static, str>>,
+    /// The places of those that are part of the program, by address and length: faster than by content.
+    fixed: Vec<(usize, usize, u64)>,
 }
 
 impl Strings {
     fn new() -> Strings {
-        let mut strings = Strings { list: Vec::new(), places: Places(FxHashMap::default()) };
+        let mut strings =
+            Strings { list: Vec::new(), places: Places(FxHashMap::default()), fixed: Vec::new() };
         strings.place("");
         strings
     }
@@ -55,11 +58,26 @@ impl Strings {
     }
 
     fn of(&mut self, text: &'static str) -> u64 {
-        self.place(text)
+        let (at, length) = (text.as_ptr() as usize, text.len());
+        if let Some(known) = self.fixed.iter().find(|known| (known.0, known.1) == (at, length)) {
+            return known.2;
+        }
+        let place = self.place(text);
+        self.fixed.push((at, length, place));
+        place
+    }
+
+    #[expect(clippy::ptr_arg, reason = "only a borrowed one has an address of its own")]
+    fn of_either(&mut self, text: &Cow<'static, str>) -> u64 {
+        match text {
+            Cow::Borrowed(text) => self.of(text),
+            Cow::Owned(text) => self.place(text),
+        }
     }
 }
 
-type ShapeKey = (&'static str, &'static str, u64, u32, u64);
+/// Kind and purpose as numbers, the rate's bits, bytes, airtime.
+type ShapeKey = (u8, u8, u64, u32, u64);
 type PacketKey = (u64, u64, u64, u32, u64, u64);
 
 /// The block that is being filled, and the state at its end.
@@ -71,6 +89,8 @@ pub(crate) struct Encoder {
     places: [u8; 128],
     shapes: Places<ShapeKey>,
     packets: Places<PacketKey>,
+    /// The places of the names of outcomes; zero if the block has none yet.
+    outcomes: [u64; Reach::ALL.len()],
     /// By reason; made once, because a reason's name is computed.
     reasons: Vec<Cow<'static, str>>,
     state: State,
@@ -93,6 +113,7 @@ impl Encoder {
             places,
             shapes: Places(FxHashMap::default()),
             packets: Places(FxHashMap::default()),
+            outcomes: [0; Reach::ALL.len()],
             reasons: DropReason::ALL.iter().map(|reason| Cow::Owned(reason.name())).collect(),
             state: State::default(),
             open: Vec::new(),
@@ -166,7 +187,7 @@ impl Encoder {
         let &RecordKind::Frame { kind, to, bytes, class, rate_bps, airtime, uid, .. } = frame else {
             return (0, 0, 0);
         };
-        let key = (kind.name(), class.name(), rate_bps.to_bits(), bytes, airtime.0);
+        let key = (kind as u8, class as u8, rate_bps.to_bits(), bytes, airtime.0);
         let (shape, is_new) = self.shapes.of(key);
         if is_new {
             let (kind, class) = (self.strings.of(kind.name()), self.strings.of(class.name()));
@@ -177,8 +198,8 @@ impl Encoder {
 
     /// The row of what a packet has in common with others.
     fn packet(&mut self, note: &PacketNote) -> u64 {
-        let what = self.strings.place(&note.what);
-        let cause = note.cause.as_ref().map_or(0, |cause| self.strings.place(cause));
+        let what = self.strings.of_either(&note.what);
+        let cause = note.cause.as_ref().map_or(0, |cause| self.strings.of_either(cause));
         let (src, dst, flow) = (address(note.src), address(note.dst), optional(note.flow));
         let (row, is_new) = self.packets.of((what, src, dst, note.bytes, cause, flow));
         if is_new {
@@ -246,8 +267,12 @@ impl Encoder {
         let Some(at) = self.open.iter().position(|open| open.0 == in_run) else { return };
         let (_, number) = self.open.swap_remove(at);
         for (node, outcome) in outcomes {
-            let outcome = self.strings.of(outcome.name());
-            self.table(schema::RECEPTION).push([number, node.0.into(), outcome]);
+            let place = &mut self.outcomes[outcome as usize];
+            if *place == 0 {
+                *place = self.strings.of(outcome.name());
+            }
+            let row = [number, node.0.into(), *place];
+            self.table(schema::RECEPTION).push(row);
         }
     }
 
@@ -279,10 +304,12 @@ impl Encoder {
     }
 
     /// Ends the block: what it is, and its section is appended to `raw`.
-    pub(crate) fn finish(&mut self, raw: &mut Vec<u8>) -> BlockInfo {
+    pub(crate) fn finish(&mut self, raw: &mut Raw) -> BlockInfo {
+        self.table(schema::RECEPTION).sort_by_first_column();
         columns::encode(&self.strings.list, self.tables.iter(), raw);
         self.tables.iter_mut().for_each(Table::clear);
         self.strings = Strings::new();
+        self.outcomes = [0; Reach::ALL.len()];
         self.shapes.0.clear();
         self.packets.0.clear();
         let done = self.info;

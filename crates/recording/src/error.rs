@@ -15,7 +15,7 @@ pub enum RecordingError {
         found: String,
     },
     /// A version of the format that this code does not know.
-    #[error("found version {0} of the format, wanted version 2")]
+    #[error("found version {0} of the format, wanted version 2 or 3")]
     Version(u32),
     /// It does not say what a recording says.
     #[error("at byte {at}: {what}")]

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use manetlab_core::observe::RECORDING_VERSION;
 use serde_json::Value;
 
 use crate::columns::{self, Section, Table};
@@ -209,7 +208,7 @@ fn check_first_bytes<R: Read + Seek>(file: &mut R, length: u64) -> Result<(), Re
         return Err(RecordingError::NotARecording { found });
     }
     match u32_at(&first, 8) {
-        RECORDING_VERSION => Ok(()),
+        container::OLDEST_VERSION..=container::VERSION => Ok(()),
         other => Err(RecordingError::Version(other)),
     }
 }

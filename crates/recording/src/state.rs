@@ -9,6 +9,9 @@ use manetlab_core::wire::NodeId;
 /// How long after a frame's end its last bit may still be on the way.
 const TRAVEL: Span = Span(100_000);
 
+/// So many frames are not on the air at once, except in large networks: those that have ended are looked for.
+const MANY: usize = 64;
+
 /// A frame on the air.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct OnAir {
@@ -72,7 +75,9 @@ impl State {
     /// A frame starts that the recording counts under this number.
     pub(crate) fn send(&mut self, start: Time, node: NodeId, number: u64, frame: &RecordKind) {
         let RecordKind::Frame { airtime, .. } = frame else { return };
-        self.forget(start);
+        if self.on_air.len() >= MANY {
+            self.forget(start);
+        }
         self.on_air.push(OnAir { number, start, end: start + *airtime, node, frame: frame.clone() });
     }
 

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use manetlab_core::kernel::Time;
 use manetlab_core::mac::Timing;
 use manetlab_core::mobility::{Path, Point};
-use manetlab_core::observe::{Event, RECORDING_VERSION, RecordKind, Recorder, flow_ends};
+use manetlab_core::observe::{Event, RecordKind, Recorder, flow_ends};
 use manetlab_core::radio::Propagation;
 use manetlab_core::scenario::Scenario;
 use manetlab_core::wire::NodeId;
 use serde_json::{Value, json};
 
-use crate::columns::{self, Table};
+use crate::columns::{self, Raw, Table};
 use crate::container::{self, BlockInfo, END_MAGIC, FILE_HEAD, MAGIC};
 use crate::encode::Encoder;
 use crate::filter::Filter;
@@ -27,8 +27,7 @@ pub struct Writer<W: Write> {
     provenance: Value,
     encoder: Encoder,
     /// Used again for each block.
-    raw: Vec<u8>,
-    raw_bytes: u64,
+    raw: Raw,
     offset: u64,
     index: Table,
     failed: Option<io::Error>,
@@ -45,8 +44,7 @@ impl<W: Write> Writer<W> {
             kinds,
             provenance,
             encoder: Encoder::new(),
-            raw: Vec::new(),
-            raw_bytes: 0,
+            raw: Raw::default(),
             offset: 0,
             index: new_table(schema::INDEX),
             failed: None,
@@ -64,11 +62,6 @@ impl<W: Write> Writer<W> {
     /// Has writing failed?
     pub fn has_failed(&self) -> bool {
         self.failed.is_some()
-    }
-
-    /// Bytes of all blocks before they were compressed.
-    pub fn raw_bytes(&self) -> u64 {
-        self.raw_bytes
     }
 
     /// Ends the recording: after a run that broke off, too, what it did until then is kept, without the end
@@ -104,7 +97,6 @@ impl<W: Write> Writer<W> {
         }
         self.raw.clear();
         let info = self.encoder.finish(&mut self.raw);
-        self.raw_bytes += self.raw.len() as u64;
         let chunk = container::chunk(container::BLOCK, &info.to_bytes(), &self.raw);
         let stored = (chunk.len() - container::CHUNK_HEAD) as u32;
         let BlockInfo { first_ns, last_ns, first_event, events, first_frame, frames, .. } = info;
@@ -123,7 +115,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn write_section(&mut self, kind: container::ChunkType, table: &Table) {
-        let mut raw = Vec::new();
+        let mut raw = Raw::default();
         columns::encode(&["".into()], std::iter::once(table), &mut raw);
         self.write(&container::chunk(kind, &[], &raw));
     }
@@ -150,7 +142,7 @@ impl<W: Write> Writer<W> {
         let destinations: Vec<u32> = flow_ends(scenario).iter().map(|node| node.0).collect();
         json!({
             "format": "manetlab-recording",
-            "version": RECORDING_VERSION,
+            "version": container::VERSION,
             "made_by": concat!("manetlab ", env!("CARGO_PKG_VERSION")),
             "nodes": scenario.movement.len(),
             "duration_s": scenario.duration_s,
@@ -175,9 +167,10 @@ impl<W: Write> Recorder for Writer<W> {
         let points = points(scenario);
         let head = self.head(scenario, &points).to_string();
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(u64::from(RECORDING_VERSION).to_le_bytes());
+        bytes.extend(u64::from(container::VERSION).to_le_bytes());
         debug_assert_eq!(bytes.len() as u64, FILE_HEAD);
-        bytes.extend(container::chunk(container::HEAD, &[], head.as_bytes()));
+        let head = Raw { bytes: head.into_bytes(), cuts: Vec::new() };
+        bytes.extend(container::chunk(container::HEAD, &[], &head));
         self.write(&bytes);
         self.write_section(container::MOVE, &points);
     }

@@ -65,7 +65,7 @@ def view(
     """A replay of a run, or of two runs in step.
 
     Args:
-        run: A recording (version 2), by the name of its file; or a scenario, also as the name of a TOML file,
+        run: A recording, by the name of its file; or a scenario, also as the name of a TOML file,
             which is run with recording.
         compare: Another one, which is played beside it.
         title: The page's title. [the file's name]

@@ -15,7 +15,8 @@ from manetlab.files import read_bytes
 
 MAGIC = b"\x89MLREC\r\n"
 END = b"\r\nMLREND"
-VERSION = 2
+VERSIONS = (2, 3)
+"""What the page reads."""
 FILE_HEAD, CHUNK_HEAD = 16, 16
 MAX_HEAD_BYTES = 64 * 2**20
 """Longest head after inflating: its longest part are the flows."""
@@ -66,9 +67,9 @@ def parsed(content: bytes, where: str) -> Recorded:
     if content[: len(MAGIC)] != MAGIC or len(content) < FILE_HEAD:
         raise InputError("not a recording", where, shown(content[:8]), shown(MAGIC), HINT)
     version = struct.unpack_from("<I", content, 8)[0]
-    if version != VERSION:
+    if version not in VERSIONS:
         hint = "record the run again with this manetlab"
-        raise InputError("the recording has another version", where, str(version), str(VERSION), hint)
+        raise InputError("the recording has another version", where, str(version), "2 or 3", hint)
     chunks = list(_chunks(content))
     if [kind for kind, _, _ in chunks[:2]] != [b"HEAD", b"MOVE"]:
         hint = "the run was stopped too early, or the file is damaged"
