@@ -337,6 +337,36 @@ def test_flooding_is_not_said_to_have_less_routing() -> None:
         assert table is not None
 
 
+def test_the_best_routing_load_is_that_of_those_who_route() -> None:
+    """Flooding has no routing load, which is no merit: the others are compared, adjusted for all pairs."""
+
+    def costs(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+        load = {"aodv": 1.5, "dsdv": 0.5, "flooding": 0.0}[levels["routing"]]
+        value = load * (1 + 0.01 * (replication % 3))
+        sent = {"mac_packets_per_delivered": 20.0 if not load else 2.5}
+        return {"tcp_throughput_bps": 0.0, "normalised_routing_load": value, **sent}
+
+    fields = {"factors": {"routing": ["aodv", "dsdv", "flooding"]}, "metrics": ["normalised_routing_load"]}
+    made = results(costs, **fields)
+    assert (family(made).kind, family(made).size) == ("best", 3)
+    rows = {row["level"]: row for row in made.standings.to_dict("records")}
+    verdicts = {name: row["verdict"] for name, row in rows.items()}
+    assert verdicts == {"aodv": "worse", "dsdv": "best", "flooding": "not comparable"}
+    assert math.isnan(rows["flooding"]["p_adjusted"])
+    [pair] = [
+        row for row in made.comparisons.to_dict("records") if "flooding" not in (row["level"], row["against"])
+    ]
+    assert rows["aodv"]["p_adjusted"] == pytest.approx(pair["p_adjusted"])
+    found = answer(made)
+    assert any("Flooding (20.00) sends no routing packets" in each for each in found.warnings)
+    assert "dsdv is the best and flooding has none to compare" in " ".join(found.details)
+    # With flooding and one other there is nobody to compare with.
+    fields["factors"] = {"routing": ["aodv", "flooding"]}
+    two = results(costs, comparison={"kind": "best"}, **fields)
+    assert set(two.standings["verdict"]) == {"not comparable"}
+    assert "is not comparable" not in answer(two).verdict
+
+
 def test_methods_list_all_parameters_of_every_protocol() -> None:
     from manetlab.report import methods
 
@@ -344,6 +374,26 @@ def test_methods_list_all_parameters_of_every_protocol() -> None:
     [row] = [row for row in table.rows if row[0].shown == "parameters of routing"]
     for text in ("routing protocol aodv: ", "routing protocol dsdv: ", "link_layer_feedback = ", "buffer"):
         assert text in row[1].shown
+
+
+def test_differences_of_percentages_are_percentage_points() -> None:
+    made = results(protocols, factors={"routing": ["aodv", "dsdv"]}, metrics=["cbr_delivery_fraction"])
+    [told] = conclusions.answer(Study(made))
+    assert "difference −32.96 percentage points, −35.5 % relative; 95 % interval" in told
+    table = outcomes.comparison_table(Study(made))
+    assert table is not None
+    assert table.rows[0][0].shown == "CBR delivery (percentage points)"
+    [figure] = outcomes.comparison_figures(Study(made))
+    assert figure.x_title == "difference in CBR delivery (percentage points)"
+
+
+def test_points_are_named_by_factor_and_level() -> None:
+    def skewed(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+        rare = 1e6 if replication == 3 and levels["tcp"] == "reno" else 0.0
+        return {"tcp_throughput_bps": 1e5 + replication + rare}
+
+    [told] = [each for each in conclusions.cautions(Study(results(skewed))) if "skewed" in each]
+    assert "TCP sender = reno, maximum speed = 5 m/s; TCP sender = reno, maximum speed = 20 m/s" in told
 
 
 def test_a_margin_may_be_a_share_of_the_others_mean() -> None:

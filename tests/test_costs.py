@@ -45,6 +45,46 @@ def test_flooding_pays_for_the_data_packets_that_it_repeats() -> None:
     assert totals["frame_bytes_per_delivered_byte"] == 3 * (100 + 28 + HEADER) / 100
 
 
+def test_flooding_has_no_routing_load_but_sends_each_data_packet_again() -> None:
+    """Four nodes in a row: the source, and the two in between, which send every packet again."""
+    flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
+    fields = {"movement": {"chain": {"nodes": 4}}, "traffic": {"flows": [flow]}, "duration_s": 20.0}
+    totals = run(Scenario.build({**fields, "routing": "flooding"})).totals
+    assert (totals["normalised_routing_load"], totals["normalised_routing_bytes"]) == (0.0, 0.0)
+    assert totals["mac_packets_per_delivered"] == 3
+
+
+def test_the_routing_load_is_counted_by_hand_on_a_chain() -> None:
+    """DSR over two hops, one search: a request to neighbours, a flooded one, and the reply.
+
+    Node 0 asks its neighbours (1 transmission), then all nodes: nodes 0 and 1 send that request on (2). The
+    reply goes from 2 to 1 and from 1 to 0 (2). Each data packet carries a source route over both hops.
+    """
+    flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
+    fields = {"movement": {"chain": {"nodes": 3}}, "traffic": {"flows": [flow]}, "duration_s": 20.0}
+    result = run(Scenario.build({**fields, "routing": "dsr"}), record=True)
+    received = result.totals["cbr_received"]
+    assert received == 38
+    assert result.totals["normalised_routing_load"] == pytest.approx(5 / 38)
+    assert result.recording is not None
+    sent = [json.loads(line) for line in result.recording.splitlines()[1:]]
+    sent = [each for each in sent if each["event"] == "sent"]
+    routing = [each["bytes"] for each in sent if each["what"] != "cbr"]
+    headers = [each["bytes"] - 128 for each in sent if each["what"] == "cbr"]
+    assert (len(routing), len(headers)) == (5, 2 * 38)
+    assert result.totals["normalised_routing_bytes"] == pytest.approx(
+        (sum(routing) + sum(headers)) / (38 * 100)
+    )
+
+
+def test_a_run_that_delivers_nothing_has_no_routing_load() -> None:
+    fields = {"movement": {"positions": [[0.0, 0.0], [5000.0, 0.0]]}, "duration_s": 5.0, "routing": "aodv"}
+    flows = [{"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.0, "bytes": 100, "interval_s": 1.0}]
+    totals = run(Scenario.build({**fields, "traffic": {"flows": flows}})).totals
+    assert totals["routing_packets_per_s"] > 0.0
+    assert totals["normalised_routing_load"] is totals["normalised_routing_bytes"] is None
+
+
 def test_an_acknowledged_packet_costs_twice_as_many() -> None:
     packets = {"kind": "trace", "packets": [[float(second), 200] for second in range(10)]}
     flow = lone(3, **packets, transport="adp")

@@ -22,6 +22,8 @@ LEFT_OUT = {
     "eq2_goodput_bps",
     "invalid_routes",
     "invalid_routes_with_probes",
+    "normalised_routing_bytes",
+    "normalised_routing_load",
     "routes_taken",
     "stale_routes",
     "tcp_backoffs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ class Metric:
     def heading(self) -> str:
         """Name and unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    @property
+    def of_differences(self) -> Metric:
+        """How differences of it are shown: those of percentages are percentage points."""
+        return replace(self, unit="percentage points") if self.unit == "%" else self
 
     def show(self, values: Mapping[str, Any]) -> str:
         """The value in its unit; a dash if there is none."""
@@ -167,6 +172,10 @@ TOTALS = (
     Metric("mac_bytes_per_s", "all bytes at MAC", "B/s", 1, 0),
     Metric("frames_per_delivered_packet", "frames of all kinds per delivered packet", "", 1, 1),
     Metric("frame_bytes_per_delivered_byte", "frame bytes per delivered byte", "", 1, 2),
+    Metric("normalised_routing_load", "routing packets per delivered packet", "", 1, 2),
+    Metric("normalised_routing_bytes", "routing bytes per delivered byte", "", 1, 3),
+    Metric("mac_packets_per_delivered", "data packets sent per delivered packet", "", 1, 2),
+    Metric("mac_bytes_per_delivered_byte", "data bytes sent per delivered byte", "", 1, 2),
     Metric("hops_mean", "hops per delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )
@@ -181,7 +190,11 @@ COMMON_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("pdr", "delivery", "delivery_ratio", "packet_delivery_ratio"), "cbr_delivery_fraction"),
     **dict.fromkeys(("throughput", "tcp_throughput", "goodput_bps"), "tcp_throughput_bps"),
     **dict.fromkeys(("delay", "latency", "end_to_end_delay", "e2e_delay"), "cbr_latency_mean_s"),
-    **dict.fromkeys(("overhead", "routing_load", "nrl", "nro"), "routing_packets_per_s"),
+    **dict.fromkeys(("overhead", "routing_overhead"), "routing_packets_per_s"),
+    **dict.fromkeys(
+        ("routing_load", "nrl", "nro", "normalized_routing_load", "normalised_routing_overhead"),
+        "normalised_routing_load",
+    ),
     **dict.fromkeys(("hops", "path_length"), "hops_mean"),
 }
 """What papers call metrics, and the key of the one that is nearest."""
@@ -200,16 +213,36 @@ def base_unit(key: str) -> str:
     return next((unit for ending, unit in BASE_UNITS if key.endswith(ending)), "1")
 
 
-ROUTING_COST = "routing_"
+ROUTING_COSTS = ("routing_", "normalised_routing_")
 """How metrics of what routing alone sends begin: a protocol that floods data sends nothing of that kind."""
+COSTS = (
+    *("normalised_routing_load", "normalised_routing_bytes", "mac_packets_per_delivered"),
+    *("frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
+)
+"""What a delivery costs: routing packets, data packets, and what is on the air for whatever reason."""
+
+
+def with_loads(totals: Mapping[str, Any]) -> dict[str, Any]:
+    """The totals with the normalised routing load, in packets and in bytes, which follows from the others."""
+    made = dict(totals)
+    for name, routing, all_frames, cost in (
+        ("load", "routing_packets_per_s", "mac_frames_per_s", "frames_per_delivered_packet"),
+        ("bytes", "routing_bytes_per_s", "mac_bytes_per_s", "frame_bytes_per_delivered_byte"),
+    ):
+        per_delivered, on_air = totals[cost], totals[all_frames]
+        # What was delivered is what was on the air over its cost.
+        known = per_delivered is not None and on_air > 0.0
+        made[f"normalised_routing_{name}"] = totals[routing] * per_delivered / on_air if known else None
+    return made
+
+
 FRACTIONS = {"message_network_drop_rate", "jain"}
 """Metrics from 0 to 1 whose names do not say so."""
 HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_delivered", "_completed")
 HIGHER_TOO = {"video_decodable_fraction", "web_sessions_finished"}
 LOWER = ("_timeouts", "_retransmissions", "_dropped", "_lost", "_drop_rate")
 LOWER_TOO = {
-    *("tcp_connect_time_mean_s", "collision_fraction", "mac_packets_per_delivered"),
-    *("mac_bytes_per_delivered_byte", "frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
+    *("tcp_connect_time_mean_s", "collision_fraction", "mac_bytes_per_delivered_byte", *COSTS),
 }
 """Endings and names of metrics that are better when they are higher, or lower."""
 
@@ -222,7 +255,8 @@ def bounds(key: str) -> tuple[float, float]:
 def better(key: str) -> str:
     """Which way a metric is better, ``higher`` or ``lower``; empty where that is not known.
 
-    More hops or packets are neither. The costs of routing alone are not rated either: flooding has none.
+    More hops or packets are neither, and what routing sends in a second is not rated either: it says nothing
+    of what arrived.
     """
     if key.endswith(HIGHER) or key in HIGHER_TOO:
         return "higher"

@@ -15,7 +15,7 @@ from manetlab import _core, captures, notebook, provenance
 from manetlab.captures import Capture, Ns2Trace
 from manetlab.errors import InputError, shown
 from manetlab.files import check_writable
-from manetlab.metrics import TOTALS, base_unit, by_key
+from manetlab.metrics import TOTALS, base_unit, by_key, with_loads
 from manetlab.resolving import Resolved
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def _run(
     measured = json.loads(text)
     return Result(
         flows=measured["flows"],
-        totals=measured["totals"],
+        totals=with_loads(measured["totals"]),
         drops=measured["drops"],
         audit=measured["audit"],
         provenance={

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from manetlab.metrics import ROUTING_COST, better, bounds
+from manetlab.metrics import ROUTING_COSTS, better, bounds
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ NOT_COMPARABLE = "not comparable"
 """The verdict where one alternative never sends what a metric counts, as flooding sends no routing packet."""
 TESTED = ("ratio", "ratio_low", "ratio_high", "p_t", "p_wilcoxon", "p_adjusted", "p_equivalent")
 """What such a pair does not have."""
+UNTESTED = ("difference", "low", "high", "p_t", "p_adjusted", "p_equivalent")
+"""What an alternative that is not comparable does not have among the standings."""
 STANDING = (
     *("metric", "level", "against", "difference", "low", "high", "p_t", "p_adjusted", "p_equivalent", "n"),
     "verdict",
@@ -90,34 +92,64 @@ def family_table(results: Results) -> pd.DataFrame:
 
 def standings(results: Results) -> pd.DataFrame:
     """See [`Results.standings`][manetlab.Results.standings]."""
-    from manetlab.stats import compare_with_best
-
     family = results.family
     if family is None or family.kind != "best":
         return _frame(results, family.factor if family is not None else None, STANDING, [])
-    rows = []
-    for metric in family.metrics:
-        for here, values in _settings(results, family.factor, metric):
-            found = compare_with_best(
-                {str(label): values[label] for label in family.alternatives},
-                higher_is_better=better(metric) == "higher",
-                families=family.questions,
-                confidence=family.confidence,
-                margin=family.margins.get(metric),
-                share=family.shares.get(metric),
-            )
-            labels = {str(label): label for label in family.alternatives}
-            for each in found:
-                if all(value is None for value in values[labels[each.name]]):
-                    continue
-                low, high = _within(metric, each.difference.low, each.difference.high)
-                row = {"metric": metric, "level": labels[each.name], "against": labels.get(each.against)}
-                row |= {"difference": each.difference.mean, "low": low, "high": high, "p_t": each.p}
-                row |= {"p_adjusted": each.p_adjusted, "p_equivalent": each.p_equivalent, "n": each.n}
-                as_good = each.is_equivalent and each.verdict != "best"
-                verdict = f"{each.verdict}, practically as good" if as_good else each.verdict
-                rows.append({**here, **row, "verdict": verdict})
+    rows = [
+        {**here, "metric": metric, **row}
+        for metric in family.metrics
+        for here, values in _settings(results, family.factor, metric)
+        for row in _standings_at(family, metric, values)
+    ]
     return _frame(results, family.factor, STANDING, rows)
+
+
+def _standings_at(
+    family: Family, metric: str, values: Mapping[Label, Sequence[float | None]]
+) -> Iterator[Row]:
+    """Every alternative that has a value against the best of the others, in one measure at one setting."""
+    from manetlab.stats import compare_with_best
+
+    labels = {str(label): label for label in family.alternatives}
+    apart = _not_comparable(metric, values)
+    compared = {name: values[label] for name, label in labels.items() if label not in apart}
+    standing = {}
+    if len(compared) > 1:
+        found = compare_with_best(
+            compared,
+            higher_is_better=better(metric) == "higher",
+            families=family.questions,
+            confidence=family.confidence,
+            margin=family.margins.get(metric),
+            share=family.shares.get(metric),
+            comparisons=family.size,
+        )
+        standing = {each.name: each for each in found}
+    for name, label in labels.items():
+        if all(value is None for value in values[label]):
+            continue
+        if name not in standing:
+            n = sum(value is not None for value in values[label])
+            yield {"level": label, **dict.fromkeys(UNTESTED, math.nan), "n": n, "verdict": NOT_COMPARABLE}
+            continue
+        each = standing[name]
+        low, high = _within(metric, each.difference.low, each.difference.high)
+        row = {"level": label, "against": labels.get(each.against), "difference": each.difference.mean}
+        row |= {"low": low, "high": high, "p_t": each.p, "p_adjusted": each.p_adjusted}
+        as_good = each.is_equivalent and each.verdict != "best"
+        verdict = f"{each.verdict}, practically as good" if as_good else each.verdict
+        yield {**row, "p_equivalent": each.p_equivalent, "n": each.n, "verdict": verdict}
+
+
+def _not_comparable(metric: str, values: Mapping[Label, Sequence[float | None]]) -> set[Label]:
+    """The alternatives that never send what a cost of routing counts; all, if only one other does."""
+    if not metric.startswith(ROUTING_COSTS):
+        return set()
+    sending = {label for label, listed in values.items() if any(listed)}
+    silent = {label for label, listed in values.items() if set(listed) - {None} == {0.0}}
+    if not sending or not silent:
+        return set()
+    return silent if len(sending) > 1 else sending | silent
 
 
 def _pairs(
@@ -191,7 +223,7 @@ def _row(
         "n": found.n,
         "verdict": _verdict(found.difference.mean, found.p_adjusted, found.p_equivalent, a == b, family),
     }
-    if metric.startswith(ROUTING_COST) and any(a) != any(b):
+    if metric.startswith(ROUTING_COSTS) and any(a) != any(b):
         row |= {**dict.fromkeys(TESTED, math.nan), "verdict": NOT_COMPARABLE}
     return row
 

@@ -376,9 +376,11 @@ def _compare(results: Results, pair: str, metrics: list[str] | None, as_json: bo
         print(compared.to_json(orient="records", double_precision=15))
         return
     others = [name for name in results.campaign.factors if name != factor]
-    headings = (a, b, "difference", "95 %", "p (t)", "p (adjusted)", "n", "verdict")
     for key in results.wanted(metrics):
         metric = by_key(key)
+        step = metric.of_differences
+        difference = "difference" if step == metric else f"difference ({step.unit})"
+        headings = (a, b, difference, "95 %", "p (t)", "p (adjusted)", "n", "verdict")
         title = f"{metric.heading}, {factor}: {a} compared with {b}"
         table = Table(title, (*_headings(others), *headings), text_columns=len(others), keys=len(others))
         rows = compared[compared["metric"] == key].to_dict("records")

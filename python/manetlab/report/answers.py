@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from manetlab.metrics import Metric
+from manetlab.metrics import COSTS, Metric
 from manetlab.report import conclusions
 from manetlab.report.outcomes import confidence, factor_columns, finite, levels_cells
-from manetlab.report.quantities import number
+from manetlab.report.quantities import number, total
 from manetlab.report.study import Point, Study
 from manetlab.report.tables import Cell, Column, DataTable
 
 if TYPE_CHECKING:
     from manetlab.campaign import Results
 
-BEST = {"best": "*", "not distinguishable": "~", "worse": ""}
+BEST = {"best": "*", "not distinguishable": "~"}
 AGAINST = {"higher": "+", "lower": "−", "practically the same": "≈"}
 """The marks of verdicts; what has none has no mark."""
 
@@ -59,7 +59,23 @@ def answer_of(study: Study) -> Answer:
     return Answer(conclusions.tested(study), verdict, details, table_of(study, study.wanted))
 
 
-def table_of(study: Study, metrics: Sequence[Metric]) -> DataTable:
+def costs_table(study: Study) -> DataTable | None:
+    """What a delivery costs with every alternative, or None if no routing protocols are compared."""
+    metrics = [total(key) for key in COSTS if key in study.runs and study.runs[key].notna().any()]
+    if study.compared is None or study.compared.key != "routing" or not metrics:
+        return None
+    made = table_of(study, metrics, "costs")
+    made.caption = f"What a delivery costs: {made.caption[:1].lower()}{made.caption[1:]}"
+    made.notes.append(
+        "Routing packets per delivered packet are the normalised routing load (Das, Perkins and Royer 2000): "
+        "each transmission over a hop counts. Data packets sent count each hop too, acknowledgements of the "
+        "transport and data that is flooded included, retries of the MAC not. Frames and frame bytes are all "
+        "that is on the air: no protocol escapes them."
+    )
+    return made
+
+
+def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives") -> DataTable:
     """Every alternative at every setting, one a line, with one column a measure."""
     factors = [*study.others, *([study.compared] if study.compared is not None else [])]
     columns = factor_columns(factors)
@@ -70,9 +86,7 @@ def table_of(study: Study, metrics: Sequence[Metric]) -> DataTable:
             Column("to", f"{metric.key}_high", is_shown=False),
             Column("verdict", f"{metric.key}_verdict", is_text=True, is_shown=False),
         ]
-    made = DataTable(
-        "alternatives", f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors))
-    )
+    made = DataTable(name, f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors)))
     for point in sorted(study.points, key=lambda each: study.settings.index(study.other_levels(each))):
         level = (study.compared_level(point),) if study.compared is not None else ()
         cells = [cell for metric in metrics for cell in _cells(study, point, metric)]
@@ -101,7 +115,7 @@ def _mark(study: Study, point: Point, metric: Metric) -> tuple[str, str]:
     place = (metric, study.other_levels(point), study.compared_level(point))
     for standing in study.standings:
         if (standing.metric, standing.others, standing.level) == place:
-            return standing.verdict, BEST[standing.verdict.partition(",")[0]]
+            return standing.verdict, BEST.get(standing.verdict.partition(",")[0], "")
     if study.baseline:
         for each in study.comparisons:
             if (each.metric, each.others, each.level) == place:

@@ -7,7 +7,7 @@ import re
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.metrics import Metric, better
 from manetlab.report.outcomes import capital, confidence
-from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
+from manetlab.report.quantities import listed, number, p_value, percent, span, total, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
 from manetlab.tested import different_settings, saturation
 
@@ -106,6 +106,15 @@ def _best_in_words(study: Study, those: list[Standing]) -> str:
 
 def _best_at(study: Study, here: list[Standing]) -> str:
     """The best at one setting, and what cannot be told from it."""
+    apart = [study.named(each.level) for each in here if each.verdict == NOT_COMPARABLE]
+    compared = [each for each in here if each.verdict != NOT_COMPARABLE]
+    told = _best_of(study, compared) if compared else ""
+    none = f"{listed(apart)} {'has' if len(apart) == 1 else 'have'} none to compare" if apart else ""
+    return " and ".join(part for part in (told, none) if part)
+
+
+def _best_of(study: Study, here: list[Standing]) -> str:
+    """The best of those that can be compared, and what cannot be told from it."""
     possible = [each for each in here if each.can_be_best]
     # The leader is the one whose mean differs to the good from the best of the others.
     leader = max(
@@ -222,10 +231,10 @@ def _where(study: Study, those: list[Comparison]) -> str:
         return "; ".join(named) if len(named) <= MOST_TOLD else "see the table of comparisons"
     if len(those) > MOST_TOLD:
         means = sorted(each.difference[0] for each in those)
-        ends = with_unit(span(means[0], means[-1], metric, signed=True), metric)
+        ends = with_unit(span(means[0], means[-1], metric, signed=True), metric.of_differences)
         return f"mean differences from {ends}; the table of comparisons lists them"
     return "; ".join(
-        f"{with_unit(number(each.difference[0], metric, signed=True), metric)} "
+        f"{with_unit(number(each.difference[0], metric, signed=True), metric.of_differences)} "
         f"({span(each.difference[1], each.difference[2], metric, signed=True)}) at "
         f"{study.in_words(each.others)}"
         for each in those
@@ -233,12 +242,14 @@ def _where(study: Study, those: list[Comparison]) -> str:
 
 
 def _evidence(study: Study, each: Comparison) -> str:
-    ends = with_unit(span(each.difference[1], each.difference[2], each.metric, signed=True), each.metric)
+    metric = each.metric.of_differences
+    ends = with_unit(span(each.difference[1], each.difference[2], metric, signed=True), metric)
     relative = percent(each.ratio[0])
-    share = f", {relative}" if relative != "–" else ""
+    # Of a percentage, a change in per cent could be taken for the difference.
+    share = f", {relative}{' relative' if metric != each.metric else ''}" if relative != "–" else ""
     p = p_value(each.p_adjusted)
     p = p if p.startswith("<") else f"= {p}"
-    step = with_unit(number(each.difference[0], each.metric, signed=True), each.metric)
+    step = with_unit(number(each.difference[0], metric, signed=True), metric)
     pairs = f"{each.n} pair{'s' if each.n != 1 else ''}"
     interval = f"{confidence(study)} interval {ends}"
     adjusted = "" if study.family is not None and study.family.size == 1 else " (adjusted)"
@@ -252,6 +263,7 @@ def tested(study: Study) -> list[str]:
         *_about_topologies(study),
         *_about_saturation(study),
         *_about_settings(study),
+        *_about_flooded_data(study),
     ]
 
 
@@ -294,6 +306,23 @@ def _about_settings(study: Study) -> list[str]:
     own = {path for of in study.campaign.levels.values() for each in of for path in each.fields}
     found = different_settings(alternatives, study.compared.key, own)
     return [] if found is None else [f"{capital(found)}."]
+
+
+def _about_flooded_data(study: Study) -> list[str]:
+    """Alternatives without routing packets, where others send some: what they cost is in no routing load."""
+    load, sent = total("normalised_routing_load"), total("mac_packets_per_delivered")
+    if study.compared is None or study.compared.key != "routing" or load.key not in study.runs:
+        return []
+    means = study.runs.groupby(study.compared.key)[[load.key, sent.key]].mean()
+    silent = [name for name in study.compared.levels if name in means.index and means[load.key][name] == 0.0]
+    if not silent or not (means[load.key] > 0.0).any():
+        return []
+    named = [f"{study.named(name)} ({number(means[sent.key][name], sent)})" for name in silent]
+    return [
+        f"{capital(listed(named))} {'sends' if len(silent) == 1 else 'send'} no routing packets; in brackets "
+        "is how often data is sent for each packet that arrives. Routing load does not count that; frames "
+        "and bytes per delivered packet and byte do."
+    ]
 
 
 def cautions(study: Study) -> list[str]:
@@ -397,7 +426,7 @@ def _about_warmup(study: Study) -> list[str]:
             step_s = float(averaged.index[1] - averaged.index[0])
             warning = warmup_warning(averaged.tolist(), step_s, study.scenarios[point.number].warmup_s)
             if warning is not None:
-                where = f" at {', '.join(point.levels)}" if point.levels else ""
+                where = f" at {study.point_in_words(point)}" if point.levels else ""
                 found.append(f"{what}{where}: {warning}.")
     return found
 
@@ -419,7 +448,7 @@ def _about_values(study: Study) -> list[str]:
             and heavy_tail_warning(values)
         ]
         if skewed:
-            where = listed([", ".join(point.levels) or "the only point" for point in skewed])
+            where = "; ".join(study.point_in_words(point) or "the only point" for point in skewed)
             found.append(
                 f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points "
                 f"({where}): the interval of the mean needs more replications there. Also look at the "

@@ -84,6 +84,13 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
             f"mean over replications with a score interval at {study.confidence * 100:.4g} % confidence that "
             f"stays where the metric can be (docs/statistics.md){_adjusted(study)}{_comparison(study)}",
         ),
+        (
+            "costs",
+            "routing packets and bytes at IP, each hop counted, with routing headers of data in the bytes; "
+            "per delivered data packet and payload byte they are the normalised routing load (Broch et al. "
+            "1998; Das, Perkins and Royer 2000); frames and bytes on the air are those of all kinds, with "
+            "retries, RTS, CTS, ACK and ARP",
+        ),
     ]
 
 
@@ -134,7 +141,7 @@ def _over_points(study: Study, texts: dict[int, str]) -> str:
 
 
 def _points_with(study: Study, texts: dict[int, str], text: str) -> str:
-    named = [", ".join(point.levels) for point in study.points if texts[point.number] == text]
+    named = [study.point_in_words(point) for point in study.points if texts[point.number] == text]
     return " | ".join(named)
 
 

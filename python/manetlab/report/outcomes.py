@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from manetlab.campaign.adjusting import about_adjusted
+from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
 from manetlab.report.quantities import Factor, listed, number, p_value, percent
@@ -263,7 +264,7 @@ def _comparison_cells(each: Comparison) -> list[Cell]:
     mean, low, high = each.difference
     metric = each.metric
     return [
-        Cell(metric.heading, metric.key),
+        Cell(metric.of_differences.heading, metric.key),
         *levels_cells(each.others),
         Cell(each.level, each.level),
         Cell(each.against, each.against),
@@ -313,7 +314,7 @@ def standing_table(study: Study) -> DataTable | None:
 
 def _standing_cells(each: Standing) -> list[Cell]:
     return [
-        Cell(each.metric.heading, each.metric.key),
+        Cell(each.metric.of_differences.heading, each.metric.key),
         *levels_cells(each.others),
         Cell(each.level, each.level),
         Cell(each.against, each.against),
@@ -336,12 +337,14 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
     figures: list[AnyFigure] = []
     for metric in study.primary:
         series = _differences(study, metric)
+        if not series:
+            continue
         counts = _counts([n for each in series for n in each.n])
         figures.append(
             Forest(
                 name=f"difference-{slug(metric.key)}",
                 title=capital(f"{metric.label}: {what}"),
-                x_title=f"difference in {metric.heading}",
+                x_title=f"difference in {metric.of_differences.heading}",
                 y_title=study.others[0].heading if len(study.others) == 1 else "",
                 caption=f"Mean differences over {counts} pairs; bars are simultaneous {confidence(study)} "
                 f"intervals, those of the table.{lines}",
@@ -357,7 +360,7 @@ def _differences(study: Study, metric: Metric) -> tuple[Series, ...]:
     rows: list[Comparison] | list[Standing] = study.standings or study.comparisons
     grouped: dict[str, list[Comparison | Standing]] = {}
     for each in rows:
-        if each.metric == metric:
+        if each.metric == metric and each.verdict != NOT_COMPARABLE:
             name = each.level if study.standings else f"{each.level} − {each.against}"
             grouped.setdefault(name, []).append(each)
     found = []

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
+from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.family import PRIMARY
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric
@@ -121,7 +122,8 @@ class Standing:
         p_adjusted: The p-value of being the best, adjusted for the campaign's family.
         p_equivalent: That of being worse than the best by the margin, adjusted; NaN without a margin.
         n: The number of pairs.
-        verdict: ``best``, ``not distinguishable`` or ``worse``, and whether it is practically as good.
+        verdict: ``best``, ``not distinguishable`` or ``worse``, and whether it is practically as good; or
+            ``not comparable``.
     """
 
     metric: Metric
@@ -136,8 +138,8 @@ class Standing:
 
     @property
     def can_be_best(self) -> bool:
-        """Is no other shown to be better?"""
-        return not self.verdict.startswith("worse")
+        """Is it comparable, and no other shown to be better?"""
+        return not self.verdict.startswith(("worse", NOT_COMPARABLE))
 
 
 class Study:
@@ -306,6 +308,12 @@ class Study:
         """A setting of the factors that are not compared, as in ``load = high, speed = 5 m/s``."""
         return ", ".join(factor.setting(name) for factor, name in zip(self.others, others, strict=True))
 
+    def point_in_words(self, point: Point) -> str:
+        """A point by all its levels, as in ``tcp = reno, load = high``; empty if nothing varies."""
+        return ", ".join(
+            factor.setting(name) for factor, name in zip(self.factors, point.levels, strict=True)
+        )
+
     @property
     def alpha(self) -> float:
         """The chance of even one false finding that is accepted."""
@@ -331,10 +339,12 @@ class Study:
 
     def _place(self, row: Mapping[Hashable, Any]) -> dict[str, Any]:
         """What a comparison and a standing have in common."""
+        # Pandas has a NaN for what is nothing among numbers.
+        against = row["against"]
         return {
             "metric": total(row["metric"]),
             "level": level(row["level"]),
-            "against": level(row["against"]),
+            "against": "–" if against is None or against != against else level(against),
             "others": tuple(level(row[factor.key]) for factor in self.others),
             "difference": (row["difference"], row["low"], row["high"]),
             "p_adjusted": row["p_adjusted"],

@@ -95,6 +95,8 @@ def _sections(study: Study) -> list[Section]:
     found = [_results(study)]
     if (compared := outcomes.comparison_table(study)) is not None:
         found.append(_comparisons(study, compared))
+    if (costs := answers.costs_table(study)) is not None:
+        found.append(Section("costs", "Costs of delivery", [Part(tables=[costs])]))
     found += [_flows(study), Section("losses", "Drops by reason", [Part(tables=[losses.drop_table(study)])])]
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))

@@ -177,6 +177,7 @@ def compare_with_best(
     confidence: float = 0.95,
     margin: float | None = None,
     share: float | None = None,
+    comparisons: int | None = None,
 ) -> list[WithBest]:
     """Multiple comparisons with the best for paired values: which alternatives can be the best?
 
@@ -199,6 +200,8 @@ def compare_with_best(
         confidence: The confidence that all statements of all questions hold.
         margin: An alternative that is worse than the best by less than this is practically as good.
         share: In place of a margin, one that is worse by less than this share of the best's mean.
+        comparisons: How many comparisons to adjust for, if there are more than those of all pairs in all
+            questions: alternatives that were left out.
 
     Raises:
         InputError: There are fewer than two alternatives, they have unequal numbers of scenarios, or an
@@ -211,7 +214,7 @@ def compare_with_best(
         share = checks.share(share, "compare_with_best: share")
     _check_alternatives(values)
     sign = 1.0 if higher_is_better else -1.0
-    comparisons = families * len(values) * (len(values) - 1) // 2
+    comparisons = max(comparisons or 0, families * len(values) * (len(values) - 1) // 2)
     each = 1.0 - bonferroni_level(confidence, comparisons)
     pairs = {i: {j: _Pair.of(values[i], values[j], sign, each) for j in values if j != i} for i in values}
     chances = {i: min(pair.p_not_worse for pair in pairs[i].values()) for i in values}
