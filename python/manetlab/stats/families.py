@@ -200,18 +200,15 @@ def compare_with_best(
         confidence: The confidence that all statements of all questions hold.
         margin: An alternative that is worse than the best by less than this is practically as good.
         share: In place of a margin, one that is worse by less than this share of the best's mean.
-        comparisons: How many comparisons to adjust for, if there are more than those of all pairs in all
-            questions: alternatives that were left out.
+        comparisons: How many comparisons to adjust for, if more than those of all pairs in all questions.
 
     Raises:
         InputError: There are fewer than two alternatives, they have unequal numbers of scenarios, or an
             argument is not allowed.
     """
     confidence = checks.share(confidence, "compare_with_best: confidence")
-    if margin is not None:
-        margin = checks.above_zero(margin, "compare_with_best: margin")
-    if share is not None:
-        share = checks.share(share, "compare_with_best: share")
+    margin = None if margin is None else checks.above_zero(margin, "compare_with_best: margin")
+    share = None if share is None else checks.share(share, "compare_with_best: share")
     _check_alternatives(values)
     sign = 1.0 if higher_is_better else -1.0
     comparisons = max(comparisons or 0, families * len(values) * (len(values) - 1) // 2)
