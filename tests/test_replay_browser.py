@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import math
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +12,14 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService
+from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.keys import Keys
 
 from manetlab.replay.page import page
 from manetlab.replay.recorded import parsed
+from tests.browsers import FAR_S, WITH_WEBGL, chromium, set_window, wait_for
 from tests.recordings import BROADCAST, Recorded
 
-FAR_S = 60.0
-"""How long a page may take at most, in s; it takes one or two."""
 MS = 1_000_000
 DATA, ROUTING = ("data", "data", 600, 3 * MS), ("data", "routing", 64, 1 * MS)
 RTS = ("rts", "data", 20, 352_000)
@@ -72,26 +70,8 @@ def recorded(sender_again: bool = False) -> Recorded:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chrome]:
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or "chromium"
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        # WebGL2 without a graphics card.
-        "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader",
-        "--ignore-gpu-blocklist",
-        # No name leads anywhere, and what tries an address meets a closed door.
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--proxy-server=127.0.0.1:1",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = shutil.which("chromedriver") or "chromedriver"
-    made = Chrome(options=options, service=ChromeService(driver))
-    yield made
-    made.quit()
+    with chromium(*WITH_WEBGL) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -112,22 +92,10 @@ def written(path: Path, *runs: Recorded) -> str:
 
 def show(browser: Chrome, address: str, width: int = 1280, scheme: str = "light", height: int = 800) -> None:
     """Opens a page in a window of that size and waits until all has been read."""
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    set_window(browser, width, height, scheme, is_mobile=width < 500)
     browser.get("about:blank")
     browser.get(address)
     wait_for(browser, "document.documentElement.dataset.ready !== undefined")
-
-
-def wait_for(browser: Chrome, condition: str) -> None:
-    end = time.monotonic() + FAR_S
-    while not browser.execute_script(f"return {condition}"):
-        failed = browser.execute_script("return document.documentElement.dataset.failed")
-        assert failed is None, failed
-        assert time.monotonic() < end, f"never came: {condition}; {browser.get_log('browser')}"
-        time.sleep(0.05)
 
 
 def ask(browser: Chrome, what: str, *arguments: Any) -> Any:

@@ -340,7 +340,7 @@ def test_hidden_columns_are_for_programs_only() -> None:
     table = outcomes.comparison_table(Study(results()))
     assert table is not None
     assert {"against", "ratio_low", "p_equivalent"} <= set(table.to_csv().splitlines()[0].split(","))
-    assert len(table.shown_rows[0]) == len(table.shown_columns) == len(table.columns) - 4
+    assert len(table.shown_rows[0]) == len(table.shown_columns) == len(table.columns) - 8
 
 
 # Methods

@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import base64
-import shutil
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
+from selenium.webdriver import Chrome
 
 from manetlab.report import write
+from tests.browsers import WITHOUT_WEBGL, chromium, set_window, wait_for
 from tests.reports import results
 
 PHONE, DESK = 360, 1280
-FAR_S = 60.0
-"""How long a page may take at most, in s; it takes one or two."""
+SCREENS = ((360, 800), (768, 1024), (1280, 800), (1920, 1080))
+"""Width and height of a phone, a tablet, a laptop and a desk, in CSS pixels."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chrome]:
-    options = ChromeOptions()
-    options.binary_location = shutil.which("chromium") or "chromium"
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        # No name leads anywhere, and what tries an address meets a closed door.
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--proxy-server=127.0.0.1:1",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = shutil.which("chromedriver") or "chromedriver"
-    made = Chrome(options=options, service=ChromeService(driver))
-    yield made
-    made.quit()
+    with chromium(*WITHOUT_WEBGL) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -68,23 +52,37 @@ def bars_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return write(results(factors={"profile": ["rfc", "ns-2.35"]}), folder / "out")[0].as_uri()
 
 
-def show(browser: Chrome, address: str, width: int = DESK, scheme: str = "light") -> None:
+@pytest.fixture(scope="module")
+def best_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a report that answers which of four protocols is best, by three measures."""
+
+    def measured(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
+        place = ["aodv", "dsdv", "dsr", "adv"].index(levels["routing"])
+        noise = replication * (3 + 2 * place) % 11 / 11
+        return {
+            "tcp_throughput_bps": 0.0,
+            "cbr_sent": 1000.0,
+            "cbr_delivery_fraction": 0.9 - 0.1 * place + 0.01 * noise,
+            "cbr_latency_mean_s": 0.04 - 0.005 * place + 0.001 * noise,
+            "frame_bytes_per_delivered_byte": 3.0 + place + 0.1 * noise,
+        }
+
+    made = results(
+        measured,
+        question="Which routing protocol should our team use?",
+        factors={"routing": ["aodv", "dsdv", "dsr", "adv"], "movement.waypoint.speed_max": [1.0, 20.0]},
+        metrics=["cbr_delivery_fraction", "cbr_latency_mean_s", "frame_bytes_per_delivered_byte"],
+    )
+    return write(made, tmp_path_factory.mktemp("best") / "out")[0].as_uri()
+
+
+def show(browser: Chrome, address: str, width: int = DESK, scheme: str = "light", height: int = 800) -> None:
     """Opens a page in a window of that width and waits until it has drawn."""
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width == PHONE}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    set_window(browser, width, height, scheme, is_mobile=width == PHONE)
     browser.get(address)
     browser.execute_script("localStorage.clear()")
     browser.get(address)
     wait_for(browser, "document.documentElement.dataset.ready !== undefined")
-
-
-def wait_for(browser: Chrome, condition: str) -> None:
-    end = time.monotonic() + FAR_S
-    while not browser.execute_script(f"return {condition}"):
-        assert time.monotonic() < end, f"never came: {condition}; {browser.get_log('browser')}"
-        time.sleep(0.05)
 
 
 def ground(browser: Chrome) -> str:
@@ -118,6 +116,48 @@ def test_every_figure_draws_its_marks_and_nothing_complains(
         assert [
             name for name in browser.execute_script(asked) if not name.startswith(("data:", "blob:"))
         ] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_verdict_is_on_the_first_screen_and_comparisons_need_no_scrolling(
+    browser: Chrome, page: str, best_page: str, width: int, height: int, scheme: str
+) -> None:
+    for address in (page, best_page):
+        show(browser, address, width, scheme, height)
+        found = browser.execute_script(
+            """const verdict = document.querySelector("#answer .first").getBoundingClientRect();
+            const tables = [...document.querySelectorAll("table.by-row")];
+            const cells = tables.flatMap((table) => [...table.querySelectorAll("tbody th, tbody td")]);
+            return {
+                verdict: [verdict.top, verdict.bottom],
+                page: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+                tables: tables.length,
+                sideways: tables.map((table) => table.parentElement).filter((place) =>
+                    place.scrollWidth > place.clientWidth).map((place) => place.textContent),
+                outside: cells.filter((cell) => {
+                    const at = cell.getBoundingClientRect();
+                    const most = document.documentElement.clientWidth + 0.5;
+                    return at.left < 0 || at.right > most || at.height < 8
+                        || cell.scrollWidth > cell.clientWidth + 1;
+                }).map((cell) => cell.outerHTML),
+            }"""
+        )
+        assert found["tables"] >= 2
+        assert 0 < found["verdict"][0] < found["verdict"][1] <= height
+        assert (found["page"], found["sideways"], found["outside"]) == (0, [], [])
+
+
+def test_no_error_bar_covers_another(browser: Chrome, page: str, best_page: str) -> None:
+    for address in (page, best_page):
+        show(browser, address)
+        places = browser.execute_script(
+            """return [...document.querySelectorAll(".plot")].map((plot) => plot.data.filter((trace) =>
+                trace.type === "scatter" && (trace.error_x || trace.error_y)).flatMap((trace) =>
+                [...(trace.error_x ? trace.y : trace.x)]))"""
+        )
+        assert any(len(each) > 2 for each in places)
+        assert all(len(set(each)) == len(each) for each in places)
 
 
 def test_nothing_is_wider_than_a_phone(browser: Chrome, page: str) -> None:

@@ -86,7 +86,9 @@ def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives"
             Column("to", f"{metric.key}_high", is_shown=False),
             Column("verdict", f"{metric.key}_verdict", is_text=True, is_shown=False),
         ]
-    made = DataTable(name, f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors)))
+    made = DataTable(
+        name, f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors)), is_by_row=True
+    )
     for point in sorted(study.points, key=lambda each: study.settings.index(study.other_levels(each))):
         level = (study.compared_level(point),) if study.compared is not None else ()
         cells = [cell for metric in metrics for cell in _cells(study, point, metric)]

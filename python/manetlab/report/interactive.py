@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from functools import singledispatch
+from itertools import pairwise
 from typing import Any
 
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
@@ -29,7 +30,7 @@ def plotly(figure: AnyFigure) -> Spec:
     shared = {"automargin": True, "zeroline": False}
     return {
         # Forests grow with their lines, the others do not.
-        "height_rem": 8 + 2.6 * rows(figure) if isinstance(figure, Forest) else 22,
+        "height_rem": 8 + rows(figure) * max(2.6, 1.3 * len(traces)) if isinstance(figure, Forest) else 22,
         "data": traces,
         "layout": {
             "xaxis": {"title": {"text": title(figure.x_title)}, **shared, **axes.get("xaxis", {})},
@@ -57,12 +58,13 @@ def _(figure: Lines) -> tuple[list[Spec], Spec]:
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "x": list(map(plain, series.x)),
+            "x": aside(figure.series, index),
             "y": list(series.y),
             "error_y": _bars(series),
             "line": {"dash": DASHES[index % len(DASHES)], "width": 2},
             "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 8},
-            **_named(series, "%{x}: %{y:.4g}"),
+            **_named(series, "%{text}: %{y:.4g}"),
+            "text": [str(plain(x)) for x in series.x],
         }
         for index, series in enumerate(figure.series)
     ]
@@ -95,21 +97,29 @@ def _(figure: Bars) -> tuple[list[Spec], Spec]:
 
 @_drawn.register(Forest)
 def _(figure: Forest) -> tuple[list[Spec], Spec]:
+    names = list(dict.fromkeys(str(name) for series in figure.series for name in series.x))
+    count = len(figure.series)
     traces = [
         {
             "type": "scatter",
             "mode": "markers",
             "x": list(series.y),
-            "y": list(map(plain, series.x)),
+            "y": [names.index(str(name)) + within_row(index, count) for name in series.x],
+            "text": [str(plain(name)) for name in series.x],
             "error_x": _bars(series),
             "marker": {"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9},
-            **_named(series, "%{y}: %{x:.4g}"),
+            **_named(series, "%{text}: %{x:.4g}"),
         }
         for index, series in enumerate(figure.series)
     ]
     return traces, {
         "xaxis": {"zeroline": True, "zerolinewidth": 2, "rangemode": "tozero"},
-        "yaxis": {"type": "category", "showgrid": False, "range": [rows(figure) - 0.5, -0.5]},
+        "yaxis": {
+            "tickvals": list(range(len(names))),
+            "ticktext": [str(plain(name)) for name in names],
+            "showgrid": False,
+            "range": [len(names) - 0.5, -0.5],
+        },
     }
 
 
@@ -157,6 +167,19 @@ def _(figure: Cumulative) -> tuple[list[Spec], Spec]:
         )
     widest = max((value for sample in figure.samples for value in sample.values), default=0.0)
     return traces, {"xaxis": {"range": [0, 1.03 * widest or 1.0]}, "yaxis": {"range": [0, 1.02]}}
+
+
+def aside(many: tuple[Series, ...], index: int) -> list[float | str]:
+    """Where the marks of one of several lines stand: beside each other, not on each other."""
+    places = sorted({x for series in many for x in series.x if not isinstance(x, str)})
+    gap = min((b - a for a, b in pairwise(places)), default=1.0)
+    step = gap * min(0.06, 0.5 / len(many)) * (index - (len(many) - 1) / 2)
+    return [plain(x) if isinstance(x, str) else x + step for x in many[index].x]
+
+
+def within_row(index: int, count: int) -> float:
+    """How far one of several marks in a row of a forest is from the row's middle."""
+    return (index - (count - 1) / 2) * min(0.25, 0.8 / count)
 
 
 def plain(text: float | str) -> float | str:

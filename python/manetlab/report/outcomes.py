@@ -202,14 +202,14 @@ def comparison_table(study: Study) -> DataTable | None:
         *factor_columns(study.others),
         Column(study.compared.label, "level", is_text=True),
         Column("against", "against", is_text=True, is_shown=not study.baseline),
-        Column("difference", "difference"),
-        Column(f"{confidence(study)} from", "low"),
-        Column("to", "high"),
+        Column(f"difference ({confidence(study)} interval)", "difference"),
+        Column(f"{confidence(study)} from", "low", is_shown=False),
+        Column("to", "high", is_shown=False),
         Column("relative", "ratio"),
         Column("ratio from", "ratio_low", is_shown=False),
         Column("to", "ratio_high", is_shown=False),
-        Column("p (t)", "p_t"),
-        Column("p (Wilcoxon)", "p_wilcoxon"),
+        Column("p (t)", "p_t", is_shown=False),
+        Column("p (Wilcoxon)", "p_wilcoxon", is_shown=False),
         Column("p (adjusted)", "p_adjusted"),
         Column("p (equivalent)", "p_equivalent", is_shown=has_margins),
         Column("pairs", "n"),
@@ -221,10 +221,12 @@ def comparison_table(study: Study) -> DataTable | None:
         f"Paired differences {what} over the replications",
         columns,
         heads=2 + len(study.others),
+        is_by_row=True,
     )
     for each in study.comparisons:
         made.add(*_comparison_cells(each))
     made.notes.append(about_family(study))
+    made.notes.append("The CSV file also has the p-values of the t test and of Wilcoxon’s test, unadjusted.")
     if has_margins:
         made.notes.append(_about_margins(study))
     return made
@@ -261,14 +263,13 @@ def _about_margins(study: Study) -> str:
 
 
 def _comparison_cells(each: Comparison) -> list[Cell]:
-    mean, low, high = each.difference
     metric = each.metric
     return [
         Cell(metric.of_differences.heading, metric.key),
         *levels_cells(each.others),
         Cell(each.level, each.level),
         Cell(each.against, each.against),
-        *(Cell(number(value, metric, signed=True), finite(value)) for value in (mean, low, high)),
+        *_difference_cells(each),
         *(Cell(percent(value), finite(value)) for value in each.ratio),
         *(
             Cell(p_value(p), finite(p))
@@ -277,6 +278,14 @@ def _comparison_cells(each: Comparison) -> list[Cell]:
         Cell(str(each.n), each.n),
         Cell(each.verdict, each.verdict),
     ]
+
+
+def _difference_cells(each: Comparison | Standing) -> list[Cell]:
+    """A mean difference, shown with its interval, and the ends for programs."""
+    mean, low, high = (number(value, each.metric, signed=True) for value in each.difference)
+    shown = f"{mean} ({low} to {high})" if math.isfinite(each.difference[0]) else "–"
+    ends = zip((low, high), each.difference[1:], strict=True)
+    return [Cell(shown, finite(each.difference[0])), *(Cell(text, finite(end)) for text, end in ends)]
 
 
 def standing_table(study: Study) -> DataTable | None:
@@ -289,16 +298,16 @@ def standing_table(study: Study) -> DataTable | None:
         *factor_columns(study.others),
         Column(study.compared.label, "level", is_text=True),
         Column("best of the others", "against", is_text=True),
-        Column("difference", "difference"),
-        Column(f"{confidence(study)} from", "low"),
-        Column("to", "high"),
+        Column(f"difference ({confidence(study)} interval)", "difference"),
+        Column(f"{confidence(study)} from", "low", is_shown=False),
+        Column("to", "high", is_shown=False),
         Column("p (adjusted)", "p_adjusted"),
         Column("p (equivalent)", "p_equivalent", is_shown=has_margins),
         Column("pairs", "n"),
         Column("verdict", "verdict", is_text=True),
     ]
     caption = "Paired differences from the best of the others over the replications"
-    made = DataTable("standings", caption, columns, heads=2 + len(study.others))
+    made = DataTable("standings", caption, columns, heads=2 + len(study.others), is_by_row=True)
     for each in study.standings:
         made.add(*_standing_cells(each))
     made.notes.append(
@@ -318,7 +327,7 @@ def _standing_cells(each: Standing) -> list[Cell]:
         *levels_cells(each.others),
         Cell(each.level, each.level),
         Cell(each.against, each.against),
-        *(Cell(number(value, each.metric, signed=True), finite(value)) for value in each.difference),
+        *_difference_cells(each),
         *(Cell(p_value(p), finite(p)) for p in (each.p_adjusted, each.p_equivalent)),
         Cell(str(each.n), each.n),
         Cell(each.verdict, each.verdict),

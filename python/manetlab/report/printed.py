@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.report import palette
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
-from manetlab.report.interactive import TITLE_LETTERS, rows, steps
+from manetlab.report.interactive import TITLE_LETTERS, aside, rows, steps, within_row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _saved(drawing: Drawing, form: str, metadata: dict[str, None]) -> bytes:
 def _height_in(figure: AnyFigure) -> float:
     """Forests grow with their lines, the others do not."""
     if isinstance(figure, Forest):
-        return max(1.4, 0.8 + 0.28 * rows(figure))
+        return max(1.4, 0.8 + rows(figure) * max(0.28, 0.14 * len(figure.series)))
     return HEIGHT_IN
 
 
@@ -127,7 +127,8 @@ def _draw(figure: AnyFigure, axes: Axes) -> None:
 @_draw.register(Lines)
 def _(figure: Lines, axes: Axes) -> None:
     for index, series in enumerate(figure.series):
-        axes.errorbar(series.x, _floats(series.y), yerr=_lengths(series), label=series.name, **_style(index))
+        places = aside(figure.series, index)
+        axes.errorbar(places, _floats(series.y), yerr=_lengths(series), label=series.name, **_style(index))
     ends = [end for series in figure.series for end in (*series.y, *series.low) if end is not None]
     if ends and min(ends) >= 0.0:
         axes.set_ylim(bottom=0)
@@ -162,7 +163,7 @@ def _(figure: Forest, axes: Axes) -> None:
     names = list(dict.fromkeys(str(name) for series in figure.series for name in series.x))
     axes.axvline(0.0, color="#222222", linewidth=0.8)
     for index, series in enumerate(figure.series):
-        shift = (index - (len(figure.series) - 1) / 2) * 0.18
+        shift = within_row(index, len(figure.series))
         places = [names.index(str(name)) + shift for name in series.x]
         style = {**_style(index), "linestyle": "none"}
         axes.errorbar(_floats(series.y), places, xerr=_lengths(series), label=series.name, **style)

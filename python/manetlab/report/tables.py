@@ -47,6 +47,10 @@ LATEX_SPECIAL = {
 _TO_LATEX = str.maketrans(LATEX_SPECIAL)
 
 
+MOST_IN_A_COLUMN = 5
+"""Columns of a table that one column of a paper holds."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column.
@@ -92,6 +96,7 @@ class DataTable:
         rows: The cells, row by row.
         heads: How many columns from the left name the row.
         notes: Sentences below it.
+        is_by_row: Whether each row stands by itself where there is no room beside each other.
     """
 
     name: str
@@ -100,6 +105,7 @@ class DataTable:
     rows: list[list[Cell]] = field(default_factory=list)
     heads: int = 1
     notes: list[str] = field(default_factory=list)
+    is_by_row: bool = False
 
     def add(self, *cells: Cell | str) -> None:
         """Adds a row; a string stands for a cell that shows what it holds."""
@@ -134,13 +140,17 @@ class DataTable:
     def to_latex(self) -> str:
         """The table as a LaTeX float that needs the package booktabs."""
         columns = self.shown_columns
+        # More columns than one column of a paper holds go over both.
+        star, size = ("*", r"\footnotesize\setlength{\tabcolsep}{3pt}")
+        if len(columns) <= MOST_IN_A_COLUMN:
+            star, size = "", r"\small"
         share = 0.7 / max(1, sum(column.is_long for column in columns))
         long = rf"p{{{share:.2f}\linewidth}}"
         letters = "".join(long if each.is_long else "l" if each.is_text else "r" for each in columns)
         lines = [
             "% Needs \\usepackage{booktabs}.",
-            r"\begin{table}",
-            r"  \centering\small",
+            rf"\begin{{table{star}}}",
+            rf"  \centering{size}",
             rf"  \caption{{{latex(self.caption)}}}",
             rf"  \label{{tab:{self.name}}}",
             rf"  \begin{{tabular}}{{{letters}}}",
@@ -150,7 +160,7 @@ class DataTable:
             *(_latex_row([cell.shown for cell in row]) for row in self.shown_rows),
             r"    \bottomrule",
             r"  \end{tabular}",
-            r"\end{table}",
+            rf"\end{{table{star}}}",
         ]
         return "\n".join(lines) + "\n"
 
