@@ -268,3 +268,15 @@ def test_a_command_that_is_stopped_says_what_was_kept(tmp_path: Path) -> None:
         _, told = running.communicate(timeout=30)
     assert running.returncode == 130
     assert told.splitlines()[-1] == "stopped; nothing was written"
+
+
+def test_a_run_shows_the_totals_that_apply_and_says_how_many_do_not(cli: Cli, ns2: Path) -> None:
+    from manetlab.metrics import TOTALS
+
+    told = cli("run", *files(ns2), *CHAIN, "--routing", "static").stdout
+    totals = told[told.index("Totals") :]
+    shown = [metric.heading for metric in TOTALS if f"\n {metric.heading} " in totals]
+    assert {"TCP throughput (kb/s)", "frames of all kinds per delivered packet"} <= set(shown)
+    assert not {"holds", "probes sent", "CBR delivery (%)", "Web sessions", "messages made"} & set(shown)
+    hidden = f"{len(TOTALS) - len(shown)} measures of other protocols, flows and options do not apply"
+    assert hidden in " ".join(totals.split())

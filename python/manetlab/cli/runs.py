@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from manetlab.running import Result
     from manetlab.scenario import Scenario
     from manetlab.stats import Interval
+    from manetlab.tables import Table
 
 MAX_SEEDS = 100_000
 """The maximum number of replications of one command."""
@@ -231,7 +232,7 @@ def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
 
-    from manetlab.metrics import FLOWS, MESSAGE_FLOW, PROGRESS, RTP_FLOW, TOTALS
+    from manetlab.metrics import FLOWS, PROGRESS, RTP_FLOW
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
@@ -249,22 +250,38 @@ def show(result: Result) -> None:
                 ends = (str(flow[key]) for key in ("id", "src", "dst"))
                 table.add(*ends, *(metric.show(flow) for metric in metrics))
             table.print(console)
-    # A kind of traffic that is not there has no totals to show.
-    there = {flow["kind"] for flow in result.flows}
-    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
-    absent += [] if "tcp_unsmoothness_max" in result.totals else ["tcp_unsmoothness_max"]
-    absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
-    totals = Table("Totals", ("metric", "value"))
-    for metric in TOTALS:
-        if not metric.key.startswith(tuple(absent)):
-            totals.add(metric.heading, metric.show(result.totals))
-    totals.print(console)
+    _totals(result).print(console)
     if result.drops:
         drops = Table("Packets dropped", ("layer", "reason", "packets", "count"), text_columns=3)
         for drop in result.drops:
             drops.add(*(str(drop[key]) for key in ("layer", "reason", "packets", "count")))
         drops.print(console)
     console.print(Text(audit_line(result)), Text(provenance_line(result)), sep="\n")
+
+
+def _totals(result: Result) -> Table:
+    """The totals that apply to the run; one that applies and has no value is a dash."""
+    from manetlab.metrics import FLOWS, MESSAGE_FLOW, TOTALS
+    from manetlab.tables import Table
+
+    # A kind of traffic that is not there has no totals to show.
+    there = {flow["kind"] for flow in result.flows}
+    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
+    absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
+    applying = [
+        metric
+        for metric in TOTALS
+        if metric.key in result.totals and not metric.key.startswith(tuple(absent))
+    ]
+    made = Table("Totals", ("metric", "value"))
+    for metric in applying:
+        made.add(metric.heading, metric.show(result.totals))
+    if hidden := len(TOTALS) - len(applying):
+        made.notes.append(
+            f"{hidden} measures of other protocols, flows and options do not apply here. "
+            "`manetlab list measures` lists all."
+        )
+    return made
 
 
 def audit_line(result: Result) -> str:
