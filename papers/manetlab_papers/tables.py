@@ -2,23 +2,92 @@
 
 A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns`
 quantities, or one quantity `across` a loop; of several `panels` each makes a table. A column `printed`
-shows the numbers of a claim, or of one claim a row.
+shows the numbers of a claim, or of one claim a row. Figures are drawn of the same grids.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
+from manetlab.stats import Interval
 from manetlab.tables import Table
 from manetlab_papers.campaigns import every
-from manetlab_papers.ledger import Data, Experiment
+from manetlab_papers.ledger import Claim, Data, Experiment
 from manetlab_papers.quantities import COMPARISONS, Evaluator, TooFew, exact, mean, shown
 from manetlab_papers.samples import NotRun
 
 TABLES: dict[str, Callable[[Evaluator, Data], list[Table]]] = {}
 """Tables that are made by a function, by its name."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number that a paper prints.
+
+    Attributes:
+        claim: The claim that has it.
+        index: Which of its numbers.
+    """
+
+    claim: Claim
+    index: int = 0
+
+    @property
+    def value(self) -> float | None:
+        """The number; None if the claim has none but a band."""
+        values = self.claim.value
+        return values[self.index if len(values) > 1 else 0] if values else None
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """What is accepted; infinite where it is open."""
+        return self.claim.band(self.index if max(len(self.claim.lo), len(self.claim.hi)) > 1 else 0)
+
+
+Cell = Interval | Printed | None
+"""What we measured, what a paper prints, or nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a grid: the levels or the label that it is of, its name, and its cells."""
+
+    levels: Data
+    name: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a table shows and a figure draws.
+
+    Attributes:
+        title: Its title.
+        panel: Which of several panels it is; empty if there is one.
+        head: What the rows are.
+        heads: What the columns are.
+        rows: The rows that have something.
+        notes: What is said below.
+    """
+
+    title: str
+    panel: str
+    head: str
+    heads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+    def table(self) -> Table:
+        """The grid as a table."""
+        title = f"{self.title}: {self.panel}" if self.panel else self.title
+        table = Table(title, [self.head, *self.heads], text_columns=1)
+        for row in self.rows:
+            table.add(row.name, *map(_cell_text, row.cells))
+        table.notes.extend(self.notes)
+        return table
 
 
 def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
@@ -27,13 +96,17 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
         if experiment.id in data["for"]:
             if "function" in data:
                 yield from TABLES[data["function"]](evaluator, data)
-                continue
-            for panel in data.get("panels", [{}]):
-                # A quick reproduction may leave out all that a table shows.
-                with suppress(NotRun):
-                    table = _table(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
-                    if table.rows:
-                        yield table
+            else:
+                yield from (grid.table() for grid in grids_of(data, evaluator))
+
+
+def grids_of(data: Data, evaluator: Evaluator) -> Iterator[Grid]:
+    """The grids of a table: one, or one a panel. A quick reproduction may leave out all that one shows."""
+    for panel in data.get("panels", [{}]):
+        with suppress(NotRun):
+            grid = _grid(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
+            if grid.rows:
+                yield grid
 
 
 def _laid(under: Data, over: Data) -> dict[str, Any]:
@@ -44,7 +117,7 @@ def _laid(under: Data, over: Data) -> dict[str, Any]:
     return made
 
 
-def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
+def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
     words = ("for", "title", "head", "rows", "columns", "across", "panels", "at", "notes", "text_columns")
     common = evaluator.table(_laid(data.get("at", {}), {k: v for k, v in data.items() if k not in words}))
     rows = (
@@ -55,15 +128,14 @@ def _table(evaluator: Evaluator, data: Data, title: str, panel: str) -> Table:
     columns = data.get("columns") or [
         {"head": _text(chosen), **chosen} for chosen in _loop(evaluator, data["across"], common)
     ]
-    heads = [data["head"], *(column["head"] for column in columns)]
-    table = Table(f"{title}: {panel}" if panel else title, heads, text_columns=1)
-    for names, row in rows:
+    made = []
+    for levels, row in rows:
         quantity = _laid(common, {key: value for key, value in row.items() if key != "label"})
-        cells = [_cell(evaluator, quantity, column, _text(names)) for column in columns]
-        if any(cell != "–" for cell in cells):
-            table.add(_text(names), *cells)
-    table.notes.extend(data.get("notes", []))
-    return table
+        cells = tuple(_cell(evaluator, quantity, column, _text(levels)) for column in columns)
+        if any(cell is not None for cell in cells):
+            made.append(Row(levels, _text(levels), cells))
+    heads = tuple(str(column["head"]) for column in columns)
+    return Grid(title, panel, data["head"], heads, tuple(made), tuple(data.get("notes", [])))
 
 
 def _loop(evaluator: Evaluator, loops: Data, common: Data) -> list[dict[str, Any]]:
@@ -76,26 +148,30 @@ def _text(chosen: Data) -> str:
     return ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in chosen.values())
 
 
-def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> str:
-    """A cell; a dash where nothing was run, or too few scenarios have a value."""
+def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> Cell:
+    """A cell; nothing where nothing was run, or too few scenarios have a value."""
     if "printed" in column:
         printed = column["printed"]
         claim = evaluator.ledger.claims[printed if isinstance(printed, str) else printed[name]]
         place = column.get("element", name)
-        return (
-            f"{claim.value[claim.at.index(place) if claim.at else 0]:g}"
-            if place in (claim.at or place)
-            else "–"
-        )
+        if place not in (claim.at or place):
+            return None
+        return Printed(claim, claim.at.index(place) if claim.at else 0)
     own = {key: value for key, value in column.items() if key not in ("head", "against", "as")}
     quantity = _laid(row, own)
     sides = [quantity, *([{**quantity, **column["against"]}] if "against" in column else [])]
     try:
         if "as" in column:
-            return shown(COMPARISONS[column["as"]](*map(evaluator.values, sides)))
+            return COMPARISONS[column["as"]](*map(evaluator.values, sides))
         found = evaluator.computed(quantity)
         if isinstance(found, list):
-            return shown(mean(found))
-        return shown(exact(found) if isinstance(found, int | float) else found)
+            return mean(found)
+        return exact(found) if isinstance(found, int | float) else found
     except (NotRun, TooFew):
-        return "–"
+        return None
+
+
+def _cell_text(cell: Cell) -> str:
+    if isinstance(cell, Printed):
+        return "–" if cell.value is None else f"{cell.value:g}"
+    return "–" if cell is None else shown(cell)
