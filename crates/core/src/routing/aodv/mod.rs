@@ -82,6 +82,9 @@ params! {
         /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561
         /// only.
         rreq_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
+        /// Requests beyond RREQ_RATELIMIT are not sent, and those that a node passes on count as well; off: its
+        /// own wait until they may be sent, and those of others are always passed on. Behaviour rfc-3561 only.
+        rreq_limit_drops: bool = false, "", "AODV-UU 0.9.1, aodv_socket.c";
         /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561
         /// only.
         rerr_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
@@ -92,6 +95,9 @@ params! {
         destination_only: bool = false, "", "RFC 3561 §5.1";
         /// An intermediate node that answers a request also sends a reply to the destination (the G flag).
         gratuitous_rrep: bool = false, "", "RFC 3561 §6.6.3";
+        /// A search that a TCP segment begins asks for such a reply, also if `gratuitous_rrep` is off.
+        /// Behaviour rfc-3561 only.
+        gratuitous_for_tcp: bool = false, "", "AODV-UU 0.9.1, ns/packet_input.cc";
         /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT.
         /// Behaviour rfc-3561 only.
         blacklist: bool = true, "", "RFC 3561 §6.8";
@@ -101,6 +107,10 @@ params! {
         rrep_ack: bool = false, "", "RFC 3561 §5.4, §6.7";
         /// Forward route errors only for destinations to which other nodes were given a route; off: for all.
         precursors: bool = true, "", "RFC 3561 §6.2";
+        /// A node that passes a reply on also tells a failure of the route back to the neighbour that the reply
+        /// came from; off: only a failure of the route to the destination, to the neighbour before it.
+        /// Behaviour rfc-3561 only.
+        precursors_both_ways: bool = false, "", "AODV-UU 0.9.1, aodv_rrep.c";
         /// Send route errors.
         rerr: bool = true, "", "RFC 3561 §6.11";
         /// Repair a broken route at the break (a MAY of the standard; ns-2.35 does).
@@ -112,6 +122,12 @@ params! {
         local_add_ttl: u32 = 2, "hop", "RFC 3561 §10", [0.0, 255.0];
         /// A frame that the MAC cannot deliver breaks the link; off: only the packet is dropped.
         link_layer_feedback: bool = true, "", "RFC 3561 §6.10";
+        /// A frame that the MAC cannot deliver breaks the link only if the route to the packet's destination
+        /// still leads over it. Behaviour rfc-3561 only.
+        failure_needs_route: bool = false, "", "AODV-UU 0.9.1, ns/aodv-uu.cc";
+        /// A packet that the MAC cannot deliver waits if its destination is being searched for, and breaks no
+        /// link. Behaviour rfc-3561 only.
+        search_keeps_failed: bool = false, "", "AODV-UU 0.9.1, ns/aodv-uu.cc";
         /// Send hello messages, and break links to neighbours that stop sending them.
         hello: bool = false, "", "RFC 3561 §6.9";
         /// HELLO_INTERVAL.
@@ -123,6 +139,12 @@ params! {
         hello_slack_ms: f64 = 0.0, "ms", "RFC 3561 §6.9; AODV-UU: 50", [0.0, 1e4];
         /// Also send hellos without an active route. Behaviour rfc-3561 only.
         hello_when_idle: bool = false, "", "RFC 3561 §6.9; AODV-UU";
+        /// All nodes say their first hello one interval after the start, and each next one an interval after
+        /// their last broadcast; off: each begins at a random time, and looks once an interval whether it has
+        /// broadcast in the last one. Behaviour rfc-3561 only.
+        hello_follows_broadcast: bool = false, "", "AODV-UU 0.9.1, aodv_hello.c";
+        /// Any packet from a neighbour counts as a hello; off: only messages of AODV. Behaviour rfc-3561 only.
+        data_counts_as_hello: bool = true, "", "RFC 3561 §6.9; AODV-UU 0.9.1, aodv_neighbor.c";
         /// Number of consecutive hellos, each within one and a half intervals of the previous one, that make
         /// a neighbour. Behaviour rfc-3561 only.
         hellos_before_neighbour: u32 = 1, "", "RFC 3561 §6.9; AODV-UU, receive_n_hellos", [1.0, 100.0];
@@ -148,8 +170,15 @@ params! {
 
 impl AodvParams {
     /// The names of the parameter sets that [`AodvParams::set`] knows.
-    pub const SETS: &'static [&'static str] =
-        &["rfc-3561", "ns-2.35", "dyer-2002", "aodv-uu-ll", "aodv-uu-hello"];
+    pub const SETS: &'static [&'static str] = &[
+        "rfc-3561",
+        "ns-2.35",
+        "dyer-2002",
+        "aodv-uu-ll",
+        "aodv-uu-hello",
+        "aodv-uu-ll-2.27",
+        "aodv-uu-hello-2.27",
+    ];
 
     /// The parameter set of this name.
     pub fn set(name: &str) -> Option<AodvParams> {
@@ -159,6 +188,8 @@ impl AodvParams {
             "dyer-2002" => Some(AodvParams::dyer_2002()),
             "aodv-uu-ll" => Some(AodvParams::aodv_uu_ll()),
             "aodv-uu-hello" => Some(AodvParams::aodv_uu_hello()),
+            "aodv-uu-ll-2.27" => Some(AodvParams::aodv_uu_ll().in_ns_2_27()),
+            "aodv-uu-hello-2.27" => Some(AodvParams::aodv_uu_hello().in_ns_2_27()),
             _ => None,
         }
     }
@@ -244,6 +275,28 @@ impl AodvParams {
             // AODV-UU compares with 7 before it adds TTL_INCREMENT: its last ring has TTL 8.
             ttl_threshold: 8,
             ..AodvParams::aodv_uu()
+        }
+    }
+
+    /// The same mode of AODV-UU with what its port to ns-2.27 (0.9.1, directory ns) does otherwise.
+    fn in_ns_2_27(self) -> AodvParams {
+        AodvParams {
+            // The lists of recent messages hold one fewer than RREQ_RATELIMIT and RERR_RATELIMIT.
+            rreq_ratelimit: 9,
+            rerr_ratelimit: 9,
+            rreq_limit_drops: true,
+            // TTL_THRESHOLD is compared with before TTL_INCREMENT is added.
+            ttl_threshold: 8,
+            gratuitous_for_tcp: true,
+            precursors_both_ways: true,
+            failure_needs_route: true,
+            search_keeps_failed: true,
+            hello_follows_broadcast: true,
+            data_counts_as_hello: false,
+            broadcast_jitter_ms: 20.0,
+            unicast_jitter_ms: 0.0,
+            release_spacing_ms: 5.0,
+            ..self
         }
     }
 

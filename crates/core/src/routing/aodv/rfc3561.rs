@@ -38,6 +38,7 @@ use crate::routing::buffer::PacketBuffer;
 use crate::routing::seen::SeenRequests;
 use crate::routing::{Action, Changes, RouteNow, Routing, relay};
 use crate::wire::aodv::{Message, Unreachable};
+use crate::wire::tcp::Segment;
 use crate::wire::{NodeId, Packet, Payload};
 
 /// Times that follow from the parameters (§10).
@@ -127,7 +128,12 @@ impl Routing for Rfc3561 {
             self.silent_until = now + self.params.delete_period();
         }
         if self.params.hello {
-            self.hello_at = now + self.stream.span_below(self.params.hello_interval());
+            let interval = self.params.hello_interval();
+            self.hello_at = if self.params.hello_follows_broadcast {
+                now.max(self.last_broadcast + interval)
+            } else {
+                now + self.stream.span_below(interval)
+            };
         }
     }
 
@@ -141,13 +147,16 @@ impl Routing for Rfc3561 {
             self.send_data(now, packet, None, Span::ZERO, actions);
         } else {
             let dst = packet.dst;
+            let gratuitous = self.params.gratuitous_for_tcp && is_of_tcp_sender(&packet);
             self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
-            self.discover(now, dst, actions);
+            self.discover(now, dst, gratuitous, actions);
         }
     }
 
     fn handle_incoming(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
-        self.note_neighbour(now, from);
+        if self.params.data_counts_as_hello || !packet.is_data() {
+            self.note_neighbour(now, from);
+        }
         if !packet.is_data() {
             self.receive_message(now, packet, from, actions);
             return;
@@ -190,7 +199,20 @@ impl Routing for Rfc3561 {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
             return;
         }
-        let route = self.table.valid(now, packet.dst).filter(|route| route.next_hop == next_hop);
+        if self.params.search_keeps_failed && self.discoveries.contains_key(&packet.dst) {
+            self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
+            return;
+        }
+        let route = self.table.valid(now, packet.dst);
+        let leads_elsewhere = route.as_ref().is_some_and(|route| route.next_hop != next_hop);
+        let route = route.filter(|route| route.next_hop == next_hop);
+        if self.params.failure_needs_route && route.is_none() {
+            actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            if !leads_elsewhere {
+                actions.push(Action::FlushQueue(next_hop));
+            }
+            return;
+        }
         let repair = match route {
             Some(route) if self.params.local_repair && packet.hops > 0 => {
                 u32::from(route.hops) <= self.params.max_repair_ttl()
@@ -265,6 +287,11 @@ impl Routing for Rfc3561 {
     fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
         self.table.route(now, dst)
     }
+}
+
+/// Does the packet go from the sender of a TCP connection to its receiver?
+fn is_of_tcp_sender(packet: &Packet) -> bool {
+    matches!(packet.payload, Payload::Tcp(_, Segment::Data { .. }))
 }
 
 /// Data.

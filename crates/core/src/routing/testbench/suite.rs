@@ -348,7 +348,9 @@ mod tests {
             // do not believe it as long as packets keep their routes alive.
             (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => Terms { restarted: [All, Nothing, All], ..BEST },
             // Who hears hellos takes the sender for a neighbour, and answers requests for it.
-            (RoutingKind::Aodv, "aodv-uu-hello") => Terms { one_way: [All, Nothing], ..BEST },
+            (RoutingKind::Aodv, "aodv-uu-hello" | "aodv-uu-hello-2.27") => {
+                Terms { one_way: [All, Nothing], ..BEST }
+            }
             // Four hops that wait 12 s each until they are told on, and neighbours that are lost after 45 s.
             // Who hears updates takes the sender for a neighbour. A destination that starts again with number
             // zero is heard only because it goes on from the number that its neighbours still tell, which the

@@ -22,6 +22,8 @@ pub(super) struct Discovery {
     pub(super) retries: u32,
     /// A local repair (§6.12); the hop count of the route that broke.
     pub(super) repair: Option<u8>,
+    /// Its requests have the `G` flag, whatever the parameters say.
+    pub(super) gratuitous: bool,
 }
 
 /// What a search waits for.
@@ -34,6 +36,11 @@ pub(super) enum Waiting {
 }
 
 impl Discovery {
+    pub(super) fn new(now: Time, ttl: u32, gratuitous: bool, repair: Option<u8>) -> Discovery {
+        let state = Waiting::ToSend(now);
+        Discovery { ttl, state, network_wide: 0, retries: 0, repair, gratuitous }
+    }
+
     pub(super) fn deadline(&self) -> Time {
         match self.state {
             Waiting::ToSend(time) | Waiting::ForAnswer(time) => time,
@@ -68,7 +75,7 @@ impl RateLimit {
 }
 
 impl Rfc3561 {
-    pub(super) fn discover(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) {
+    pub(super) fn discover(&mut self, now: Time, dst: NodeId, gratuitous: bool, actions: &mut Vec<Action>) {
         if self.discoveries.contains_key(&dst) {
             return;
         }
@@ -79,31 +86,30 @@ impl Rfc3561 {
             None => self.params.ttl_start,
         };
         let ttl = self.params.ring(first);
-        self.begin_discovery(now, dst, ttl, None, actions);
+        self.begin_discovery(now, dst, Discovery::new(now, ttl, gratuitous, None), actions);
     }
 
     pub(super) fn begin_discovery(
         &mut self,
         now: Time,
         dst: NodeId,
-        ttl: u32,
-        repair: Option<u8>,
+        discovery: Discovery,
         actions: &mut Vec<Action>,
     ) {
-        let discovery = Discovery { ttl, state: Waiting::ToSend(now), network_wide: 0, retries: 0, repair };
         self.discoveries.insert(dst, discovery);
         self.send_rreq(now, dst, actions);
     }
 
     /// §6.3: sends the next request of a search, unless that must wait.
     fn send_rreq(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) {
-        let free_at = self.rreq_rate.free_at(now, self.params.rreq_ratelimit).max(self.silent_until);
+        let within_limit = self.rreq_rate.free_at(now, self.params.rreq_ratelimit);
+        let free_at = if self.params.rreq_limit_drops { now } else { within_limit }.max(self.silent_until);
         let Some(discovery) = self.discoveries.get_mut(&dst) else { return };
         if free_at > now {
             discovery.state = Waiting::ToSend(free_at);
             return;
         }
-        let ttl = discovery.ttl;
+        let (ttl, gratuitous) = (discovery.ttl, discovery.gratuitous);
         let wait = if ttl < self.params.net_diameter || !self.params.rreq_backoff {
             self.params.ring_traversal(ttl)
         } else {
@@ -112,7 +118,6 @@ impl Rfc3561 {
             self.params.net_traversal() * (1 << (discovery.network_wide - 1).min(30))
         };
         discovery.state = Waiting::ForAnswer(now + wait);
-        self.rreq_rate.count(now);
         // §6.1: a node increments its own number immediately before it originates a route discovery.
         self.seqno = self.seqno.wrapping_add(1);
         self.rreq_id = self.rreq_id.wrapping_add(1);
@@ -124,7 +129,7 @@ impl Rfc3561 {
             dst,
             dst_seqno: self.table.get(now, dst).and_then(|route| route.seqno),
             hop_count: 0,
-            gratuitous: self.params.gratuitous_rrep,
+            gratuitous: self.params.gratuitous_rrep || gratuitous,
             destination_only: self.params.destination_only,
             made: now,
         };
@@ -136,7 +141,10 @@ impl Rfc3561 {
             IP_HEADER_BYTES + RREQ_BYTES,
             Message::Rreq(rreq),
         );
-        self.broadcast(now, packet, actions);
+        if within_limit <= now {
+            self.rreq_rate.count(now);
+            self.broadcast(now, packet, actions);
+        }
     }
 
     /// The wait of a search is over.

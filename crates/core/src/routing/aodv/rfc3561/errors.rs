@@ -5,6 +5,7 @@
 use smallvec::SmallVec;
 
 use super::Rfc3561;
+use super::discovery::Discovery;
 use super::table::{Nodes, newer};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
@@ -74,7 +75,8 @@ impl Rfc3561 {
         let Some(route) = self.table.get(now, dst) else { return };
         let old_hops = route.hops;
         let ttl = u32::from(old_hops).max(to_source.div_ceil(2)) + self.params.local_add_ttl;
-        self.begin_discovery(now, dst, ttl.min(self.params.net_diameter), Some(old_hops), actions);
+        let ttl = ttl.min(self.params.net_diameter);
+        self.begin_discovery(now, dst, Discovery::new(now, ttl, false, Some(old_hops)), actions);
     }
 
     /// §6.12: no answer came within the discovery period.

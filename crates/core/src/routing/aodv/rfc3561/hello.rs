@@ -24,6 +24,11 @@ impl Rfc3561 {
     pub(super) fn tick_hello(&mut self, now: Time, actions: &mut Vec<Action>) {
         let interval = self.params.hello_interval();
         self.hello_at = now + interval;
+        let next = self.last_broadcast + interval;
+        if self.params.hello_follows_broadcast && next > now {
+            self.hello_at = next;
+            return;
+        }
         let idle = now >= self.active_until && !self.params.hello_when_idle && !self.params.hello_two_way;
         let quiet = now.since(self.last_broadcast) >= interval;
         if idle || !quiet || now < self.silent_until {

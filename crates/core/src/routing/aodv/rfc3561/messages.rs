@@ -180,6 +180,13 @@ impl Rfc3561 {
             rreq.dst_seqno = Some(known);
         }
         packet.payload = Payload::Aodv(Message::Rreq(rreq));
+        if self.params.rreq_limit_drops {
+            if self.rreq_rate.free_at(now, self.params.rreq_ratelimit) > now {
+                actions.push(Action::Consume(packet));
+                return;
+            }
+            self.rreq_rate.count(now);
+        }
         self.broadcast(now, packet, actions);
     }
 
@@ -243,6 +250,11 @@ impl Rfc3561 {
             let next_hop = forward.next_hop;
             if let Some(route) = self.table.valid(now, next_hop) {
                 route.add_precursor(back);
+            }
+            if self.params.precursors_both_ways
+                && let Some(reverse) = self.table.valid(now, rrep.origin)
+            {
+                reverse.add_precursor(next_hop);
             }
         }
         let delay = self.unicast_jitter();

@@ -1,5 +1,7 @@
 //! Sequences that RFC 3561 prescribes, each on one node with a virtual clock.
 
+mod ns_2_27;
+
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::aodv::probe::{
