@@ -3,7 +3,8 @@
 //! The bench is the plainest network that keeps the contract of [`Routing`]: a packet handed over waits its
 //! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
 //! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one
-//! neighbour needs a link in both directions, because it is acknowledged. There are no collisions.
+//! neighbour needs a link in both directions, because it is acknowledged. There are no collisions. Nodes may
+//! have an interface queue ([`Bench::queue_packets`]).
 //!
 //! Every call is audited: each data packet that the machine held or was given must come out in exactly one
 //! action or still be held, and each control packet that it was given must come out in exactly one.
@@ -104,12 +105,17 @@ pub(crate) struct Bench {
     pub(crate) ttl: u8,
     /// Deliver every broadcast twice, and let every hop take a random time up to 30 ms.
     pub(crate) unruly: bool,
+    /// Nodes send one packet at a time, and this many may wait; more are lost. Without it they send all at
+    /// once.
+    pub(crate) queue_packets: Option<u64>,
     /// Panic as soon as the next hops to any node form a cycle.
     pub(crate) forbid_loops: bool,
     /// Did next hops ever form a cycle?
     pub(crate) looped: bool,
     make: Box<dyn Fn(NodeId) -> Box<dyn Routing>>,
     nodes: Vec<Box<dyn Routing>>,
+    /// By node: when it has sent what waits, if it sends one packet at a time.
+    idle_at: Vec<Time>,
     /// Who is heard by whom.
     links: BTreeSet<(u32, u32)>,
     events: BTreeMap<(Time, u64), Event>,
@@ -137,10 +143,12 @@ impl Bench {
         let mut bench = Bench {
             ttl: 64,
             unruly: false,
+            queue_packets: None,
             forbid_loops: false,
             looped: false,
             nodes: (0..n).map(|node| make(NodeId(node))).collect(),
             make: Box::new(make),
+            idle_at: vec![Time::ZERO; n as usize],
             links: BTreeSet::new(),
             events: BTreeMap::new(),
             sequence: 0,
@@ -389,19 +397,37 @@ impl Bench {
         self.now + Bench::LINK_DELAY + self.stream.span_below(extra)
     }
 
+    /// How long a packet that enters the queue waits for those before it; none if there is no room.
+    fn wait_in_queue(&mut self, from: NodeId) -> Option<Span> {
+        let Some(room) = self.queue_packets else { return Some(Span::ZERO) };
+        let idle_at = &mut self.idle_at[from.index()];
+        let wait = (*idle_at).max(self.now).since(self.now);
+        if wait > Bench::LINK_DELAY * room {
+            return None;
+        }
+        *idle_at = self.now + wait + Bench::LINK_DELAY;
+        Some(wait)
+    }
+
     fn enqueue(&mut self, from: NodeId, next_hop: Option<NodeId>, packet: Packet) {
         if !packet.is_data() {
             self.control.push((self.now, from, packet.clone()));
         }
+        let Some(wait) = self.wait_in_queue(from) else {
+            if packet.is_data() {
+                self.end(packet.uid, End::Dropped(DropReason::QueueFull));
+            }
+            return;
+        };
         if let Some(to) = next_hop {
-            let time = self.crossing_time();
+            let time = self.crossing_time() + wait;
             self.schedule(time, Event::Cross { from, to, unicast: true, packet });
             return;
         }
         for to in (0..self.nodes.len() as u32).map(NodeId).filter(|to| *to != from) {
             if self.is_heard(from, to) {
                 for _ in 0..=u32::from(self.unruly) {
-                    let time = self.crossing_time();
+                    let time = self.crossing_time() + wait;
                     let packet = packet.clone();
                     self.packets.entry(packet.uid).and_modify(|sent| sent.copies += 1);
                     self.schedule(time, Event::Cross { from, to, unicast: false, packet });

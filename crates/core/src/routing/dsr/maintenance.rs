@@ -50,10 +50,10 @@ impl Dsr {
             return;
         };
         self.last_break = Some(Break { next_hop, told: SmallVec::new() });
-        self.rescue(now, packet, header, Some([self.node, next_hop]), actions);
+        let goes_on = self.rescue(now, packet, header, Some([self.node, next_hop]), actions);
         // §3.4.2: what else waits for this neighbour has no better prospects.
         actions.push(Action::FlushQueue(next_hop));
-        self.report(now, header, next_hop, actions);
+        self.report(now, header, next_hop, goes_on, actions);
     }
 
     /// A packet that waited for a link that has failed.
@@ -77,9 +77,9 @@ impl Dsr {
             // to the node after that place for dead.
             header.next_hop_of(next_hop).map(|after| [self.node, after])
         };
-        self.rescue(now, packet, header, dead, actions);
+        let goes_on = self.rescue(now, packet, header, dead, actions);
         if self.params.error_per_source {
-            self.report(now, header, next_hop, actions);
+            self.report(now, header, next_hop, goes_on, actions);
         }
     }
 
@@ -103,12 +103,13 @@ impl Dsr {
         if let Some(header) = header.as_deref().and_then(RoutingHeader::as_dsr)
             && (!waited || self.params.error_per_source)
         {
-            self.report(now, header, next_hop, actions);
+            self.report(now, header, next_hop, false, actions);
         }
     }
 
     /// What becomes of a packet whose next hop cannot be reached: its maker tries another route; a node on
-    /// the way salvages it (§8.3.6), unless it is a reply that offers the link `dead`.
+    /// the way salvages it (§8.3.6), unless it is a reply that offers the link `dead`. True if it goes on or
+    /// waits for a route.
     pub(super) fn rescue(
         &mut self,
         now: Time,
@@ -116,23 +117,29 @@ impl Dsr {
         header: &Header,
         dead: Option<[NodeId; 2]>,
         actions: &mut Vec<Action>,
-    ) {
+    ) -> bool {
         if header.reply.is_some() && !self.params.salvage_replies {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            false
         } else if packet.src == self.node {
             self.send_or_seek(now, packet, actions);
+            true
         } else if !self.params.salvage {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
+            false
         } else if u32::from(header.salvaged) >= self.params.max_salvages {
             actions.push(Action::Drop(packet, DropReason::SalvageLimit));
+            false
         } else if let Some(route) = self.route_to(now, packet.dst, false) {
-            self.salvage(now, packet, header, dead, &route, actions);
+            self.salvage(now, packet, header, dead, &route, actions)
         } else if self.params.salvage_requests > 0 {
             let dst = packet.dst;
             self.hold(now, packet, actions);
             self.seek_if_exact(now, dst, actions);
+            true
         } else {
             actions.push(Action::Drop(packet, DropReason::NoRoute));
+            false
         }
     }
 
@@ -144,7 +151,7 @@ impl Dsr {
         dead: Option<[NodeId; 2]>,
         route: &Route,
         actions: &mut Vec<Action>,
-    ) {
+    ) -> bool {
         let offers = |[from, to]: [NodeId; 2]| {
             let uses_link =
                 |path: &Route| path.windows(2).any(|link| link == [from, to] || link == [to, from]);
@@ -152,17 +159,25 @@ impl Dsr {
         };
         if dead.is_some_and(offers) {
             actions.push(Action::Drop(packet, DropReason::LinkFailure));
-            return;
+            return false;
         }
         let header = Header { salvaged: header.salvaged.saturating_add(1), ..header.clone() };
         packet.put_header(RoutingHeader::Dsr(header));
         self.send_along(now, packet, route, Span::ZERO, actions);
+        true
     }
 
     /// §8.3.4: tells the node at which the packet's source route began that the link to `next_hop` is gone. A
-    /// packet that was itself an error hands its errors on, to be unwrapped there. How often it was salvaged
-    /// counts on.
-    fn report(&mut self, now: Time, header: &Header, next_hop: NodeId, actions: &mut Vec<Action>) {
+    /// packet that was itself an error hands its errors on, to be unwrapped there; if it goes on, it carries
+    /// them itself, and a second copy is made only if that is asked for. How often it was salvaged counts on.
+    fn report(
+        &mut self,
+        now: Time,
+        header: &Header,
+        next_hop: NodeId,
+        goes_on: bool,
+        actions: &mut Vec<Action>,
+    ) {
         let (Some(&tell), Some(here)) = (header.route.first(), header.place_of(self.node)) else { return };
         let told =
             self.last_break.as_mut().filter(|last| last.next_hop == next_hop).map(|last| &mut last.told);
@@ -172,10 +187,13 @@ impl Dsr {
         if let Some(told) = told {
             told.push(tell);
         }
-        if header.errors.len() >= self.params.max_nested_errors as usize {
+        let mut errors = match goes_on && !self.params.nest_rescued_errors {
+            true => SmallVec::new(),
+            false => header.errors.clone(),
+        };
+        if errors.len() >= self.params.max_nested_errors as usize {
             return;
         }
-        let mut errors = header.errors.clone();
         errors.push(LinkError { tell, from: self.node, to: next_hop });
         let back: Route = header.route[..=here].iter().rev().copied().collect();
         let first = back[1];

@@ -492,6 +492,22 @@ mod maintenance {
         assert_eq!((unwrapped.packet.src, unwrapped.packet.dst), (NodeId(ME), NodeId(5)));
     }
 
+    /// An error that is salvaged carries what it says itself: the new error does not carry it once more.
+    #[test]
+    fn errors_that_are_salvaged_nest_only_if_that_is_asked_for() {
+        let inner = LinkError { tell: NodeId(5), from: NodeId(2), to: NodeId(9) };
+        let outer = LinkError { tell: NodeId(2), from: NodeId(ME), to: NodeId(5) };
+        for (nest_rescued_errors, told) in [(false, vec![outer]), (true, vec![inner, outer])] {
+            let mut probe = Probe::new(&DsrParams { nest_rescued_errors, ..rfc() });
+            probe.reply(at(0.5), &[ME, 4, 5]);
+            let error = probe.error_packet(&[(5, 2, 9)], &[2, ME, 5]);
+            let sent = sent(&probe.fail(at(1.0), error, 5));
+            let said: Vec<_> =
+                sent.iter().map(|sent| (sent.header().errors.to_vec(), sent.route())).collect();
+            assert_eq!(said, [(vec![inner], vec![ME, 4, 5]), (told, vec![ME, 2])]);
+        }
+    }
+
     #[test]
     fn errors_nest_only_so_deep() {
         let mut probe = Probe::new(&DsrParams { salvage: false, ..rfc() });

@@ -580,12 +580,15 @@ fn tsr_passes_the_suite_over_every_set_of_dsr() {
 }
 
 /// TCP's packets among links that come and go: every packet is accounted for, none wanders, and every network
-/// has at least one hold. `MANETLAB_TOPOLOGIES=10000` asks for more networks than these.
+/// has at least one hold. `MANETLAB_TOPOLOGIES=10000` asks for more networks than these,
+/// `MANETLAB_FIRST_TOPOLOGY` for those from this number on. A source route holds no node twice, so a packet
+/// comes back to a node only on another one, which a salvage gave it.
 #[test]
 fn random_topologies_with_breaking_links() {
     let runs = std::env::var("MANETLAB_TOPOLOGIES").map_or(200, |runs| runs.parse().expect("a number"));
+    let first = std::env::var("MANETLAB_FIRST_TOPOLOGY").map_or(0, |run| run.parse().expect("a number"));
     let mut drops = BTreeSet::new();
-    for run in 0..runs {
+    for run in first..runs {
         let (dsr, on_the_way) = (DsrParams::SETS[run as usize % DsrParams::SETS.len()], run % 2 == 0);
         let dsr = DsrParams::set(dsr).expect("a listed set");
         let params = TsrParams { on_the_way, ..TsrParams::default() };
@@ -594,12 +597,12 @@ fn random_topologies_with_breaking_links() {
         let holds =
             bench.notices().filter(|notice| matches!(notice, Notice::Hold { step: HoldStep::Begins, .. }));
         assert!(holds.count() > 0, "no hold in run {run}");
-        let mut returns: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut returns: BTreeMap<(u64, NodeId), u32> = BTreeMap::new();
         for back in bench.returns() {
-            *returns.entry(back.uid).or_default() += 1;
+            *returns.entry((back.uid, back.node)).or_default() += 1;
         }
         let most = returns.into_values().max().unwrap_or(0);
-        assert!(most <= dsr.max_salvages, "run {run}: {most} returns of one packet");
+        assert!(most <= dsr.max_salvages, "run {run}: {most} returns of one packet to one node");
         drops.extend(DropReason::ALL.iter().filter(|reason| bench.drops(**reason) > 0).copied());
     }
     assert!(drops.contains(&DropReason::LinkFailure) || drops.contains(&DropReason::NoRoute), "{drops:?}");
@@ -613,6 +616,8 @@ fn breaking_links(make: impl Fn(NodeId) -> Box<dyn Routing> + 'static, run: u64)
     bench.carry(into_segment);
     let mut stream = Streams::new(3, run).stream(0, Purpose::Mobility);
     bench.unruly = stream.below(2) == 0;
+    // ns-2's rules make storms of errors, which queues end.
+    bench.queue_packets = Some(50);
     bench.chain(NODES);
     for _ in 0..stream.below(12) {
         let (a, b) = (stream.below(NODES), stream.below(NODES));
