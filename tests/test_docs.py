@@ -215,7 +215,7 @@ def test_the_page_of_parameters_is_up_to_date() -> None:
 def test_the_recording_is_as_described() -> None:
     text = (ROOT / "docs" / "recording.md").read_text(encoding="utf-8")
     head, *lines = (json.loads(line) for line in str(small_result().recording).splitlines())
-    assert f"version {head['version']} of the format" in text
+    assert f"version {head['version']} of JSON lines" in text
     assert head["events"] == len(lines)
     assert {line["event"] for line in lines} >= {"made", "sent", "delivered", "dropped", "frame", "window"}
     assert [line["t"] for line in lines] == sorted(line["t"] for line in lines)

@@ -152,7 +152,8 @@ OPTIONAL: Mapping[str, Condition] = {
     "topology": lambda use: use.routing == "static" or use.path_hops or "hops" in use.drawn,
     **{name: _routed("custom") for name in ("wire/custom", "py/routing")},
     **{name: lambda use: use.tcp for name in ("transport/tcp", "flow/connection")},
-    "wire/tcp": lambda use: use.tcp or use.routing == "tsr",
+    # Rules of AODV-UU and TSR ask what a segment is.
+    "wire/tcp": lambda use: use.tcp or use.routing in ("aodv", "tsr"),
     **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "tahoe", "vegas")},
     **{
         f"transport/tcp/route_failure/{name.replace('-', '_')}": _route_failure(name)

@@ -82,8 +82,9 @@ params! {
         /// RREQ_RATELIMIT: requests that a node may originate per second; 0: no limit. Behaviour rfc-3561
         /// only.
         rreq_ratelimit: u32 = 10, "1/s", "RFC 3561 §10", [0.0, 1000.0];
-        /// Requests beyond RREQ_RATELIMIT are not sent, and those that a node passes on count as well; off: its
-        /// own wait until they may be sent, and those of others are always passed on. Behaviour rfc-3561 only.
+        /// Requests beyond RREQ_RATELIMIT are not sent, and those that a node passes on count as well; off:
+        /// its own wait until they may be sent, and those of others are always passed on. Behaviour
+        /// rfc-3561 only.
         rreq_limit_drops: bool = false, "", "AODV-UU 0.9.1, aodv_socket.c";
         /// RERR_RATELIMIT: route errors that a node may send per second; 0: no limit. Behaviour rfc-3561
         /// only.
@@ -107,9 +108,9 @@ params! {
         rrep_ack: bool = false, "", "RFC 3561 §5.4, §6.7";
         /// Forward route errors only for destinations to which other nodes were given a route; off: for all.
         precursors: bool = true, "", "RFC 3561 §6.2";
-        /// A node that passes a reply on also tells a failure of the route back to the neighbour that the reply
-        /// came from; off: only a failure of the route to the destination, to the neighbour before it.
-        /// Behaviour rfc-3561 only.
+        /// A node that passes a reply on also tells a failure of the route back to the neighbour that the
+        /// reply came from; off: only a failure of the route to the destination, to the neighbour before
+        /// it. Behaviour rfc-3561 only.
         precursors_both_ways: bool = false, "", "AODV-UU 0.9.1, aodv_rrep.c";
         /// Send route errors.
         rerr: bool = true, "", "RFC 3561 §6.11";
@@ -143,7 +144,8 @@ params! {
         /// their last broadcast; off: each begins at a random time, and looks once an interval whether it has
         /// broadcast in the last one. Behaviour rfc-3561 only.
         hello_follows_broadcast: bool = false, "", "AODV-UU 0.9.1, aodv_hello.c";
-        /// Any packet from a neighbour counts as a hello; off: only messages of AODV. Behaviour rfc-3561 only.
+        /// Any packet from a neighbour counts as a hello; off: only messages of AODV. Behaviour rfc-3561
+        /// only.
         data_counts_as_hello: bool = true, "", "RFC 3561 §6.9; AODV-UU 0.9.1, aodv_neighbor.c";
         /// Number of consecutive hellos, each within one and a half intervals of the previous one, that make
         /// a neighbour. Behaviour rfc-3561 only.

@@ -137,8 +137,8 @@ params! {
         grat_error_hold_s: f64 = 1.0, "s", "ns-2.35 dsragent.cc", [0.0, 1e4];
         /// Maximum number of route errors in one packet; a packet that would need more is not sent.
         max_nested_errors: u32 = 3, "", "ns-2.35 hdr_sr.h", [1.0, 15.0];
-        /// Nest the errors of a packet in the new error also if the packet itself goes on, by another route of
-        /// its maker or salvaged: then they are on their way twice. Off: only if it is lost.
+        /// Nest the errors of a packet in the new error also if the packet itself goes on, by another route
+        /// of its maker or salvaged: then they are on their way twice. Off: only if it is lost.
         nest_rescued_errors: bool = false, "", "RFC 4728 §8.3.4; ns-2.35 dsragent.cc";
         /// After a break notify all sources whose packets waited for the link; off: only the source of the
         /// packet that failed.

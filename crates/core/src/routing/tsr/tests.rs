@@ -580,9 +580,9 @@ fn tsr_passes_the_suite_over_every_set_of_dsr() {
 }
 
 /// TCP's packets among links that come and go: every packet is accounted for, none wanders, and networks
-/// have at least one hold, but for one in a thousand. `MANETLAB_TOPOLOGIES=10000` asks for more networks than these,
-/// `MANETLAB_FIRST_TOPOLOGY` for those from this number on. A source route holds no node twice, so a packet
-/// comes back to a node only on another one, which a salvage gave it.
+/// have at least one hold, but for one in a thousand. `MANETLAB_TOPOLOGIES=10000` asks for more networks
+/// than these, `MANETLAB_FIRST_TOPOLOGY` for those from this number on. A source route holds no node twice,
+/// so a packet comes back to a node only on another one, which a salvage gave it.
 #[test]
 fn random_topologies_with_breaking_links() {
     let runs = std::env::var("MANETLAB_TOPOLOGIES").map_or(200, |runs| runs.parse().expect("a number"));
