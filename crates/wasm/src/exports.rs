@@ -1,0 +1,82 @@
+//! What the module's host calls.
+//!
+//! 1. `manetlab_input(bytes)` makes room for a request and says where it is in the module's memory.
+//! 2. The host writes the request there, as UTF-8, and calls `manetlab_run()`: 1 if it was carried out, 0 if not.
+//! 3. `manetlab_output(what)` and `manetlab_output_bytes(what)` say where the answer is: `TEXT` is the result,
+//!    or in words why there is none; `RECORDING` is the recording.
+//!
+//! A panic traps, after which the text holds its message and the module should be made anew. While a recorded
+//! run goes on, the module calls the host's `manetlab.progress(part)`.
+
+use std::cell::RefCell;
+
+use crate::running::{Answer, Refused, run};
+
+/// The result, or why there is none.
+pub const TEXT: u32 = 0;
+/// The recording.
+pub const RECORDING: u32 = 1;
+
+thread_local! {
+    static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static OUTPUTS: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+}
+
+#[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "the import's signature is that of tests/engine.mjs")]
+#[link(wasm_import_module = "manetlab")]
+unsafe extern "C" {
+    safe fn progress(part: f64);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn progress(_: f64) {}
+
+fn put(text: &[u8], recording: Vec<u8>) {
+    OUTPUTS.set([text.to_vec(), recording]);
+}
+
+/// Makes room for a request of so many bytes; the place is its address.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_input(bytes: usize) -> *mut u8 {
+    INPUT.with_borrow_mut(|input| {
+        *input = vec![0; bytes];
+        input.as_mut_ptr()
+    })
+}
+
+/// Carries out the request: 1, or 0 if there is no result.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_run() -> u32 {
+    std::panic::set_hook(Box::new(|info| put(info.to_string().as_bytes(), Vec::new())));
+    let request = INPUT.take();
+    let answered = String::from_utf8(request)
+        .map_err(|error| Refused(error.to_string()))
+        .and_then(|request| run(&request, &mut |part| progress(part)));
+    match answered {
+        Ok(Answer { result, recording }) => {
+            put(result.as_bytes(), recording);
+            1
+        }
+        Err(Refused(why)) => {
+            put(why.as_bytes(), Vec::new());
+            0
+        }
+    }
+}
+
+/// The address of an output, until the next run.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_output(what: u32) -> *const u8 {
+    OUTPUTS.with_borrow(|outputs| outputs.get(what as usize).map_or(std::ptr::null(), |each| each.as_ptr()))
+}
+
+/// The length of an output.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_output_bytes(what: u32) -> usize {
+    OUTPUTS.with_borrow(|outputs| outputs.get(what as usize).map_or(0, Vec::len))
+}
