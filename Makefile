@@ -13,6 +13,7 @@
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
+#   make engine     build the core as a WebAssembly module and compare all goldens' hashes in Node with the native ones
 #   make lock       renew requirements.lock, and that of the site
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
@@ -41,7 +42,7 @@ SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: engine build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -111,6 +112,11 @@ docs: build
 # What it builds is committed: python/manetlab/replay/assets/page.html.
 viewer:
 	cd viewer && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
+
+engine: build
+	rustup target add wasm32-unknown-unknown
+	cargo build --locked --profile engine --target wasm32-unknown-unknown -p manetlab-wasm
+	$(BIN)/python -m tests.engine target/wasm32-unknown-unknown/engine/manetlab_wasm.wasm
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -1,9 +1,10 @@
 //! What the module's host calls.
 //!
 //! 1. `manetlab_input(bytes)` makes room for a request and says where it is in the module's memory.
-//! 2. The host writes the request there, as UTF-8, and calls `manetlab_run()`: 1 if it was carried out, 0 if not.
-//! 3. `manetlab_output(what)` and `manetlab_output_bytes(what)` say where the answer is: `TEXT` is the result,
-//!    or in words why there is none; `RECORDING` is the recording.
+//! 2. The host writes the request there, as UTF-8, and calls `manetlab_run()`: 1 if it was carried out, 0 if
+//!    not.
+//! 3. `manetlab_output(what)` and `manetlab_output_bytes(what)` say where the answer is: `TEXT` is the
+//!    result, or in words why there is none; `RECORDING` is the recording.
 //!
 //! A panic traps, after which the text holds its message and the module should be made anew. While a recorded
 //! run goes on, the module calls the host's `manetlab.progress(part)`.

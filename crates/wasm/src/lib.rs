@@ -1,7 +1,8 @@
 //! The simulator as a WebAssembly module, for pages and for Node.
 //!
 //! A [`run`] takes a request as JSON text and gives the result as JSON text and the recording as bytes, which
-//! are those of a file. [`exports`] is how the module's host reaches it. The host's half is in `tests/engine.mjs`.
+//! are those of a file. [`exports`] is how the module's host reaches it. The host's half is in
+//! `tests/engine.mjs`.
 
 mod changes;
 pub mod exports;
