@@ -13,7 +13,7 @@
 #   make golden     renew the golden results
 #   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
-#   make engine     build the core as a WebAssembly module and compare all goldens' hashes in Node with the native ones
+#   make engine     build the core as a WebAssembly module, and test it in Node and Chromium beside the native one
 #   make lock       renew requirements.lock, and that of the site
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
@@ -74,6 +74,7 @@ demo: build
 test: build
 	tests/install_chromium.sh
 	tests/install_tshark.sh
+	packaging/engine.sh
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest
 
@@ -114,9 +115,9 @@ viewer:
 	cd viewer && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
 engine: build
-	rustup target add wasm32-unknown-unknown
-	cargo build --locked --profile engine --target wasm32-unknown-unknown -p manetlab-wasm
-	$(BIN)/python -m tests.engine target/wasm32-unknown-unknown/engine/manetlab_wasm.wasm
+	tests/install_chromium.sh
+	packaging/engine.sh
+	$(BIN)/pytest -rs tests/test_engine.py
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -1,44 +1,73 @@
-"""The goldens in the engine of WebAssembly: are their result hashes the native ones (``make engine``)?
+"""The engine of live pages in Node and in Chromium, for tests and benches."""
 
-``python -m tests.engine ENGINE.wasm`` needs Node. It ends with 1 if a hash differs.
-"""
+from __future__ import annotations
 
+import base64
 import json
 import subprocess
-import sys
 import tempfile
+from collections.abc import Iterable
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from manetlab import Scenario
-from tests.golden import SCENARIOS, expected_file
+import pytest
+from selenium.webdriver import Chrome
 
-HOST = Path(__file__).with_name("engine.mjs")
+from manetlab.resolving import Resolved
+from tests.browsers import chromium
+
+HOST = Path(__file__).with_name("engine_host.mjs")
+ENGINE = Path(str(resources.files("manetlab.replay"))) / "assets" / "engine.wasm"
+"""Where ``packaging/engine.sh`` puts it."""
+FAR_S = 300
+"""How long one request may take at most in a browser, in s."""
+
+needs_engine = pytest.mark.skipif(
+    not ENGINE.exists(), reason="skipped: target wasm32-unknown-unknown not installed (packaging/engine.sh)"
+)
 
 
-def request(scenario: Path) -> str:
+def request(resolved: Resolved, record: bool = False) -> str:
     """What the engine is asked: the scenario as the native core gets it, and its movement."""
-    resolved = Scenario.load(scenario).resolve()
-    return f'{{"scenario":{resolved.core_json()},"movement":{json.dumps(resolved.movement.to_ns2())}}}'
+    movement, recorded = json.dumps(resolved.movement.to_ns2()), json.dumps(record)
+    return f'{{"scenario":{resolved.core_json()},"movement":{movement},"record":{recorded}}}'
 
 
-def differences(engine: Path) -> list[str]:
-    """A line for each golden whose hash is another one in the engine."""
+def in_node(requests: Iterable[str]) -> list[dict[str, Any]]:
+    """The answers: ``hash`` or ``refused``, and ``ms``."""
     with tempfile.TemporaryDirectory() as folder:
-        requests = [Path(folder, scenario.stem) for scenario in SCENARIOS]
-        for scenario, file in zip(SCENARIOS, requests, strict=True):
-            file.write_text(request(scenario), encoding="utf-8")
-        command = ["node", str(HOST), str(engine), *map(str, requests)]
+        files = []
+        for number, text in enumerate(requests):
+            files.append(Path(folder, f"{number}.json"))
+            files[-1].write_text(text, encoding="utf-8")
+        command = ["node", str(HOST), str(ENGINE), *map(str, files)]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    answers = [json.loads(line) for line in printed.splitlines()]
-    kept = [json.loads(expected_file(scenario).read_text())["result_hash"] for scenario in SCENARIOS]
-    return [
-        f"{answer['name']}: {answer.get('hash', answer.get('refused'))}, natively {wanted}"
-        for answer, wanted in zip(answers, kept, strict=True)
-        if answer.get("hash") != wanted
-    ]
+    return [json.loads(line) for line in printed.splitlines()]
 
 
-if __name__ == "__main__":
-    found = differences(Path(sys.argv[1]))
-    print("\n".join(found) or f"{len(SCENARIOS)} goldens have their native hashes")
-    sys.exit(bool(found))
+def in_chromium(requests: Iterable[str]) -> list[dict[str, Any]]:
+    """The same in a page."""
+    answered = HOST.read_text(encoding="utf-8").partition("// The program.")[0]
+    module = base64.b64encode(ENGINE.read_bytes()).decode("ascii")
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        page = Path(folder, "engine.html")
+        page.write_text(
+            f"<!doctype html><script>{answered}\nconst bytes = Uint8Array.from(atob('{module}'), "
+            "(each) => each.charCodeAt(0));</script>",
+            encoding="utf-8",
+        )
+        browser.get(page.as_uri())
+        browser.set_script_timeout(FAR_S)
+        return [_asked(browser, each) for each in requests]
+
+
+def _asked(browser: Chrome, text: str) -> dict[str, Any]:
+    """One answer; what went wrong is an answer too."""
+    answer: dict[str, Any] = browser.execute_async_script(
+        "const [text, done] = arguments;"
+        "WebAssembly.compile(bytes).then((compiled) => answered(compiled, text))"
+        ".then(done, (error) => done({refused: String(error)}));",
+        text,
+    )
+    return answer
