@@ -42,7 +42,7 @@ SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: engine build test lint fmt demo bench validate reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: engine build test lint fmt demo bench validate reproduce reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -94,6 +94,13 @@ validate: build
 	@mkdir -p out
 	$(BIN)/python -m validation --markdown out/validation.md --page docs/validation.md
 
+# Everything at the papers' own size; the same command continues. PRIORITY=1: only the headlines.
+reproduce: build
+	$(BIN)/manetlab papers plan all --full $(if $(PRIORITY),--priority $(PRIORITY))
+	$(BIN)/manetlab papers reproduce all --full --keep $(if $(PRIORITY),--priority $(PRIORITY))
+	$(BIN)/manetlab papers verdicts --markdown docs/papers.md
+
+# Fewer and shorter runs: a check of the machinery, whose verdicts are labelled as quick.
 reproduce-quick: build
 	$(BIN)/manetlab papers reproduce all --quick --keep
 	$(BIN)/manetlab papers verdicts --markdown docs/papers.md

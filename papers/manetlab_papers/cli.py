@@ -41,6 +41,13 @@ KEPT = click.option(
 )
 
 
+PRIORITY = click.option(
+    "--priority",
+    type=click.IntRange(1, 3),
+    help="Only experiments of this priority or a higher one: 1 headlines, 2 core, 3 minor.",
+)
+
+
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
     """Reproduce experiments of five papers and judge their claims."""
@@ -102,6 +109,7 @@ def show(name: str) -> None:
 @KEPT
 @click.option("--keep", is_flag=True, help="Keep the results of the runs for good, in the folder --kept.")
 @click.option("--fresh", is_flag=True, help="Make all runs, also those whose results are kept.")
+@PRIORITY
 @options.JOBS
 def reproduce(
     names: tuple[str, ...],
@@ -112,23 +120,30 @@ def reproduce(
     kept_in: Path | None,
     keep: bool,
     fresh: bool,
+    priority: int | None,
     jobs: int | None,
 ) -> None:
-    """Run experiments, print what came out beside the paper, and judge the claims."""
+    """Run experiments, print what came out beside the paper, and judge the claims.
+
+    The more important are run first, and of these the cheapest; `plan` shows the order and what it costs.
+    """
     from manetlab.files import write_text
     from manetlab.tables import stdout_console
     from manetlab_papers import ledger, record
     from manetlab_papers import page as pages
     from manetlab_papers.campaigns import Scale
+    from manetlab_papers.order import planned
     from manetlab_papers.reproduce import Reproduction, chosen
     from manetlab_papers.tables import tables_of
 
     _check_page(markdown, out)
     _check_page(page, out)
     loaded, console = ledger.load(), stdout_console()
-    wanted = chosen(loaded, names)
     scale = Scale(full=full)
     keeping = _keeping(kept_in, keep, fresh)
+    asked = chosen(loaded, names, priority)
+    folder = None if keeping is None else keeping.folder
+    wanted = [step.experiment for step in planned(loaded, asked, scale, folder)]
     try:
         with _Bar() as bar:
             reproduction = Reproduction(loaded, scale, out, jobs, bar.tell, keeping)
@@ -147,6 +162,37 @@ def reproduce(
         command = f"manetlab papers reproduce {' '.join(names)} --{scale.name} --page …"
         write_text(page, pages.page(loaded, command, shown, reproduction.costs))
     _report(out, markdown)
+
+
+@app.command()
+@click.argument("names", nargs=-1, metavar="[ID]…")
+@click.option("--full/--quick", default=False, help="As many runs as the paper, or fewer.")
+@KEPT
+@PRIORITY
+def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int | None) -> None:
+    """Show what is left to run of experiments, in the order in which they are run, and what it costs.
+
+    Without ID all experiments are looked at. The processor time follows from runs that are kept.
+    """
+    from manetlab.tables import Table, stdout_console
+    from manetlab_papers import ledger
+    from manetlab_papers.campaigns import Scale
+    from manetlab_papers.order import planned
+    from manetlab_papers.reproduce import chosen, kept_folder
+
+    loaded, folder = ledger.load(), kept_in or kept_folder()
+    steps = planned(loaded, chosen(loaded, names or ["all"], priority), Scale(full=full), folder)
+    left = [each for each in steps if each.cost.runs]
+    columns = ("experiment", "priority", "runs", "processor time, min")
+    table = Table(f"Left to run, {'full size' if full else 'quick'}", columns, text_columns=1)
+    for each in left:
+        minutes = each.cost.cpu_time_s / 60
+        table.add(each.experiment.id, str(each.experiment.priority), str(each.cost.runs), f"{minutes:.1f}")
+    runs, hours = sum(each.cost.runs for each in left), sum(each.cost.cpu_time_s for each in left) / 3600
+    table.notes.append(f"{runs} runs, about {hours:.1f} hours of processor time.")
+    table.notes.append("An experiment is listed with what those above it do not run for it.")
+    table.notes.append(f"{len(steps) - len(left)} of {len(steps)} experiments need no more runs.")
+    table.print(stdout_console())
 
 
 @app.command()

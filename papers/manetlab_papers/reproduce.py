@@ -54,12 +54,13 @@ def judged_from(
     return found, list(lacking.values())
 
 
-def chosen(ledger: Ledger, names: Iterable[str]) -> list[Experiment]:
+def chosen(ledger: Ledger, names: Iterable[str], priority: int | None = None) -> list[Experiment]:
     """The experiments that names stand for, each once, in the ledger's order.
 
     Args:
         ledger: The ledger.
         names: Ids, with or without the paper's key; a paper's key for all of its; ``all``.
+        priority: The last priority that counts of what ``all`` and a paper's key stand for; any if not given.
 
     Raises:
         InputError: A name is unknown, or its experiment cannot be run yet.
@@ -67,12 +68,16 @@ def chosen(ledger: Ledger, names: Iterable[str]) -> list[Experiment]:
     known = ledger.runnable
     wanted: set[str] = set()
     hint = "`manetlab papers list` marks those that can"
+
+    def enough(key: str) -> bool:
+        return priority is None or known[key].priority <= priority
+
     for name in names:
         if name == "all":
-            wanted |= set(known)
+            wanted |= {key for key in known if enough(key)}
         elif name in ledger.papers:
-            found = {key for key in known if key.startswith(f"{name}/")}
-            if not found:
+            found = {key for key in known if key.startswith(f"{name}/") and enough(key)}
+            if not found and priority is None:
                 what = "no experiment of this paper can be run yet"
                 raise InputError(what, "command line", name, "another paper", hint)
             wanted |= found

@@ -1,0 +1,135 @@
+"""In which order experiments are run, and what that costs: the important first, of these the cheapest.
+
+Experiments share campaigns. An experiment costs what the campaigns cost that none before it has run, from the
+processor time of kept runs; where only runs of another length are kept, time grows with what is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manetlab_papers.campaigns import Scale, needed
+from manetlab_papers.kept import path_of, read
+from manetlab_papers.ledger import Experiment, Ledger
+from manetlab_papers.special import load_all
+
+if TYPE_CHECKING:
+    from manetlab.campaign import Campaign
+    from manetlab.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a campaign costs that is not kept at this scale.
+
+    Attributes:
+        runs: Its runs; 0 if it is kept.
+        cpu_time_s: Their processor time, in s, as far as kept runs tell.
+    """
+
+    runs: int
+    cpu_time_s: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """An experiment in its place.
+
+    Attributes:
+        experiment: The experiment.
+        cost: What it costs after those before it.
+    """
+
+    experiment: Experiment
+    cost: Cost
+
+
+def planned(
+    ledger: Ledger, experiments: Sequence[Experiment], scale: Scale, folder: Path | None
+) -> list[Step]:
+    """The experiments in the order in which they are best run.
+
+    Args:
+        ledger: The ledger.
+        experiments: The experiments.
+        scale: How much is run.
+        folder: The folder of kept results; nothing is known of costs without it.
+
+    Raises:
+        InputError: Results that are kept cannot be read.
+    """
+    load_all()
+    others = _campaigns(ledger, experiments, Scale(full=not scale.full))
+    costs = _costs(_campaigns(ledger, experiments, scale), others, scale, folder)
+    names = {each.id: {part.campaign.name for part in needed(ledger, each, scale)} for each in experiments}
+    left, ran, steps = list(experiments), set[str](), list[Step]()
+    while left:
+        added = {each.id: _sum(costs[name] for name in names[each.id] - ran) for each in left}
+        best = min(left, key=lambda each: (each.priority, added[each.id].cpu_time_s, added[each.id].runs))
+        left.remove(best)
+        ran |= names[best.id]
+        steps.append(Step(best, added[best.id]))
+    return steps
+
+
+def _campaigns(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> dict[str, Campaign]:
+    """The campaigns of experiments by their names."""
+    of = (part for each in experiments for part in needed(ledger, each, scale))
+    return {part.campaign.name: part.campaign for part in of}
+
+
+def _sum(costs: Iterable[Cost]) -> Cost:
+    listed = list(costs)
+    return Cost(sum(each.runs for each in listed), sum(each.cpu_time_s for each in listed))
+
+
+def _costs(
+    wanted: Mapping[str, Campaign], others: Mapping[str, Campaign], scale: Scale, folder: Path | None
+) -> dict[str, Cost]:
+    """What each campaign costs.
+
+    Args:
+        wanted: The campaigns.
+        others: Those of the other scale, of which runs may be kept.
+        scale: The campaigns' scale.
+        folder: The folder of kept results.
+    """
+    kept = {name: _kept(folder, scale, name) for name in wanted}
+    instead = {name: _kept(folder, Scale(full=not scale.full), name) for name in others}
+    speeds = {}
+    for name in wanted:
+        for campaigns, found in ((wanted, kept), (others, instead)):
+            if found.get(name):
+                speeds[name] = _mean(found[name]) / _mean(
+                    [each.duration_s for each in _scenarios(campaigns[name])]
+                )
+                break
+    # One of which nothing is kept is taken to be as fast as the others.
+    usual = _mean(list(speeds.values())) if speeds else 0.0
+    costs = {}
+    for name, campaign in wanted.items():
+        runs = len(campaign.points) * campaign.replications
+        if len(kept[name]) >= runs:
+            costs[name] = Cost(0, 0.0)
+        else:
+            simulated_s = campaign.replications * sum(each.duration_s for each in _scenarios(campaign))
+            costs[name] = Cost(runs, speeds.get(name, usual) * simulated_s)
+    return costs
+
+
+def _scenarios(campaign: Campaign) -> list[Scenario]:
+    """The first scenario of each point."""
+    return [each.scenario(0) for each in campaign.points]
+
+
+def _kept(folder: Path | None, scale: Scale, name: str) -> list[float]:
+    """The processor time of each kept run of a campaign, in s."""
+    found = None if folder is None else read(path_of(folder, scale.name, name))
+    return [] if found is None else [float(each) for each in found.columns["cpu_time_s"]]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

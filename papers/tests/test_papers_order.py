@@ -1,0 +1,42 @@
+"""Experiments are run in order of importance and cost, and what is kept costs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from manetlab_papers import ledger
+from manetlab_papers.campaigns import Scale
+from manetlab_papers.order import planned
+from manetlab_papers.reproduce import Keeping, Reproduction, chosen
+
+LEDGER = ledger.load()
+SMALL = Scale(replications=2, duration_share=0.05)
+
+
+def test_the_important_come_first_and_of_these_the_cheapest() -> None:
+    names = ["fig-4.6", "fig-4.4", "table-4.2", "fig-6.7", "fig-6.2"]
+    # Nothing is known of times here, so fewer runs count as cheaper. Two of these share all their runs.
+    steps = planned(LEDGER, chosen(LEDGER, names), Scale(full=True), None)
+    made = [(each.experiment.id.partition("/")[2], each.experiment.priority) for each in steps]
+    assert made == [("fig-6.2", 1), ("fig-4.4", 1), ("table-4.2", 1), ("fig-6.7", 1), ("fig-4.6", 2)]
+    assert [each.cost.runs == 0 for each in steps] == [False, False, True, False, False]
+
+
+def test_what_is_kept_costs_nothing_and_its_time_tells_what_more_would_cost(tmp_path: Path) -> None:
+    experiment = LEDGER.experiments["dyer2003/fig-8"]
+    before = planned(LEDGER, [experiment], SMALL, tmp_path)
+    assert before[0].cost.runs > 0
+    assert before[0].cost.cpu_time_s == 0.0
+    Reproduction(LEDGER, SMALL, tmp_path / "out", keeping=Keeping(tmp_path, renewed=True)).make(experiment)
+    assert planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost.runs == 0
+    full = planned(LEDGER, [experiment], Scale(full=True), tmp_path)[0].cost
+    assert full.runs > before[0].cost.runs
+    assert full.cpu_time_s > 0.0
+
+
+def test_a_priority_narrows_papers_and_all_but_not_what_is_named() -> None:
+    first = chosen(LEDGER, ["all"], 1)
+    assert first
+    assert {each.priority for each in first} == {1}
+    minor = next(each for each in LEDGER.runnable.values() if each.priority == 3)
+    assert chosen(LEDGER, [minor.id], 1) == [minor]
