@@ -40,6 +40,7 @@ QUOTING = {
     "papers.md",
     "papers-changes.md",
     "papers-full.md",
+    "papers-causes.md",
     "papers-choi.md",
     "papers-osipov.md",
     "papers-how-to.md",

@@ -270,6 +270,40 @@ def confirm(
 
 
 @app.command()
+@click.argument("names", nargs=-1, metavar="[ID]…")
+@click.option("--markdown", type=options.PATH, help="Write the page of all causes here, in Markdown.")
+def causes(names: tuple[str, ...], markdown: Path | None) -> None:
+    """Say why claims differ from what is printed.
+
+    ID is a cause or a claim. Without ID all causes are listed.
+    """
+    from manetlab.files import write_text
+    from manetlab.parameters import unknown
+    from manetlab.tables import Table, stdout_console
+    from manetlab_papers import causes as data
+    from manetlab_papers import ledger
+
+    loaded, known, console = ledger.load(), data.load(), stdout_console()
+    if markdown is not None:
+        write_text(markdown, data.page(loaded, known))
+    by_id = {each.id: each for each in known}
+    for name in names:
+        if name not in by_id and name not in loaded.claims:
+            raise unknown("cause or claim", name, [*by_id, *loaded.claims], "ID")
+        found = [by_id[name]] if name in by_id else data.of_claim(known, name)
+        for each in found:
+            console.print(f"{each.title} ({each.id}, {each.because})", markup=False, style="bold")
+            console.print(f"Claims: {', '.join(each.claims)}.\n\n{each.text}\n", markup=False)
+        if not found:
+            console.print(f"No cause is given for {name}.", markup=False)
+    if not names:
+        table = Table("Why verdicts differ", ("cause", "kind", "claims", "summary"), text_columns=4)
+        for each in known:
+            table.add(each.id, each.because, ", ".join(each.claims), each.summary)
+        table.print(console)
+
+
+@app.command()
 @OUT
 @MARKDOWN
 def status(out: Path, markdown: Path | None) -> None:

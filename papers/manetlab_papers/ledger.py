@@ -20,7 +20,9 @@ from manetlab.errors import InputError, shown
 
 KINDS = ("value", "change", "ordering", "trend", "bound")
 FOLDER = Path(__file__).parent / "data"
-SHARED, FRAGMENTS = "ledger.toml", "fragments.toml"
+SHARED, FRAGMENTS, CAUSES = "ledger.toml", "fragments.toml", "causes.toml"
+NO_PARTS = (SHARED, FRAGMENTS, CAUSES)
+"""Files that are not a part of a paper."""
 
 Numbers = tuple[float, ...]
 Data = Mapping[str, Any]
@@ -251,15 +253,15 @@ def read(folder: Path) -> Ledger:
     Raises:
         InputError: A file cannot be read, a key is missing, or two entries do not agree.
     """
-    shared, fragments = _table(folder / SHARED), _table(folder / FRAGMENTS)
-    parts = [_table(path) for path in sorted(folder.glob("*.toml")) if path.name not in (SHARED, FRAGMENTS)]
+    shared, fragments = load_table(folder / SHARED), load_table(folder / FRAGMENTS)
+    parts = [load_table(path) for path in sorted(folder.glob("*.toml")) if path.name not in NO_PARTS]
 
     def all_of(key: str) -> Iterator[Any]:
         return (entry for part in parts for entry in part.get(key, []))
 
     quantities: dict[str, Data] = {}
     for part in (fragments, *parts):
-        _require(
+        require(
             not quantities.keys() & part.get("quantity", {}).keys(), "quantity", "twice", "names of their own"
         )
         quantities |= part.get("quantity", {})
@@ -288,34 +290,39 @@ def _check_experiments(ledger: Ledger) -> None:
             drawn.setdefault(experiment, []).append(claim.id)
     for each in ledger.experiments.values():
         for name in each.unstated:
-            _require(name in ledger.assumptions, f"{each.id}: unstated", name, "an [assumption.…]")
+            require(name in ledger.assumptions, f"{each.id}: unstated", name, "an [assumption.…]")
         same = sorted(each.claims) == sorted(drawn.get(each.id, []))
         wanted = f"the claims that name it, {sorted(drawn.get(each.id, []))}"
-        _require(same, f"{each.id}: claims", list(each.claims), wanted)
+        require(same, f"{each.id}: claims", list(each.claims), wanted)
         for run in each.runs or ():
             name = run if isinstance(run, str) else run["campaign"]
-            _require(name in ledger.campaigns, f"{each.id}: runs", name, "the name of a [[campaign]]")
+            require(name in ledger.campaigns, f"{each.id}: runs", name, "the name of a [[campaign]]")
 
 
 def _check_claims(ledger: Ledger) -> None:
     for claim in ledger.claims.values():
         for experiment in (claim.experiment, *claim.also):
-            _require(experiment in ledger.experiments, claim.id, experiment, "an experiment's id")
-        _require(claim.kind in KINDS, f"{claim.id}: kind", claim.kind, f"one of {KINDS}")
+            require(experiment in ledger.experiments, claim.id, experiment, "an experiment's id")
+        require(claim.kind in KINDS, f"{claim.id}: kind", claim.kind, f"one of {KINDS}")
         if claim.at:
             for name, numbers in (("value", claim.value), ("lo", claim.lo), ("hi", claim.hi)):
                 fits = len(numbers) in (0, 1, len(claim.at))
-                _require(fits, f"{claim.id}: {name}", len(numbers), f"{len(claim.at)} numbers, as `at`")
+                require(fits, f"{claim.id}: {name}", len(numbers), f"{len(claim.at)} numbers, as `at`")
         if claim.lo and claim.hi:
             lengths = (len(claim.lo), len(claim.hi))
-            _require(lengths[0] == lengths[1], f"{claim.id}: lo and hi", lengths, "equally many")
+            require(lengths[0] == lengths[1], f"{claim.id}: lo and hi", lengths, "equally many")
             ordered = all(low <= high for low, high in zip(claim.lo, claim.hi, strict=True))
-            _require(ordered, f"{claim.id}: lo", claim.lo, f"at most hi, {claim.hi}")
+            require(ordered, f"{claim.id}: lo", claim.lo, f"at most hi, {claim.hi}")
         if claim.kind == "ordering":
-            _require(bool(claim.order or claim.lo), f"{claim.id}: order", "nothing", "the order")
+            require(bool(claim.order or claim.lo), f"{claim.id}: order", "nothing", "the order")
 
 
-def _require(holds: bool, place: str, found: object, wanted: str) -> None:
+def require(holds: bool, place: str, found: object, wanted: str) -> None:
+    """Refuses data that do not hold together.
+
+    Raises:
+        InputError: It does not hold.
+    """
     if not holds:
         raise InputError(
             "the ledger does not hold together",
@@ -326,7 +333,12 @@ def _require(holds: bool, place: str, found: object, wanted: str) -> None:
         )
 
 
-def _table(path: Path) -> dict[str, Any]:
+def load_table(path: Path) -> dict[str, Any]:
+    """A file of data as it stands.
+
+    Raises:
+        InputError: It cannot be read.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -338,7 +350,7 @@ def _by(key: str, entries: Iterable[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for entry in entries:
         name = getattr(entry, key)
-        _require(name not in found, key, name, "an id of its own")
+        require(name not in found, key, name, "an id of its own")
         found[name] = entry
     return found
 
@@ -384,7 +396,7 @@ def _numbers(value: object) -> Numbers:
             return tuple(map(float, value))
         case int() | float():
             return (float(value),)
-    _require(False, "claim", value, "numbers")
+    require(False, "claim", value, "numbers")
     return ()
 
 

@@ -1,0 +1,118 @@
+"""Why verdicts differ from what is printed: causes with their numbers, as data, and the page made from them.
+
+`data/causes.toml` has one entry a cause. A claim may have several, and a cause may explain claims that are
+contradicted, open, or reproduced only just.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from manetlab_papers.ledger import CAUSES, FOLDER, Ledger, load_table, require
+from manetlab_papers.outcomes import Outcome
+from manetlab_papers.record import Entry, best
+
+BECAUSE: Mapping[str, str] = {
+    "set-up": "The paper leaves it open or says otherwise, and another choice decides it",
+    "simulator": "What the paper's simulator did",
+    "paper": "What the paper says cannot all be so",
+    "size": "Fewer or shorter runs than the paper's",
+    "open": "Not known; what was ruled out is said",
+}
+"""What kinds of causes there are, by the word that data use."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A reason why claims differ from what is printed.
+
+    Attributes:
+        id: Its name, which is also its anchor on the page.
+        title: What is different.
+        because: Which kind of cause it is, a word of `BECAUSE`.
+        summary: What was found, in a sentence or two with the numbers that decide it.
+        claims: The claims that it explains.
+        text: All of it, in Markdown, with the deciding runs and their tables.
+    """
+
+    id: str
+    title: str
+    because: str
+    summary: str
+    claims: tuple[str, ...]
+    text: str
+
+
+@cache
+def load() -> tuple[Cause, ...]:
+    """The causes that come with the package, in the order of the page."""
+    return read(FOLDER / CAUSES)
+
+
+def read(path: Path) -> tuple[Cause, ...]:
+    """Reads causes.
+
+    Raises:
+        InputError: The file cannot be read, or an entry lacks a key or has one too many.
+    """
+    return tuple(_cause(entry) for entry in load_table(path).get("cause", []))
+
+
+def _cause(entry: Mapping[str, Any]) -> Cause:
+    known = ("id", "title", "because", "summary", "claims", "text")
+    require(sorted(entry) == sorted(known), entry.get("id", "cause"), sorted(entry), f"the keys {known}")
+    require(
+        entry["because"] in BECAUSE, f"{entry['id']}: because", entry["because"], f"one of {list(BECAUSE)}"
+    )
+    return Cause(**{**entry, "claims": tuple(entry["claims"]), "text": entry["text"].strip()})
+
+
+def check(ledger: Ledger, causes: Sequence[Cause]) -> None:
+    """Checks that causes name claims of the ledger, each once, and have names of their own.
+
+    Raises:
+        InputError: One does not.
+    """
+    names = [each.id for each in causes]
+    for cause in causes:
+        require(names.count(cause.id) == 1, "cause", cause.id, "an id of its own")
+        require(bool(cause.claims), f"{cause.id}: claims", "nothing", "the claims that it explains")
+        for claim in cause.claims:
+            known = claim in ledger.claims and cause.claims.count(claim) == 1
+            require(known, f"{cause.id}: claims", claim, "a claim's number, once")
+
+
+def of_claim(causes: Iterable[Cause], claim: str) -> list[Cause]:
+    """The causes that explain a claim."""
+    return [each for each in causes if claim in each.claims]
+
+
+def without_cause(causes: Sequence[Cause], kept: Iterable[Entry]) -> list[str]:
+    """The contradicted claims that no cause explains."""
+    contradicted = [each for each in best(kept).values() if each.outcome == str(Outcome.CONTRADICTED)]
+    return sorted(each.claim for each in contradicted if not of_claim(causes, each.claim))
+
+
+def page(ledger: Ledger, causes: Sequence[Cause]) -> str:
+    """The page of documentation: all causes, with the claims that each explains."""
+    lines = [
+        "# Why verdicts differ",
+        "",
+        "This page is made by `manetlab papers causes --markdown …`; do not edit it.",
+        "[The claims](papers.md) have the verdicts; [the guide](papers-how-to.md) says how to read them.",
+        "",
+        *(f"- *{word}*: {text}." for word, text in BECAUSE.items()),
+        "",
+        "| cause | kind | claims |",
+        "|---|---|---|",
+        *(f"| [{each.title}](#{each.id}) | {each.because} | {', '.join(each.claims)} |" for each in causes),
+    ]
+    for each in causes:
+        lines += ["", f'<a id="{each.id}"></a>', "", f"## {each.title}", "", each.summary, ""]
+        lines += [f"- {claim}: {ledger.claims[claim].statement}" for claim in each.claims]
+        lines += ["", each.text]
+    return "\n".join(lines) + "\n"

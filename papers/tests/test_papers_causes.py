@@ -1,0 +1,73 @@
+"""Causes of differences: they name claims that there are, and no contradicted claim is without one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from manetlab.errors import InputError
+from manetlab_papers import causes, ledger, record
+from manetlab_papers.cli import app
+from manetlab_papers.reproduce import chosen, judged_from
+
+ROOT = Path(__file__).resolve().parents[2]
+LEDGER, CAUSES = ledger.load(), causes.load()
+
+
+def test_every_claim_that_the_kept_runs_contradict_has_a_cause() -> None:
+    entries, lacking = judged_from(LEDGER, ROOT / "papers" / "kept", chosen(LEDGER, ["all"]))
+    assert not lacking
+    assert causes.without_cause(CAUSES, entries) == []
+
+
+def test_a_contradicted_claim_without_a_cause_is_named() -> None:
+    kept = [
+        record.Entry(claim, outcome, "", "", "", "", "quick", "", "")
+        for claim, outcome in (("D3-05", "contradicted"), ("D1-02", "contradicted"), ("D1-03", "reproduced"))
+    ]
+    assert causes.without_cause(CAUSES, kept) == ["D1-02"]
+
+
+def test_causes_name_claims_that_there_are() -> None:
+    causes.check(LEDGER, CAUSES)
+    first = CAUSES[0]
+    for wrong, found in (
+        (replace(first, claims=("D9-99",)), "D9-99"),
+        (replace(first, claims=("D1-01", "D1-01")), "D1-01"),
+        (replace(first, claims=()), "nothing"),
+    ):
+        with pytest.raises(InputError, match="hold together") as error:
+            causes.check(LEDGER, [wrong])
+        assert found in str(error.value)
+    with pytest.raises(InputError, match="hold together"):
+        causes.check(LEDGER, [first, first])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('because = "open"', 'because = "fate"'), ("summary = ", "resume = "), ("claims = ", "# ")],
+)
+def test_an_entry_that_is_not_whole_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    text = (ledger.FOLDER / ledger.CAUSES).read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / ledger.CAUSES
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match="hold together"):
+        causes.read(path)
+
+
+def test_the_page_is_made_from_the_data() -> None:
+    page = (ROOT / "docs" / "papers-causes.md").read_text(encoding="utf-8")
+    assert page == causes.page(LEDGER, CAUSES), (
+        "run `manetlab papers causes --markdown docs/papers-causes.md`"
+    )
+
+
+def test_the_causes_of_a_claim_are_printed() -> None:
+    shown = CliRunner().invoke(app, ["causes", "D3-05"]).output
+    assert "dsdv" in shown
+    assert "D3-29" in shown
+    assert "No cause is given for D1-02" in CliRunner().invoke(app, ["causes", "D1-02"]).output
