@@ -6,6 +6,7 @@ contradicted, open, or reproduced only just.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +32,7 @@ class Cause:
     """A reason why claims differ from what is printed.
 
     Attributes:
-        id: Its name, which is also its anchor on the page.
+        id: Its name.
         title: What is different.
         because: Which kind of cause it is, a word of `BECAUSE`.
         summary: What was found, in a sentence or two with the numbers that decide it.
@@ -45,6 +46,11 @@ class Cause:
     summary: str
     claims: tuple[str, ...]
     text: str
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading on the page."""
+        return re.sub(r"[^\w\- ]", "", self.title.lower()).replace(" ", "-")
 
 
 @cache
@@ -109,10 +115,13 @@ def page(ledger: Ledger, causes: Sequence[Cause]) -> str:
         "",
         "| cause | kind | claims |",
         "|---|---|---|",
-        *(f"| [{each.title}](#{each.id}) | {each.because} | {', '.join(each.claims)} |" for each in causes),
+        *(
+            f"| [{each.title}](#{each.anchor}) | {each.because} | {', '.join(each.claims)} |"
+            for each in causes
+        ),
     ]
     for each in causes:
-        lines += ["", f'<a id="{each.id}"></a>', "", f"## {each.title}", "", each.summary, ""]
+        lines += ["", f"## {each.title}", "", each.summary, ""]
         lines += [f"- {claim}: {ledger.claims[claim].statement}" for claim in each.claims]
         lines += ["", each.text]
     return "\n".join(lines) + "\n"
