@@ -8,7 +8,7 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from benches import growth, ns3, precision, python_routing, recording, standard, startup, throughput
+from benches import growth, ns3, page, precision, python_routing, recording, standard, startup, throughput
 from benches.measuring import OUT, ROOT, available
 from manetlab import provenance
 from manetlab.files import write_text
@@ -24,7 +24,7 @@ def main() -> None:
     options.add_argument(
         "parts",
         nargs="*",
-        help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, "
+        help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
         "precision; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
@@ -45,6 +45,7 @@ def main() -> None:
         "moving": lambda: growth.moving(sizes, beside, asked.profile),
         "python": lambda: python_routing.table(asked.rounds),
         "recording": lambda: recording.table(asked.rounds),
+        "page": lambda: page.table(asked.rounds),
         "precision": precision.table,
     }
     if unknown := set(asked.parts) - set(parts):

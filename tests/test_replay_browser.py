@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from selenium.webdriver import ActionChains, Chrome
@@ -383,6 +384,24 @@ def test_without_webgl_it_draws_all_the_same(browser: Chrome, one: str) -> None:
     image = picture(browser)
     assert has_colour(image, *on_page(browser, 0, 1.008), LIGHT["data"])
     assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("moment", ["t=1.0005", "t=1.008&to=3&packet=7", "t=1.012&node=1", "t=1.015&to=3"])
+def test_both_renderers_draw_the_same(browser: Chrome, one: str, moment: str) -> None:
+    drawn = []
+    for how in ("", "&plain=1"):
+        show(browser, f"{one}#{moment}{how}")
+        left, top = ask(browser, "toPage", -60, 260)
+        right, bottom = ask(browser, "toPage", 660, -160)
+        drawn.append(np.asarray(picture(browser).crop((left, top, right, bottom)), dtype=int))
+    for first, second in (drawn, drawn[::-1]):
+        # What is not ground in one of them has, at most two pixels away, its like in the other.
+        is_mark = np.abs(first - first[5, 5]).max(axis=2) > 60
+        reach = range(-2, 3)
+        shifted = [np.roll(second, (dy, dx), axis=(0, 1)) for dy in reach for dx in reach]
+        unlike = np.min([np.abs(first - each).max(axis=2) for each in shifted], axis=0) > 60
+        assert is_mark.sum() > 500
+        assert (is_mark & unlike).sum() < 0.01 * is_mark.sum()
 
 
 def test_damage_is_told_and_not_drawn(browser: Chrome, tmp_path: Path) -> None:

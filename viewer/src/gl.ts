@@ -1,80 +1,68 @@
-// Draws a scene with WebGL2: marks, lines and rings, each in one call.
+// Draws a scene with WebGL2: lines and rings in one call, marks in another.
 
 import type { Camera } from "./camera";
+import { Edges } from "./edges";
 import type { Renderer } from "./renderer";
-import type { Batch, Scene } from "./scene";
+import { ARROW, CIRCLE, CROSS, DISC, type Scene, SQUARE } from "./scene";
 
-const HEAD = `#version 300 es
+const MARKS = `#version 300 es
 precision highp float;
 uniform vec4 clip;      // scale and offset of x, then of y: metres to clip space
-uniform vec2 viewport;  // in pixels of the style sheet
-vec2 place(vec2 p) { return vec2(p.x * clip.x + clip.y, p.y * clip.z + clip.w); }
-`;
-
-const MARKS = `${HEAD}
-in vec2 corner; in vec2 center; in vec3 look; in vec4 color;
-out vec2 at; flat out float size; flat out int shape; flat out float part; out vec4 tint;
+uniform float ratio;    // pixels of the canvas per pixel of the style sheet
+in vec2 center; in vec3 look; in vec4 color;
+flat out float reach; flat out float size; flat out int shape; flat out float part; out vec4 tint;
 void main() {
   size = look.x; shape = int(look.y + 0.5); part = look.z; tint = color;
-  at = corner * (size * 0.5 + 1.0);
-  vec2 turned = at;
-  if (shape == 4) { float c = cos(part), s = sin(part); turned = vec2(at.x * c - at.y * s, at.x * s + at.y * c); }
-  gl_Position = vec4(place(center) + 2.0 * turned / viewport, 0.0, 1.0);
+  // An arrow's corners lie outside of the circle that the others fill.
+  reach = size * (shape == ${ARROW} ? 1.25 : 1.0) + 2.0;
+  gl_PointSize = reach * ratio;
+  gl_Position = vec4(center.x * clip.x + clip.y, center.y * clip.z + clip.w, 0.0, 1.0);
 }`;
 
 const MARKS_PIXELS = `#version 300 es
 precision highp float;
-in vec2 at; flat in float size; flat in int shape; flat in float part; in vec4 tint;
+flat in float reach; flat in float size; flat in int shape; flat in float part; in vec4 tint;
 out vec4 pixel;
 float segment(vec2 p, vec2 a, vec2 b) {
   vec2 pa = p - a, ba = b - a;
   return length(pa - ba * clamp(dot(pa, ba) / dot(ba, ba), 0.0, 1.0));
 }
 void main() {
+  vec2 at = (gl_PointCoord - 0.5) * vec2(reach, -reach);
   float r = size * 0.5, d = 0.0;
-  if (shape == 0) d = length(at) - r;
-  else if (shape == 1) d = abs(length(at) - r + 0.9) - 0.9;
-  else if (shape == 2) { float k = r * 0.707; d = min(segment(at, vec2(-k), vec2(k)), segment(at, vec2(-k, k), vec2(k, -k))) - 1.3; }
-  else if (shape == 3) { vec2 q = abs(at) - r * 0.886; d = abs(max(q.x, q.y) + 0.8) - 0.8; }
-  else if (shape == 4) d = max(abs(at.y) * 0.894 + (at.x - r) * 0.447, -at.x - r * 0.8);
-  else { vec2 q = abs(at) - vec2(2.0, r); d = max(q.x, q.y); if (at.y > (2.0 * part - 1.0) * r && d < -0.8) d = 0.35; }
+  if (shape == ${DISC}) d = length(at) - r;
+  else if (shape == ${CIRCLE}) d = abs(length(at) - r + 0.9) - 0.9;
+  else if (shape == ${CROSS}) {
+    float k = r * 0.707;
+    d = min(segment(at, vec2(-k), vec2(k)), segment(at, vec2(-k, k), vec2(k, -k))) - 1.3;
+  } else if (shape == ${SQUARE}) {
+    vec2 q = abs(at) - r * 0.886;
+    d = abs(max(q.x, q.y) + 0.8) - 0.8;
+  } else if (shape == ${ARROW}) {
+    float c = cos(part), s = sin(part);
+    vec2 q = vec2(at.x * c + at.y * s, at.y * c - at.x * s);
+    d = max(abs(q.y) * 0.894 + (q.x - r) * 0.447, -q.x - r * 0.8);
+  } else {
+    vec2 q = abs(at) - vec2(2.0, r);
+    d = max(q.x, q.y);
+    if (at.y > (2.0 * part - 1.0) * r && d < -0.8) d = 0.35;
+  }
   float cover = clamp(0.5 - d, 0.0, 1.0);
   if (cover <= 0.0) discard;
   pixel = vec4(tint.rgb, 1.0) * tint.a * cover;
 }`;
 
-const LINES = `${HEAD}
-in vec2 corner; in vec4 ends; in vec2 look; in vec4 color;
+const EDGES = `#version 300 es
+precision highp float;
+uniform vec2 viewport;  // in pixels of the style sheet
+in vec2 place; in vec2 look; in vec4 color;
 out float side; flat out float half_width; out vec4 tint;
 void main() {
-  vec2 a = place(ends.xy) * viewport * 0.5, b = place(ends.zw) * viewport * 0.5;
-  vec2 along = b - a;
-  float length_px = max(length(along), 0.001);
-  along /= length_px;
-  float cut = min(look.y, length_px * 0.5);
-  vec2 across = vec2(-along.y, along.x);
-  half_width = look.x * 0.5;
-  side = corner.y * (half_width + 1.0);
-  vec2 p = mix(a + along * cut, b - along * cut, corner.x * 0.5 + 0.5) + across * side;
-  tint = color;
-  gl_Position = vec4(2.0 * p / viewport, 0.0, 1.0);
+  side = look.x; half_width = look.y; tint = color;
+  gl_Position = vec4(2.0 * place.x / viewport.x - 1.0, 1.0 - 2.0 * place.y / viewport.y, 0.0, 1.0);
 }`;
 
-const RINGS = `${HEAD}
-in vec2 corner; in vec3 circle; in float width; in vec4 color;
-out float side; flat out float half_width; out vec4 tint;
-void main() {
-  // Half the circle per corner.x in [-1, 1]; corner.y is the side of the line.
-  float angle = (corner.x + 1.0) * 3.14159265359;
-  vec2 direction = vec2(cos(angle), sin(angle));
-  half_width = width * 0.5;
-  side = corner.y * (half_width + 1.0);
-  vec2 p = place(circle.xy + circle.z * direction) + 2.0 * direction * side / viewport;
-  tint = color;
-  gl_Position = vec4(p, 0.0, 1.0);
-}`;
-
-const EDGE_PIXELS = `#version 300 es
+const EDGES_PIXELS = `#version 300 es
 precision highp float;
 in float side; flat in float half_width; in vec4 tint;
 out vec4 pixel;
@@ -83,66 +71,61 @@ void main() {
   pixel = vec4(tint.rgb, 1.0) * tint.a * cover;
 }`;
 
-const RING_SEGMENTS = 72;
-
 interface Attribute {
   name: string;
   floats: number;
 }
 
-/** One program and the buffer of its instances. */
+/** One program and the buffer of its vertices; the last word of each is its colour. */
 class Layer {
   private readonly program: WebGLProgram;
   private readonly array: WebGLVertexArrayObject;
   private readonly buffer: WebGLBuffer;
-  private readonly clip: WebGLUniformLocation | null;
-  private readonly viewport: WebGLUniformLocation | null;
+  private readonly words: number;
+  private readonly places: Record<string, WebGLUniformLocation | null>;
 
   constructor(
     private readonly gl: WebGL2RenderingContext,
     sources: [string, string],
-    private readonly corners: Float32Array<ArrayBuffer>,
     attributes: Attribute[],
+    uniforms: string[],
   ) {
     this.program = linked(gl, sources);
-    this.clip = gl.getUniformLocation(this.program, "clip");
-    this.viewport = gl.getUniformLocation(this.program, "viewport");
+    this.places = Object.fromEntries(uniforms.map((name) => [name, gl.getUniformLocation(this.program, name)]));
     this.array = gl.createVertexArray();
     gl.bindVertexArray(this.array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, corners, gl.STATIC_DRAW);
-    const corner = gl.getAttribLocation(this.program, "corner");
-    gl.enableVertexAttribArray(corner);
-    gl.vertexAttribPointer(corner, 2, gl.FLOAT, false, 0, 0);
     this.buffer = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
-    const stride = 4 * (attributes.reduce((sum, each) => sum + each.floats, 0) + 1);
+    this.words = attributes.reduce((sum, each) => sum + each.floats, 0) + 1;
     let offset = 0;
     for (const { name, floats } of attributes) {
-      this.attribute(name, floats, gl.FLOAT, stride, offset);
+      this.attribute(name, floats, gl.FLOAT, offset);
       offset += 4 * floats;
     }
-    this.attribute("color", 4, gl.UNSIGNED_BYTE, stride, offset);
+    this.attribute("color", 4, gl.UNSIGNED_BYTE, offset);
   }
 
-  private attribute(name: string, size: number, type: number, stride: number, offset: number): void {
+  private attribute(name: string, size: number, type: number, offset: number): void {
     const { gl } = this;
     const at = gl.getAttribLocation(this.program, name);
     gl.enableVertexAttribArray(at);
-    gl.vertexAttribPointer(at, size, type, type === gl.UNSIGNED_BYTE, stride, offset);
-    gl.vertexAttribDivisor(at, 1);
+    gl.vertexAttribPointer(at, size, type, type === gl.UNSIGNED_BYTE, 4 * this.words, offset);
   }
 
-  draw(batch: Batch, camera: Camera): void {
-    if (batch.count === 0) return;
-    const { gl } = this;
-    gl.useProgram(this.program);
-    gl.uniform4f(this.clip, ...camera.clip);
-    gl.uniform2f(this.viewport, camera.width, camera.height);
+  draw(mode: number, floats: Float32Array, count: number, uniforms: Record<string, number[]>): void {
+    if (count === 0) return;
+    const { gl, program } = this;
+    gl.useProgram(program);
+    for (const [name, values] of Object.entries(uniforms)) {
+      const at = this.places[name];
+      if (values.length === 1) gl.uniform1fv(at, values);
+      else if (values.length === 2) gl.uniform2fv(at, values);
+      else gl.uniform4fv(at, values);
+    }
     gl.bindVertexArray(this.array);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, batch.floats.subarray(0, batch.count * batch.stride), gl.STREAM_DRAW);
-    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, this.corners.length / 2, batch.count);
+    gl.bufferData(gl.ARRAY_BUFFER, floats, gl.STREAM_DRAW, 0, count * this.words);
+    gl.drawArrays(mode, 0, count);
   }
 }
 
@@ -170,22 +153,15 @@ export class GlRenderer implements Renderer {
   readonly name = "WebGL2";
   private readonly marks: Layer;
   private readonly lines: Layer;
-  private readonly rings: Layer;
+  private readonly edges = new Edges();
 
   private constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly gl: WebGL2RenderingContext,
   ) {
-    const square = new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]);
-    const circle = new Float32Array(4 * (RING_SEGMENTS + 1));
-    for (let i = 0; i <= RING_SEGMENTS; i++) {
-      const x = (2 * i) / RING_SEGMENTS - 1;
-      circle.set([x, -1, x, 1], 4 * i);
-    }
     const look = (...floats: [string, number][]): Attribute[] => floats.map(([name, n]) => ({ name, floats: n }));
-    this.marks = new Layer(gl, [MARKS, MARKS_PIXELS], square, look(["center", 2], ["look", 3]));
-    this.lines = new Layer(gl, [LINES, EDGE_PIXELS], square, look(["ends", 4], ["look", 2]));
-    this.rings = new Layer(gl, [RINGS, EDGE_PIXELS], circle, look(["circle", 3], ["width", 1]));
+    this.marks = new Layer(gl, [MARKS, MARKS_PIXELS], look(["center", 2], ["look", 3]), ["clip", "ratio"]);
+    this.lines = new Layer(gl, [EDGES, EDGES_PIXELS], look(["place", 2], ["look", 2]), ["viewport"]);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   }
@@ -205,9 +181,11 @@ export class GlRenderer implements Renderer {
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    this.rings.draw(scene.rings, camera);
-    this.lines.draw(scene.lines, camera);
-    this.marks.draw(scene.marks, camera);
+    const { edges } = this;
+    edges.build(scene.rings, scene.lines, camera);
+    this.lines.draw(gl.TRIANGLE_STRIP, edges.floats, edges.count, { viewport: [camera.width, camera.height] });
+    const ratio = canvas.width / Math.max(1, camera.width);
+    this.marks.draw(gl.POINTS, scene.marks.floats, scene.marks.count, { clip: camera.clip, ratio: [ratio] });
   }
 
   finish(): void {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Camera } from "../src/camera";
+import { CORNER_WORDS, Edges } from "../src/edges";
 import { parseNodes } from "../src/filters";
 import { Groups } from "../src/groups";
 import { firstAbove, firstFrom } from "../src/search";
+import { Batch } from "../src/scene";
 import { niceStep } from "../src/stage";
 import { css, rgba, withOpacity } from "../src/theme";
 
@@ -59,4 +61,39 @@ test("round steps", () => {
 test("colours keep their parts", () => {
   assert.equal(css(rgba("#0072b2")), "rgba(0, 114, 178, 1)");
   assert.equal(css(withOpacity(rgba("#ff8a4c"), 0)), "rgba(255, 138, 76, 0)");
+});
+
+test("rings and lines are corners on both sides of them, joined by nothing", () => {
+  const camera = new Camera([0, 0, 100, 100]);
+  [camera.width, camera.height] = [500, 500];
+  const [rings, lines, edges] = [new Batch(5), new Batch(7), new Edges()];
+  rings.add(0xff0000ff, 50, 50, 20, 2);
+  lines.add(0xff00ff00, 0, 50, 100, 50, 4, 3);
+  // Far outside of the picture: not drawn.
+  rings.add(0xff0000ff, 5000, 50, 20, 2);
+  edges.build(rings, lines, camera);
+  const colors = new Uint32Array(edges.floats.buffer);
+  const corners = Array.from({ length: edges.count }, (_, i) => {
+    const [x, y, side, half] = edges.floats.subarray(i * CORNER_WORDS);
+    return { x, y, side, half, color: colors[i * CORNER_WORDS + 4] };
+  });
+  const area = (i: number): number => {
+    const [a, b, c] = corners.slice(i, i + 3);
+    return Math.abs((b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)) / 2;
+  };
+  const triangles = corners.slice(2).map((_, i) => ({ area: area(i), colors: new Set(corners.slice(i, i + 3).map((each) => each.color)) }));
+  // No triangle that can be seen belongs to two shapes.
+  for (const each of triangles) assert.ok(each.colors.size === 1 || each.area < 1e-6);
+  const sum = (color: number): number =>
+    triangles.filter((each) => each.colors.has(color)).reduce((all, each) => all + each.area, 0);
+  const radius = 20 * camera.scale;
+  for (const { x, y, side, half, color } of corners) {
+    if (color !== 0xff0000ff) continue;
+    assert.equal(half, 1);
+    assert.ok(Math.abs(Math.hypot(x - 250, y - 250) - (radius + side)) < 1e-3);
+  }
+  // The ring with a pixel on each side to fade; the line without what is cut off.
+  assert.ok(Math.abs(sum(0xff0000ff) / (2 * Math.PI * radius * 4) - 1) < 0.01);
+  const length = 100 * camera.scale - 2 * 3;
+  assert.ok(Math.abs(sum(0xff00ff00) - length * 6) < 0.1);
 });
