@@ -86,9 +86,10 @@ def table(rounds: int) -> Table:
         for renderer, visits in seen.items():
             shown.add(name, renderer, *_cells(visits))
     shown.notes.append(
-        f"Chromium without a window, with its own choice of software rendering, {WIDTH_PX} × {HEIGHT_PX} pixels, a new one for each "
-        f"row and round. Pictures: {PICTURES} while playing at {SPEED} × in the middle of the run; their CPU time is that "
-        "of all processes of the browser. The browser draws at most 60 a second."
+        f"Chromium without a window, {WIDTH_PX} × {HEIGHT_PX} pixels, with the software rendering that it "
+        "chooses itself, a new one for each row and round. Pictures and their CPU time, that of all of the "
+        f"browser's processes: {PICTURES} while playing at {SPEED} × in the middle of the run. The browser "
+        "draws at most 60 a second."
     )
     return shown
 

@@ -47,7 +47,7 @@ export class Filtered {
   drops = new Uint32Array(0);
   /** Events that pass, as positions in the order of all. */
   events = new Uint32Array(0);
-  private upTo = -1;
+  private read = -1;
   private version = -1;
 
   constructor(readonly run: Run) {}
@@ -55,9 +55,9 @@ export class Filtered {
   /** Applies a filter; `version` counts the filter's changes. True if anything was computed. */
   apply(filter: Filter, version: number): boolean {
     const { run } = this;
-    if (this.version === version && this.upTo === run.events) return false;
+    if (this.version === version && this.read === run.version) return false;
     this.version = version;
-    this.upTo = run.events;
+    this.read = run.version;
     const passes = tests(run, filter);
     const { step } = run.hops.columns;
     this.frames = passing(run.frames.length, passes[FRAMES]);

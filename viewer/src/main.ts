@@ -75,8 +75,10 @@ class App {
     const { clock } = state;
     if (clock.isPlaying) {
       // Never past what has been read, and not far at once after a pause of the page.
-      clock.advance(Math.min(0.1, (now - this.before) / 1000));
-      clock.seek(Math.min(clock.t, Math.min(...this.runs.map((run) => run.readUpTo))));
+      if (this.runs.every((run) => run.hasRead(clock.t))) {
+        clock.advance(Math.min(0.1, (now - this.before) / 1000));
+        clock.seek(Math.min(clock.t, ...this.runs.map((run) => run.readUpTo)));
+      }
       state.follow();
       this.isDirty = true;
       if (!clock.isPlaying) state.changed();
@@ -89,6 +91,7 @@ class App {
   draw(now = performance.now()): void {
     const began = performance.now();
     this.isDirty = false;
+    for (const run of this.runs) run.turnTo(this.state.clock.t);
     for (const stage of this.stages) stage.draw(this.theme);
     this.stages.forEach((stage, i) => {
       // A step may stand at one of several events of the same time.
@@ -188,7 +191,9 @@ class App {
       if (direction * t < direction * time) [best, time] = [i, t];
     });
     if (best < 0) {
-      this.announce(direction === 1 ? "There is no later event." : "There is no earlier event.");
+      const isAll = this.runs.every((run) => run.isComplete);
+      const which = direction === 1 ? "later" : "earlier";
+      this.announce(isAll ? `There is no ${which} event.` : `No ${which} event has been read yet.`);
       return;
     }
     const { clock } = state;
@@ -405,6 +410,7 @@ function store(key: string, value: string): void {
 
 /** How often the picture is renewed while blocks are read, in ms. */
 const REDRAW_MS = 400;
+const LONGEST_PAINT_MS = 250;
 
 async function start(): Promise<void> {
   const config = JSON.parse(byId("config").textContent ?? "{}") as Config;
@@ -418,26 +424,44 @@ async function start(): Promise<void> {
   );
   const state = new State(new Clock(Math.max(...runs.map((run) => run.duration))));
   state.flow = (runs[0].flows.find((each) => each.kind !== "cbr") ?? runs[0].flows[0])?.id ?? NONE;
-  // The first block is enough for a first picture.
-  await Promise.all(runs.map((run) => run.readNext()));
-  const isPlain = new URLSearchParams(location.search).has("plain") || readLink(location.hash).has("plain");
+  const link = readLink(location.hash);
+  state.clock.seek(parseTime(link.get("t") ?? "") ?? 0);
+  // The blocks around a moment are enough for a first picture.
+  await Promise.all(runs.map((run) => readAround(run, state.clock.t)));
+  const isPlain = new URLSearchParams(location.search).has("plain") || link.has("plain");
   const app = new App(runs, state, isPlain);
   app.draw();
-  document.documentElement.dataset["drawn"] = String(Math.round(performance.now()));
   Object.assign(window, { manetlabReplay: inspection(app, runs, state) });
+  await painted();
+  document.documentElement.dataset["drawn"] = String(Math.round(performance.now()));
   let drawn = performance.now();
-  for (const run of runs) {
-    while (await run.readNext()) {
-      // Lets the page answer between two blocks, and shows now and then how far it has come.
-      await new Promise((next) => setTimeout(next));
-      if (performance.now() - drawn < REDRAW_MS) continue;
-      drawn = performance.now();
-      state.changed();
-    }
+  while (runs.some((run) => !run.isComplete)) {
+    const { t } = state.clock;
+    const hadRead = runs.every((run) => run.hasRead(t));
+    for (const run of runs) await run.readNext(t);
+    // Lets the page answer between two blocks, and shows now and then how far it has come.
+    await new Promise((next) => setTimeout(next));
+    const isAwaited = !hadRead && runs.every((run) => run.hasRead(t));
+    if (!isAwaited && performance.now() - drawn < REDRAW_MS) continue;
+    drawn = performance.now();
+    state.changed();
   }
   state.changed();
   app.draw();
   document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
+}
+
+/** Reads until the block of a time in ns is there. */
+async function readAround(run: Run, t: number): Promise<void> {
+  while ((await run.readNext(t)) && !run.hasRead(t));
+}
+
+/** Waits until the browser has shown what was drawn; a page that nobody sees shows nothing, and goes on. */
+function painted(): Promise<void> {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, LONGEST_PAINT_MS);
+  });
 }
 
 start().catch((error: unknown) => {

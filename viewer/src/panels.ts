@@ -140,7 +140,7 @@ export class Chosen {
     if (state.clock.isPlaying && now - this.last < EVERY_MS) return;
     this.last = now;
     const { selected, packet, destination, clock } = state;
-    const key = [selected, packet?.run, packet?.uid, destination, clock.t, this.stages.map((each) => each.run.events)].join();
+    const key = [selected, packet?.run, packet?.uid, destination, clock.t, this.stages.map((each) => each.run.version)].join();
     if (key === this.shown) return;
     this.shown = key;
     this.root.hidden = selected < 0 && packet === undefined && destination < 0;
@@ -308,7 +308,7 @@ export class Events {
     const { state } = this;
     const { run, filtered } = this.stages[this.run];
     const current = this.cursors[this.run];
-    const key = [this.run, current, state.filterVersion, run.events, state.clock.isPlaying].join();
+    const key = [this.run, current, state.filterVersion, run.version, state.clock.isPlaying].join();
     if (key === this.shown || (state.clock.isPlaying && now - this.last < EVERY_MS)) return;
     this.shown = key;
     this.last = now;

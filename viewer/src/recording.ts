@@ -3,6 +3,7 @@
 // The page holds the file as `manetlab run --record` writes it; nothing is lost between the run and the page.
 
 import { type Bytes, inflate } from "./bytes";
+import { firstAbove } from "./search";
 
 const MAGIC = [0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a];
 const OLDEST_VERSION = 2;
@@ -87,6 +88,8 @@ export class Recording {
     readonly points: Rows,
     private readonly bytes: Bytes,
     private readonly chunks: Chunk[],
+    /** Of each block the time of its first event in ns. */
+    private readonly starts: readonly number[],
     /** Events of all blocks. */
     readonly events: number,
   ) {}
@@ -107,11 +110,22 @@ export class Recording {
     const points = move.tables.get("point") ?? { rows: 0, columns: new Map<string, Float64Array>() };
     const blocks = chunks.filter((each) => each.type === "BLCK");
     const events = blocks.reduce((sum, each) => sum + view.getUint32(each.start + 32, true), 0);
-    return new Recording(head, points, bytes, blocks, events);
+    const starts = blocks.map((each) => Number(view.getBigUint64(each.start, true)));
+    return new Recording(head, points, bytes, blocks, starts, events);
   }
 
   get blocks(): number {
     return this.chunks.length;
+  }
+
+  /** The time of a block's first event in ns. */
+  blockStart(number: number): number {
+    return this.starts[number];
+  }
+
+  /** The block of what is so at a time in ns: the last that begins at or before it. */
+  blockAt(t: number): number {
+    return Math.max(0, firstAbove(this.starts, t) - 1);
   }
 
   async block(number: number): Promise<Block> {

@@ -29,7 +29,7 @@ export class Stage {
   private readonly count = element("span", { class: "count", "aria-hidden": "true" });
   private readonly tip = element("div", { class: "tip", hidden: "" });
   private grounded = "";
-  private journey: { uid: number; upTo: number; events: EventRef[] } | undefined;
+  private journey: { uid: number; version: number; events: EventRef[] } | undefined;
 
   constructor(
     readonly run: Run,
@@ -127,8 +127,8 @@ export class Stage {
   chosen(): EventRef[] {
     const { packet } = this.state;
     if (packet === undefined || packet.run !== this.number) return [];
-    if (this.journey?.uid !== packet.uid || this.journey.upTo !== this.run.events) {
-      this.journey = { uid: packet.uid, upTo: this.run.events, events: this.run.journey(packet.uid) };
+    if (this.journey?.uid !== packet.uid || this.journey.version !== this.run.version) {
+      this.journey = { uid: packet.uid, version: this.run.version, events: this.run.journey(packet.uid) };
     }
     return this.journey.events;
   }
@@ -237,7 +237,7 @@ export class Stage {
     const { run, scene, state } = this;
     const parts: string[] = [];
     if (!run.isComplete) parts.push(`reading ${Math.round((100 * run.blocksRead) / Math.max(1, run.recording.blocks))} %`);
-    if (state.clock.t > run.readUpTo) parts.push("not read yet");
+    if (!run.hasRead(state.clock.t)) parts.push("not read yet");
     if (scene.framesLeftOut > 0) parts.push(`${scene.framesLeftOut} older frames not drawn`);
     const text = parts.join(" · ");
     if (this.count.textContent !== text) this.count.textContent = text;

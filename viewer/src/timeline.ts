@@ -38,7 +38,7 @@ abstract class Strip {
     const { width, height } = this.root.getBoundingClientRect();
     if (width === 0) return;
     const { from, to, filterVersion } = this.state;
-    const read = this.runs.map((run) => run.events).join();
+    const read = this.runs.map((run) => run.version).join();
     const key = [width, height, theme.ground, from, to, filterVersion, read, window.devicePixelRatio, this.key()].join();
     if (key !== this.drawn) {
       this.drawn = key;
@@ -110,9 +110,12 @@ export class Activity extends Strip {
       this.bars(context, run, this.filtered[i], width, top + 8, each - 9, theme);
       this.dropTicks(context, run, this.filtered[i], width, top, theme);
       if (!run.isComplete) {
-        const x = this.toX(run.readUpTo, width);
+        // What has not been read.
+        const bounded = (t: number): number => Math.min(width - EDGE, Math.max(EDGE, this.toX(t, width)));
+        const [first, last] = [bounded(run.readFrom), bounded(run.readUpTo)];
         context.fillStyle = theme.grid;
-        context.fillRect(Math.max(EDGE, x), top + 8, Math.max(0, width - EDGE - x), each - 9);
+        context.fillRect(EDGE, top + 8, first - EDGE, each - 9);
+        context.fillRect(last, top + 8, width - EDGE - last, each - 9);
       }
       if (this.runs.length > 1) {
         context.fillStyle = theme.runs[i];
@@ -332,12 +335,12 @@ interface Numbers {
   kind: number[];
 }
 
-const numbersKept = new WeakMap<Run, { flow: number; events: number; numbers: Numbers }>();
+const numbersKept = new WeakMap<Run, { flow: number; version: number; numbers: Numbers }>();
 
 /** Sequence numbers of a flow: when made for the first time, made again, and delivered. */
 export function numbersOf(run: Run, flow: number): Numbers {
   const kept = numbersKept.get(run);
-  if (kept?.flow === flow && kept.events === run.events) return kept.numbers;
+  if (kept?.flow === flow && kept.version === run.version) return kept.numbers;
   const numbers: Numbers = { t: [], number: [], kind: [] };
   const { t, step, packet, number } = run.hops.columns;
   let highest = -1;
@@ -351,7 +354,7 @@ export function numbersOf(run: Run, flow: number): Numbers {
     numbers.kind.push(!isMade ? ARRIVED : number[row] <= highest ? AGAIN : SENT_FIRST);
     if (isMade) highest = Math.max(highest, number[row]);
   }
-  numbersKept.set(run, { flow, events: run.events, numbers });
+  numbersKept.set(run, { flow, version: run.version, numbers });
   return numbers;
 }
 

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NONE, Run, type RunNote } from "../src/model";
+import type { Block, Recording, Rows } from "../src/recording";
+
+const NODES = 3;
+const ROUTE = 5;
+const BLOCKS = 6;
+const PER_BLOCK = 4;
+const note: RunNote = { name: "run", summary: [], facts: [], queueLimit: 0, missing: [] };
+
+function rows(columns: Record<string, number[]>): Rows {
+  const made = Object.entries(columns).map(([name, values]) => [name, Float64Array.from(values)] as const);
+  return { rows: made[0][1].length, columns: new Map(made) };
+}
+
+/** Event number `i` is at `10 * i` ns: node `i % 3` has another next hop to node 0. */
+function recording(): { recording: Recording; read: number[] } {
+  const read: number[] = [];
+  const nextHop = (i: number): number => (i % 4) - 1;
+  const block = (number: number): Block => {
+    const events = Array.from({ length: PER_BLOCK }, (_, i) => number * PER_BLOCK + i);
+    // What was so before the block: of each node the last change.
+    const known = [0, 1, 2].map((node) => Array.from({ length: number * PER_BLOCK }, (_, i) => i).filter((i) => i % NODES === node).at(-1));
+    const at = known.flatMap((i, node) => (i === undefined || nextHop(i) < 0 ? [] : [[node, nextHop(i)]]));
+    const tables = new Map([
+      ["event", rows({ time: events.map((i) => 10 * i), kind: events.map(() => ROUTE), node: events.map((i) => i % NODES) })],
+      ["route", rows({ dst: events.map(() => 2), next_hop: events.map((i) => (nextHop(i) < 0 ? 0 : nextHop(i) + 2)), hops: events.map(() => 2) })],
+      ["at-route", rows({ node: at.map(([node]) => node), dst: at.map(() => 2), next_hop: at.map(([, next]) => next + 2), hops: at.map(() => 2) })],
+    ]);
+    return { firstFrame: 0, events: PER_BLOCK, frames: 0, section: { strings: [""], tables } };
+  };
+  const starts = Array.from({ length: BLOCKS }, (_, i) => 10 * PER_BLOCK * i);
+  const made = {
+    head: {
+      nodes: NODES, duration_s: 1e-6, receive_range_m: [], sense_range_m: 0, flows: [], destinations: [0],
+      tables: [{ id: ROUTE, name: "route", columns: [] }],
+    },
+    points: rows({ node: [], time: [], x: [], y: [] }),
+    blocks: BLOCKS,
+    blockStart: (i: number) => starts[i],
+    blockAt: (t: number) => Math.max(0, starts.filter((each) => each <= t).length - 1),
+    block: async (i: number) => {
+      read.push(i);
+      return block(i);
+    },
+  };
+  return { recording: made as unknown as Recording, read };
+}
+
+test("what is around a moment is read first, and shows the same as when all has been read", async () => {
+  const whole = recording();
+  const complete = new Run(whole.recording, note);
+  while (await complete.readNext(0));
+  assert.deepEqual(whole.read, [0, 1, 2, 3, 4, 5]);
+  assert.equal(complete.events, BLOCKS * PER_BLOCK);
+
+  const { recording: same, read } = recording();
+  const run = new Run(same, note);
+  await run.readNext(0);
+  const t = 10 * PER_BLOCK * 4 + 15;
+  assert.ok(run.hasRead(10) && !run.hasRead(t));
+  while (!run.hasRead(t)) await run.readNext(t);
+  assert.deepEqual(read, [0, 3, 4]);
+  run.turnTo(t);
+  assert.deepEqual([run.readFrom, run.readUpTo], [120, 190]);
+  assert.deepEqual(run.nextHops(0, t), complete.nextHops(0, t));
+  assert.ok(run.nextHops(0, t).some((each) => each !== NONE));
+  // Back to where reading began: that part is still there.
+  const before = run.version;
+  run.turnTo(10);
+  assert.notEqual(run.version, before);
+  assert.deepEqual([run.readFrom, run.events], [0, PER_BLOCK]);
+  // Then the block after it, and all the others.
+  while (await run.readNext(t));
+  assert.deepEqual(read, [0, 3, 4, 5, 1, 2, 3, 4, 5]);
+  run.turnTo(t);
+  assert.ok(run.isComplete);
+  assert.deepEqual([run.events, run.readFrom, run.readUpTo], [BLOCKS * PER_BLOCK, 0, 1000]);
+  for (let at = 0; at < 250; at += 5) assert.deepEqual(run.nextHops(0, at), complete.nextHops(0, at));
+});
+
+test("another moment is read at once, too", async () => {
+  const { recording: made, read } = recording();
+  const run = new Run(made, note);
+  await run.readNext(200);
+  await run.readNext(200);
+  assert.deepEqual(read, [4, 5]);
+  await run.readNext(100);
+  await run.readNext(100);
+  assert.deepEqual(read, [4, 5, 1, 2]);
+  assert.ok(run.hasRead(100) && !run.hasRead(200));
+});
