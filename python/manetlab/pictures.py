@@ -32,6 +32,8 @@ PATH_COLOURS = ("#0072b2", "#c98500", "#00855f", "#b03a00", "#a8508a", "#3287b8"
 NODE, LINK = "#52606d", "#cbd2d9"
 MOST_NUMBERED = 120
 """Most nodes whose numbers are drawn."""
+MOST_LISTED = 24
+"""Most flows that are listed beside a topology."""
 MOST_CONNECTIVITY_NODES = 5000
 """Most nodes of which all pairs are looked at."""
 TRACK_POINTS = 400
@@ -142,15 +144,21 @@ def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
     paths = _core.shortest_paths(*resolved.links_json(), resolved.movement, pairs, at_s)
     for number, ((src, dst), path) in enumerate(zip(pairs, paths, strict=True)):
         _path(axes, places, path or [src, dst], PATH_COLOURS[number % len(PATH_COLOURS)], path is not None)
-    if pairs and len(pairs) <= 8:
+    if pairs and len(pairs) <= MOST_LISTED:
         labels = [
             f"{src} → {dst}: "
             + ("no path" if path is None else f"{len(path) - 1} hops" if len(path) != 2 else "1 hop")
             for (src, dst), path in zip(pairs, paths, strict=True)
         ]
-        axes.legend(
-            axes.lines, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8
-        )
+        look: dict[str, Any] = {
+            "loc": "upper left",
+            "bbox_to_anchor": (1.0, 1.0),
+            "frameon": False,
+            "fontsize": 8 if len(pairs) <= 12 else 7,
+            "title_fontsize": 8,
+            "labelspacing": 0.35,
+        }
+        axes.legend(axes.lines, labels, title="● source  ○ destination", **look)
     if len(places) <= MOST_NUMBERED:
         for node, (x, y) in enumerate(places):
             axes.annotate(str(node), (x, y), (3, 3), textcoords="offset points", fontsize=6.5, color=NODE)
@@ -210,7 +218,7 @@ def _movement(resolved: Resolved, axes: Axes) -> None:
 def _field(axes: Axes, title: str) -> None:
     axes.set(xlabel="x (m)", ylabel="y (m)")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
     axes.autoscale_view()
     axes.set_title(title, fontsize="medium")
 
