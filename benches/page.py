@@ -130,10 +130,10 @@ def _visit(page: Path, renderer: str, fragment: str, length_s: float) -> Seen:
         set_window(browser, WIDTH_PX, HEIGHT_PX, "light", is_mobile=False)
         browser.set_script_timeout(LIMIT_S)
         root = browser.service.process.pid
-        late_ms = _opened(browser, f"{address}#{fragment}t={0.9 * length_s:.3f}")[0]
         before = _cpu_s(root)
         first_ms, all_ms = _opened(browser, f"{address}#{fragment}")
         cpu_s = _cpu_s(root) - before
+        late_ms = _opened(browser, f"{address}#{fragment}t={0.9 * length_s:.3f}")[0]
         drawn = browser.execute_script("return manetlabReplay.drawn().renderer")
         if drawn != renderer:
             raise SystemExit(f"the browser draws with {drawn}, not with {renderer}")

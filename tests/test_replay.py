@@ -109,7 +109,7 @@ def test_a_scenario_is_run_and_a_run_of_a_store_made_again(cli: Cli, tmp_path: P
     assert cli("campaign", "run", "campaign.toml", "--store", "c.db").returncode == 0
     for arguments, sender in (
         (["small.toml"], "TCP Reno"),
-        (["c.db", "--point", 1, "--replication", 0], "TCP reno-f"),
+        (["c.db", "--point", 1, "--replication", 0], "TCP Reno-F"),
     ):
         done = cli("view", *arguments, "-o", "page.html")
         assert done.returncode == 0, done.stderr

@@ -149,6 +149,8 @@ export class Part {
       if (reader !== undefined) readers.set(id, reader);
     }
     const next = new Map<number, number>();
+    // All steps of packets go into one table.
+    this.hops.reserve(STEPS.reduce((sum, name) => sum + (tables.get(name)?.rows ?? 0), 0));
     this.order.reserve(events.rows);
     const order = this.order.columns;
     for (let i = 0; i < events.rows; i++) {
@@ -261,7 +263,6 @@ export class Part {
   ): (row: number, t: number, node: number) => number {
     const [packet, uid, ttl] = ["packet", "uid", "ttl"].map((name) => need(rows, name, STEPS[step]));
     const [next, reason, number] = ["next_hop", "reason", "number"].map((name) => rows.columns.get(name));
-    this.hops.reserve(rows.rows);
     const into = this.hops.columns;
     return (row, t, node) => {
       const at = this.hops.length++;

@@ -246,7 +246,7 @@ export class Scene {
       if (queued > 0) {
         const part = Math.min(1, queued / Math.max(1, run.note.queueLimit || 50));
         const color = part > 0.8 ? rgba(theme.drop) : rgba(theme.carries[0], 0.9);
-        this.marks.add(color, x[node] + scale * (nodeSize / 2 + 6), y[node], 16, BAR, part);
+        this.marks.add(color, x[node] - scale * (nodeSize / 2 + 6), y[node], 16, BAR, part);
       }
     }
   }

@@ -14,6 +14,8 @@ import { reasonLabel } from "./words";
 
 /** Nodes of which so many are in sight get their numbers. */
 const MOST_LABELS = 130;
+/** The most drops whose reasons are written beside them. */
+const MOST_REASONS = 4;
 /** Space around the field's nodes within the ground, in m, as a part of its longer side. */
 const BORDER = 0.02;
 
@@ -219,9 +221,14 @@ export class Stage {
       const dx = this.nodeSize / 2 + (isEnd ? 6 : 3);
       this.label(context, node, String(node), isEnd ? theme.text : theme.muted, dx, isEnd ? -5 : -3);
     }
-    const recent = this.scene.dropMarks.filter((each) => each.strength > 0.55).slice(0, 4);
+    const recent = this.scene.dropMarks.filter((each) => each.strength > 0.55);
     const { reason } = run.hops.columns;
+    const told: [number, number][] = [];
     for (const { node, row } of recent) {
+      if (told.length === MOST_REASONS) break;
+      const [x, y] = camera.toScreen(run.movement.x[node], run.movement.y[node]);
+      if (told.some(([tx, ty]) => Math.abs(tx - x) < 100 && Math.abs(ty - y) < 13)) continue;
+      told.push([x, y]);
       this.label(context, node, reasonLabel(run.words[reason[row]]), theme.drop, this.nodeSize / 2 + 6, 13);
     }
   }

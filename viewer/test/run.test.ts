@@ -91,3 +91,32 @@ test("another moment is read at once, too", async () => {
   assert.deepEqual(read, [4, 5, 1, 2]);
   assert.ok(run.hasRead(100) && !run.hasRead(200));
 });
+
+test("every step of a packet is kept, however many kinds of steps a block has", async () => {
+  const kinds = ["made", "sent", "delivered", "dropped"];
+  const each = 300;
+  const { recording: made } = recording();
+  const ids = kinds.map((_, i) => 20 + i);
+  const tables = new Map([
+    ["event", rows({
+      time: Array.from({ length: each * kinds.length }, (_, i) => 1000 + i),
+      kind: Array.from({ length: each * kinds.length }, (_, i) => ids[i % kinds.length]),
+      node: Array.from({ length: each * kinds.length }, () => 1),
+    })],
+    ["packet", rows({ what: [1], src: [2], dst: [3], bytes: [100], cause: [0], flow: [0] })],
+    ...kinds.map((name) => [name, rows({
+      packet: Array(each).fill(0), uid: Array.from({ length: each }, (_, i) => i), ttl: Array(each).fill(9),
+      next_hop: Array(each).fill(3), reason: Array(each).fill(0), number: Array(each).fill(1),
+    })] as const),
+  ]);
+  Object.assign(made.head, { tables: kinds.map((name, i) => ({ id: ids[i], name, columns: [] })) });
+  Object.assign(made, { blocks: 1, block: async () => ({ firstFrame: 0, events: 1200, frames: 0, section: { strings: ["", "cbr"], tables } }) });
+  const run = new Run(made, note);
+  await run.readNext(0);
+  const { t, node, uid, step } = run.hops.columns;
+  assert.equal(run.hops.length, each * kinds.length);
+  for (let row = 0; row < run.hops.length; row++) {
+    assert.deepEqual([t[row], node[row], uid[row]], [1000 + row, 1, Math.floor(row / kinds.length)]);
+  }
+  assert.deepEqual(new Set(step.subarray(0, run.hops.length)), new Set([0, 1, 2, 5]));
+});

@@ -28,7 +28,7 @@ SQLITE = b"SQLite format 3\0"
 @click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
 @click.option("--point", type=click.IntRange(min=0), help="Number of the point in a store.")
 @click.option("--replication", type=click.IntRange(min=0), help="Number of the replication in a store.")
-@click.option("--title", help="The page's title. [the file's name]")
+@click.option("--title", help="The page's title. [the names of the files]")
 def view(
     run: Path,
     output: Path | None,

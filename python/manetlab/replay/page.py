@@ -68,14 +68,15 @@ def view(
         run: A recording, by the name of its file; or a scenario, also as the name of a TOML file,
             which is run with recording.
         compare: Another one, which is played beside it.
-        title: The page's title. [the file's name]
+        title: The page's title. [the names of the files]
 
     Raises:
         InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
         RunFailed: The simulator found itself in the wrong.
     """
     recordings = [_recorded(each) for each in (run, compare) if each is not None]
-    return Replay(page(recordings, title or Path(recordings[0].where).stem))
+    stems = dict.fromkeys(Path(each.where).stem for each in recordings)
+    return Replay(page(recordings, title or " and ".join(stems)))
 
 
 def _recorded(run: AnyRun) -> Recorded:

@@ -20,6 +20,16 @@ VERSIONS = (2, 3)
 FILE_HEAD, CHUNK_HEAD = 16, 16
 MAX_HEAD_BYTES = 64 * 2**20
 """Longest head after inflating: its longest part are the flows."""
+SENDERS = {
+    "reno": "Reno",
+    "tahoe": "Tahoe",
+    "newreno": "NewReno",
+    "sack": "SACK",
+    "vegas": "Vegas",
+    "cubic": "CUBIC",
+    "reno-f": "Reno-F",
+}
+"""TCP senders as papers write them; the others are shown by their names in manetlab."""
 HINT = "manetlab run SCENARIO.toml --record FILE writes a recording"
 
 
@@ -152,7 +162,7 @@ def _sender(params: dict[str, Any], head: dict[str, Any]) -> str:
     for name in _core.tcp_senders():
         # The sender's own choices change nothing in parameters that are already so.
         if json.loads(_core.apply_tcp_sender(name, json.dumps(tcp))) == tcp:
-            return f"TCP {name.title() if name in ('reno', 'tahoe', 'vegas', 'westwood') else name}"
+            return f"TCP {SENDERS.get(name, name)}"
     return "TCP"
 
 
