@@ -23,6 +23,23 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What was compared, as figures draw it.
+
+    Attributes:
+        interval: A value, a change or a difference with its interval.
+        low: The lower end of where it is said to lie; infinite where that is open.
+        high: The upper end.
+        name: The case; empty if there is one.
+    """
+
+    interval: Interval
+    low: float
+    high: float
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Finding:
     """An outcome.
 
@@ -35,6 +52,7 @@ class Finding:
         p: The p-value of the test that the outcome rests on; None where no test rejected anything, such as
             an interval that meets its band.
         equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
+        measured: What was compared; nothing where no interval was.
     """
 
     outcome: Outcome
@@ -43,6 +61,7 @@ class Finding:
     fit: str = ""
     p: float | None = None
     equivalent: bool | None = None
+    measured: tuple[Measured, ...] = ()
 
 
 REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE
@@ -57,18 +76,21 @@ def level(interval: Interval, low: float, high: float, *, must_lie: bool = False
         high: Its upper end.
         must_lie: The mean itself must lie in the band; otherwise it suffices that the interval meets it.
     """
+    measured = (Measured(interval, low, high),)
     if interval.high < low or interval.low > high:
         side, end = ("below", low) if interval.high < low else ("above", high)
         p = p_value(interval, end)
-        return Finding(CONTRADICTED, f"the interval lies {side} the band", fit="outside", p=p)
+        reason = f"the interval lies {side} the band"
+        return Finding(CONTRADICTED, reason, fit="outside", p=p, measured=measured)
     fit = "within" if low <= interval.low and interval.high <= high else "touches"
+    outcome, reason = REPRODUCED, "the interval meets the band, the mean does not"
     if interval.low < low and interval.high > high:
-        return Finding(INCONCLUSIVE, "the interval is wider than the band", fit=fit)
-    if low <= interval.mean <= high:
-        return Finding(REPRODUCED, "the mean lies in the band", fit=fit)
-    if must_lie:
-        return Finding(INCONCLUSIVE, "the mean lies outside the band, the interval meets it", fit=fit)
-    return Finding(REPRODUCED, "the interval meets the band, the mean does not", fit=fit)
+        outcome, reason = INCONCLUSIVE, "the interval is wider than the band"
+    elif low <= interval.mean <= high:
+        reason = "the mean lies in the band"
+    elif must_lie:
+        outcome, reason = INCONCLUSIVE, "the mean lies outside the band, the interval meets it"
+    return Finding(outcome, reason, fit=fit, measured=measured)
 
 
 def p_value(interval: Interval, value: float) -> float:
@@ -153,8 +175,8 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
         sign: The sign that it must have; 0 if that is free.
     """
     if (sign > 0 and interval.high < 0) or (sign < 0 and interval.low > 0):
-        fit, p = level(interval, low, high).fit, p_value(interval, 0.0)
-        return Finding(CONTRADICTED, "the change has the other sign, with significance", fit=fit, p=p)
+        found = replace(level(interval, low, high), outcome=CONTRADICTED, p=p_value(interval, 0.0))
+        return replace(found, reason="the change has the other sign, with significance")
     found = level(interval, low, high)
     if found.outcome is REPRODUCED and sign and interval.mean * sign <= 0:
         reason = "the interval meets the band, the mean has the other sign"
@@ -164,11 +186,19 @@ def change(interval: Interval, low: float, high: float, sign: int) -> Finding:
 
 def significant(interval: Interval, sign: int) -> Finding:
     """A quantity that must be above zero (sign +1) or below it (-1)."""
+    measured = (beyond_zero(interval, sign),)
     if interval.low * sign > 0 and interval.high * sign > 0:
-        return Finding(REPRODUCED, "the sign is as said, with significance", p=p_value(interval, 0.0))
+        reason = "the sign is as said, with significance"
+        return Finding(REPRODUCED, reason, p=p_value(interval, 0.0), measured=measured)
     if interval.low * sign < 0 and interval.high * sign < 0:
-        return Finding(CONTRADICTED, "the sign is the other, with significance", p=p_value(interval, 0.0))
-    return Finding(INCONCLUSIVE, "the interval holds zero")
+        reason = "the sign is the other, with significance"
+        return Finding(CONTRADICTED, reason, p=p_value(interval, 0.0), measured=measured)
+    return Finding(INCONCLUSIVE, "the interval holds zero", measured=measured)
+
+
+def beyond_zero(interval: Interval, sign: int) -> Measured:
+    """A quantity that is said to be above zero (sign +1) or below it (-1)."""
+    return Measured(interval, *((0.0, math.inf) if sign > 0 else (-math.inf, 0.0)))
 
 
 def single(
@@ -187,8 +217,9 @@ def single(
         complete: Of an extreme scenario, whether it was chosen from as many as the paper's. Otherwise the
             interval of the ensemble's mean must lie outside the band, too.
     """
+    measured = (Measured(Interval(value, 0.0, 1), low, high),)
     if low <= value <= high:
-        return Finding(REPRODUCED, "the chosen scenario lies in the band")
+        return Finding(REPRODUCED, "the chosen scenario lies in the band", measured=measured)
     there = [each for each in ensemble if not math.isnan(each)]
     if math.isnan(value) or not there:
         return Finding(INCONCLUSIVE, "the chosen scenario has no value")
@@ -199,24 +230,25 @@ def single(
         behind = level(mean(list(there)), low, high)
         excluded, p = behind.outcome is CONTRADICTED, behind.p
     if share == 0 and excluded:
-        return Finding(CONTRADICTED, reason, p=p)
-    return Finding(INCONCLUSIVE, reason)
+        return Finding(CONTRADICTED, reason, p=p, measured=measured)
+    return Finding(INCONCLUSIVE, reason, measured=measured)
 
 
 def single_change(value: float, overall: Interval, low: float, high: float) -> Finding:
     """The paired change in a chosen scenario against a band, with that over the ensemble behind it."""
     behind = level(overall, low, high)
     inside, ensemble = low <= value <= high, behind.outcome
+    measured = (Measured(Interval(value, 0.0, 1), low, high),)
     if inside and ensemble is not CONTRADICTED:
-        return Finding(REPRODUCED, "the chosen scenario lies in the band")
+        return Finding(REPRODUCED, "the chosen scenario lies in the band", measured=measured)
     if inside:
-        return Finding(INCONCLUSIVE, "the chosen scenario lies in the band, that of the ensemble does not")
+        reason = "the chosen scenario lies in the band, that of the ensemble does not"
+        return Finding(INCONCLUSIVE, reason, measured=measured)
     if ensemble is CONTRADICTED:
         reason = "the chosen scenario and the ensemble's interval lie outside the band"
-        return Finding(CONTRADICTED, reason, p=behind.p)
-    return Finding(
-        INCONCLUSIVE, "the chosen scenario lies outside the band, the ensemble's interval meets it"
-    )
+        return Finding(CONTRADICTED, reason, p=behind.p, measured=measured)
+    reason = "the chosen scenario lies outside the band, the ensemble's interval meets it"
+    return Finding(INCONCLUSIVE, reason, measured=measured)
 
 
 def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = False) -> Finding:
@@ -231,7 +263,13 @@ def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = F
     first, second = present(first, second)
     apart = difference(first, second)
     zero = "the paired interval holds zero" if apart.holds_zero else ""
-    return _ordered(mean(first).mean, mean(second).mean, zero, p_value(apart, 0.0), tie_percent, may_tie)
+    a, b = mean(first).mean, mean(second).mean
+    found = _ordered(a, b, zero, p_value(apart, 0.0), tie_percent, may_tie)
+    greatest = max(abs(a), abs(b))
+    if not greatest or not math.isfinite(greatest):
+        return found
+    least = -tie_percent if may_tie else 0.0
+    return replace(found, measured=(Measured(apart.scaled(100 / greatest), least, math.inf),))
 
 
 def pair_apart(first: Values, second: Values, tie_percent: float) -> Finding:
@@ -275,18 +313,19 @@ def trend(along: Sequence[Values], sign: int) -> Finding:
     if any(math.isinf(value) for values in along for value in values):
         return _censored_trend(along, sign)
     apart = difference(along[-1], along[0])
+    measured = (beyond_zero(apart, sign),)
     if not apart.holds_zero:
         agrees = apart.mean * sign > 0
         text, p = f"last minus first {shown(apart)}", p_value(apart, 0.0)
-        return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=p)
+        return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=p, measured=measured)
     means = [mean(values).mean for values in along]
     if len(means) > 3 and len(set(means)) > 1:
         found = spearmanr(range(len(means)), means)
         if found.pvalue < 0.05:
             agrees = found.statistic * sign > 0
-            text = f"rank correlation {found.statistic:+.2f}"
-            return Finding(REPRODUCED if agrees else CONTRADICTED, text, p=float(found.pvalue))
-    return Finding(INCONCLUSIVE, "no significant rise or fall")
+            text, outcome = f"rank correlation {found.statistic:+.2f}", REPRODUCED if agrees else CONTRADICTED
+            return Finding(outcome, text, p=float(found.pvalue), measured=measured)
+    return Finding(INCONCLUSIVE, "no significant rise or fall", measured=measured)
 
 
 def _censored_trend(along: Sequence[Values], sign: int) -> Finding:
@@ -328,6 +367,7 @@ def together(findings: Iterable[tuple[str, Finding]]) -> Finding:
         "fit": joint_fit(found.fit for _, found in listed),
         "p": joint_p(worst, [found for _, found in listed]),
         "equivalent": joint_equivalence(found.equivalent for _, found in listed),
+        "measured": joint_measured(listed),
     }
     ours = joined((name, found.ours) for name, found in listed)
     if len({found.reason for _, found in listed}) == 1:
@@ -353,6 +393,15 @@ def joint_p(outcome: Outcome, findings: Sequence[Finding]) -> float | None:
     if not listed or outcome is INCONCLUSIVE:
         return None
     return min(1.0, min(listed) * len(findings)) if outcome is CONTRADICTED else max(listed)
+
+
+def joint_measured(findings: Iterable[tuple[str, Finding]]) -> tuple[Measured, ...]:
+    """All that was compared, each with its names."""
+    return tuple(
+        replace(each, name=", ".join(filter(None, (name, each.name))))
+        for name, found in findings
+        for each in found.measured
+    )
 
 
 def joint_equivalence(each: Iterable[bool | None]) -> bool | None:

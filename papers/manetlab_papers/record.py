@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from manetlab.errors import InputError
 from manetlab.files import read_bytes, write_text
-from manetlab.stats import holm
+from manetlab.stats import Interval, holm
 from manetlab.tables import Table
 from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
-from manetlab_papers.outcomes import Outcome
+from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.rules import Verdict
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -49,6 +50,7 @@ class Entry:
         scenarios: How many scenarios were run of how many of the paper's, as ``20 of 50``.
         measured: How long was measured of how long in the paper, as ``135 of 900 s``.
         size: ``full`` if as much was run as in the paper, else ``quick``; empty where nothing was run.
+        compared: What was compared, as figures draw it.
     """
 
     claim: str
@@ -68,6 +70,7 @@ class Entry:
     scenarios: str = ""
     measured: str = ""
     size: str = ""
+    compared: tuple[Measured, ...] = ()
 
     @property
     def survives(self) -> bool | None:
@@ -149,6 +152,7 @@ def entries(
                 each.p,
                 None if each.p is None else next(adjusted),
                 **asdict(how),
+                compared=each.measured,
             )
         )
     return made
@@ -165,12 +169,28 @@ def load(folder: Path) -> list[Entry]:
         return []
     content = read_bytes(path, "record of verdicts")
     try:
-        return [Entry(**each) for each in json.loads(content)]
-    except (ValueError, TypeError) as error:
+        return [_entry(each) for each in json.loads(content)]
+    except (ValueError, TypeError, LookupError) as error:
         hint = "remove it; `manetlab papers reproduce` writes it anew from the stored runs"
         raise InputError(
             "the record of verdicts cannot be read", str(path), str(error), "verdicts in JSON", hint
         ) from None
+
+
+def _entry(kept: dict[str, Any]) -> Entry:
+    compared = (
+        Measured(Interval(**{**each["interval"], "ends": _ends(each["interval"])}), **_rest(each))
+        for each in kept.get("compared", ())
+    )
+    return Entry(**{**kept, "compared": tuple(compared)})
+
+
+def _ends(interval: dict[str, Any]) -> tuple[float, float] | None:
+    return None if interval["ends"] is None else tuple(interval["ends"])  # type: ignore[return-value]
+
+
+def _rest(measured: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in measured.items() if name != "interval"}
 
 
 def keep(folder: Path, new: Sequence[Entry]) -> list[Entry]:

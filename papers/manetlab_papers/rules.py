@@ -16,7 +16,7 @@ from manetlab.stats import Interval
 from manetlab_papers import outcomes
 from manetlab_papers.campaigns import every
 from manetlab_papers.ledger import Claim, Data, Experiment
-from manetlab_papers.outcomes import Finding, Outcome
+from manetlab_papers.outcomes import Finding, Measured, Outcome
 from manetlab_papers.quantities import (
     COMPARISONS,
     Evaluator,
@@ -48,6 +48,7 @@ class Verdict:
         fit: How intervals lie to bands: "within", "touches", "outside", or empty; see `Finding`.
         p: The p-value of the test that the outcome rests on, if it rests on one.
         equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
+        measured: What was compared; nothing where no interval was.
     """
 
     claim: Claim
@@ -58,6 +59,7 @@ class Verdict:
     fit: str = ""
     p: float | None = None
     equivalent: bool | None = None
+    measured: tuple[Measured, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ class Rule:
         if "remark" in self.data:
             reason += f". {self.remark()}"
         p, fit = outcomes.joint_p(outcome, listed), outcomes.joint_fit(each.fit for each in listed)
-        return Verdict(self.claim, outcome, found.ours, reason, self.part(), fit, p, found.equivalent)
+        said = (found.ours, reason, self.part(), fit, p, found.equivalent, found.measured)
+        return Verdict(self.claim, outcome, *said)
 
     def _further(self, also: Data) -> tuple[str, Finding]:
         """A further condition: its text with what was found, and what is said of it."""
@@ -417,7 +420,8 @@ def _means(rule: Rule) -> Finding:
         holds = interval.mean * rule.data["sign"] > 0
         outcome = Outcome.REPRODUCED if holds else Outcome.INCONCLUSIVE
         reason = "the means are so" if holds else "the means are not so"
-        found.append((case.name, Finding(outcome, reason, rule.shown(interval))))
+        measured = (outcomes.beyond_zero(interval, rule.data["sign"]),)
+        found.append((case.name, Finding(outcome, reason, rule.shown(interval), measured=measured)))
     return outcomes.together(found)
 
 
@@ -438,7 +442,8 @@ def _tie(rule: Rule) -> Finding:
             outcome = Outcome.CONTRADICTED
         reason = "a tie" if outcome is Outcome.REPRODUCED else "no tie"
         p = outcomes.outside_p(interval, -within, within) if outcome is Outcome.CONTRADICTED else None
-        found.append((case.name, Finding(outcome, reason, rule.shown(interval), p=p)))
+        measured = (Measured(interval, -within, within),)
+        found.append((case.name, Finding(outcome, reason, rule.shown(interval), p=p, measured=measured)))
     return outcomes.together(found)
 
 
@@ -538,12 +543,13 @@ def _count(rule: Rule) -> Finding:
 
     Cases that a quick reproduction did not run (`of_all` less those that were run) may yet be among them.
     """
-    shown_of, inside, ps = [], 0, []
+    shown_of, measured, inside, ps = [], [], 0, []
     for case in rule.cases():
         interval = rule.interval(case)
         low, high = rule.band(case)
         inside += low <= interval.mean <= high
         ps.append(outcomes.outside_p(interval, low, high))
+        measured.append(Measured(interval, low, high, case.name))
         shown_of.append((case.name, rule.shown(interval)))
     wanted, every_case = rule.data["at_least"], rule.data.get("of_all", len(shown_of))
     possible = inside + every_case - len(shown_of)
@@ -554,7 +560,8 @@ def _count(rule: Rule) -> Finding:
     if outcome is Outcome.INCONCLUSIVE and possible < wanted:
         # More lie outside than may.
         outcome, p = Outcome.CONTRADICTED, outcomes.at_least_p(ps, every_case - wanted + 1, every_case)
-    return outcomes.stated(Finding(outcome, "", outcomes.joined(shown_of), p=p))
+    ours = outcomes.joined(shown_of)
+    return outcomes.stated(Finding(outcome, "", ours, p=p, measured=tuple(measured)))
 
 
 @kind("share")
@@ -580,7 +587,8 @@ def _share(rule: Rule) -> Finding:
     elif broken > len(found) - wanted:
         outcome, least = Outcome.CONTRADICTED, len(found) - wanted + 1
     p = None if outcome is Outcome.INCONCLUSIVE else outcomes.at_least_p(ps[outcome], least, len(found))
-    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}", p=p))
+    measured = outcomes.joint_measured(("", each) for each in found)
+    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}", p=p, measured=measured))
 
 
 @kind("agreed")
@@ -603,6 +611,7 @@ def _agreed(rule: Rule) -> Finding:
             # All readings must say the same, so that the weakest counts.
             max((each.p for each in readings if each.p is not None), default=None),
             outcomes.joint_equivalence(each.equivalent for each in readings),
+            outcomes.joint_measured(found),
         )
     )
     if outcome is not Outcome.INCONCLUSIVE or not agreed:
@@ -685,4 +694,5 @@ def _claim(rule: Rule) -> Finding:
     """The verdict on another claim that the tolerance hangs on."""
     other = rule.evaluator.ledger.claims[rule.data["claim"]]
     verdict = Rule(other, other.rule, rule.evaluator).verdict()
-    return Finding(verdict.outcome, verdict.reason, verdict.ours, verdict.fit, verdict.p, verdict.equivalent)
+    said = (verdict.ours, verdict.fit, verdict.p, verdict.equivalent, verdict.measured)
+    return Finding(verdict.outcome, verdict.reason, *said)

@@ -9,7 +9,7 @@ from itertools import combinations
 from manetlab.stats import Interval
 from manetlab.tables import Table
 from manetlab_papers.ledger import Data
-from manetlab_papers.outcomes import Finding, Outcome, outside_p, pair, stated, together
+from manetlab_papers.outcomes import Finding, Measured, Outcome, outside_p, pair, stated, together
 from manetlab_papers.quantities import Evaluator, average, difference, mean, present, quantity, shown
 from manetlab_papers.rules import Case, Rule, judge, kind
 from manetlab_papers.samples import Values
@@ -84,11 +84,13 @@ def _level(first: Values, second: Values, within: float) -> Finding:
     """Two that are printed as level: no further apart than that, in percent of the greater."""
     first, second = present(first, second)
     percent = difference(first, second).scaled(100 / max(average(first), average(second)))
+    measured = (Measured(percent, -within, within),)
     if abs(percent.mean) <= within:
-        return Finding(Outcome.REPRODUCED, "a tie")
+        return Finding(Outcome.REPRODUCED, "a tie", measured=measured)
     if percent.low > within or percent.high < -within:
-        return Finding(Outcome.CONTRADICTED, "no tie", p=outside_p(percent, -within, within))
-    return Finding(Outcome.INCONCLUSIVE, "no tie")
+        p = outside_p(percent, -within, within)
+        return Finding(Outcome.CONTRADICTED, "no tie", p=p, measured=measured)
+    return Finding(Outcome.INCONCLUSIVE, "no tie", measured=measured)
 
 
 @kind("best of all")
