@@ -5,8 +5,9 @@
 #   make build      what .venv/bin/manetlab needs
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
-#   make reproduce-quick  run the papers' experiments in small, judge their claims, renew docs/papers.md
-#                   and papers/kept; what is kept and current is not run again
+#   make reproduce-quick  run the papers' experiments in small, judge their claims, renew papers/kept and the
+#                   papers' pages; what is kept and current is not run again
+#   make papers-pages  write the papers' pages and charts in docs from what is kept, without a run
 #   make validate   compare with ns-2.35, theory and published figures; renews the results on docs/validation.md
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
@@ -42,7 +43,7 @@ SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: engine build test lint fmt demo bench validate reproduce reproduce-quick golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: engine build test lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -98,12 +99,15 @@ validate: build
 reproduce: build
 	$(BIN)/manetlab papers plan all --full $(if $(PRIORITY),--priority $(PRIORITY))
 	$(BIN)/manetlab papers reproduce all --full --keep $(if $(PRIORITY),--priority $(PRIORITY))
-	$(BIN)/manetlab papers verdicts --markdown docs/papers.md
+	$(BIN)/manetlab papers pages
 
 # Fewer and shorter runs: a check of the machinery, whose verdicts are labelled as quick.
 reproduce-quick: build
 	$(BIN)/manetlab papers reproduce all --quick --keep
-	$(BIN)/manetlab papers verdicts --markdown docs/papers.md
+	$(BIN)/manetlab papers pages
+
+papers-pages: build
+	$(BIN)/manetlab papers pages
 
 bench: build
 	benches/install_simulators.sh

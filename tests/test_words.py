@@ -39,7 +39,6 @@ FOREIGN = {
 QUOTING = {
     "papers.md",
     "papers-changes.md",
-    "papers-full.md",
     "papers-causes.md",
     "papers-choi.md",
     "papers-osipov.md",
@@ -52,7 +51,7 @@ QUOTING = {
 def pages() -> list[Path]:
     """README, the pages of docs, and the other pages at the top."""
     found = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "docs" / "tutorial.ipynb"])
-    return [page for page in found if page.name not in QUOTING]
+    return [page for page in found if page.name not in QUOTING and page.parent.name != "papers"]
 
 
 def modules() -> list[Path]:

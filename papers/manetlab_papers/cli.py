@@ -165,6 +165,29 @@ def reproduce(
 
 
 @app.command()
+@click.option(
+    "--docs", type=options.PATH, help="Folder of the documentation; docs of a checkout if not given."
+)
+@KEPT
+def pages(docs: Path | None, kept_in: Path | None) -> None:
+    """Write the papers' pages with their charts from results that are kept, without running anything."""
+    from manetlab import provenance
+    from manetlab_papers import causes, ledger
+    from manetlab_papers import pages as made
+    from manetlab_papers.reproduce import chosen, study_from
+
+    loaded, root = ledger.load(), provenance.repository()
+    folder = root / "docs" if docs is None and root is not None else docs
+    if folder is None:
+        hint, wanted = "say where: --docs FOLDER", "a folder, or a checkout of the repository"
+        raise InputError("there is no folder of pages", "--docs", "no --docs", wanted, hint)
+    study = study_from(loaded, _folder(kept_in, "--kept"), chosen(loaded, ["all"]))
+    files = made.files(loaded, study, causes.load())
+    differing = made.write(folder, files)
+    click.echo(f"{len(files)} files, {len(differing)} of them changed")
+
+
+@app.command()
 @click.argument("names", nargs=-1, metavar="[ID]…")
 @click.option("--full/--quick", default=False, help="As many runs as the paper, or fewer.")
 @KEPT

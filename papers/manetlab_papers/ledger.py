@@ -20,8 +20,8 @@ from manetlab.errors import InputError, shown
 
 KINDS = ("value", "change", "ordering", "trend", "bound")
 FOLDER = Path(__file__).parent / "data"
-SHARED, FRAGMENTS, CAUSES = "ledger.toml", "fragments.toml", "causes.toml"
-NO_PARTS = (SHARED, FRAGMENTS, CAUSES)
+SHARED, FRAGMENTS, CAUSES, PAGES = "ledger.toml", "fragments.toml", "causes.toml", "pages.toml"
+NO_PARTS = (SHARED, FRAGMENTS, CAUSES, PAGES)
 """Files that are not a part of a paper."""
 
 Numbers = tuple[float, ...]
@@ -182,6 +182,7 @@ class Ledger:
         fragments: Parts of scenarios that campaigns share, by name, nested.
         tables: What is shown beside papers' tables and figures; see `tables`.
         arms: Levels that campaigns share: by factor, then label, the fields of a scenario, nested.
+        pages: What each paper's pages are called, by the paper's key.
     """
 
     policy: Mapping[str, str]
@@ -195,6 +196,7 @@ class Ledger:
     tables: tuple[Data, ...]
     fragments: Mapping[str, Data]
     arms: Mapping[str, Mapping[str, Data]]
+    pages: Mapping[str, Data]
 
     def experiment(self, name: str) -> Experiment:
         """The experiment of that id, or of the part after the paper's key if only one has it.
@@ -277,6 +279,7 @@ def read(folder: Path) -> Ledger:
         tables=tuple(all_of("table")),
         fragments=fragments["fragment"],
         arms=fragments["arms"],
+        pages=load_table(folder / PAGES)["paper"],
     )
     _check_claims(ledger)
     _check_experiments(ledger)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -186,7 +186,7 @@ def _entry(kept: dict[str, Any]) -> Entry:
 
 
 def _ends(interval: dict[str, Any]) -> tuple[float, float] | None:
-    return None if interval["ends"] is None else tuple(interval["ends"])  # type: ignore[return-value]
+    return None if interval["ends"] is None else tuple(interval["ends"])
 
 
 def _rest(measured: dict[str, Any]) -> dict[str, Any]:
@@ -209,6 +209,130 @@ def best(kept: Iterable[Entry]) -> dict[str, Entry]:
     """The verdict of each claim that counts most: the full one where there is one."""
     ordered = sorted(kept, key=lambda each: SCALES.index(each.scale), reverse=True)
     return {each.claim: each for each in ordered}
+
+
+CATEGORIES = (
+    "within",
+    "touches",
+    "no band",
+    "contradicted",
+    "inconclusive",
+    "by construction",
+    "not tested",
+)
+"""What may be said of a claim; the first three of one that is reproduced, by how intervals lie to bands."""
+
+
+def category(entry: Entry | None) -> str:
+    """What is said of a claim, one of `CATEGORIES`."""
+    if entry is None:
+        return str(Outcome.NOT_TESTED)
+    if entry.outcome != str(Outcome.REPRODUCED):
+        return entry.outcome
+    return entry.fit if entry.fit in ("within", "touches") else "no band"
+
+
+def size(entry: Entry) -> str:
+    """Whether a verdict rests on as much as the paper's."""
+    return "full size" if "full" in (entry.scale, entry.size) else "quick"
+
+
+def headline(ledger: Ledger, of: Mapping[str, Entry], paper: str = "") -> Counter[str]:
+    """How many claims of a paper, or of all, have which outcome; of those that runs decide by size, too."""
+    counts: Counter[str] = Counter()
+    for claim in ledger.claims.values():
+        if paper in ("", claim.paper):
+            entry = of.get(claim.id)
+            outcome = str(Outcome.NOT_TESTED) if entry is None else entry.outcome
+            counts.update(["claims", outcome])
+            if entry is not None:
+                counts.update([f"{outcome}, {size(entry)}"])
+    return counts
+
+
+def count_table(ledger: Ledger, of: Mapping[str, Entry], papers: Sequence[str]) -> Table:
+    """How many claims have which verdict, by paper (empty for all of them) and priority."""
+    titles = (
+        *("reproduced: within the band", "touches it", "no band (order, sign, rule)"),
+        *CATEGORIES[3:],
+        "decided at full size",
+    )
+    table = Table("", ("paper", "priority", "claims", *titles), text_columns=2)
+    for paper in papers:
+        for priority in (1, 2, 3, 0):
+            claims = [
+                each.id
+                for each in ledger.claims.values()
+                if paper in ("", each.paper) and priority in (0, each.priority)
+            ]
+            if not claims:
+                continue
+            counts = Counter(category(of.get(each)) for each in claims)
+            full = sum(
+                size(of[each]) == "full size" and category(of[each]) in CATEGORIES[:4]
+                for each in claims
+                if each in of
+            )
+            name = ("first", "second", "third")[priority - 1] if priority else "all"
+            table.add(
+                *(paper or "all", name, str(len(claims)), *(str(counts[each]) for each in CATEGORIES)),
+                str(full),
+            )
+    return table
+
+
+def remarks(of: Mapping[str, Entry]) -> list[str]:
+    """What counts do not show: what survives the correction for many claims, and what no effect means."""
+    tested = [each for each in of.values() if each.p is not None]
+    kept = sum(each.survives is True for each in tested)
+    no_effect = [each for each in of.values() if each.equivalent is not None]
+    shown = sum(bool(each.equivalent) for each in no_effect)
+    return [
+        f"{len(tested)} outcomes rest on a test; {kept} of them survive Holm's correction among the claims "
+        "drawn from their figure or table.",
+        "That an interval overlaps a band does not show that nothing happens. "
+        f"Of {len(no_effect)} claims of no effect, {shown} are shown to lie within their band (equivalence "
+        "test at 5 %).",
+    ]
+
+
+def reason_of_change(quick: Entry, full: Entry) -> str:
+    """Why a verdict differs between quick runs and full size, from what both compared."""
+    if not quick.compared or len(quick.compared) != len(full.compared):
+        return "more cases or another choice among scenarios" if full.compared else "a rule without intervals"
+    pairs = list(zip(quick.compared, full.compared, strict=True))
+    if any(a.interval.n == 1 for a, _ in pairs):
+        return "another scenario is chosen among more"
+    if all(a.interval.low <= b.interval.mean <= a.interval.high for a, b in pairs):
+        return "the interval is narrower, the value lies in the quick one's"
+    return "the value moved out of the quick interval"
+
+
+def reasons_counted(changed: Iterable[tuple[Entry, Entry]]) -> Counter[str]:
+    """How many verdicts differ for which reason."""
+    return Counter(reason_of_change(quick, full) for quick, full in changed)
+
+
+def rule_text(ledger: Ledger, claim: Claim) -> str:
+    """What is accepted: the band, or the rule, by its short name where it has one."""
+    return claim.band_text if claim.lo or claim.hi else _shortened(ledger, claim)
+
+
+def verdict_text(entry: Entry) -> str:
+    """The verdict with what is to be said beside it."""
+    outcome = f"{entry.outcome} (part: {entry.part})" if entry.part else entry.outcome
+    fit = "" if entry.fit == "outside" else _fit(entry).replace("–", "")
+    said = ", ".join(each for each in (outcome, fit) if each)
+    if entry.adjusted_p is not None:
+        said += f"; p {_p(entry.adjusted_p)}{'' if entry.survives else ', lost after correction'}"
+    return said
+
+
+def size_text(entry: Entry) -> str:
+    """How much the verdict rests on."""
+    if not entry.size:
+        return "–"
+    return f"{size(entry)}: {entry.scenarios} scenarios, {entry.measured}"
 
 
 def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:

@@ -39,8 +39,34 @@ def judged_from(
     Raises:
         InputError: Results that are kept cannot be read.
     """
-    found: list[record.Entry] = []
-    lacking = {each.id: each for each in experiments}
+    study = study_from(ledger, folder, experiments)
+    return study.entries, study.lacking
+
+
+@dataclass(frozen=True)
+class Study:
+    """What follows from kept results.
+
+    Attributes:
+        entries: The verdicts, of both scales where there are results of both.
+        made: By experiment, the runs that count most: at full size where there are such.
+        lacking: The experiments of which too little is kept.
+        costs: What the runs cost, by scale and campaign.
+    """
+
+    entries: list[record.Entry]
+    made: dict[str, Reproduction]
+    lacking: list[Experiment]
+    costs: dict[tuple[str, str], Cost]
+
+
+def study_from(ledger: Ledger, folder: Path, experiments: Sequence[Experiment]) -> Study:
+    """What follows from kept results; nothing is run, nothing is written.
+
+    Raises:
+        InputError: Results that are kept cannot be read.
+    """
+    study = Study([], {}, [], {})
     for scale in (Scale(), Scale(full=True)):
         reproduction = Reproduction(ledger, scale, folder, keeping=Keeping(folder))
         for experiment in experiments:
@@ -49,9 +75,11 @@ def judged_from(
                 continue
             entries = reproduction.judge_kept(experiment)
             if entries is not None:
-                found += entries
-                lacking.pop(experiment.id, None)
-    return found, list(lacking.values())
+                study.entries.extend(entries)
+                study.made[experiment.id] = reproduction
+        study.costs.update({(scale.name, name): cost for name, cost in reproduction.costs.items()})
+    study.lacking.extend(each for each in experiments if each.id not in study.made)
+    return study
 
 
 def chosen(ledger: Ledger, names: Iterable[str], priority: int | None = None) -> list[Experiment]:

@@ -7,6 +7,7 @@ shows the numbers of a claim, or of one claim a row. Figures are drawn of the sa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from manetlab_papers.ledger import Claim, Data, Experiment
 from manetlab_papers.quantities import COMPARISONS, Evaluator, TooFew, exact, mean, shown
 from manetlab_papers.samples import NotRun
 
+OPERATIONS = ("ratio", "difference", "sum", "relative", "in_parts_of")
 TABLES: dict[str, Callable[[Evaluator, Data], list[Table]]] = {}
 """Tables that are made by a function, by its name."""
 
@@ -71,6 +73,8 @@ class Grid:
         heads: What the columns are.
         rows: The rows that have something.
         notes: What is said below.
+        kinds: What each column measures: equal where columns have one scale.
+        is_mixed: Whether its rows measure different quantities.
     """
 
     title: str
@@ -79,6 +83,8 @@ class Grid:
     heads: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    is_mixed: bool = False
 
     def table(self) -> Table:
         """The grid as a table."""
@@ -135,7 +141,16 @@ def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
         if any(cell is not None for cell in cells):
             made.append(Row(levels, _text(levels), cells))
     heads = tuple(str(column["head"]) for column in columns)
-    return Grid(title, panel, data["head"], heads, tuple(made), tuple(data.get("notes", [])))
+    kinds = tuple(_measures(evaluator, _laid(common, column), column) for column in columns)
+    mixed = len({_measures(evaluator, {**row, "with": None}, {}) for _, row in rows}) > 1
+    return Grid(title, panel, data["head"], heads, tuple(made), tuple(data.get("notes", [])), kinds, mixed)
+
+
+def _measures(evaluator: Evaluator, quantity: Data, column: Data) -> str:
+    """What a quantity measures and how it is compared, whatever the levels."""
+    words = ("measure", "kind", "drops", "reasons", "function", "with", "times", "per", *OPERATIONS)
+    made = evaluator.table({key: value for key, value in quantity.items() if key not in ("head", "as")})
+    return json.dumps([column.get("as"), *(made.get(word) for word in words)], default=str)
 
 
 def _loop(evaluator: Evaluator, loops: Data, common: Data) -> list[dict[str, Any]]:

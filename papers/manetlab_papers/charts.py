@@ -1,0 +1,449 @@
+"""Charts of the papers' pages, as SVG: strips of claims, lines over an axis, dots by row.
+
+Each is as wide as a telephone's screen, so that a page sets two beside each other where there is room. Files
+are small, their bytes depend on what is drawn only, text is text, and a style sheet within has colours for
+light and dark ground. Matplotlib's files are several times as large, and have neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+from manetlab.report import palette
+
+WIDTH = 336
+LETTER = 5.6
+"""How wide a letter of the 10-pixel text is on average."""
+LEFT, RIGHT = 40, 10
+"""Margins of a chart with axes, in pixels."""
+ROW = 15
+"""The height of a claim's strip."""
+STRIP = (62.0, 250.0)
+"""Where claims' strips begin and end."""
+SPAN = (-1.2, 2.2)
+"""What a strip shows, in widths of the band from the band's lower end."""
+Scale = Callable[[float], float]
+"""From a value to its place in pixels."""
+DASHES = ("", "5 2", "1 2", "5 2 1 2", "8 2", "3 1 1 1 1 1", "")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a paper prints at a place: a number, or only what is accepted.
+
+    Attributes:
+        value: The number; None if there is a band only.
+        low: The lower end of what is accepted; infinite where it is open.
+        high: The upper end.
+    """
+
+    value: float | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured value with its interval, at a place of an axis, and what the paper prints there."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    printed: Printed | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series over an axis.
+
+    Attributes:
+        title: What is measured, with its unit.
+        x: What the axis is.
+        series: What is drawn.
+        rows: The names of the places, from the top, of dots by row; of lines none, or the axis' labels.
+    """
+
+    title: str
+    x: str
+    series: tuple[Series, ...]
+    rows: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What it shows, in words."""
+        parts = []
+        for each in self.series:
+            ends = [_number(point.y) for point in (each.points[0], each.points[-1])]
+            name = f"{each.name} " if each.name else ""
+            parts.append(name + (ends[0] if len(each.points) == 1 else " to ".join(ends)))
+        return f"{self.title} by {self.x}: {', '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A claim: what was compared, each with the band in which it is said to lie.
+
+    Attributes:
+        label: The claim's number.
+        verdict: What is said of it, in a word.
+        kind: The verdict's class: ``good``, ``near``, ``bad``, ``open``.
+        points: What was compared; places are not used.
+    """
+
+    label: str
+    verdict: str
+    kind: str
+    points: tuple[Point, ...]
+
+
+def svg_of_strips(strips: Sequence[Strip], title: str) -> str:
+    """Claims below each other, each on its own scale: the grey column is the band of all."""
+    height = 8 + ROW * len(strips) + 6
+    lines: list[str] = []
+    for index, strip in enumerate(strips):
+        middle = 8 + ROW * index + ROW / 2
+        lines += _strip(strip, middle)
+    return _document(WIDTH, height, title, lines)
+
+
+def _strip(strip: Strip, y: float) -> Iterator[str]:
+    text_y = f"{y + 3.5:.1f}"
+    yield f'<text x="4" y="{text_y}">{escape(strip.label)}</text>'
+    yield f'<text x="{STRIP[1] + 10:.0f}" y="{text_y}" class="{strip.kind}">{escape(strip.verdict)}</text>'
+    yield f'<path class="rule" d="M{STRIP[0]:.0f} {y:.1f}H{STRIP[1]:.0f}"/>'
+    if not strip.points:
+        return
+    placed = [_placed(each, strip.points) for each in strip.points]
+    low, high = min(each.low for each in _bands(placed)), max(each.high for each in _bands(placed))
+    left, right = _across(low), _across(high)
+    yield f'<rect class="band" x="{left:.1f}" y="{y - 6:.1f}" width="{right - left:.1f}" height="12"/>'
+    step = min(3.0, 9 / len(placed))
+    for index, point in enumerate(placed):
+        at = y + (index - (len(placed) - 1) / 2) * step
+        yield _interval(point, at, strip.kind)
+        if point.printed is not None and point.printed.value is not None:
+            yield _diamond(_across(point.printed.value), at)
+
+
+def _bands(points: Sequence[Point]) -> Iterator[Printed]:
+    return (each.printed for each in points if each.printed is not None)
+
+
+def _interval(point: Point, y: float, kind: str) -> str:
+    """A dot with its interval; an arrow head where one goes beyond the strip."""
+    low, high = _across(point.low), _across(point.high)
+    path = f"M{low:.1f} {y:.1f}H{high:.1f}"
+    inside = SPAN[0] <= point.y <= SPAN[1]
+    x = _across(point.y)
+    mark = f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="2.6"/>'
+    if not inside:
+        side = 4 if point.y > SPAN[1] else -4
+        head = f"M{x - side:.1f} {y - 3:.1f}l{side} 3l{-side} 3Z"
+        mark = f'<path class="{kind}" d="{head}"/>'
+    return f'<path class="line {kind}" d="{path}"/>{mark}'
+
+
+def _diamond(x: float, y: float, size: float = 3.6) -> str:
+    return f'<path class="printed" d="M{x - size:.1f} {y:.1f}l{size} -{size}l{size} {size}l-{size} {size}Z"/>'
+
+
+def _across(share: float) -> float:
+    """A place of a strip, in pixels."""
+    share = min(max(share, SPAN[0]), SPAN[1])
+    return STRIP[0] + (share - SPAN[0]) / (SPAN[1] - SPAN[0]) * (STRIP[1] - STRIP[0])
+
+
+def _placed(point: Point, beside: Sequence[Point]) -> Point:
+    """A point in widths of its band from its lower end.
+
+    Where the band is open, the farthest value of the row that has the same end lies a width from it.
+    """
+    assert point.printed is not None
+    low, high = point.printed.low, point.printed.high
+    if math.isinf(low) and math.isinf(high):
+        low, high = 0.0, 1.0
+    end, sign = (low, 1.0) if math.isfinite(low) else (high, -1.0)
+    if math.isfinite(low) and math.isfinite(high) and high > low:
+        width = high - low
+    else:
+        same = [
+            each
+            for each in beside
+            if each.printed is not None and end in (each.printed.low, each.printed.high)
+        ]
+        width = max((abs(each.y - end) for each in same if math.isfinite(each.y)), default=0.0) or 1.0
+
+    def at(value: float) -> float:
+        return (value - end) / width + (0.0 if sign > 0 else 1.0)
+
+    value = point.printed.value
+    band = Printed(
+        None if value is None else at(value),
+        at(low) if math.isfinite(low) else SPAN[0],
+        at(high) if math.isfinite(high) else SPAN[1],
+    )
+    return Point(point.x, at(point.y), at(point.low), at(point.high), band)
+
+
+def _distances(end: float, points: Sequence[Point]) -> Iterator[float]:
+    """How far the values of the points lie from the end of a band that they have in common."""
+    for each in points:
+        if (
+            each.printed is not None
+            and end in (each.printed.low, each.printed.high)
+            and math.isfinite(each.y)
+        ):
+            yield abs(each.y - end)
+
+
+# Lines and dots.
+
+
+def svg_of_chart(chart: Chart) -> str:
+    """Lines over an axis of numbers; dots where the places have names."""
+    drawn = replace(
+        chart,
+        series=tuple(
+            replace(each, points=tuple(point for point in each.points if math.isfinite(point.y)))
+            for each in chart.series
+        ),
+    )
+    return _dots(drawn) if chart.rows else _lines(drawn)
+
+
+def _head(chart: Chart) -> tuple[list[str], float]:
+    """Title and legend, and where they end."""
+    lines: list[str] = []
+    y = 16.0
+    for part in _wrapped(chart.title, 52):
+        lines.append(f'<text x="6" y="{y:.0f}" class="title">{escape(part)}</text>')
+        y += 13
+    names = [each.name for each in chart.series]
+    x = 6.0
+    if len(names) > 1:
+        for index, name in enumerate(names):
+            width = 26 + LETTER * len(name)
+            if x + width > WIDTH and x > 6:
+                x, y = 6.0, y + 13
+            dash = f' stroke-dasharray="{DASHES[index % 7]}"' if DASHES[index % 7] else ""
+            lines.append(f'<path class="s{index % 7} line" d="M{x:.0f} {y - 3:.0f}h16"{dash}/>')
+            lines.append(_marker(index, x + 8, y - 3))
+            lines.append(f'<text x="{x + 20:.0f}" y="{y:.0f}">{escape(name)}</text>')
+            x += width
+        y += 10
+    return lines, y
+
+
+def _wrapped(text: str, letters: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, letters) or [""]
+
+
+def _lines(chart: Chart) -> str:
+    lines, top = _head(chart)
+    bottom = top + 150
+    points = [point for each in chart.series for point in each.points]
+    low, high, ticks = _axis(_extent(points), 5)
+    xs = sorted({point.x for point in points})
+    first, last = (xs[0], xs[-1]) if len(xs) > 1 else (xs[0] - 1, xs[0] + 1)
+    pad = 0.04 * (last - first)
+
+    def x_of(value: float) -> float:
+        return LEFT + (value - first + pad) / (last - first + 2 * pad) * (WIDTH - LEFT - RIGHT)
+
+    def y_of(value: float) -> float:
+        value = min(max(value, low), high)
+        return bottom - (value - low) / (high - low) * (bottom - top)
+
+    for tick in ticks:
+        lines.append(f'<path class="grid" d="M{LEFT} {y_of(tick):.1f}H{WIDTH - RIGHT}"/>')
+        lines.append(f'<text x="{LEFT - 4}" y="{y_of(tick) + 3.5:.1f}" class="end">{_number(tick)}</text>')
+    for tick in _spread(xs, x_of):
+        lines.append(f'<text x="{x_of(tick):.1f}" y="{bottom + 13:.0f}" class="mid">{_number(tick)}</text>')
+        lines.append(f'<path class="axis" d="M{x_of(tick):.1f} {bottom:.1f}v3"/>')
+    lines.append(f'<path class="axis" d="M{LEFT} {top:.1f}V{bottom:.1f}H{WIDTH - RIGHT}"/>')
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    lines.append(f'<text x="{middle:.0f}" y="{bottom + 27:.0f}" class="mid">{escape(chart.x)}</text>')
+    for index, each in enumerate(chart.series):
+        shift = 2.0 * (index - (len(chart.series) - 1) / 2)
+        places = [(x_of(point.x) + shift, y_of(point.y)) for point in each.points]
+        lines += _line(index, each, places, y_of)
+    return _document(WIDTH, int(bottom + 34), chart.text, lines)
+
+
+def _line(index: int, series: Series, where: Sequence[tuple[float, float]], y_of: Scale) -> Iterator[str]:
+    if len(where) > 1:
+        dash = f' stroke-dasharray="{DASHES[index % 7]}"' if DASHES[index % 7] else ""
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in where)
+        yield f'<path class="s{index % 7} line" d="{path}"{dash}/>'
+    bars = "".join(
+        f"M{x:.1f} {y_of(point.low):.1f}V{y_of(point.high):.1f}"
+        for (x, _), point in zip(where, series.points, strict=True)
+        if point.high > point.low
+    )
+    if bars:
+        yield f'<path class="s{index % 7} bar" d="{bars}"/>'
+    for (x, y), point in zip(where, series.points, strict=True):
+        yield _marker(index, x, y)
+        if point.printed is not None:
+            top, end = y_of(point.printed.high), y_of(point.printed.low)
+            yield f'<rect class="band" x="{x - 3:.1f}" y="{top:.1f}" width="6" height="{end - top:.1f}"/>'
+            if point.printed.value is not None:
+                yield _diamond(x, y_of(point.printed.value))
+
+
+def _dots(chart: Chart) -> str:
+    lines, top = _head(chart)
+    stacked = max(map(len, chart.rows)) > 22
+    left = 10.0 if stacked else 12 + LETTER * max(map(len, chart.rows))
+    step = 7.0
+    height = max(13.0, step * len(chart.series) + 4) + (13 if stacked else 0)
+    bottom = top + 4 + height * len(chart.rows)
+    points = [point for each in chart.series for point in each.points]
+    low, high, ticks = _axis(_extent(points), 5)
+
+    def x_of(value: float) -> float:
+        value = min(max(value, low), high)
+        return left + (value - low) / (high - low) * (WIDTH - left - 14)
+
+    for tick in ticks:
+        lines.append(f'<path class="grid" d="M{x_of(tick):.1f} {top:.1f}V{bottom:.1f}"/>')
+        lines.append(f'<text x="{x_of(tick):.1f}" y="{bottom + 12:.0f}" class="mid">{_number(tick)}</text>')
+    for place, name in enumerate(chart.rows):
+        y = top + 4 + height * place
+        if stacked:
+            lines.append(f'<text x="4" y="{y + 9:.1f}">{escape(name)}</text>')
+        else:
+            lines.append(
+                f'<text x="{left - 6:.0f}" y="{y + height / 2 + 3.5:.1f}" class="end">{escape(name)}</text>'
+            )
+    for index, each in enumerate(chart.series):
+        for point in each.points:
+            y = top + 4 + height * point.x + (13 if stacked else 0)
+            y += (height - (13 if stacked else 0)) / 2 + (index - (len(chart.series) - 1) / 2) * step
+            lines += _dot(index, point, y, x_of)
+    return _document(WIDTH, int(bottom + 18), chart.text, lines)
+
+
+def _dot(index: int, point: Point, y: float, x_of: Scale) -> Iterator[str]:
+    if point.printed is not None:
+        start, end = x_of(point.printed.low), x_of(point.printed.high)
+        yield f'<rect class="band" x="{start:.1f}" y="{y - 3.5:.1f}" width="{end - start:.1f}" height="7"/>'
+    if point.high > point.low:
+        yield f'<path class="s{index % 7} bar" d="M{x_of(point.low):.1f} {y:.1f}H{x_of(point.high):.1f}"/>'
+    yield _marker(index, x_of(point.y), y)
+    if point.printed is not None and point.printed.value is not None:
+        yield _diamond(x_of(point.printed.value), y)
+
+
+def _marker(index: int, x: float, y: float) -> str:
+    """A mark of its own for each series."""
+    hue, r = index % 7, 2.8
+    if index % 5 == 0:
+        return f'<circle class="s{hue}" cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>'
+    start, shape = {
+        1: ((-2.8, -2.8), "h5.6v5.6h-5.6Z"),
+        2: ((-3.6, 0.0), "l3.6 -3.6l3.6 3.6l-3.6 3.6Z"),
+        3: ((-3.2, 2.8), "h6.4l-3.2 -6.2Z"),
+        4: ((-3.2, -2.8), "h6.4l-3.2 6.2Z"),
+    }[index % 5]
+    return f'<path class="s{hue}" d="M{x + start[0]:.1f} {y + start[1]:.1f}{shape}"/>'
+
+
+def _extent(points: Iterable[Point]) -> tuple[float, float]:
+    """The ends of an axis that holds all values, and intervals and bands that do not dwarf these."""
+    listed = list(points)
+    values = [each.y for each in listed]
+    values += [each.printed.value for each in listed if each.printed and each.printed.value is not None]
+    low, high = min(values), max(values)
+    reach = (high - low) or abs(high) or 1.0
+    ends = [end for each in listed for end in (each.low, each.high)]
+    ends += [end for each in listed if each.printed for end in (each.printed.low, each.printed.high)]
+    near = [end for end in ends if math.isfinite(end) and low - 1.5 * reach <= end <= high + 1.5 * reach]
+    low, high = min([low, *near]), max([high, *near])
+    if min(values) >= 0:
+        low = max(low, 0.0)
+    return (0.0 if 0 <= low < 0.6 * high else low), high
+
+
+def _axis(extent: tuple[float, float], count: int) -> tuple[float, float, list[float]]:
+    """The ends of an axis and its ticks, at multiples of 1, 2 or 5 times a power of ten."""
+    low, high = extent
+    if high <= low:
+        low, high = low - (abs(low) * 0.1 or 1.0), high + (abs(high) * 0.1 or 1.0)
+    raw = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= raw * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return first * step, last * step, [number * step for number in range(first, last + 1)]
+
+
+def _spread(xs: Sequence[float], x_of: Scale) -> list[float]:
+    """The places of an axis that have room for their number."""
+    kept: list[float] = []
+    for x in xs:
+        room = LETTER * len(_number(x)) + 6
+        if not kept or x_of(x) - x_of(kept[-1]) >= room:
+            kept.append(x)
+    return kept
+
+
+def _number(value: float) -> str:
+    if math.isinf(value) or math.isnan(value):
+        return "–"
+    text = f"{value:.4g}" if abs(value) < 1e4 else f"{value / 1000:.4g}k"
+    return text.replace("-", "−")
+
+
+def _document(width: int, height: int, title: str, lines: Iterable[str]) -> str:
+    body = "\n".join(lines)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n"
+        f'<rect class="ground" width="{width}" height="{height}" rx="4"/>\n{body}\n</svg>\n'
+    )
+
+
+def _style() -> str:
+    """The style sheet: light, and dark where the reader's screen is."""
+    kinds = {"good": "good", "near": "link", "bad": "bad", "open": "muted"}
+
+    def colours(page: dict[str, str], series: Sequence[str]) -> str:
+        rules = [
+            f".ground{{fill:{page['ground']}}}",
+            f"text{{fill:{page['text']}}}",
+            f".grid,.rule{{stroke:{page['line']}}}",
+            f".axis{{stroke:{page['muted']}}}",
+            f".band{{fill:{page['muted']}}}",
+            f".printed{{fill:{page['ground']};stroke:{page['text']}}}",
+        ]
+        rules += [f".s{index}{{fill:{hue};stroke:{hue}}}" for index, hue in enumerate(series)]
+        rules += [
+            f".{name}{{fill:{page[hue]}}}.line.{name}{{stroke:{page[hue]}}}" for name, hue in kinds.items()
+        ]
+        return "".join(rules)
+
+    common = (
+        "text{font:10px sans-serif}.title{font-weight:bold}.end{text-anchor:end}.mid{text-anchor:middle}"
+        ".line,.bar,.axis,.grid,.rule{fill:none!important}.line{stroke-width:1.3}.bar{stroke-width:1}"
+        ".grid,.rule{stroke-width:.6}.band{opacity:.22}.printed{stroke-width:1.1}"
+    )
+    dark = colours(palette.DARK, palette.ON_DARK)
+    return f"{common}{colours(palette.LIGHT, palette.ON_LIGHT)}@media(prefers-color-scheme:dark){{{dark}}}"
+
+
+STYLE = _style()

@@ -1,0 +1,457 @@
+"""The papers' pages: an index, a page for each paper, one for each chapter of a long one, and their charts.
+
+All of it follows from kept results. The same results make the same bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from manetlab.tables import Table
+from manetlab_papers import causes, figures, record
+from manetlab_papers.charts import Chart, Strip, svg_of_chart, svg_of_strips
+from manetlab_papers.compare import compared
+from manetlab_papers.ledger import Experiment, Ledger
+from manetlab_papers.record import Entry
+from manetlab_papers.reproduce import Study
+from manetlab_papers.tables import TABLES, grids_of
+
+FIGURES = "figures/papers"
+INDEX = "papers.md"
+CHANGES = "papers/quick-and-full.md"
+CAUSES = "papers-causes.md"
+STRIPS = 34
+"""Claims in one picture: two of them beside each other fill a screen."""
+KEY = (
+    "A dot is our value with its 95 % interval, the grey column the band that is accepted, a diamond the "
+    "printed value. Each line has a scale of its own, on which the band is as wide as the column. The "
+    "band of an order or a sign begins at zero and is open at the other side. Several dots are several "
+    "cases. A line without a dot rests on no interval. *within*: the whole interval lies in the band. "
+    "*touches*: a part of it does, which is no proof. *reproduced*: an order, a sign or a rule without a "
+    "band."
+)
+
+
+@dataclass
+class Site:
+    """The files that are made, by their place under ``docs``."""
+
+    ledger: Ledger
+    study: Study
+    why: Sequence[causes.Cause]
+    files: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.best = record.best(self.study.entries)
+        self.overlays = figures.overlays(self.ledger, self.study.entries)
+        self.quick = {each.claim: each for each in self.study.entries if each.scale == "quick"}
+        self.full = {each.claim: each for each in self.study.entries if each.scale == "full"}
+        self.tables = {id(data): self._home(data["for"]) for data in self.ledger.tables}
+
+    def _home(self, names: Sequence[str]) -> str:
+        """The experiment under which a table is drawn."""
+        return next(each for each in self.ledger.experiments if each in names)
+
+    def picture(self, name: str, chart: Chart | Sequence[Strip], text: str) -> str:
+        """A chart's file, and what shows it on a page in the folder of papers."""
+        path = f"{FIGURES}/{name}.svg"
+        svg = svg_of_chart(chart) if isinstance(chart, Chart) else svg_of_strips(chart, text)
+        assert path not in self.files, path
+        self.files[path] = svg
+        return f"![{_plain(text)}](../{path})"
+
+    def entries_of(self, experiment: Experiment) -> list[Entry]:
+        """The verdicts on the claims that are drawn from an experiment."""
+        return [self.best[each.id] for each in self.ledger.claims_of(experiment) if each.id in self.best]
+
+
+def files(ledger: Ledger, study: Study, why: Sequence[causes.Cause]) -> dict[str, str]:
+    """The files, by their place under ``docs``."""
+    site = Site(ledger, study, why)
+    for paper in ledger.papers:
+        write_paper(site, paper)
+    site.files[CHANGES] = _changes(site)
+    site.files[CAUSES] = causes.page(ledger, why)
+    site.files[INDEX] = _index(site)
+    return site.files
+
+
+def write(folder: Path, made: Mapping[str, str]) -> list[Path]:
+    """Writes the files under a folder of documentation, and removes charts and pages that are no more.
+
+    Returns:
+        The files that were written or removed because they differ.
+    """
+    differing = []
+    for name, text in made.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            differing.append(path)
+    for path in [*(folder / FIGURES).glob("*.svg"), *(folder / "papers").glob("*.md")]:
+        if path.relative_to(folder).as_posix() not in made:
+            path.unlink()
+            differing.append(path)
+    return differing
+
+
+# A paper.
+
+
+def write_paper(site: Site, paper: str) -> None:
+    """Makes the pages of a paper and their charts."""
+    experiments = [each for each in site.ledger.experiments.values() if each.paper == paper]
+    about = site.ledger.pages[paper]
+    chapters: Mapping[str, str] = about.get("chapters", {})
+    lines = [
+        f"# {about['title']}",
+        "",
+        f"{about['cite']}.",
+        "",
+        "This page is made by `make papers-pages` from kept results; do not edit it. "
+        "[How to read verdicts](../papers-how-to.md#how-to-read-a-verdict), [all five papers](../papers.md).",
+        "",
+        _headline(site, paper),
+        "",
+        *_counts(site, [paper]),
+        *_first(site, paper, experiments),
+        *_differences(site, paper),
+    ]
+    if chapters:
+        lines += ["## Figures and tables by chapter", ""]
+        for key, title in chapters.items():
+            of = [each for each in experiments if chapter_of(each) == key]
+            name = page_of(of[0], site.ledger)
+            lines += [f"- [{title}]({name})"]
+            head = [f"# {title}", "", f"{about['cite']}. [The paper's page]({paper}.md).", ""]
+            site.files[f"papers/{name}"] = "\n".join([*head, *_experiments(site, of)])
+        lines.append("")
+    else:
+        lines += _experiments(site, experiments)
+    site.files[f"papers/{paper}.md"] = "\n".join([*lines, *_assumptions(site, experiments)])
+
+
+def chapter_of(experiment: Experiment) -> str:
+    """The chapter of an experiment, from its name: ``fig-4.2`` is of 4, ``table-B.1`` of B."""
+    found = re.search(r"-(\d+|[A-Z])\b", experiment.id)
+    return found[1] if found else ""
+
+
+def page_of(experiment: Experiment, ledger: Ledger) -> str:
+    """The page that an experiment is on."""
+    chapters = ledger.pages[experiment.paper].get("chapters")
+    return f"{experiment.paper}-{chapter_of(experiment)}.md" if chapters else f"{experiment.paper}.md"
+
+
+def _headline(site: Site, paper: str = "") -> str:
+    found = record.headline(site.ledger, site.best, paper)
+    return (
+        f"Of {found['claims']} claims, {found['reproduced']} are reproduced "
+        f"({found['reproduced, full size']} at full size, {found['reproduced, quick']} in shortened runs), "
+        f"{found['contradicted']} contradicted ({found['contradicted, full size']} and "
+        f"{found['contradicted, quick']}), {found['inconclusive']} inconclusive, {found['by construction']} "
+        f"hold by construction, and {found['not tested']} are not tested."
+    )
+
+
+def _counts(site: Site, papers: Sequence[str]) -> list[str]:
+    table = record.count_table(site.ledger, site.best, papers)
+    return _without_title(table)
+
+
+def _without_title(table: Table) -> list[str]:
+    return [*table.to_markdown().splitlines()[2:], ""]
+
+
+def _first(site: Site, paper: str, experiments: Sequence[Experiment]) -> list[str]:
+    """The claims of first priority: strips, and the same as a table."""
+    lines = ["## Claims of first priority", "", KEY, ""]
+    chapters = site.ledger.pages[paper].get("chapters", {"": ""})
+    for key, title in chapters.items():
+        of = [
+            entry
+            for each in experiments
+            if key in ("", chapter_of(each))
+            for entry in site.entries_of(each)
+            if site.ledger.claims[entry.claim].priority == 1
+        ]
+        if not of:
+            continue
+        if title:
+            lines += [f"### {title}, first priority", ""]
+        lines += [_strips(site, of, f"{paper}-first{'-' if key else ''}{key}"), ""]
+        lines += _details("The same as a table", _verdicts(site, of, linked=True))
+    return lines
+
+
+def _strips(site: Site, entries: Sequence[Entry], name: str) -> str:
+    """Pictures of so many claims that two fill a screen, of about one length."""
+    count = -(-len(entries) // STRIPS)
+    count += count % 2 if len(entries) > 12 else 0
+    length = -(-len(entries) // count)
+    made = []
+    for number in range(count):
+        part = entries[number * length : (number + 1) * length]
+        if part:
+            text = "; ".join(f"{each.claim} {figures.word(each)}" for each in part)
+            listed = [figures.strip(site.ledger, each) for each in part]
+            made.append(
+                site.picture(f"{name}-{number + 1}" if count > 1 else name, listed, f"Verdicts: {text}")
+            )
+    return "\n".join(made)
+
+
+def _details(summary: str, lines: Sequence[str]) -> list[str]:
+    return ["<details markdown>", f"<summary>{summary}</summary>", "", *lines, "</details>", ""]
+
+
+def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> list[str]:
+    columns = ("claim", "says", "printed", "accepted", "ours", "verdict", "rests on")
+    table = Table("", columns, text_columns=len(columns))
+    for each in entries:
+        claim = site.ledger.claims[each.claim]
+        name = _link(site, claim.id) if linked else claim.id
+        table.add(
+            *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
+            *(record.brief(each.ours), record.verdict_text(each), record.size_text(each)),
+        )
+    return _without_title(table)
+
+
+def _differences(site: Site, paper: str) -> list[str]:
+    """The contradicted claims, each under the first of its causes."""
+    listed = [
+        each
+        for each in site.best.values()
+        if each.outcome == "contradicted" and site.ledger.claims[each.claim].paper == paper
+    ]
+    if not listed:
+        return []
+    by: dict[causes.Cause | None, list[Entry]] = {}
+    for entry in listed:
+        by.setdefault(next(iter(causes.of_claim(site.why, entry.claim)), None), []).append(entry)
+    count = "1 claim is" if len(listed) == 1 else f"{len(listed)} claims are"
+    lines = ["## Where it differs, and why", "", f"{count} contradicted.", ""]
+    for cause in [*site.why, None]:
+        if cause in by:
+            lines += [*_cause(cause), *(_contradicted(site, each) for each in by[cause]), ""]
+    return lines
+
+
+def _cause(cause: causes.Cause | None) -> list[str]:
+    if cause is None:
+        return ["**No cause is known yet**", ""]
+    link = f"[{cause.title}](../{CAUSES}#{cause.anchor})"
+    return [f"**{link}** ({cause.because}). {cause.summary}", ""]
+
+
+def _contradicted(site: Site, entry: Entry) -> str:
+    claim = site.ledger.claims[entry.claim]
+    link = _link(site, claim.id)
+    printed, ours = claim.expected, record.brief(entry.ours)
+    return f"- {link} (priority {claim.priority}): {claim.statement} Printed: {printed}; ours: {ours}."
+
+
+def _link(site: Site, claim: str) -> str:
+    """A claim's number, which leads to its figure or table."""
+    experiment = site.ledger.experiments[site.ledger.claims[claim].experiment]
+    return f"[{claim}]({page_of(experiment, site.ledger)}#{anchor(heading(experiment))})"
+
+
+# Experiments.
+
+
+def heading(experiment: Experiment) -> str:
+    """What an experiment is called on its page."""
+    name = experiment.id.partition("/")[2]
+    kind, _, rest = name.partition("-")
+    words = {"fig": "Fig.", "table": "Table"}
+    return f"{words[kind]} {rest}: {experiment.title}" if kind in words else experiment.title
+
+
+def anchor(text: str) -> str:
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+
+
+def _experiments(site: Site, experiments: Sequence[Experiment]) -> list[str]:
+    lines: list[str] = []
+    for each in experiments:
+        if each.id in site.study.made:
+            lines += _experiment(site, each)
+    others = [each for each in experiments if each.id not in site.study.made]
+    if others:
+        lines += ["## Nothing to measure", ""]
+        lines += [f"- {heading(each)}" for each in others if each.runs is None]
+        lines += [f"- {heading(each)} (not run yet)" for each in others if each.runs is not None]
+        lines.append("")
+    return lines
+
+
+def _experiment(site: Site, experiment: Experiment) -> list[str]:
+    lines = [f"## {heading(experiment)}", ""]
+    lines += [f"*{_how(site, experiment)}*", ""]
+    values: list[str] = []
+    elsewhere: list[Experiment] = []
+    number = 0
+    for data in site.ledger.tables:
+        if experiment.id not in data["for"]:
+            continue
+        home = site.tables[id(data)]
+        if home != experiment.id and home in site.study.made:
+            elsewhere.append(site.ledger.experiments[home])
+            continue
+        evaluator = site.study.made[experiment.id].evaluator
+        if "function" in data:
+            values += [line for table in TABLES[data["function"]](evaluator, data) for line in _titled(table)]
+            continue
+        pictures = []
+        for grid in grids_of(data, evaluator):
+            values += _titled(grid.table())
+            for chart, claims in figures.charts_of(grid, site.overlays):
+                number += 1
+                printed = f". Diamonds: printed, {', '.join(dict.fromkeys(claims))}" if claims else ""
+                name = f"{experiment.id.replace('/', '-')}-{number}"
+                pictures.append(site.picture(name, chart, f"{chart.text}{printed}"))
+        if pictures:
+            lines += [f"{data['title']}:", "", *pictures, ""]
+    entries = site.entries_of(experiment)
+    lines += [f"`{command(site.ledger, experiment)}`", ""]
+    if elsewhere:
+        links = [
+            f"[{heading(each).partition(':')[0]}]({page_of(each, site.ledger)}#{anchor(heading(each))})"
+            for each in {each.id: each for each in elsewhere}.values()
+        ]
+        lines += [f"The same runs are drawn under {', '.join(links)}.", ""]
+    if entries:
+        lines += [_strips(site, entries, f"{experiment.id.replace('/', '-')}-claims"), ""]
+        lines += _verdicts(site, entries)
+    if values:
+        lines += _details("All values", values)
+    return lines
+
+
+def _titled(table: Table) -> list[str]:
+    return [f"**{table.title}**", "", *_without_title(table)]
+
+
+def _how(site: Site, experiment: Experiment) -> str:
+    """How much was run of the paper's."""
+    made = site.study.made[experiment.id]
+    found = record.extent(site.ledger, experiment, made.scale)
+    if not found.size:
+        return "No runs are needed."
+    size = "Full size" if "full" in (found.size, made.scale.name) else "Quick"
+    what = "" if size == "Full size" or not experiment.quick else f" ({experiment.quick})"
+    return f"{size}: {found.scenarios} scenarios, {found.measured} measured{what}."
+
+
+def command(ledger: Ledger, experiment: Experiment) -> str:
+    """What makes the runs of an experiment."""
+    short = experiment.id.partition("/")[2]
+    same = [each for each in ledger.experiments if each.endswith(f"/{short}")]
+    return f"manetlab papers reproduce {short if len(same) == 1 else experiment.id} --full"
+
+
+def _assumptions(site: Site, experiments: Sequence[Experiment]) -> list[str]:
+    """What the paper does not say and what is taken, each once."""
+    uses: dict[str, list[str]] = {}
+    for each in experiments:
+        for name in each.unstated if each.runs is not None else ():
+            uses.setdefault(name, []).append(each.id.partition("/")[2])
+    if not uses:
+        return []
+    lines = ["## Not said by the paper, and taken", ""]
+    table = Table("", ("parameter", "taken", "why", "for"), text_columns=4)
+    for name, of in uses.items():
+        assumed = site.ledger.assumptions[name]
+        where = ", ".join(of) if len(of) <= 4 else f"{len(of)} figures and tables"
+        table.add(assumed.parameter, assumed.text, assumed.why, where)
+    return [*lines, *_without_title(table)]
+
+
+# The index.
+
+
+def _index(site: Site) -> str:
+    lines = [
+        "# Five papers",
+        "",
+        "This page and the papers' own are made by `make papers-pages` from the results in `papers/kept`; do "
+        "not edit them. [Reproducing the papers](papers-how-to.md) says how to read and repeat them.",
+        "",
+    ]
+    for paper in site.ledger.papers:
+        about = site.ledger.pages[paper]
+        lines.append(f"- **[{about['title']}](papers/{paper}.md)**. {_headline(site, paper)}")
+    lines += ["", "## Counts", "", _headline(site), ""]
+    lines += _counts(site, [*site.ledger.papers, ""])
+    lines += [f"{each}\n" for each in record.remarks(site.best)]
+    lines += ["## Quick and full size", "", _changed_in_words(site), ""]
+    lines += ["## What the runs cost", "", *_cost(site)]
+    return "\n".join(lines)
+
+
+def _cost(site: Site) -> list[str]:
+    table = Table("", ("size", "campaigns", "runs", "processor time, h", "code", "days"))
+    for scale in record.SCALES:
+        costs = [cost for (of, _), cost in site.study.costs.items() if of == scale]
+        if costs:
+            days = sorted({day for cost in costs for day in cost.days})
+            codes = {code.partition(", confirmed")[0] for cost in costs for code in cost.code}
+            table.add(
+                *(scale, str(len(costs)), str(sum(cost.runs for cost in costs))),
+                *(f"{sum(cost.cpu_s for cost in costs) / 3600:.1f}", f"{len(codes)} versions"),
+                " to ".join(dict.fromkeys([days[0], days[-1]])),
+            )
+    return _without_title(table)
+
+
+def _both(site: Site) -> list[tuple[Entry, Entry]]:
+    """The claims that have verdicts of both sizes, which differ."""
+    return [(site.quick[name], each) for name, each in site.full.items() if name in site.quick]
+
+
+def _changed_in_words(site: Site) -> str:
+    both = _both(site)
+    changed = [pair for pair in both if pair[0].outcome != pair[1].outcome]
+    reasons = record.reasons_counted(changed)
+    listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
+    return (
+        f"{len(both)} claims have verdicts from quick runs and from runs at full size. {len(changed)} of "
+        f"these verdicts differ{f' ({listed})' if listed else ''}: [the list](papers/quick-and-full.md)."
+    )
+
+
+def _changes(site: Site) -> str:
+    changed = [pair for pair in _both(site) if pair[0].outcome != pair[1].outcome]
+    table = Table(
+        "", ("claim", "quick", "full size", "why", "ours, quick", "ours, full size"), text_columns=6
+    )
+    for quick, full in changed:
+        table.add(
+            *(full.claim, quick.outcome, full.outcome, record.reason_of_change(quick, full)),
+            *(record.brief(quick.ours), record.brief(full.ours)),
+        )
+    lines = [
+        "# Verdicts that differ between quick runs and full size",
+        "",
+        "This page is made by `make papers-pages`; do not edit it.",
+        "",
+        _changed_in_words(site).partition(": [the list]")[0] + ".",
+        "",
+    ]
+    summary, _ = compared(
+        {quick.claim: (quick.outcome, "") for quick, _ in _both(site)},
+        {full.claim: (full.outcome, "") for _, full in _both(site)},
+    )
+    return "\n".join([*lines, *_without_title(summary), *_without_title(table)])
+
+
+def _plain(text: str) -> str:
+    """Text that may stand between brackets."""
+    return text.replace("[", "(").replace("]", ")").replace("\n", " ")
