@@ -57,3 +57,43 @@ def test_the_command_line_runs_it(cli: Cli, tmp_path: Path) -> None:
     events = [json.loads(line) for line in recording.read_text().splitlines()[1:]]
     assert sent(events)["rreq"] > 0
     assert not any(event.get("for") == "arp" for event in events)
+
+
+def in_areas(routing: str, forwarders: int, seed: int) -> dict[str, Any]:
+    """Four throttled flows in Osipov and Tschudin's areas, 150 m apart."""
+    flows = [
+        {"kind": "tcp", "src": each, "dst": 4 + each, "start_s": float(each), "segment_bytes": 600}
+        for each in range(4)
+    ]
+    return run(
+        profile="ns-2.27",
+        duration_s=60.0,
+        warmup_s=12.0,
+        movement={"areas": {"sources": 4, "sinks": 4, "forwarders": forwarders, "spacing_m": 150.0}},
+        traffic={"flows": flows},
+        mac={"rts_threshold_bytes": 2347},
+        tcp={"sender": "newreno", "allowed_pause_s": 3.0},
+        throttle={"mode": "preset", "rate_bps": 90150.0},
+        routing=routing,
+        seed=seed,
+    ).totals
+
+
+def test_floods_end_the_range_of_lunar_and_not_that_of_opportunistic_lunar() -> None:
+    seeds = range(1, 4)
+    unsmooth, carried = {}, {}
+    for routing in ("static", "lunar", "lunar:opportunistic"):
+        for forwarders in (2, 12):
+            totals = [in_areas(routing, forwarders, seed) for seed in seeds]
+            place = routing, forwarders
+            unsmooth[place] = sum(each["tcp_unsmoothness_max"] for each in totals) / len(seeds)
+            carried[place] = [each["tcp_throughput_bps"] for each in totals]
+            if routing != "lunar":
+                # Once its paths are there opportunistic LUNAR floods no more than static routes do.
+                assert {each["routing_packets_per_s"] for each in totals} == {0.0}
+    # The bound of the admissible range is 1.
+    assert unsmooth["lunar", 2] < 1 < unsmooth["lunar", 12]
+    assert max(unsmooth["lunar:opportunistic", 2], unsmooth["lunar:opportunistic", 12]) < 1
+    for forwarders in (2, 12):
+        three = (carried[each, forwarders] for each in ("static", "lunar:opportunistic", "lunar"))
+        assert all(static > quiet > flooding for static, quiet, flooding in zip(*three, strict=True))
