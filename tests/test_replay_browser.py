@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import io
 import math
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from selenium.webdriver.common.keys import Keys
 
 from manetlab.replay.page import page
 from manetlab.replay.recorded import parsed
-from tests.browsers import FAR_S, WITH_WEBGL, chromium, set_window, wait_for
+from tests.browsers import FAR_S, WITH_WEBGL, chromium, wait_for
 from tests.recordings import BROADCAST, Recorded
+from tests.replay_pages import LIGHT, ask, has_colour, on_page, picture, show, written
 
 MS = 1_000_000
 DATA, ROUTING = ("data", "data", 600, 3 * MS), ("data", "routing", 64, 1 * MS)
@@ -27,7 +27,6 @@ RTS = ("rts", "data", 20, 352_000)
 SEGMENT = {"what": "tcp", "src": 0, "dst": 3, "bytes": 552, "cause": "", "flow": 0}
 CBR = {"what": "cbr", "src": 1, "dst": 2, "bytes": 128, "cause": "", "flow": 1}
 REQUEST = {"what": "rreq", "src": 0, "dst": BROADCAST, "bytes": 44, "cause": "", "flow": None}
-LIGHT = {"data": (0, 114, 178), "routing": (201, 133, 0), "drop": (198, 40, 40), "route": (0, 133, 95)}
 
 
 def recorded(sender_again: bool = False) -> Recorded:
@@ -83,44 +82,6 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(tmp_path_factory.mktemp("replay") / "two.html", recorded(), recorded(sender_again=True))
-
-
-def written(path: Path, *runs: Recorded) -> str:
-    recordings = [parsed(run.to_bytes(), f"run-{number}.mlrec") for number, run in enumerate(runs)]
-    path.write_text(page(recordings, "a <b>title</b> & more"), encoding="utf-8")
-    return path.as_uri()
-
-
-def show(browser: Chrome, address: str, width: int = 1280, scheme: str = "light", height: int = 800) -> None:
-    """Opens a page in a window of that size and waits until all has been read."""
-    set_window(browser, width, height, scheme, is_mobile=width < 500)
-    browser.get("about:blank")
-    browser.get(address)
-    wait_for(browser, "document.documentElement.dataset.ready !== undefined")
-
-
-def ask(browser: Chrome, what: str, *arguments: Any) -> Any:
-    """Calls a function of the page's inspection interface."""
-    return browser.execute_script(f"return window.manetlabReplay.{what}(...arguments)", *arguments)
-
-
-def picture(browser: Chrome) -> Image.Image:
-    return Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB")
-
-
-def has_colour(image: Image.Image, x: float, y: float, colour: tuple[int, int, int], reach: int = 2) -> bool:
-    """Is there a pixel of a colour within reach of a point?"""
-    return any(
-        math.dist(image.getpixel((round(x) + dx, round(y) + dy)), colour) < 50  # type: ignore[arg-type]
-        for dx in range(-reach, reach + 1)
-        for dy in range(-reach, reach + 1)
-    )
-
-
-def on_page(browser: Chrome, node: int, t: float, run: int = 0) -> tuple[float, float]:
-    x, y = ask(browser, "state", t)[run]["nodes"][node]
-    px, py = ask(browser, "toPage", x, y, run)
-    return px, py
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
@@ -274,6 +235,35 @@ def test_a_packets_journey_ends_with_its_reason(browser: Chrome, one: str) -> No
     assert len(browser.find_elements("css selector", ".journey tbody tr")) == 7
 
 
+def test_the_hops_of_a_chosen_packet_are_drawn_as_it_makes_them(browser: Chrome, one: str) -> None:
+    for time_s, made in ((1.004, (False, False)), (1.0055, (True, False)), (1.5, (True, True))):
+        show(browser, f"{one}#t={time_s}&packet=7")
+        image, places = picture(browser), [on_page(browser, node, time_s) for node in (0, 1, 3)]
+        for (start, end), is_made in zip(pairwise(places), made, strict=True):
+            middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+            assert has_colour(image, *middle, LIGHT["select"], reach=1) == is_made, time_s
+
+
+def test_without_a_pointer_nodes_destinations_and_packets_are_chosen(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.0055")
+    before = ask(browser, "drawn")["lines"]
+    body = browser.find_element("tag name", "body")
+    body.send_keys("/")
+    browser.switch_to.active_element.send_keys("3")
+    wait_for(browser, "document.querySelector('#side dl')?.ariaLabel === 'Node 3'")
+    browser.switch_to.active_element.send_keys(Keys.BACKSPACE)
+    (button,) = (
+        each for each in browser.find_elements("tag name", "button") if each.text == "Show next hops to 3"
+    )
+    button.send_keys(Keys.ENTER)
+    wait_for(browser, f"window.manetlabReplay.drawn().lines === {before + 2}")
+    assert ask(browser, "link").endswith("node=3&to=3")
+    body.send_keys(Keys.ESCAPE)
+    wait_for(browser, f"window.manetlabReplay.drawn().lines === {before}")
+    browser.find_element("css selector", ".events tbody button.row").send_keys(Keys.ENTER)
+    wait_for(browser, "document.querySelector('.journey caption') !== null")
+
+
 def test_keys_step_through_events_and_say_them(browser: Chrome, one: str) -> None:
     show(browser, one)
     said, times = [], []
@@ -309,6 +299,16 @@ def test_it_plays_and_stops_at_the_end(browser: Chrome, one: str) -> None:
     browser.find_element("id", "play").click()
     wait_for(browser, "window.manetlabReplay.time() === 20e9")
     assert not ask(browser, "isPlaying")
+
+
+def test_at_its_slowest_nanoseconds_pass(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1.007&speed=0.000001")
+    begin = ask(browser, "time")
+    browser.find_element("id", "play").click()
+    wait_for(browser, f"window.manetlabReplay.time() > {begin}")
+    browser.find_element("id", "play").click()
+    # A microsecond a second.
+    assert begin < ask(browser, "time") < begin + FAR_S * 1000
 
 
 def test_a_link_leads_to_the_moment(browser: Chrome, one: str) -> None:
@@ -354,9 +354,82 @@ def test_the_pointer_seeks_chooses_and_shows_ranges(browser: Chrome, one: str) -
     pointer.perform()
     wait_for(browser, f"window.manetlabReplay.drawn().rings === {rings + 2}")
     assert browser.find_element("css selector", ".tip").text.startswith("Node 2 at 600, 100 m")
+    image, metre = picture(browser), ask(browser, "toPage", 1, 0)[0] - ask(browser, "toPage", 0, 0)[0]
+    # Where nothing else is drawn: the range within which frames are understood, and that of carrier sense.
+    for radius, angle in ((250, 200), (550, 170)):
+        dx, dy = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+        for part, is_there in ((1.0, True), (0.95, False), (1.05, False)):
+            at = (x + part * radius * metre * dx, y - part * radius * metre * dy)
+            assert is_dark(image, *at) == is_there, (radius, part)
     pointer.w3c_actions.pointer_action.click()
     pointer.perform()
     wait_for(browser, "document.querySelector('#side dl')?.ariaLabel === 'Node 2'")
+
+
+def is_dark(image: Image.Image, x: float, y: float) -> bool:
+    """Is there anything darker than the field within a pixel of a point?"""
+    reach = (-1, 0, 1)
+    found = [image.getpixel((round(x) + dx, round(y) + dy)) for dx in reach for dy in reach]
+    return any(max(each) < 200 for each in found)  # type: ignore[type-var, arg-type]
+
+
+def curve_y(image: Image.Image, plot: dict[str, float], at: float, colour: tuple[int, int, int]) -> list[int]:
+    """How high above a plot's lower edge, in pixels, a colour is at a part of its axis."""
+    x = round(plot["left"] + 6 + at * (plot["width"] - 12))
+    heights = range(round(plot["height"]) - 18)
+    bottom = round(plot["bottom"]) - 1
+    return [up for up in heights if math.dist(image.getpixel((x, bottom - up)), colour) < 110]  # type: ignore[arg-type]
+
+
+def test_the_plots_show_what_was_recorded_and_are_linked(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=15")
+    boxes = (
+        "return [...document.querySelectorAll('.plot')].map((each) => each.getBoundingClientRect().toJSON())"
+    )
+    sequence, window, queue = browser.execute_script(boxes)
+    image = picture(browser)
+    # The window is 1 segment from 3 s on, 2 from 4 s on, 1 from 5 s on.
+    assert curve_y(image, window, 2.5 / 20, LIGHT["data"]) == []
+    first, second, third = (curve_y(image, window, at / 20, LIGHT["data"])[0] for at in (3.5, 4.5, 5.5))
+    assert first == third
+    assert second - first > 8
+    assert curve_y(image, sequence, 1 / 20, LIGHT["data"]) != []
+    assert curve_y(image, sequence, 2 / 20, LIGHT["data"]) == []
+    labels = "return [...document.querySelectorAll('.plot .label')].map((each) => each.innerText)"
+    for time_ms, cwnd, packets in ((1_006, "–", "3 packets"), (4_500, "2.00 segments", "0 packets")):
+        ask(browser, "seek", time_ms * MS)
+        _, window_text, queue_text = browser.execute_script(labels)
+        assert cwnd in window_text
+        assert queue_text == f"Interface queue of node 0{packets}"
+    # The other flow is plotted when it is asked for: its packet arrives.
+    browser.find_element("css selector", "[data-flow='1']").click()
+    wait_for(browser, "document.querySelector('.plot .label').innerText.startsWith('Packets of flow 1')")
+    assert curve_y(picture(browser), sequence, 2.004 / 20, LIGHT["route"]) != []
+    # They have one axis of time: where one is zoomed and clicked, all are.
+    ask(browser, "seek", 10_000 * MS)
+    browser.find_element("tag name", "body").send_keys("+")
+    place = round(queue["left"] + 6 + 0.25 * (queue["width"] - 12)), round(queue["top"] + 20)
+    pointer = ActionChains(browser)
+    pointer.w3c_actions.pointer_action.move_to_location(*place).click()
+    pointer.perform()
+    assert abs(ask(browser, "time") - 7_500 * MS) < 20 * MS
+    heads = "return [...document.querySelectorAll('.playhead')].map((each) => each.style.transform)"
+    wait_for(browser, f"new Set((() => {{ {heads} }})()).size === 1")
+
+
+def test_its_own_button_chooses_the_scheme(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=5")
+    button = browser.find_element("id", "theme")
+    node = on_page(browser, 2, 5.0)
+    for label, ground, colour in (
+        ("Theme: light", "rgb(255, 255, 255)", LIGHT["select"]),
+        ("Theme: dark", "rgb(20, 24, 29)", (230, 234, 238)),
+        ("Theme: system", "rgb(255, 255, 255)", LIGHT["select"]),
+    ):
+        button.click()
+        assert button.text == label
+        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == ground
+        assert has_colour(picture(browser), *node, colour, reach=1)
 
 
 def test_two_runs_go_in_step(browser: Chrome, two: str) -> None:
