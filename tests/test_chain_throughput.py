@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manetlab import InputError, chain_runs, chain_throughput
+from manetlab import InputError, chain_runs, chain_throughput, shares
 from manetlab.chain_throughput import Key
 from tests.conftest import Cli
 
@@ -48,6 +48,35 @@ def test_one_hop_carries_what_its_frames_take(monkeypatch: pytest.MonkeyPatch) -
     slowest = 600 * 8 / (data_us + tcp_ack_us + contention_us)
     fastest = 600 * 8 / (data_us + tcp_ack_us + contention_us / 2)
     assert 1e6 * slowest < row.throughput_bps[0] < 1e6 * fastest
+
+
+def test_cbr_over_one_hop_carries_what_its_frames_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SHORT, 60.0)
+    key, row = chain_runs.measure(PAPER, 600, 1, 2, traffic="cbr")
+    assert key == Key("ns-2.35", False, 2e6, 600, "cbr")
+    # DIFS, 15.5 slots of backoff on average, data frame (IP header of 20 bytes, none of UDP), SIFS, ACK.
+    frame_us = 192 + (600 + 20 + 34) * 8 / 2 + 10 + 192 + 14 * 8 + 50 + 15.5 * 20
+    whole_bps = 1e6 * 600 * 8 / frame_us
+    # At most 1 % may be lost: of a rate that is too high, what does not fit is.
+    assert 0.995 * whole_bps < row.throughput_bps[0] < 1.02 * whole_bps
+    assert row.made_with["most_lost"] == chain_runs.MOST_LOST
+
+
+def test_video_over_more_hops_carries_less_and_is_found_by_its_frames(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SHORT, 40.0)
+    key, row = chain_runs.measure(PAPER, 600, 2, 2, traffic="video")
+    assert key == Key("ns-2.35", False, 2e6, 1211, "video")
+    assert 1.6 < row.throughput_bps[0] / row.throughput_bps[1] < 2.4
+    made = chain_runs.datagrams(PAPER, 1, "video", 3e5).resolve()
+    assert shares.video_bps(made.params["video"]) == pytest.approx(3e5)
+
+
+def test_other_kinds_of_traffic_are_refused() -> None:
+    with pytest.raises(InputError, match="not a kind of traffic") as caught:
+        chain_runs.measure({}, 600, 1, 2, traffic="voice")
+    assert "tcp, cbr, video" in caught.value.wanted
 
 
 def test_more_hops_carry_less_and_faster_radios_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +128,7 @@ def test_a_table_is_read_and_longer_paths_have_its_last_value(tmp_path: Path) ->
         (ROW.replace("[1000, 500]", '[1000, "500"]'), "not a row"),
         (ROW.replace("[1000, 500]", "[-1, 500]"), "not a row"),
         (ROW.replace("600", '"many"'), "not a row"),
+        (ROW + 'traffic = "voice"\n', "not a row"),
     ],
 )
 def test_what_is_no_table_is_refused(tmp_path: Path, text: str, what: str) -> None:
@@ -129,6 +159,17 @@ def test_the_command_adds_rows_to_a_table(cli: Cli, tmp_path: Path) -> None:
         assert row.made_with["seeds"] == 2
         assert row.made_with["changes"]["tcp"] == {"window": 4}
         assert row.made_with["spacing_m"] == 130.0
+
+
+def test_the_command_measures_cbr_and_video(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "table.toml").write_text(ROW)
+    for traffic in ("cbr", "video"):
+        command = ("chain-throughput", "--traffic", traffic, "--hops", 1, "--seeds", 2, "-o", "table.toml")
+        done = cli(*command)
+        assert done.returncode == 0, done.stderr
+        assert f"one {'CBR' if traffic == 'cbr' else 'video'} flow alone" in done.stdout
+    keys = list(chain_throughput.read(tmp_path / "table.toml").rows)
+    assert [(key.traffic, key.segment_bytes) for key in keys] == [("tcp", 600), ("cbr", 600), ("video", 1211)]
 
 
 def test_packets_of_different_sizes_take_time_by_their_mean() -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from manetlab import InputError, Scenario, chain_runs, run
-from manetlab.chain_throughput import Key, Table, packaged, read
-from manetlab.shares import at_instant, max_min, regions
+from manetlab.chain_throughput import Key, Row, Table, packaged, read
+from manetlab.shares import at_instant, max_min, mean_rates, rates_over_time, regions
 from tests.conftest import Cli
 
 ROW = [(200.0 * place, 0.0) for place in range(8)]
@@ -272,6 +272,80 @@ def test_the_command_shows_what_python_finds(cli: Cli, tmp_path: Path) -> None:
     assert "0 → 1 → 2" in text and "1/2" in text and f"{found.flows[0].rate_bps / 1e3:.1f}" in text
     assert "Flow 1: the table has no row" in text and "260.0 m" in text
     assert cli("shares", path, "--at", 11).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        {"kind": "tcp", "segment_bytes": 600},
+        {"kind": "cbr", "bytes": 600, "interval_s": 0.1},
+        {"kind": "poisson", "bytes": 600, "interval_s": 0.1},
+        {"kind": "video"},
+        {"kind": "video", "transport": "rtp-udp"},
+        {"kind": "video", "transport": "tcp"},
+        {"kind": "video", "transport": "adp"},
+        {"kind": "trace", "packets": [[0.0, 100], [1.0, 2000]]},
+        {"kind": "adp"},
+        {"kind": "tcp", "segment_bytes": 1234, "alone_bps": [9e5, 8e5]},
+    ],
+    ids=lambda flow: " ".join(str(each) for each in flow.values()),
+)
+def test_shares_and_oracle_have_the_same_rate_for_every_kind_of_flow(flow: dict[str, Any]) -> None:
+    fields = {"mac": {"rts_threshold_bytes": 2347, "data_rate_bps": 2e6}, "profile": "rfc"}
+    base = scenario([{"src": 0, "dst": 2}], **fields)
+    made = base.changed(traffic={"flows": [{"src": 0, "dst": 2, "start_s": 0.0, **flow}]}).resolve()
+    times = (made.scenario.duration_s, 1.0)
+    [oracle] = rates_over_time(made.movement, made.flows, made.params, [], "rfc", *times)
+    [share] = at_instant(made).flows
+    assert share.note == ""
+    assert oracle == [(0.0, share.rate_bps)]
+
+
+def test_a_flow_of_mixed_packets_that_no_two_rows_speak_of_has_no_rate(tmp_path: Path) -> None:
+    video = {"kind": "video", "src": 0, "dst": 2, "start_s": 0.0}
+    made = scenario([]).changed(traffic={"flows": [video]}).resolve()
+    known = table(tmp_path)
+    [share] = at_instant(made, table=known).flows
+    assert (share.share, share.rate_bps) == (1, None)
+    assert "different sizes" in share.note
+    times = (made.scenario.duration_s, 1.0)
+    assert rates_over_time(made.movement, made.flows, made.params, [], "ns-2.35", *times, table=known) == [
+        None
+    ]
+    with pytest.raises(InputError, match="flow 0"):
+        mean_rates(made, table=known)
+
+
+def kinds(*traffic: tuple[str, int, float], profile: str = "ns-2.35") -> Table:
+    """A table with these kinds, sizes and throughputs over one hop, in bit/s."""
+    return Table(
+        {Key(profile, True, 2e6, size, kind): Row((bps,), (0.0,), {}) for kind, size, bps in traffic}, ""
+    )
+
+
+def test_datagrams_have_rows_of_their_own() -> None:
+    flows = [
+        {"kind": "tcp", "segment_bytes": 600},
+        {"kind": "cbr", "bytes": 600, "interval_s": 0.1},
+        {"kind": "cbr", "bytes": 1000, "interval_s": 0.1},
+        {"kind": "video"},
+    ]
+    listed = [{"src": 0, "dst": 1, "start_s": 0.0, **flow} for flow in flows]
+    made = scenario([]).changed(traffic={"flows": listed}).resolve()
+
+    def alone(known: Table) -> list[float | None]:
+        return [each.alone_bps for each in at_instant(made, table=known).flows]
+
+    tcp, cbr = ("tcp", 600, 9e5), ("cbr", 600, 12e5)
+    assert alone(kinds(tcp)) == [9e5, 9e5, None, None]
+    assert alone(kinds(tcp, cbr)) == [9e5, 12e5, None, None]
+    # A packet of 1400 bytes takes twice as long as one of 600, and one of 1000 bytes half as much longer.
+    both = ("cbr", 1400, 8 * 1400 / (2 * 8 * 600 / 12e5))
+    found = alone(kinds(tcp, cbr, both))
+    assert found[:3] == [9e5, 12e5, pytest.approx(8 * 1000 / (1.5 * 8 * 600 / 12e5))]
+    mean_bytes = 8 * 1211.1
+    assert found[3] == pytest.approx(mean_bytes / ((1 + (1211.1 - 600) / 800) * 8 * 600 / 12e5), rel=1e-4)
+    assert alone(kinds(tcp, cbr, both, ("video", 1211, 15e5)))[3] == 15e5
 
 
 def packaged_key(segment_bytes: int) -> Key:

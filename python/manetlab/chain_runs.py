@@ -1,14 +1,19 @@
-"""Measures what one TCP flow carries alone over chains of nodes."""
+"""Measures what one flow carries alone over chains of nodes.
+
+A TCP flow finds it by itself. A source of datagrams sends at a rate that is given: what it carries is the
+highest rate of which at least 99 % of the packets arrive.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, provenance
-from manetlab.chain_throughput import Key, Row
-from manetlab.errors import InputError
+from manetlab import _core, provenance, shares
+from manetlab.chain_throughput import TRAFFIC, Key, Row
+from manetlab.errors import InputError, shown
 from manetlab.running import run_many
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import merged
@@ -22,6 +27,12 @@ SPACING_M = 130.0
 """Distance between neighbours, in m, of the paper's example of nine hops (section III.C.1)."""
 SENDER = "newreno"
 """The paper's TCP."""
+MOST_LOST = 0.01
+"""Highest share of the packets of CBR or video that may be lost."""
+SLOWEST_BPS = 1e3
+"""Lowest rate of CBR or video that is looked at, in bit/s."""
+PRECISION = 1.002
+"""Factor between the highest rate at which enough packets arrive and a rate at which too many are lost."""
 
 
 def chain(base: Mapping[str, Any], hops: int, segment_bytes: int, spacing_m: float = SPACING_M) -> Scenario:
@@ -37,8 +48,43 @@ def chain(base: Mapping[str, Any], hops: int, segment_bytes: int, spacing_m: flo
         InputError: A field is not allowed.
     """
     flow = {"kind": "tcp", "src": 0, "dst": hops, "start_s": 0.0, "segment_bytes": segment_bytes}
+    return _chain(merged({"tcp": {"sender": SENDER}}, base), hops, flow, spacing_m)
+
+
+def datagrams(
+    base: Mapping[str, Any],
+    hops: int,
+    traffic: str,
+    rate_bps: float,
+    payload_bytes: int = 0,
+    spacing_m: float = SPACING_M,
+) -> Scenario:
+    """CBR or video over UDP from end to end of a chain, with static routes.
+
+    Args:
+        base: Further fields of the scenario, such as profile and sections of parameters.
+        hops: Length of the chain.
+        traffic: ``cbr`` or ``video``.
+        rate_bps: Payload that the source makes, in bit/s, with video on average: by the number of frames a
+            second.
+        payload_bytes: Payload of a CBR packet, in bytes; the frames of video are those of its model.
+        spacing_m: Distance between neighbours, in m.
+
+    Raises:
+        InputError: A field is not allowed.
+    """
+    flow: dict[str, Any] = {"kind": traffic, "src": 0, "dst": hops, "start_s": 0.0}
+    if traffic == "cbr":
+        flow |= {"bytes": payload_bytes, "interval_s": 8 * payload_bytes / rate_bps}
+        return _chain(base, hops, flow, spacing_m)
+    made = _chain(base, hops, flow, spacing_m)
+    video = made.resolve().params["video"]
+    frames_per_s = video["frames_per_s"] * rate_bps / shares.video_bps(video)
+    return made.changed(video={"frames_per_s": frames_per_s})
+
+
+def _chain(base: Mapping[str, Any], hops: int, flow: Mapping[str, Any], spacing_m: float) -> Scenario:
     fields = {
-        "tcp": {"sender": SENDER},
         "movement": {"chain": {"nodes": hops + 1, "spacing_m": spacing_m}},
         "traffic": {"flows": [flow]},
         "routing": "static",
@@ -56,16 +102,19 @@ def measure(
     *,
     spacing_m: float = SPACING_M,
     jobs: int | None = None,
+    traffic: str = "tcp",
 ) -> tuple[Key, Row]:
-    """What one TCP flow carries alone over chains of 1, 2, … hops.
+    """What one flow carries alone over chains of 1, 2, … hops.
 
     Args:
         base: Further fields of the scenario, as for `chain`.
-        segment_bytes: Payload of a segment, in bytes.
+        segment_bytes: Payload of a segment of TCP or a CBR packet, in bytes; that of video packets follows
+            from the parameters.
         hops: Length of the longest chain.
         seeds: How many runs of each, with seeds from 1 on; at least 2.
         spacing_m: Distance between neighbours, in m.
         jobs: How many runs at a time; as many as there are cores if not given.
+        traffic: The kind of the flow: ``tcp``, ``cbr`` or ``video``.
 
     Raises:
         InputError: A field is not allowed, the chains do not have so many hops, or there are too few seeds.
@@ -74,11 +123,22 @@ def measure(
 
     if seeds < 2:
         raise InputError("too few runs for an interval", "chain_runs.measure: seeds", str(seeds), "2 or more")
-    resolved = [chain(base, length, segment_bytes, spacing_m).resolve() for length in range(1, hops + 1)]
-    _check_range(resolved[-1], hops, spacing_m)
-    scenarios = [of.of(of.scenario.changed(seed=seed)) for of in resolved for seed in range(1, seeds + 1)]
-    found = [result.totals["tcp_throughput_bps"] for result in run_many(scenarios, jobs=jobs)]
-    intervals = [mean_interval(found[at : at + seeds]) for at in range(0, len(found), seeds)]
+    if traffic not in TRAFFIC:
+        where, wanted = "chain_runs.measure: traffic", f"one of {', '.join(TRAFFIC)}"
+        raise InputError("not a kind of traffic", where, shown(traffic), wanted)
+    longest = chain(base, hops, segment_bytes, spacing_m).resolve()
+    _check_range(longest, hops, spacing_m)
+    if traffic == "video":
+        segment_bytes = round(shares.mean_payload_bytes({"kind": "video"}, longest.params))
+    settings: dict[str, Any]
+    if traffic == "tcp":
+        found = _of_tcp(base, segment_bytes, hops, seeds, spacing_m, jobs)
+        settings = {"sender": longest.scenario.section("tcp")["sender"]}
+    else:
+        top_bps = float(longest.params["mac"]["data_rate_bps"])
+        found = _of_datagrams(base, traffic, segment_bytes, hops, seeds, spacing_m, top_bps, jobs)
+        settings = {"most_lost": MOST_LOST, "precision": PRECISION}
+    intervals = [mean_interval(of_length) for of_length in found]
     origin = provenance.of_code()
     row = Row(
         tuple(each.mean for each in intervals),
@@ -88,14 +148,59 @@ def measure(
             "commit": origin["commit"] or "unknown",
             "changes": {name: base[name] for name in base if name != "profile"},
             "spacing_m": spacing_m,
-            "sender": resolved[0].scenario.section("tcp")["sender"],
+            **settings,
             "routing": "static",
             "warmup_s": WARMUP_S,
             "duration_s": DURATION_S,
             "seeds": seeds,
         },
     )
-    return Key.of(resolved[0].scenario.profile, resolved[0].params, segment_bytes), row
+    return Key.of(longest.scenario.profile, longest.params, segment_bytes, traffic), row
+
+
+def _of_tcp(
+    base: Mapping[str, Any], segment_bytes: int, hops: int, seeds: int, spacing_m: float, jobs: int | None
+) -> list[list[float]]:
+    """The throughputs of TCP, for each length those of all seeds, in bit/s."""
+    resolved = [chain(base, length, segment_bytes, spacing_m).resolve() for length in range(1, hops + 1)]
+    scenarios = [of.of(of.scenario.changed(seed=seed)) for of in resolved for seed in range(1, seeds + 1)]
+    found = [result.totals["tcp_throughput_bps"] for result in run_many(scenarios, jobs=jobs)]
+    return [found[at : at + seeds] for at in range(0, len(found), seeds)]
+
+
+def _of_datagrams(
+    base: Mapping[str, Any],
+    traffic: str,
+    payload_bytes: int,
+    hops: int,
+    seeds: int,
+    spacing_m: float,
+    top_bps: float,
+    jobs: int | None,
+) -> list[list[float]]:
+    """The highest rates at which enough arrives, for each length those of all seeds, in bit/s.
+
+    All lengths and seeds are searched at the same time: a step halves, on a logarithmic scale, what is
+    between a rate at which enough arrives and one at which too much is lost.
+    """
+    places = [(length, seed) for length in range(1, hops + 1) for seed in range(1, seeds + 1)]
+    low = dict.fromkeys(places, SLOWEST_BPS)
+    high = dict.fromkeys(places, top_bps)
+    while any(high[place] > PRECISION * low[place] for place in places):
+        middle = {place: math.sqrt(low[place] * high[place]) for place in places}
+        scenarios = [
+            datagrams(base, length, traffic, middle[length, seed], payload_bytes, spacing_m).changed(
+                seed=seed
+            )
+            for length, seed in places
+        ]
+        resolved = [each.resolve() for each in scenarios]
+        for place, result in zip(places, run_many(resolved, jobs=jobs), strict=True):
+            [flow] = result.flows
+            arrived = flow["delivery_fraction" if traffic == "cbr" else "packet_delivery_fraction"]
+            is_carried = arrived is not None and arrived >= 1.0 - MOST_LOST
+            (low if is_carried else high)[place] = middle[place]
+    return [[low[length, seed] for seed in range(1, seeds + 1)] for length in range(1, hops + 1)]
 
 
 def _check_range(resolved: Resolved, hops: int, spacing_m: float) -> None:

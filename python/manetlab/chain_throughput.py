@@ -1,8 +1,9 @@
-"""What one TCP flow carries when it has a chain of nodes for itself: the reference of ingress throttling.
+"""What one flow carries when it has a chain of nodes for itself: the reference of ingress throttling.
 
 Osipov and Tschudin's Thr_max(h, MSS, TX), a function of hops, segment size and data rate, is measured by
-simulation (2006, section II.B). A table of such measurements comes with the package; each row says with what
-it was made. `manetlab.chain_runs` makes such rows.
+simulation (2006, section II.B). Theirs is that of TCP; CBR and video have rows of their own. A table of such
+measurements comes with the package; each row says with what it was made. `manetlab.chain_runs` makes such
+rows.
 """
 
 from __future__ import annotations
@@ -21,6 +22,16 @@ PACKAGED = Path(__file__).with_suffix(".toml")
 """The table that comes with the package."""
 
 
+TRAFFIC = {
+    "tcp": "segments of {} bytes",
+    "cbr": "CBR packets of {} bytes",
+    "video": "video packets of {} bytes on average",
+}
+"""The kinds of traffic that rows are for, and their packets in words."""
+IP_HEADER_BYTES = 20
+"""Bytes of an IP header (RFC 791 §3.1)."""
+
+
 @dataclass(frozen=True)
 class Key:
     """What a row of the table is for. Hops are the places in the row.
@@ -29,27 +40,38 @@ class Key:
         profile: The profile of the parameters.
         rts: Whether data frames are announced by RTS and CTS.
         data_rate_bps: The rate of data frames, in bit/s.
-        segment_bytes: Payload of a segment, in bytes.
+        segment_bytes: Payload of a packet, in bytes: of a segment of TCP, a CBR packet, or a packet of video
+            on average.
+        traffic: The kind of traffic, one of `TRAFFIC`.
     """
 
     profile: str
     rts: bool
     data_rate_bps: float
     segment_bytes: int
+    traffic: str = "tcp"
 
     @classmethod
-    def of(cls, profile: str, params: Mapping[str, Mapping[str, Any]], segment_bytes: int) -> Key:
-        """The key of flows with segments of this size in a scenario with these parameters."""
-        mac = params["mac"]
-        headers = mac["llc_bytes"] + mac["data_header_bytes"] + params["tcp"]["header_bytes"]
+    def of(
+        cls,
+        profile: str,
+        params: Mapping[str, Mapping[str, Any]],
+        segment_bytes: int,
+        traffic: str = "tcp",
+    ) -> Key:
+        """The key of flows with packets of this size in a scenario with these parameters."""
+        mac, datagram = params["mac"], IP_HEADER_BYTES + params["network"]["udp_header_bytes"]
+        headers = mac["llc_bytes"] + mac["data_header_bytes"]
+        headers += params["tcp"]["header_bytes"] if traffic == "tcp" else datagram
         rts = segment_bytes + headers > mac["rts_threshold_bytes"]
-        return cls(profile, rts, float(mac["data_rate_bps"]), segment_bytes)
+        return cls(profile, rts, float(mac["data_rate_bps"]), segment_bytes, traffic)
 
     def __str__(self) -> str:
         """The key in words."""
         access = "with" if self.rts else "without"
         rate = f"{self.data_rate_bps / 1e6:g} Mb/s"
-        return f"profile {self.profile}, {rate}, {access} RTS, segments of {self.segment_bytes} bytes"
+        packets = TRAFFIC[self.traffic].format(self.segment_bytes)
+        return f"profile {self.profile}, {rate}, {access} RTS, {packets}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +95,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Throughputs of one TCP flow alone.
+    """Throughputs of one flow alone.
 
     Attributes:
         rows: The rows.
@@ -107,6 +129,22 @@ class Table:
             hint = "measure it with `manetlab chain-throughput`, and name the table that it writes"
             raise InputError("the table of throughputs has no such row", self.where, str(key), wanted, hint)
         return found
+
+    def of_datagrams(self, key: Key, mean_bytes: float) -> tuple[float, ...] | None:
+        """What a flow of datagrams carries alone over 1, 2, … hops, in bit/s.
+
+        It is in the row of its own kind and size, or follows from the rows of CBR of two other sizes.
+
+        Args:
+            key: The key of the flow's kind and size.
+            mean_bytes: Mean payload of a packet, in bytes.
+
+        Returns:
+            The throughputs; None if no rows say it.
+        """
+        if (found := self.rows.get(key)) is not None:
+            return found.throughput_bps
+        return self.of_mixed(replace(key, traffic="cbr"), mean_bytes)
 
     def of_mixed(self, key: Key, mean_bytes: float) -> tuple[float, ...] | None:
         """What a flow carries alone whose packets differ in size, over 1, 2, … hops, in bit/s.
@@ -179,6 +217,7 @@ def read(path: Path) -> Table:
 def _row(written: object, where: str) -> tuple[Key, Row]:
     """One row, checked."""
     wanted = "profile, rts, data_rate_bps, segment_bytes, throughput_bps and half_width_95_bps"
+    wanted += f"; traffic, if any, is one of {', '.join(TRAFFIC)}"
     if not isinstance(written, dict):
         raise InputError("not a row of throughputs", where, shown(written), wanted)
     rest = dict(written)
@@ -188,6 +227,7 @@ def _row(written: object, where: str) -> tuple[Key, Row]:
             bool(rest.pop("rts")),
             float(rest.pop("data_rate_bps")),
             int(rest.pop("segment_bytes")),
+            _traffic(rest.pop("traffic", "tcp")),
         )
         numbers = _numbers(rest.pop("throughput_bps")), _numbers(rest.pop("half_width_95_bps"))
     except KeyError as error:
@@ -195,6 +235,12 @@ def _row(written: object, where: str) -> tuple[Key, Row]:
     except (TypeError, ValueError):
         raise InputError("not a row of throughputs", where, shown(written), wanted) from None
     return key, Row(*numbers, rest)
+
+
+def _traffic(written: object) -> str:
+    if written not in TRAFFIC:
+        raise ValueError
+    return str(written)
 
 
 def _numbers(written: Sequence[object]) -> tuple[float, ...]:

@@ -298,6 +298,7 @@ def rates_over_time(
     profile: str,
     duration_s: float,
     step_s: float,
+    table: Table | None = None,
 ) -> list[list[tuple[float, float]] | None]:
     """The fair rates of flows along shortest paths over a whole run: what an oracle tells their sources.
 
@@ -312,13 +313,14 @@ def rates_over_time(
         profile: The name of the profile, for the table of what flows carry alone.
         duration_s: The length of the run, in s.
         step_s: The length of a step, in s.
+        table: What flows carry alone; the package's table if not given.
 
     Returns:
         For each flow its rates, as (from when on in s, bit/s of payload); None for those whose packets differ
         in size or that never have a path.
 
     Raises:
-        InputError: The package's table does not say what a flow carries alone.
+        InputError: The table does not say what a flow carries alone.
     """
     links = (json.dumps(params), json.dumps(rates))
     _, range_m, _ = _core.radio_ranges(links[0])
@@ -332,7 +334,7 @@ def rates_over_time(
         allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
         for number, share in allocated.items():
             if number not in alone:
-                alone[number] = alone_bps(flows[number], params, profile)
+                alone[number] = alone_bps(flows[number], params, profile, table)
             if (bps := alone[number]) is None:
                 continue
             rate_bps = float(share) * bps[min(len(paths[number]) - 1, len(bps)) - 1]
@@ -341,8 +343,57 @@ def rates_over_time(
     return [rates or None for rates in found]
 
 
+def mean_rates(
+    resolved: Resolved,
+    *,
+    table: Table | None = None,
+    whole_bps: float | None = None,
+    step_s: float = 1.0,
+) -> list[float]:
+    """The fair rates of a scenario's flows on average over the measurement, in bit/s, as nodes move.
+
+    A flow that has not had a path yet has a rate of 0; one that loses its path keeps its rate.
+
+    Args:
+        resolved: The scenario.
+        table: What flows carry alone; the package's table if not given.
+        whole_bps: What every flow carries alone, whatever its path; instead of a table.
+        step_s: How often the topology is looked at, in s.
+
+    Raises:
+        InputError: Nothing says what a flow carries alone.
+    """
+    flows: Sequence[Mapping[str, Any]] = resolved.flows
+    if whole_bps is not None:
+        flows = [{**flow, "alone_bps": [whole_bps]} for flow in flows]
+    scenario, duration_s = resolved.scenario, resolved.core["duration_s"]
+    links = (resolved.params, scenario.rates or [])
+    found = rates_over_time(
+        resolved.movement, flows, *links, scenario.profile, duration_s, step_s, table=table
+    )
+    for number, rates in enumerate(found):
+        if rates is None and alone_bps(flows[number], resolved.params, scenario.profile, table) is None:
+            what, wanted = "the table does not say what it carries alone", "a fair rate for every flow"
+            raise InputError("a flow has no fair rate", f"shares: flow {number}", what, wanted)
+    window_s = (resolved.core["warmup_s"], duration_s)
+    return [_mean_over(rates or [], *window_s) for rates in found]
+
+
+def _mean_over(rates: Sequence[tuple[float, float]], begin_s: float, end_s: float) -> float:
+    """The mean over a window of what holds from each time on until the next."""
+    ends = [*(from_s for from_s, _ in rates[1:]), end_s]
+    pieces = [
+        (max(0.0, min(until_s, end_s) - max(from_s, begin_s)), bps)
+        for (from_s, bps), until_s in zip(rates, ends, strict=False)
+    ]
+    return sum(length_s * bps for length_s, bps in pieces) / (end_s - begin_s)
+
+
 def alone_bps(
-    flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], profile: str
+    flow: Mapping[str, Any],
+    params: Mapping[str, Mapping[str, Any]],
+    profile: str,
+    table: Table | None = None,
 ) -> list[float] | None:
     """What a flow carries alone over one hop, two, …, in bit/s; a share of it is a rate.
 
@@ -350,21 +401,45 @@ def alone_bps(
         flow: The flow.
         params: The parameters of all sections.
         profile: The name of the profile, for the table of what flows carry alone.
+        table: What flows carry alone; the package's table if not given.
 
     Returns:
-        The throughputs that the flow has of its own, or those of the package's table; None for flows
-        whose packets differ in size, if the table does not have rows of two sizes.
+        The throughputs that the flow has of its own, or those of the table; None for flows whose packets
+        differ in size, if the table does not have the rows from which it follows.
 
     Raises:
-        InputError: The package's table does not say what the flow carries alone.
+        InputError: The table does not say what the flow carries alone.
     """
+    known = packaged() if table is None else table
+    found, key = _found_bps(flow, params, profile, known)
+    if found is None and payload_bytes(flow, params) is not None:
+        known.row(key)
+    return None if found is None else list(found)
+
+
+def _found_bps(
+    flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], profile: str, table: Table
+) -> tuple[Sequence[float] | None, Key]:
+    """What a flow carries alone over one hop, two, …, in bit/s, if known; the row that would say it."""
+    size, mean_bytes = payload_bytes(flow, params), mean_payload_bytes(flow, params)
+    key = Key.of(profile, params, round(mean_bytes), _kind(flow))
     if (given := flow.get("alone_bps")) is not None:
-        return list(given)
-    if (size := payload_bytes(flow, params)) is None:
-        mean_bytes = mean_payload_bytes(flow, params)
-        mixed = packaged().of_mixed(Key.of(profile, params, round(mean_bytes)), mean_bytes)
-        return None if mixed is None else list(mixed)
-    return list(packaged().row(Key.of(profile, params, size)).throughput_bps)
+        return given, key
+    if key.traffic != "tcp" and (found := table.of_datagrams(key, mean_bytes)) is not None:
+        return found, key
+    # A table without rows for datagrams has what TCP carries, which is less: its ACKs take time as well.
+    of_tcp = Key.of(profile, params, round(mean_bytes))
+    if size is None:
+        return table.of_mixed(of_tcp, mean_bytes), key
+    row = table.rows.get(of_tcp)
+    return None if row is None else row.throughput_bps, key
+
+
+def _kind(flow: Mapping[str, Any]) -> str:
+    """The kind of traffic that a flow is in the table: datagrams are sent without waiting for anything."""
+    if flow["kind"] in ("tcp", "web", "adp") or flow.get("transport", "udp") in ("tcp", "adp", "rtp-adp"):
+        return "tcp"
+    return "video" if flow["kind"] == "video" else "cbr"
 
 
 def _instants(
@@ -408,6 +483,12 @@ def mean_payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str
     return float(sum(lengths)) / sum(math.ceil(each / most) or 1 for each in lengths)
 
 
+def video_bps(video: Mapping[str, Any]) -> float:
+    """The mean rate of a video source with these parameters, in bit/s."""
+    lengths = _frames(video)
+    return 8.0 * float(video["frames_per_s"]) * sum(lengths) / len(lengths)
+
+
 def _frames(video: Mapping[str, Any]) -> list[float]:
     """The mean lengths of the frames of a group of pictures, in bytes."""
     spacing = video["b_frames"] + 1
@@ -419,10 +500,10 @@ def _with_rate(share: FlowShare, resolved: Resolved, table: Table) -> FlowShare:
     """The same with what the flow would carry alone."""
     if share.hops is None:
         return replace(share, note="no path, or not active")
-    size = payload_bytes(resolved.flows[share.flow], resolved.params)
-    if size is None:
-        return replace(share, note="packets of different sizes")
-    key = Key.of(resolved.scenario.profile, resolved.params, size)
-    if (alone_bps := table.find(key, share.hops)) is None:
+    flow = resolved.flows[share.flow]
+    found, key = _found_bps(flow, resolved.params, resolved.scenario.profile, table)
+    if found is None and payload_bytes(flow, resolved.params) is None:
+        return replace(share, note=f"packets of different sizes, and the table has not two rows like {key}")
+    if found is None:
         return replace(share, note=f"the table has no row for {key}")
-    return replace(share, alone_bps=alone_bps)
+    return replace(share, alone_bps=found[min(share.hops, len(found)) - 1])

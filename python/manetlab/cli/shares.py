@@ -121,7 +121,13 @@ def _kbps(bps: float | None) -> str:
     type=click.IntRange(1, 65_495),
     multiple=True,
     default=(600,),
-    help="Segment size, bytes.",
+    help="Payload of a TCP segment or a CBR packet, bytes.",
+)
+@click.option(
+    "--traffic",
+    type=click.Choice(["tcp", "cbr", "video"]),
+    default="tcp",
+    help="Kind of the flow. What CBR and video carry is the highest rate of which 99 % arrive.",
 )
 @click.option(
     "--rate-mbps", type=click.FloatRange(0.001, 1000), multiple=True, default=(2.0,), help="Data rate, Mb/s."
@@ -135,6 +141,7 @@ def _kbps(bps: float | None) -> str:
 def chain_throughput(
     hops: int,
     segment_bytes: tuple[int, ...],
+    traffic: str,
     rate_mbps: tuple[float, ...],
     spacing: float,
     seeds: int,
@@ -143,7 +150,7 @@ def chain_throughput(
     jobs: int | None,
     output: Path | None,
 ) -> None:
-    """Measure what one TCP flow carries alone over chains of 1, 2, … hops."""
+    """Measure what one flow carries alone over chains of 1, 2, … hops."""
     from manetlab import chain_runs
     from manetlab import chain_throughput as tables
     from manetlab.files import check_writable, write_text
@@ -164,9 +171,10 @@ def chain_throughput(
                 seeds,
                 spacing_m=spacing,
                 jobs=jobs,
+                traffic=traffic,
             )
             for rate in rate_mbps
-            for size in segment_bytes
+            for size in (segment_bytes if traffic != "video" else (600,))
         )
     _print_rows(rows)
     if output is not None:
@@ -179,7 +187,8 @@ def _print_rows(rows: Mapping[Key, Row]) -> None:
     from manetlab.tables import Table, stdout_console
 
     for key, row in rows.items():
-        table = Table("Throughput of one TCP flow alone", ("hops", "throughput, kb/s", "± 95 %, kb/s"))
+        title = {"tcp": "TCP flow", "cbr": "CBR flow", "video": "video flow"}[key.traffic]
+        table = Table(f"Throughput of one {title} alone", ("hops", "throughput, kb/s", "± 95 %, kb/s"))
         for place, (mean, half) in enumerate(zip(row.throughput_bps, row.half_width_95_bps, strict=True), 1):
             table.add(str(place), f"{mean / 1e3:.1f}", f"{half / 1e3:.1f}")
         table.notes.append(f"With {key}; {row.made_with['seeds']} runs of each chain.")
