@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manetlab import InputError, Scenario, run
+from manetlab import InputError, Scenario, code_modules, run
 from manetlab.shares import at_instant
 from manetlab.stats import effective_horizon, equivalent_routing_load, unfairness, unsmoothness
 from tests.conftest import Cli
@@ -146,12 +146,49 @@ def test_places_are_drawn_for_each_replication() -> None:
 
 @pytest.mark.parametrize(
     ("areas", "what"),
-    [({"forwarders": 1}, "2 or more"), ({"hops": 1}, "hops"), ({"sources": 0}, "sources"), ({"x": 1}, "x")],
+    [
+        ({"forwarders": 1}, "2 or more"),
+        ({"hops": 1}, "hops"),
+        ({"sources": 0}, "sources"),
+        ({"x": 1}, "x"),
+        ({"speed_mps": -1.0}, "speed_mps"),
+        ({"speed_mps": 1e-4}, "0, or 0.001 m/s or more"),
+        ({"speed_mps": 1001.0}, "speed_mps"),
+        ({"speed_mps": 1.0, "height_m": 0.5}, "height_m"),
+        ({"speed_mps": 1.0, "band_width_m": 0.0}, "1 m or more where nodes move"),
+    ],
 )
-def test_areas_that_cannot_be_are_refused(areas: dict[str, int], what: str) -> None:
+def test_areas_that_cannot_be_are_refused(areas: dict[str, float], what: str) -> None:
     with pytest.raises(InputError) as caught:
         in_areas(**areas)
     assert what in str(caught.value)
+
+
+def test_movement_in_areas_that_would_fill_the_memory_is_refused() -> None:
+    narrow = in_areas(speed_mps=1000.0, height_m=1.0, end_width_m=1.0, band_width_m=1.0)
+    with pytest.raises(InputError, match="would fill the memory") as caught:
+        narrow.changed(duration_s=1e6).resolve()
+    assert caught.value.where == "movement.areas"
+    assert "lower speed" in caught.value.hint
+
+
+def test_the_speed_is_part_of_what_a_scenario_is() -> None:
+    still, walking, faster = (
+        scenario.resolve() for scenario in (in_areas(), in_areas(speed_mps=1.0), in_areas(speed_mps=5.0))
+    )
+    assert in_areas(speed_mps=0.0).resolve().hash == still.hash
+    assert len({each.hash for each in (still, walking, faster)}) == 3
+    assert still.movement.positions(0.0) == walking.movement.positions(0.0) == faster.movement.positions(0.0)
+    assert still.movement.positions(30.0) == still.movement.positions(0.0)
+    assert walking.movement.positions(30.0) != walking.movement.positions(0.0)
+    # Ten seconds at 1 m/s lead no farther than 10 m.
+    steps = zip(walking.movement.positions(10.0), walking.movement.positions(20.0), strict=True)
+    assert all(math.dist(*step) <= 10.0 + 1e-6 for step in steps)
+    used = [
+        "waypoint" in code_modules.Use.of(each).drawn and "areas" in code_modules.Use.of(each).drawn
+        for each in (still, walking)
+    ]
+    assert used == [False, True]
 
 
 def test_the_smallest_network_of_four_flows_has_seven_nodes() -> None:

@@ -18,7 +18,7 @@ import pytest
 from manetlab import InputError, Results, Scenario, run_many
 from manetlab.chain_throughput import packaged
 from manetlab.operation_range import Border, Bounds, OperationRange, Size, find, flows_of_text
-from manetlab.shares import at_instant
+from manetlab.shares import at_instant, mean_rates
 from tests.campaigns import small
 from tests.conftest import ROOT, Cli
 
@@ -334,3 +334,34 @@ def test_what_flows_carry_alone_can_be_measured_in_their_own_network() -> None:
     assert size.unfairness != by_table.unfairness
     with pytest.raises(InputError, match="given twice"):
         find(near, [2], runs=1, measured=True, table=packaged())
+
+
+def test_where_nodes_move_fair_rates_are_means_over_the_measurement() -> None:
+    areas = {"sources": 2, "sinks": 2, "forwarders": 4, "spacing_m": 150.0, "height_m": 500.0}
+    moving = scenario(movement={"areas": {**areas, "speed_mps": 30.0}})
+    found = find(moving, [2], runs=RUNS, most_nodes=8, step=2, every_size=True)
+    [size] = [each for each in found.borders[0].sizes if each.forwarders == 4]
+    pattern = toml()["traffic"]["flows"][0]
+    flows = [{**pattern, "src": each, "dst": 2 + each, "start_s": each / 10} for each in range(2)]
+    changed = moving.changed(traffic={"flows": flows}, tcp={"allowed_pause_s": 3.0})
+    resolved = [changed.changed(seed=seed).resolve() for seed in (1, 2)]
+    unfair, all_shares = [], set()
+    for each, result in zip(resolved, run_many(resolved), strict=True):
+        rates_bps: list[list[float]] = [[], []]
+        # From the first instant on, since a flow without a path keeps its rate.
+        for time_s in (0.1, *map(float, range(1, 14))):
+            for of_flow, share in zip(rates_bps, at_instant(each, time_s).flows, strict=True):
+                of_flow.append(share.rate_bps or (of_flow[-1] if of_flow else 0.0))
+                all_shares.add(share.share)
+        fair = [sum(of_flow[-10:]) / 10 for of_flow in rates_bps]
+        unfair.append(math.dist(fair, [flow["throughput_bps"] for flow in result.flows]) / math.hypot(*fair))
+    assert None in all_shares and len(all_shares) > 2
+    assert size.unfairness == pytest.approx(max(unfair))
+
+
+def test_the_fair_rate_where_nothing_moves_is_that_of_any_instant() -> None:
+    resolved = scenario(movement={"chain": {"nodes": 4}}).resolve()
+    [alone] = at_instant(resolved).flows
+    assert alone.rate_bps is not None
+    assert mean_rates(resolved) == [pytest.approx(alone.rate_bps)]
+    assert mean_rates(resolved, whole_bps=1e5) == [pytest.approx(1e5)]

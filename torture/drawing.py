@@ -312,13 +312,17 @@ class _Drawing:
         forwarders = rng.randint(hops - 1, nodes - 2)
         sources = rng.randint(1, nodes - forwarders - 1)
         given: Fields = {"sources": sources, "sinks": nodes - forwarders - sources, "forwarders": forwarders}
-        return given | {
+        drawn = {
             "hops": hops,
             "spacing_m": spacing_m,
             "height_m": rng.choice([0.0, 0.5 * spacing_m, 3.0 * spacing_m]),
             "end_width_m": rng.choice([0.0, 0.05 * spacing_m, spacing_m]),
             "band_width_m": rng.choice([0.0, 0.1 * spacing_m, spacing_m]),
         }
+        extents = ("height_m", "end_width_m", "band_width_m")
+        if min(drawn[name] for name in extents) >= 1.0:
+            drawn["speed_mps"] = rng.choice([0.0, 1.0, 5.0, 30.0])
+        return given | drawn
 
     def _changed(
         self, schema: Mapping[str, Parameter], defaults: Mapping[str, Any], given: Mapping[str, Any]

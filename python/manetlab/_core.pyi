@@ -23,8 +23,9 @@ class Movement:
         counts: tuple[int, int, int],
         hops: int,
         lengths_m: tuple[float, float, float, float],
-        seed: int,
-        replication: int,
+        speed_mps: float,
+        duration_s: float,
+        streams: tuple[int, int],
     ) -> Movement: ...
     @staticmethod
     def waypoint(params_json: str, duration_s: float, seed: int, replication: int) -> Movement: ...

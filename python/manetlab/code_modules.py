@@ -57,9 +57,11 @@ class Use:
         tcp = resolved.params["tcp"]
         has_tcp = bool(kinds & {"tcp", "web"}) or "tcp" in carriers
         movement, source = resolved.scenario.movement, resolved.scenario.traffic
+        areas = movement.areas
         drawn = {
-            "waypoint": resolved.scenario.movement_file is None and movement.waypoint is not None,
-            "areas": resolved.scenario.movement_file is None and movement.areas is not None,
+            # Nodes that move within areas walk as random waypoint has it.
+            "waypoint": movement.waypoint is not None or (areas is not None and areas.speed_mps > 0),
+            "areas": areas is not None,
             "random": source.random is not None,
             "hops": source.random is not None and source.random.hops is not None,
             "web": source.web is not None,

@@ -20,7 +20,7 @@ from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import assign, merged
-from manetlab.shares import at_instant
+from manetlab.shares import at_instant, mean_rates
 from manetlab.sources import MAX_NODES, Areas
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from manetlab.campaign.execution import Report
     from manetlab.campaign.results import Results
     from manetlab.chain_throughput import Table
-    from manetlab.shares import Shares
+    from manetlab.resolving import Resolved
 
 FLOWS = range(2, 10)
 """The numbers of flows that are looked at if none are given: those of the paper's Fig. 4."""
@@ -348,11 +348,13 @@ class _Plan:
         made: Mapping[str, Any] = {**self.base, "throttle": {"mode": "off"}, "routing": "static"}
         for name, value in {**fields, FORWARDERS: self.areas.hops - 1}.items():
             made = assign(made, name, value, "range")
-        shares = at_instant(Scenario.build({**made, "seed": self.first_seed}, "range").resolve()).flows
-        return [
-            {**flow, "throttle_bps": [[0.0, float(each.share or 0) * (self.alone_bps or 0.0)]]}
-            for flow, each in zip(flows, shares, strict=True)
-        ]
+        resolved = Scenario.build({**made, "seed": self.first_seed}, "range").resolve()
+        if self.areas.speed_mps > 0:
+            rates_bps = mean_rates(resolved, whole_bps=self.alone_bps)
+        else:
+            shares = at_instant(resolved).flows
+            rates_bps = [float(each.share or 0) * (self.alone_bps or 0.0) for each in shares]
+        return [{**flow, "throttle_bps": [[0.0, rate]]} for flow, rate in zip(flows, rates_bps, strict=True)]
 
     @property
     def forwarders(self) -> list[int]:
@@ -382,7 +384,7 @@ class _Plan:
         campaign = self.campaign()
         for place in range(len(self.flows)):
             resolved = campaign.scenario(place * len(self.forwarders), 0).resolve()
-            _unfairness_of(at_instant(resolved, table=table), [0.0] * self.flows[place], self.alone_bps)
+            _unfairness_of(resolved, [0.0] * self.flows[place], table, self.alone_bps)
 
 
 def _areas_of(scenario: Scenario) -> Areas:
@@ -501,19 +503,30 @@ def _unfairness(results: Results, point: int, table: Table | None, alone_bps: fl
     flows = results.flows[results.flows["point"] == point]
     found = []
     for replication, of_run in flows.groupby("replication"):
-        scenario = results.campaign.scenario(point, int(str(replication)))
-        shares = at_instant(scenario.resolve(), table=table)
+        resolved = results.campaign.scenario(point, int(str(replication))).resolve()
         actual_bps = [float(bps) for bps in of_run.sort_values("flow")["throughput_bps"]]
-        found.append(_unfairness_of(shares, actual_bps, alone_bps))
+        found.append(_unfairness_of(resolved, actual_bps, table, alone_bps))
     return found
 
 
-def _unfairness_of(shares: Shares, actual_bps: Sequence[float], alone_bps: float | None) -> float:
-    """The unfairness of a run, with what flows carry alone as measured, or else as the table says."""
-    if alone_bps is None:
-        return shares.unfairness(actual_bps)
+def _unfairness_of(
+    resolved: Resolved, actual_bps: Sequence[float], table: Table | None, alone_bps: float | None
+) -> float:
+    """The unfairness of a run, with what flows carry alone as measured, or else as the table says.
+
+    Where nodes move, fair rates are means over the measurement.
+    """
     from manetlab.stats import unfairness
 
+    if _areas_of(resolved.scenario).speed_mps > 0:
+        fair_bps = mean_rates(resolved, table=table, whole_bps=alone_bps)
+        if 0.0 in fair_bps:
+            where, found = f"range: flow {fair_bps.index(0.0)}", "no path at any time"
+            raise InputError("a flow has no fair rate", where, found, "a fair rate for every flow")
+        return unfairness(actual_bps, fair_bps)
+    shares = at_instant(resolved, table=table)
+    if alone_bps is None:
+        return shares.unfairness(actual_bps)
     return unfairness(actual_bps, [float(each.share or 0) * alone_bps for each in shares.flows])
 
 

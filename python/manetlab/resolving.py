@@ -164,7 +164,8 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
         counts = (areas.sources, areas.sinks, areas.forwarders)
         lengths_m = (areas.spacing_m, areas.height_m, areas.end_width_m, areas.band_width_m)
         streams = (scenario.seed, scenario.replication)
-        return _core.Movement.areas(counts, areas.hops, lengths_m, *streams)
+        walk = (areas.speed_mps, scenario.duration_s)
+        return _core.Movement.areas(counts, areas.hops, lengths_m, *walk, streams)
     assert source.positions is not None
     return _core.Movement.fixed(source.positions)
 

@@ -26,6 +26,8 @@ LATEST_S = _core.MAX_TIME_S
 """Latest time of a scenario, in s."""
 FARTHEST_M = 1e7
 """Largest distance and coordinate, in m."""
+SLOWEST_MPS, NARROWEST_M = 1e-3, 1.0
+"""Lowest speed, in m/s, and smallest extent of an area, in m, of nodes that move within areas."""
 
 
 class Chain(Record):
@@ -67,6 +69,10 @@ class Areas(Record):
     band_width_m: float = number(
         "Extent of a band of forwarders from west to east, in m.", 0, FARTHEST_M, "m", 20.0
     )
+    speed_mps: float = number(
+        "Speed at which each node walks to and fro within its area, in m/s; at 0 all stand still.",
+        0, 1000.0, "m/s", 0.0,
+    )  # fmt: skip
 
     def _check(self, place: Place) -> None:
         if (nodes := self.sources + self.sinks + self.forwarders) > MAX_NODES:
@@ -75,6 +81,18 @@ class Areas(Record):
         if self.forwarders < self.hops - 1:
             wanted, hint = f"{self.hops - 1} or more", "each of the bands between the ends needs a node"
             refuse(place.at("forwarders"), self.forwarders, wanted, hint)
+        if self.speed_mps:
+            self._check_movement(place)
+
+    def _check_movement(self, place: Place) -> None:
+        """Checks that nodes can walk at their speed in their areas."""
+        if self.speed_mps < SLOWEST_MPS:
+            hint = "at 0 all nodes stand still"
+            refuse(place.at("speed_mps"), self.speed_mps, f"0, or {SLOWEST_MPS:g} m/s or more", hint)
+        for name in ("height_m", "end_width_m", "band_width_m"):
+            if (extent_m := getattr(self, name)) < NARROWEST_M:
+                wanted = f"{NARROWEST_M:g} m or more where nodes move"
+                refuse(place.at(name), extent_m, wanted, "nodes need room to walk in, or speed_mps = 0")
 
 
 def _coordinate(meaning: str) -> Field:

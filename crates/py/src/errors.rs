@@ -116,12 +116,19 @@ pub(crate) fn of_waypoint(error: &WaypointError) -> PyErr {
             "height_m = width_m",
             "or set boundary to \"classic\" or \"bounce\"",
         ),
-        WaypointError::TooLong { commands } => input_error(
-            "the movement would fill the memory",
-            place,
-            &format!("about {:.0} million changes of direction", commands / 1e6),
-            &format!("at most {:.0} million", waypoint::MAX_COMMANDS / 1e6),
-            "ask for fewer nodes, a shorter run or a longer pause",
-        ),
+        WaypointError::TooLong { commands } => {
+            too_long(*commands, place, "ask for fewer nodes, a shorter run or a longer pause")
+        }
     }
+}
+
+/// What is said about movement of more commands than may be generated.
+pub(crate) fn too_long(commands: f64, place: &str, hint: &str) -> PyErr {
+    input_error(
+        "the movement would fill the memory",
+        place,
+        &format!("about {:.0} million changes of direction", commands / 1e6),
+        &format!("at most {:.0} million", waypoint::MAX_COMMANDS / 1e6),
+        hint,
+    )
 }

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint};
+use crate::errors::{FROM_PYTHON, input_error, of_reading, of_waypoint, too_long};
 
 /// Most nodes of a scenario.
 pub(crate) const MAX_NODES: u32 = manetlab_core::scenario::MAX_NODES as u32;
@@ -73,22 +73,43 @@ impl Movement {
         Movement::new(waypoint::grid(columns, rows, spacing_m))
     }
 
-    /// Nodes that stand still in areas one hop apart: sources, sinks, and forwarders between them, which have
-    /// places drawn from the seed. `lengths_m` are the distance between neighbouring areas, their extent from
-    /// south to north, and the extent of end areas and of bands of forwarders from west to east, in m.
+    /// Nodes in areas one hop apart: sources, sinks, and forwarders between them, which have places drawn
+    /// from the seed, and stand still or walk within their areas. `lengths_m` are the distance between
+    /// neighbouring areas, their extent from south to north, and the extent of end areas and of bands of
+    /// forwarders from west to east, in m.
     #[staticmethod]
     fn areas(
+        py: Python<'_>,
         counts: (u32, u32, u32),
         hops: u32,
         lengths_m: (f64, f64, f64, f64),
-        seed: u64,
-        replication: u64,
-    ) -> Movement {
+        speed_mps: f64,
+        duration_s: f64,
+        streams: (u64, u64),
+    ) -> PyResult<Movement> {
         let (sources, sinks, forwarders) = counts;
         let (spacing_m, height_m, end_width_m, band_width_m) = lengths_m;
-        let given =
-            Areas { sources, sinks, forwarders, hops, spacing_m, height_m, end_width_m, band_width_m };
-        Movement::new(areas(&given, &Streams::new(seed, replication)))
+        let given = Areas {
+            sources,
+            sinks,
+            forwarders,
+            hops,
+            spacing_m,
+            height_m,
+            end_width_m,
+            band_width_m,
+            speed_mps,
+        };
+        let (duration, (seed, replication)) = (Span::from_secs(duration_s), streams);
+        let commands = given.commands(duration);
+        if commands > waypoint::MAX_COMMANDS {
+            return Err(too_long(
+                commands,
+                "movement.areas",
+                "ask for fewer nodes, a shorter run or a lower speed",
+            ));
+        }
+        Ok(Movement::new(py.detach(|| areas(&given, duration, &Streams::new(seed, replication)))))
     }
 
     /// Random waypoint movement; `params_json` holds parameters of the section `waypoint`, the rest are

@@ -188,7 +188,10 @@ def _mobility(resolved: Resolved) -> str:
     if source.areas is not None:
         areas = source.areas
         nodes = f"{areas.sources} sources, {areas.forwarders} forwarders, {areas.sinks} sinks"
-        return f"{STATIC}, drawn in areas {areas.spacing_m:g} m apart: {nodes}; {areas.hops} hops"
+        placed = (
+            f"{STATIC}, drawn in areas" if not areas.speed_mps else "random waypoint, bouncing within areas"
+        )
+        return f"{placed} {areas.spacing_m:g} m apart: {nodes}; {areas.hops} hops"
     return f"{STATIC}, at given positions"
 
 
@@ -197,6 +200,8 @@ def _speed(resolved: Resolved) -> str:
     if source.waypoint is not None:
         full = waypoint(source.waypoint)
         return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
+    if source.areas is not None:
+        return f"{source.areas.speed_mps:g} m/s"
     return "as in the file" if source.file is not None else "0 m/s"
 
 

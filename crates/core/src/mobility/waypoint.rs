@@ -39,8 +39,8 @@ mod walk;
 
 use thiserror::Error;
 
-use super::{Point, Trajectory};
-use crate::kernel::{Purpose, Span, Streams};
+use super::{Command, Point, Trajectory};
+use crate::kernel::{Purpose, Span, Stream, Streams};
 use crate::params::{OutOfRange, choices, params};
 
 pub use placement::{chain, grid, uniform_static};
@@ -193,4 +193,35 @@ pub fn generate(
     }
     let walker = |node| walk::trajectory(params, duration, streams.stream(node, Purpose::Mobility));
     Ok((0..params.nodes).map(walker).collect())
+}
+
+/// The commands of a node that walks to and fro in a field of its own, without pauses and at one speed. It
+/// is at `here` at time 0, a place that was drawn uniformly; under the rule *bounce* its places are uniform
+/// ever after.
+pub(super) fn bouncing_from(
+    here: Point,
+    field: Point,
+    speed_mps: f64,
+    duration: Span,
+    stream: &mut Stream,
+) -> Vec<Command> {
+    walk::commands_from(here, &bouncing(field, speed_mps), duration, stream)
+}
+
+/// About how many commands [`bouncing_from`] makes.
+pub(super) fn bouncing_commands(field: Point, speed_mps: f64, duration: Span) -> f64 {
+    bouncing(field, speed_mps).commands(duration)
+}
+
+fn bouncing(field: Point, speed_mps: f64) -> WaypointParams {
+    WaypointParams {
+        nodes: 1,
+        width_m: field.x,
+        height_m: field.y,
+        speed_min: speed_mps,
+        speed_max: speed_mps,
+        pause_s: 0.0,
+        boundary: Boundary::Bounce,
+        start: Start::Stationary,
+    }
 }

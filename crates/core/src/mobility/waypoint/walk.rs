@@ -8,13 +8,7 @@ use crate::mobility::{Command, Point, Trajectory};
 /// The trajectory of the node that draws from `stream`, with every command before `duration`.
 pub(super) fn trajectory(params: &WaypointParams, duration: Span, mut stream: Stream) -> Trajectory {
     let pause = Span::from_secs(params.pause_s);
-    let mut walk = Walk {
-        params,
-        now: Time::ZERO,
-        end: Time::ZERO + duration,
-        here: Point::default(),
-        commands: Vec::new(),
-    };
+    let mut walk = Walk::new(params, duration, Point::default());
     let start = match params.start {
         Start::Uniform => {
             walk.here = draw::place(params, &mut stream);
@@ -34,18 +28,23 @@ pub(super) fn trajectory(params: &WaypointParams, duration: Span, mut stream: St
             here
         }
     };
-    while walk.now < walk.end {
-        let leg = match params.boundary {
-            Boundary::Classic => {
-                let to = draw::place(params, &mut stream);
-                Point { x: to.x - walk.here.x, y: to.y - walk.here.y }
-            }
-            Boundary::Wrap | Boundary::Bounce => draw::displacement(params, &mut stream),
-        };
-        walk.go(leg, draw::speed(params, &mut stream));
-        walk.now += pause;
-    }
-    Trajectory { start, commands: walk.commands }
+    Trajectory { start, commands: walk.until_end(&mut stream) }
+}
+
+/// The commands of a node that is on a leg at time 0, at a place that was drawn uniformly.
+///
+/// Under *wrap* and *bounce*, and without a pause, this is the stationary state: there a place does not
+/// depend on the leg.
+pub(super) fn commands_from(
+    here: Point,
+    params: &WaypointParams,
+    duration: Span,
+    stream: &mut Stream,
+) -> Vec<Command> {
+    let mut walk = Walk::new(params, duration, here);
+    let Underway { left, speed, .. } = draw::underway(params, stream);
+    walk.go(left, speed);
+    walk.until_end(stream)
 }
 
 /// A node underway.
@@ -57,7 +56,27 @@ struct Walk<'a> {
     commands: Vec<Command>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(params: &'a WaypointParams, duration: Span, here: Point) -> Walk<'a> {
+        Walk { params, now: Time::ZERO, end: Time::ZERO + duration, here, commands: Vec::new() }
+    }
+
+    /// Walks leg after leg; all commands of the walk.
+    fn until_end(mut self, stream: &mut Stream) -> Vec<Command> {
+        while self.now < self.end {
+            let leg = match self.params.boundary {
+                Boundary::Classic => {
+                    let to = draw::place(self.params, stream);
+                    Point { x: to.x - self.here.x, y: to.y - self.here.y }
+                }
+                Boundary::Wrap | Boundary::Bounce => draw::displacement(self.params, stream),
+            };
+            self.go(leg, draw::speed(self.params, stream));
+            self.now += Span::from_secs(self.params.pause_s);
+        }
+        self.commands
+    }
+
     /// Walks along `left`, in m, and obeys the rule at each edge on the way.
     fn go(&mut self, mut left: Point, speed: f64) {
         let corner = self.params.corner();
