@@ -279,6 +279,7 @@ def test_the_command_shows_what_python_finds(cli: Cli, tmp_path: Path) -> None:
     [
         {"kind": "tcp", "segment_bytes": 600},
         {"kind": "cbr", "bytes": 600, "interval_s": 0.1},
+        {"kind": "cbr", "bytes": 900, "interval_s": 0.1},
         {"kind": "poisson", "bytes": 600, "interval_s": 0.1},
         {"kind": "video"},
         {"kind": "video", "transport": "rtp-udp"},
@@ -363,3 +364,19 @@ def test_the_packaged_table_says_what_chains_carry_now() -> None:
         chains = [chain_runs.chain(base, hops, 600, made["spacing_m"]).changed(seed=seed) for seed in (1, 2)]
         mean = sum(run(each).totals["tcp_throughput_bps"] for each in chains) / 2
         assert mean == pytest.approx(row.over(hops), abs=5 * row.half_width_95_bps[hops - 1])
+
+
+@pytest.mark.parametrize("key", [each for each in packaged().rows if each.traffic != "tcp"], ids=str)
+def test_the_packaged_table_says_what_chains_carry_of_cbr_and_video_now(key: Key) -> None:
+    # Five times the half width, as for TCP; below it 1 % may be lost, above it more is.
+    row = packaged().rows[key]
+    assert len(str(row.made_with["commit"])) == 40
+    base = {"profile": key.profile, **row.made_with["changes"]}
+    for hops in (1, 3):
+        slack_bps = 5 * row.half_width_95_bps[hops - 1] + 0.01 * row.over(hops)
+        arrived = []
+        for rate_bps in (row.over(hops) - slack_bps, row.over(hops) + slack_bps):
+            made = chain_runs.datagrams(base, hops, key.traffic, rate_bps, key.segment_bytes)
+            [flow] = run(made.changed(seed=1)).flows
+            arrived.append(flow["delivery_fraction" if key.traffic == "cbr" else "packet_delivery_fraction"])
+        assert arrived[0] >= 0.99 > arrived[1]
