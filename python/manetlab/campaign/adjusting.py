@@ -32,6 +32,9 @@ TOLD_EVERY = 50
 DECIDING = ("movement", "traffic", "rates", "duration_s", "warmup_s", "profile", "radio", "mac")
 """Fields of a scenario that decide its movement, its flows and how far links reach."""
 
+SKEWED = "; the rest is skewed"
+"""What is said of an adjusted mean behind its covariates if its interval may cover less often than it says."""
+
 Values = Mapping[str, Mapping[int, float | None]]
 """Of one point, the value of each metric in each replication that was made; None where there is none."""
 
@@ -221,6 +224,12 @@ def _all(paths: Iterable[dict[str, Paths] | None]) -> list[dict[str, Paths]]:
     return [each for each in paths if each is not None]
 
 
+def in_words(found: AdjustedMean) -> str:
+    """The covariates of an adjusted mean, and what speaks against its interval."""
+    used = ", ".join(found.covariates)
+    return used if found.skewness is None else f"{used}{SKEWED} ({found.skewness:.1f})"
+
+
 def about_adjusted(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
     """What rows of a summary say of the adjusted means of one metric, a sentence each.
 
@@ -233,11 +242,18 @@ def about_adjusted(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
     told = []
     if draws:
         many = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
-        used = "; ".join(dict.fromkeys(row["adjustment"] for row in listed if row["draws"]))
+        adjusted = [row["adjustment"].partition(SKEWED) for row in listed if row["draws"]]
+        used = "; ".join(dict.fromkeys(names for names, _, _ in adjusted))
         told.append(
             f"Adjusted means use what {many} draws of the movement say ({used}). The gain is the variance of "
             "the mean over that of the adjusted mean."
         )
+        skewed = sum(bool(mark) for _, mark, _ in adjusted)
+        if skewed:
+            told.append(
+                f"What the movement does not explain is skewed at {skewed} of {len(listed)} points: adjusted "
+                "intervals may cover the mean less often there than they say."
+            )
     if reasons:
         told.append(f"Not adjusted: {'; '.join(reasons)}.")
     return told

@@ -340,7 +340,8 @@ class Results:
             ``p95``, ``n``. Points without a value of a metric have no row for it. If the campaign adjusts
             means for the movement, also ``adjusted_mean``, ``adjusted_low``, ``adjusted_high``, ``gain`` (the
             variance of the mean over that of the adjusted one), ``draws`` (of the movement) and
-            ``adjustment`` (the covariates, or why the mean is not adjusted: the others are then NaN).
+            ``adjustment`` (the covariates, and whether the rest is skewed; or why the mean is not adjusted:
+            the others are then NaN).
         """
         from manetlab.metrics import interval_of
         from manetlab.stats import percentiles
@@ -520,7 +521,9 @@ def _adjusted(found: AdjustedMean) -> Row:
         nothing = dict.fromkeys(ADJUSTED[:-2], math.nan)
         return {**nothing, "draws": 0, "adjustment": f"not adjusted: {found.reason}"}
     ends = (found.interval.mean, found.interval.low, found.interval.high)
-    of = (*ends, found.gain, found.draws, ", ".join(found.covariates))
+    from manetlab.campaign.adjusting import in_words
+
+    of = (*ends, found.gain, found.draws, in_words(found))
     return dict(zip(ADJUSTED, of, strict=True))
 
 

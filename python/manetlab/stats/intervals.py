@@ -251,19 +251,26 @@ def heavy_tail_warning(values: Iterable[float]) -> str | None:
         InputError: There are no values, or one is not finite.
     """
     listed = checks.numbers(values, "heavy_tail_warning")
+    g = heavy_tail(listed)
+    if g is None:
+        return None
+    return (
+        f"the values are skewed (skewness {g:.1f} in {len(listed)} values): an interval of the mean needs about "
+        f"{math.ceil(25 * g * g)} values to be reliable; also look at the median and the percentiles"
+    )
+
+
+def heavy_tail(listed: list[float]) -> float | None:
+    """The skewness of values of which `heavy_tail_warning` warns, else None."""
     n = len(listed)
     if n < LEAST_FOR_TAIL or deviation(listed) <= 1e-9 * max(map(abs, listed)):
         return None
     from scipy.stats import skew, skewtest
 
     g = float(skew(listed, bias=False))
-    needed = math.ceil(25 * g * g)
-    if n >= needed or float(skewtest(listed).pvalue) >= 0.01:
+    if n >= math.ceil(25 * g * g) or float(skewtest(listed).pvalue) >= 0.01:
         return None
-    return (
-        f"the values are skewed (skewness {g:.1f} in {n} values): an interval of the mean needs about "
-        f"{needed} values to be reliable; also look at the median and the percentiles"
-    )
+    return g
 
 
 def t_quantile(probability: float, degrees: int) -> float:

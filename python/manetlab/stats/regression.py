@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from manetlab.errors import InputError
 from manetlab.stats import checks
 from manetlab.stats.bounded import bounded_interval, within_bounds
-from manetlab.stats.intervals import Interval, deviation, t_quantile
+from manetlab.stats.intervals import Interval, deviation, heavy_tail, t_quantile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +35,8 @@ class AdjustedMean:
         draws: The draws of which the covariates are known; 0 if it is not adjusted.
         covariates: The names of those that are used.
         reason: Why it is not adjusted; empty if it is.
+        skewness: That of what the covariates leave, if it is so skewed that the interval may cover the mean less
+            often than it says; else None.
     """
 
     interval: Interval
@@ -42,6 +44,7 @@ class AdjustedMean:
     draws: int = 0
     covariates: tuple[str, ...] = ()
     reason: str = ""
+    skewness: float | None = None
 
     @property
     def is_adjusted(self) -> bool:
@@ -60,12 +63,16 @@ def adjusted_interval(
     """The mean of values that depend on covariates whose mean is known better than theirs.
 
     Regression estimation with double sampling (Cochran 1977, chapter 12): the values of ``n`` draws, and the
-    covariates of many more. The estimate is the mean of the values, moved along their regression on the
-    covariates from the covariates' mean over the ``n`` draws to that over all of them. Its variance is the
-    sum of two: that of the residuals, each taken from a regression without its own draw (the jackknife, which
-    needs no equal variances), and that of the covariates' mean over the draws. The interval is Student's with
-    n − p − 1 degrees of freedom for ``p`` covariates (Lavenberg and Welch 1981), and between ``least`` and
-    ``most`` the score interval of `bounded_interval` with that variance.
+    covariates of many more. Each value is moved from its own covariates to those of all draws, along the
+    regression of the other values; the estimate is the mean of what comes of it. As no value has a part in
+    its own slopes, the mean is unbiased whatever the relation is, a straight line or not (Mickey 1959;
+    Avramidis and Wilson 1993); with common slopes its bias falls only as 1/n where the relation is curved
+    (Cochran 1977, section 7.7). Its variance is the sum of two: that of the residuals, each taken from a
+    regression without its own draw (the jackknife, which needs no equal variances), and that of the
+    covariates' mean over the draws. The interval is Student's with n − p − 1 degrees of freedom for ``p``
+    covariates (Lavenberg and Welch 1981), and between ``least`` and ``most`` the score interval of
+    `bounded_interval` with that variance. If these residuals are skewed, as `heavy_tail_warning` tests it, the
+    result says so.
 
     The covariates that are used are the first ones: up to one from 10 values on, two from 20, three from 30
     and so on, as many as predict best each value from the regression of the others (leave-one-out). If none
@@ -103,7 +110,7 @@ def adjusted_interval(
     if count == 0:
         return AdjustedMean(plain, reason="the covariates predict no replication from the others")
     names, columns, everywhere = names[:count], columns[:, :count], everywhere[:, :count]
-    mean, variance = _estimate(listed, columns, everywhere)
+    mean, variance, residuals = _estimate(listed, columns, everywhere)
     if not least < mean < most:
         return AdjustedMean(plain, reason="the adjusted mean would be beyond what the metric can be")
     t = t_quantile(0.5 + confidence / 2, n - len(names) - 1)
@@ -113,7 +120,7 @@ def adjusted_interval(
         else within_bounds(mean, t * t * variance, least, most, n)
     )
     gain = deviation(listed) ** 2 / n / variance
-    return AdjustedMean(interval, gain, len(everywhere), tuple(names))
+    return AdjustedMean(interval, gain, len(everywhere), tuple(names), skewness=heavy_tail(residuals))
 
 
 def explained(values: Sequence[float], covariates: Mapping[str, Sequence[float]]) -> float:
@@ -216,17 +223,22 @@ def _fitted(y: Array, columns: Array) -> tuple[Array, Array, Array]:
     return slopes, y - y.mean() - columns @ slopes, np.asarray(inverse, dtype=np.float64)
 
 
-def _estimate(values: Sequence[float], columns: Array, everywhere: Array) -> tuple[float, float]:
-    """The adjusted mean and its variance. Columns have a mean of zero."""
+def _estimate(values: Sequence[float], columns: Array, everywhere: Array) -> tuple[float, float, list[float]]:
+    """The adjusted mean, its variance, and the residuals of left-out values. Columns have a mean of zero."""
     import numpy as np
 
     y = np.asarray(values, dtype=float)
-    n = len(y)
+    n, m = len(y), len(everywhere)
     slopes, residuals, inverse = _fitted(y, columns)
+    left_out = _without(residuals, columns, inverse)
     away = everywhere.mean(axis=0)
-    # The estimate is a weighted sum of the values.
+    # The slopes without each value. It is moved to the mean of the draws that were not run, the share of
+    # which makes it the mean of all draws: neither has a part in these slopes.
+    others = slopes - (columns @ inverse) * left_out[:, None]
+    moved = np.einsum("ij,ij->i", others, away - (1.0 - n / m) * columns)
+    # To first order the estimate is a weighted sum of the values.
     weights = 1.0 / n + columns @ (inverse @ away)
-    of_values = float(np.sum((weights * _without(residuals, columns, inverse)) ** 2)) * (n - 1) / n
+    of_values = float(np.sum((weights * left_out) ** 2)) * (n - 1) / n
     spread = np.atleast_2d(np.cov(everywhere, rowvar=False))
-    of_draws = float(slopes @ spread @ slopes) / len(everywhere)
-    return math.fsum(values) / n + float(slopes @ away), of_values + of_draws
+    of_draws = float(slopes @ spread @ slopes) / m
+    return math.fsum(y + moved) / n, of_values + of_draws, left_out.tolist()
