@@ -74,7 +74,10 @@ def test_a_skewed_rest_is_told() -> None:
     random = np.random.default_rng(13)
     covariate = random.normal(0.0, 1.0, 400)
     noise = random.normal(0.0, 0.1, 20)
-    even, skewed = 3.0 * covariate[:20] + noise, 3.0 * covariate[:20] + np.where(np.arange(20) == 7, 3.0, noise)
+    even, skewed = (
+        3.0 * covariate[:20] + noise,
+        3.0 * covariate[:20] + np.where(np.arange(20) == 7, 3.0, noise),
+    )
     assert adjusted(even, covariate).skewness is None
     told = adjusted(skewed, covariate)
     assert told.is_adjusted

@@ -5,11 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
+import click
+import numpy as np
 import pandas as pd
 import pytest
 
 from manetlab.campaign import Campaign
-from studies import drawing, ranking, remedies
+from studies import adjusted, drawing, ranking, remedies
 from studies.outage import outage
 
 KEPT = pd.read_parquet(remedies.KEPT)
@@ -113,3 +115,50 @@ def test_a_drawing_has_all_marks_within_its_frame() -> None:
     assert all(0 <= x <= drawing.WIDTH and 0 <= y <= drawing.HEIGHT for x, y in points)
     triangles = [each for each in root.findall(f"{name}path") if each.attrib.get("fill") == drawing.TIMEOUT]
     assert len(triangles) == 2
+
+
+def population(scenarios: int = 200) -> pd.DataFrame:
+    """Runs of one protocol whose throughput follows the square of the capacity, and whose delivery is noise."""
+    random = np.random.default_rng(3)
+    hops = random.integers(30, 120, scenarios)
+    capacity_bps = 1e6 * random.uniform(0.2, 1.5, scenarios)
+    return pd.DataFrame(
+        {
+            "routing": "aodv",
+            "replication": range(scenarios),
+            "tcp_throughput_bps": 0.4 * capacity_bps**2 / 1e6 + random.normal(1e5, 1e4, scenarios),
+            "cbr_delivery_fraction": random.uniform(0.4, 0.9, scenarios),
+            "cbr_latency_mean_s": random.uniform(0.1, 0.3, scenarios),
+            "events": 1e6,
+        }
+        | {f"tcp_{part}": of for part, of in _paths(capacity_bps, hops).items()}
+        | {f"cbr_{part}": of for part, of in _paths(capacity_bps[::-1], hops[::-1]).items()}
+    )
+
+
+def _paths(capacity_bps: np.ndarray, hops: np.ndarray) -> dict[str, object]:
+    return {"count": 30, "capacity_bps": 30 * capacity_bps, "without": 0, "hops": hops}
+
+
+def test_the_gain_is_where_the_movement_explains_and_the_mean_is_unbiased() -> None:
+    kept = population()
+    explained, noise = (adjusted.tally("adjusted", kept, "aodv", of, 10, 300) for of in adjusted.METRICS[:2])
+    assert explained.adjusted == 300
+    assert explained.gain > 4
+    bias, margin = explained.bias
+    assert abs(bias) < 1.5 * margin < 0.03
+    assert 0.92 <= explained.covered / 300 <= 0.98
+    assert noise.adjusted < 150
+    assert 0.8 < noise.gain <= 1.05
+    with pytest.raises(click.UsageError, match="more than"):
+        adjusted.tally("adjusted", kept, "aodv", adjusted.METRICS[0], 11, 1)
+
+
+@pytest.mark.parametrize("study", adjusted.STUDIES)
+def test_the_kept_runs_of_adjusted_means_are_those_of_their_campaign(study: str) -> None:
+    campaign, kept = adjusted.campaign_of(study), pd.read_parquet(adjusted.kept_of(study))
+    assert campaign.name == study
+    assert set(kept["routing"]) == set(campaign.factors["routing"])
+    assert (kept.groupby("replication")["routing"].nunique() == 4).all()
+    assert kept["code"].nunique() == 1
+    assert (kept["seed"] == campaign.first_seed + kept["replication"]).all()

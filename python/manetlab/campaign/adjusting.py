@@ -33,7 +33,7 @@ DECIDING = ("movement", "traffic", "rates", "duration_s", "warmup_s", "profile",
 """Fields of a scenario that decide its movement, its flows and how far links reach."""
 
 SKEWED = "; the rest is skewed"
-"""What is said of an adjusted mean behind its covariates if its interval may cover less often than it says."""
+"""What stands behind the covariates of an adjusted mean whose interval may cover less often than it says."""
 
 Values = Mapping[str, Mapping[int, float | None]]
 """Of one point, the value of each metric in each replication that was made; None where there is none."""

@@ -255,8 +255,8 @@ def heavy_tail_warning(values: Iterable[float]) -> str | None:
     if g is None:
         return None
     return (
-        f"the values are skewed (skewness {g:.1f} in {len(listed)} values): an interval of the mean needs about "
-        f"{math.ceil(25 * g * g)} values to be reliable; also look at the median and the percentiles"
+        f"the values are skewed (skewness {g:.1f} in {len(listed)} values): an interval of the mean needs "
+        f"about {math.ceil(25 * g * g)} values to be reliable; also look at the median and the percentiles"
     )
 
 

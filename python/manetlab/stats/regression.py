@@ -35,8 +35,8 @@ class AdjustedMean:
         draws: The draws of which the covariates are known; 0 if it is not adjusted.
         covariates: The names of those that are used.
         reason: Why it is not adjusted; empty if it is.
-        skewness: That of what the covariates leave, if it is so skewed that the interval may cover the mean less
-            often than it says; else None.
+        skewness: That of what the covariates leave, if it is so skewed that the interval may cover the mean
+            less often than it says; else None.
     """
 
     interval: Interval
@@ -71,8 +71,8 @@ def adjusted_interval(
     regression without its own draw (the jackknife, which needs no equal variances), and that of the
     covariates' mean over the draws. The interval is Student's with n − p − 1 degrees of freedom for ``p``
     covariates (Lavenberg and Welch 1981), and between ``least`` and ``most`` the score interval of
-    `bounded_interval` with that variance. If these residuals are skewed, as `heavy_tail_warning` tests it, the
-    result says so.
+    `bounded_interval` with that variance. If these residuals are skewed, as `heavy_tail_warning` tests it,
+    the result says so.
 
     The covariates that are used are the first ones: up to one from 10 values on, two from 20, three from 30
     and so on, as many as predict best each value from the regression of the others (leave-one-out). If none
