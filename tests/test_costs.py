@@ -52,6 +52,37 @@ def test_flooding_has_no_routing_load_but_sends_each_data_packet_again() -> None
     totals = run(Scenario.build({**fields, "routing": "flooding"})).totals
     assert (totals["normalised_routing_load"], totals["normalised_routing_bytes"]) == (0.0, 0.0)
     assert totals["mac_packets_per_delivered"] == 3
+    assert totals["rebroadcasts_per_delivered_packet"] == 2
+
+
+def test_what_routes_carry_is_not_counted_as_flooded() -> None:
+    """AODV broadcasts requests, and data only as unicasts; flooded acknowledgements count as data does."""
+    flow = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 50_000}
+    fields = {"movement": {"chain": {"nodes": 3}}, "traffic": {"flows": [flow]}, "duration_s": 20.0}
+    assert (
+        run(Scenario.build({**fields, "routing": "aodv"})).totals["rebroadcasts_per_delivered_packet"] == 0.0
+    )
+    flooded = run(Scenario.build({**fields, "routing": "flooding"}))
+    [each] = flooded.flows
+    # Of three nodes one is in between, and sends each packet of either kind once that it has from an end.
+    again = flooded.totals["rebroadcasts_per_delivered_packet"]
+    sent = flooded.totals["mac_packets_per_delivered"]
+    assert each["mac_ack_packets"] > 0
+    assert 0.4 * sent < again < 0.5 * sent
+
+
+def test_rebroadcasts_are_those_of_the_recording() -> None:
+    """In a network of many paths every node but source and destination sends a packet at most once more."""
+    flow = {"kind": "cbr", "src": 0, "dst": 8, "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
+    movement = {"grid": {"rows": 3, "columns": 3, "spacing_m": 200.0}}
+    fields = {"movement": movement, "traffic": {"flows": [flow]}, "duration_s": 20.0, "routing": "flooding"}
+    result = run(Scenario.build(fields), record=True)
+    assert result.recording is not None
+    events = [json.loads(line) for line in result.recording.splitlines()[1:]]
+    again = sum(each["event"] == "sent" and each["node"] != 0 for each in events)
+    received = result.totals["cbr_received"]
+    assert received > 30
+    assert result.totals["rebroadcasts_per_delivered_packet"] == pytest.approx(again / received, rel=1e-3)
 
 
 def test_the_routing_load_is_counted_by_hand_on_a_chain() -> None:

@@ -24,6 +24,7 @@ LEFT_OUT = {
     "invalid_routes_with_probes",
     "normalised_routing_bytes",
     "normalised_routing_load",
+    "rebroadcasts_per_delivered_packet",
     "routes_taken",
     "stale_routes",
     "tcp_backoffs",

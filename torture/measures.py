@@ -238,6 +238,7 @@ TOTALS = {
     "mac_bytes_per_delivered_byte": RATE_OR_NONE,
     "frames_per_delivered_packet": RATE_OR_NONE,
     "frame_bytes_per_delivered_byte": RATE_OR_NONE,
+    "rebroadcasts_per_delivered_packet": RATE_OR_NONE,
     "normalised_routing_load": RATE_OR_NONE,
     "normalised_routing_bytes": RATE_OR_NONE,
 }

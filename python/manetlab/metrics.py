@@ -176,6 +176,7 @@ TOTALS = (
     Metric("normalised_routing_bytes", "routing bytes per delivered byte", "", 1, 3),
     Metric("mac_packets_per_delivered", "data packets sent per delivered packet", "", 1, 2),
     Metric("mac_bytes_per_delivered_byte", "data bytes sent per delivered byte", "", 1, 2),
+    Metric("rebroadcasts_per_delivered_packet", "data packets flooded again per delivered packet", "", 1, 2),
     Metric("hops_mean", "hops per delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
 )
@@ -217,9 +218,10 @@ ROUTING_COSTS = ("routing_", "normalised_routing_")
 """How metrics of what routing alone sends begin: a protocol that floods data sends nothing of that kind."""
 COSTS = (
     *("normalised_routing_load", "normalised_routing_bytes", "mac_packets_per_delivered"),
-    *("frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
+    *("rebroadcasts_per_delivered_packet", "frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
 )
-"""What a delivery costs: routing packets, data packets, and what is on the air for whatever reason."""
+"""What a delivery costs: routing packets, data packets, those of them that nodes send again as a flood, and
+what is on the air for whatever reason."""
 
 
 def with_loads(totals: Mapping[str, Any]) -> dict[str, Any]:

@@ -513,7 +513,8 @@ impl Network<'_> {
 
     fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
         if let Body::Ip(packet) = &outgoing.body {
-            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes));
+            let again = outgoing.to.is_broadcast() && packet.src.0 != node;
+            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes), again);
         }
         self.with_mac(node, |mac, now, timing, actions| {
             mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);

@@ -19,6 +19,8 @@ pub struct MacCount {
     pub ack_packets: u64,
     /// Their bytes.
     pub ack_bytes: u64,
+    /// Those of both kinds that a node other than their source broadcast.
+    pub rebroadcasts: u64,
 }
 
 /// What one flow cost.
@@ -49,11 +51,13 @@ pub struct CostTotals {
     pub frames_per_delivered_packet: Option<f64>,
     /// Their bytes over the payload bytes that arrived.
     pub frame_bytes_per_delivered_byte: Option<f64>,
+    /// Packets of flows that nodes other than their source broadcast, over the data packets that arrived.
+    pub rebroadcasts_per_delivered_packet: Option<f64>,
 }
 
 impl MacCount {
-    /// A MAC took a packet that is a frame of `frame_bytes`.
-    pub fn count(&mut self, packet: &Packet, frame_bytes: u32) {
+    /// A MAC took a packet that is a frame of `frame_bytes`; `again`: as a broadcast, and not at its source.
+    pub fn count(&mut self, packet: &Packet, frame_bytes: u32, again: bool) {
         let is_ack = match &packet.payload {
             Payload::Tcp(_, segment) => !matches!(segment, tcp::Segment::Data { .. }),
             Payload::Adp(_, adp::Segment::Ack { .. }, _) | Payload::Rtcp(..) => true,
@@ -66,6 +70,7 @@ impl MacCount {
         };
         *packets += 1;
         *bytes += u64::from(frame_bytes);
+        self.rebroadcasts += u64::from(again);
     }
 
     /// The cost of what `delivered` packets with `delivered_bytes` of payload were left of.
@@ -86,9 +91,11 @@ impl CostTotals {
     /// transmitted in the window, and their bytes.
     pub fn of(flows: impl Iterator<Item = (MacCount, u64, u64)>, air: (u64, u64)) -> CostTotals {
         let (mut packets, mut bytes, mut delivered, mut delivered_bytes) = (0, 0, 0, 0);
+        let mut rebroadcasts = 0;
         for (count, of_packets, of_bytes) in flows {
             packets += count.packets + count.ack_packets;
             bytes += count.bytes + count.ack_bytes;
+            rebroadcasts += count.rebroadcasts;
             delivered += of_packets;
             delivered_bytes += of_bytes;
         }
@@ -97,6 +104,7 @@ impl CostTotals {
             mac_bytes_per_delivered_byte: ratio(bytes, delivered_bytes),
             frames_per_delivered_packet: ratio(air.0, delivered),
             frame_bytes_per_delivered_byte: ratio(air.1, delivered_bytes),
+            rebroadcasts_per_delivered_packet: ratio(rebroadcasts, delivered),
         }
     }
 }

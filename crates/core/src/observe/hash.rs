@@ -37,11 +37,12 @@ use super::{AuditReport, DropCount, FlowResult, RunTotals};
 const FORM: &str = "manetlab-measures 1\n";
 
 /// The measures that the form does not have.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 8] = [
     "backoffs",
     "eq2_goodput_bps",
     "invalid_routes",
     "invalid_routes_with_probes",
+    "rebroadcasts_per_delivered_packet",
     "routes_taken",
     "stale_routes",
     "tcp_backoffs",
