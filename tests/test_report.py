@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +19,9 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import get_data_path
 from matplotlib.cbook import boxplot_stats
+from matplotlib.ft2font import FT2Font
 
 from manetlab.campaign import Results
 from manetlab.errors import InputError
@@ -29,11 +34,12 @@ from manetlab.report import (
     palette,
     printed,
     shares,
+    write,
     writing,
 )
 from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
 from manetlab.report.study import Study
-from manetlab.report.tables import LATEX_SPECIAL, Cell, Column, DataTable, latex
+from manetlab.report.tables import COLUMN_PT, LATEX_SPECIAL, MOST_LINES, SIZES, Cell, Column, DataTable, latex
 from manetlab.stats import bounded_interval
 from tests.reports import BASE, results, throughput
 
@@ -320,7 +326,8 @@ def test_any_text_is_a_cell_in_latex(texts: list[str]) -> None:
     source = table.to_latex()
     body = source[source.index(r"\toprule") : source.index(r"\bottomrule")].splitlines()[1:]
     rows = [line for line in body if line.strip() and "rule" not in line.split("&")[0]]
-    assert [unescaped(line, "&") for line in rows] == [2, 2]
+    # Three headings and three cells, above each other or, if they are long, beside each other.
+    assert [unescaped(line, "&") for line in rows] in ([2, 2], [1, 1, 1])
     assert unescaped(source, "{") == unescaped(source, "}")
     assert unescaped(source, "$") % 2 == 0
     cells = "".join(map(latex, texts))
@@ -334,6 +341,91 @@ def test_every_special_character_of_latex_is_written_out() -> None:
         r"\textless{}a\textgreater{} ``q'' 1--2 $-$3 $\pm$ 4 $\times$ 5"
     )
     assert all(latex(sign) != sign for sign in LATEX_SPECIAL)
+
+
+@lru_cache
+def letters() -> FT2Font:
+    """Computer Modern, as LaTeX sets tables if nothing else is said."""
+    font = FT2Font(str(Path(get_data_path()) / "fonts" / "ttf" / "cmr10.ttf"))
+    font.set_size(100.0, 72)
+    return font
+
+
+def width_pt(cell: str, points: float) -> float:
+    """The width of a cell as it is read, in points."""
+    for sign, command in LATEX_SPECIAL.items():
+        cell = cell.replace(command, {"µ": "u", "α": "a", "\u00a0": " "}.get(sign, sign))
+    letters().set_text("".join(each if ord(each) < 128 else "0" for each in cell))
+    # Letters of 8 and 9 points are up to 6.25 % wider than those of 10 that are made smaller.
+    return letters().get_width_height()[0] / 64 * points / 100 * 1.0625
+
+
+def floats(source: str) -> Iterator[tuple[list[list[str]], list[float]]]:
+    """Of each float its cells, and the widths of its columns in points."""
+    for text in source.split(r"\begin{table}")[1:]:
+        [points] = [points for size, points in SIZES if size in text]
+        [columns] = re.findall(r"\\begin\{tabular\}\{(.*)\}", text)
+        body = text[text.index(r"\toprule") : text.index(r"\bottomrule")].splitlines()
+        cells = [
+            [cell.strip() for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))]
+            for line in body
+            if "&" in line
+        ]
+        kinds = re.findall(r"p\{(\d+)pt\}|[lr]", columns)
+        # Paragraphs break their lines.
+        yield (
+            cells,
+            [
+                float(kind) if kind else max(width_pt(cell, points) for cell in column)
+                for kind, column in zip(kinds, zip(*cells, strict=True), strict=True)
+            ],
+        )
+
+
+def test_tables_for_print_fit_one_column_of_a_paper(tmp_path: Path) -> None:
+    made = results(
+        factors={"routing": ["aodv", "dsr", "dsdv", "adv"], "movement.waypoint.speed_max": [1.0, 20.0]},
+        metrics=["tcp_throughput_bps", "cbr_delivery_fraction", "cbr_latency_mean_s"],
+        failed=[(1, 3, "an error that goes on and on " * 8)],
+    )
+    write(made, tmp_path / "report")
+    files = sorted((tmp_path / "report" / "tables").glob("*.tex"))
+    shapes = set()
+    for file in files:
+        source = file.read_text(encoding="utf-8")
+        assert "table*" not in source
+        assert source.count(r"\label") == 1
+        for cells, widths in floats(source):
+            shapes.add((r"p{" in source, len(widths)))
+            assert sum(widths) + 6.0 * len(widths) <= COLUMN_PT, (file.name, widths)
+            assert len(cells) <= MOST_LINES
+    assert len(files) >= 6
+    # Four rows beside each other, and rows one below the other with text of several lines.
+    assert shapes >= {(False, 5), (True, 2)}
+
+
+def test_no_cell_is_lost_where_rows_stand_beside_each_other() -> None:
+    columns = [Column(f"quite a long heading {number}", f"k{number}") for number in range(9)]
+    table = DataTable("wide", "Wide", columns)
+    for row in range(30):
+        table.add(*(Cell(f"{row}.{number}") for number in range(9)))
+    found = list(floats(table.to_latex()))
+    assert len(found) > 1
+    cells = [cell for lines, _ in found for line in lines for cell in line[1:] if cell]
+    assert sorted(cells) == sorted(f"{row}.{number}" for row in range(30) for number in range(9))
+    assert all(line[0].startswith("quite a long") for lines, _ in found for line in lines)
+
+
+def test_a_warning_in_short_says_what_and_not_what_it_means() -> None:
+    assert conclusions.in_short(
+        "Paths have 2.71 hops on average; below 4 is few (A and B 2006) (2 of 5)."
+    ) == ("Paths have 2.71 hops on average.")
+    assert conclusions.in_short("They differ in 2 parameters, really: a (3 with x); b (1 with y).") == (
+        "They differ in 2 parameters, really."
+    )
+    assert conclusions.in_short("Flooding (34.2) sends no routing packets; in brackets.") == (
+        "Flooding sends no routing packets."
+    )
 
 
 def test_hidden_columns_are_for_programs_only() -> None:

@@ -127,10 +127,15 @@ def test_the_verdict_is_on_the_first_screen_and_comparisons_need_no_scrolling(
         show(browser, address, width, scheme, height)
         found = browser.execute_script(
             """const verdict = document.querySelector("#answer .first").getBoundingClientRect();
+            const warnings = [...document.querySelectorAll("#answer .warned li, #answer .tested li")]
+                .map((each) => each.getBoundingClientRect())
+                .filter((at) => at.height > 0 && at.bottom <= verdict.top);
             const tables = [...document.querySelectorAll("table.by-row")];
             const cells = tables.flatMap((table) => [...table.querySelectorAll("tbody th, tbody td")]);
             return {
                 verdict: [verdict.top, verdict.bottom],
+                warnings: warnings.map((at) => [at.left, at.right]),
+                wanted: document.querySelectorAll("#answer .tested li").length,
                 page: document.documentElement.scrollWidth - document.documentElement.clientWidth,
                 tables: tables.length,
                 sideways: tables.map((table) => table.parentElement).filter((place) =>
@@ -145,7 +150,12 @@ def test_the_verdict_is_on_the_first_screen_and_comparisons_need_no_scrolling(
         )
         assert found["tables"] >= 2
         assert 0 < found["verdict"][0] < found["verdict"][1] <= height
+        # What decides whether the question was tested at all is read before the verdict.
+        assert len(found["warnings"]) == found["wanted"]
+        assert all(0 <= left < right <= width for left, right in found["warnings"])
         assert (found["page"], found["sideways"], found["outside"]) == (0, [], [])
+        if address == best_page:
+            assert found["wanted"] >= 2
 
 
 def test_no_error_bar_covers_another(browser: Chrome, page: str, best_page: str) -> None:

@@ -118,7 +118,7 @@ def test_a_drawing_has_all_marks_within_its_frame() -> None:
 
 
 def population(scenarios: int = 200) -> pd.DataFrame:
-    """Runs of one protocol whose throughput follows the square of the capacity, and whose delivery is noise."""
+    """Runs of one protocol: throughput follows the square of the capacity, and delivery is noise."""
     random = np.random.default_rng(3)
     hops = random.integers(30, 120, scenarios)
     capacity_bps = 1e6 * random.uniform(0.2, 1.5, scenarios)

@@ -128,9 +128,10 @@ def different_settings(
         return None
     named = [f"{name} ({_by_value(values)})" for name, values in found.items()]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    many = f"{len(named)} parameters" if len(named) > 1 else "a parameter"
     return (
-        f"the alternatives also differ in {'; '.join(named[:MOST_NAMED])}{more}: part of every difference "
-        "may be theirs"
+        f"the alternatives also differ in {many}, and part of every difference may be due to that: "
+        f"{'; '.join(named[:MOST_NAMED])}{more}"
     )
 
 

@@ -267,6 +267,12 @@ def tested(study: Study) -> list[str]:
     ]
 
 
+def in_short(warning: str) -> str:
+    """What a warning says, without what that means and without brackets."""
+    head = re.split(r"[;:] ", warning, maxsplit=1)[0]
+    return f"{re.sub(r' [(][^)]*[)]', '', head).rstrip('.')}."
+
+
 def _about_resolving(study: Study) -> list[str]:
     error = study.unresolved
     if error is None:

@@ -83,6 +83,7 @@ class Head:
         name: The campaign's name.
         size: How many runs of how many points, in words.
         tested: What decides whether the question was tested at all.
+        tested_in_short: The same in a few words each, for screens without room for more.
         answer: The answer, sentence by sentence.
         table: Every alternative in every measure.
         cautions: What makes it less sure.
@@ -92,6 +93,7 @@ class Head:
     name: str
     size: str
     tested: Sequence[str]
+    tested_in_short: Sequence[str]
     answer: Sequence[str]
     table: DataTable
     cautions: Sequence[str]

@@ -47,8 +47,17 @@ LATEX_SPECIAL = {
 _TO_LATEX = str.maketrans(LATEX_SPECIAL)
 
 
-MOST_IN_A_COLUMN = 5
-"""Columns of a table that one column of a paper holds."""
+COLUMN_PT = 252.0
+"""Width in points of one column of a paper that has two (IEEE's; 3.5 inches)."""
+SIZES = ((r"\small", 9.0), (r"\footnotesize", 8.0), (r"\scriptsize", 7.0))
+"""Sizes of letters in points, the first of which fits is taken."""
+EM, GAP_PT = 0.55, 6.0
+"""What a letter takes on average, as a share of its size (digits of Computer Modern have 0.53), and the space
+between two columns in points."""
+LEAST_LONG_PT = 100.0
+"""Width in points below which text of several lines has no column beside others."""
+MOST_BESIDE, MOST_LINES = 4, 50
+"""Rows that stand beside each other as columns, and lines of one float."""
 
 
 @dataclass(frozen=True)
@@ -138,31 +147,142 @@ class DataTable:
         return text.getvalue()
 
     def to_latex(self) -> str:
-        """The table as a LaTeX float that needs the package booktabs."""
+        """The table as LaTeX floats that fit one column of a paper, and need the package booktabs.
+
+        Where the columns do not fit beside each other, what is in brackets has a line of its own. If that is
+        not enough, each row is a column, with the headings on the left, and as many stand beside each other
+        as fit. What is too long for one float goes on in another.
+        """
+        floats = self._upright() or self._lying()
+        head = "% Needs \\usepackage{booktabs}.\n"
+        return head + "".join(
+            self._float(size, letters, lines, number) for number, (size, letters, lines) in enumerate(floats)
+        )
+
+    def _upright(self) -> list[_Float] | None:
+        """One line a row, or two with what is in brackets in the second, if that fits."""
         columns = self.shown_columns
-        # More columns than one column of a paper holds go over both.
-        star, size = ("*", r"\footnotesize\setlength{\tabcolsep}{3pt}")
-        if len(columns) <= MOST_IN_A_COLUMN:
-            star, size = "", r"\small"
-        share = 0.7 / max(1, sum(column.is_long for column in columns))
-        long = rf"p{{{share:.2f}\linewidth}}"
-        letters = "".join(long if each.is_long else "l" if each.is_text else "r" for each in columns)
-        lines = [
-            "% Needs \\usepackage{booktabs}.",
-            rf"\begin{{table{star}}}",
-            rf"  \centering{size}",
-            rf"  \caption{{{latex(self.caption)}}}",
-            rf"  \label{{tab:{self.name}}}",
-            rf"  \begin{{tabular}}{{{letters}}}",
-            r"    \toprule",
-            _latex_row([column.heading for column in columns]),
-            r"    \midrule",
-            *(_latex_row([cell.shown for cell in row]) for row in self.shown_rows),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            rf"\end{{table{star}}}",
+        cells = [
+            [each.heading for each in columns],
+            *([cell.shown for cell in row] for row in self.shown_rows),
         ]
-        return "\n".join(lines) + "\n"
+        long = [column.is_long for column in columns]
+        for halves in (False, True):
+            lines = [[row] for row in cells]
+            if halves:
+                lines = [_headings_in_halves(cells[0]), *map(_halves, cells[1:])]
+            for size, points in SIZES:
+                short = [
+                    [cell for cell, is_long in zip(row, long, strict=True) if not is_long]
+                    for of in lines
+                    for row in of
+                ]
+                left = COLUMN_PT - _width_pt(short, points)
+                each_pt = left / sum(long) - GAP_PT if any(long) else 0.0
+                if left < 0.0 or (any(long) and (halves or each_pt < LEAST_LONG_PT)):
+                    continue
+                letters = "".join(
+                    f"p{{{each_pt:.0f}pt}}" if each.is_long else "l" if each.is_text else "r"
+                    for each in columns
+                )
+                head, *rows = [[_latex_row(row) for row in of] for of in lines]
+                each = MOST_LINES // (2 if halves else 1) - 1
+                pieces = [rows[at : at + each] for at in range(0, len(rows), each)] or [[]]
+                return [
+                    (size, letters, [*head, MIDRULE, *(line for of in piece for line in of)])
+                    for piece in pieces
+                ]
+        return None
+
+    def _lying(self) -> list[_Float]:
+        """The rows beside each other, as many as fit."""
+        headings = [each.heading for each in self.shown_columns]
+        rows = [[cell.shown for cell in row] for row in self.shown_rows]
+        size, points = SIZES[1]
+        beside = 1
+        if not any(each.is_long for each in self.shown_columns):
+            beside = next(
+                (
+                    count
+                    for count in range(min(MOST_BESIDE, len(rows)), 1, -1)
+                    if _width_pt(_beside(headings, rows, count), points) <= COLUMN_PT
+                ),
+                1,
+            )
+        letters = "l" + beside * "r"
+        if beside == 1:
+            longest = max(map(len, headings)) * EM * points
+            left = min(longest, 0.45 * COLUMN_PT)
+            letters = f"p{{{left:.0f}pt}}p{{{COLUMN_PT - left - 2 * GAP_PT:.0f}pt}}"
+        blocks = []
+        for at in range(0, len(rows), beside):
+            lines = [
+                _latex_row([heading, *cells, *[""] * (beside - len(cells))])
+                for heading, *cells in _transposed(headings, rows[at : at + beside])
+            ]
+            blocks.append([*lines[: self.heads], MIDRULE, *lines[self.heads :]])
+        each = max(1, MOST_LINES // len(headings))
+        return [
+            (size, letters, [line for block in blocks[at : at + each] for line in (MIDRULE, *block)][1:])
+            for at in range(0, len(blocks), each)
+        ]
+
+    def _float(self, size: str, letters: str, lines: Sequence[str], number: int) -> str:
+        caption = latex(self.caption) + (" (continued)" if number else "")
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"  \centering{size}\setlength{{\tabcolsep}}{{{GAP_PT / 2:g}pt}}",
+                rf"  \caption{{{caption}}}",
+                *([] if number else [rf"  \label{{tab:{self.name}}}"]),
+                rf"  \begin{{tabular}}{{{letters}}}",
+                r"    \toprule",
+                *lines,
+                r"    \bottomrule",
+                r"  \end{tabular}",
+                "\\end{table}\n",
+            ]
+        )
+
+
+_Float = tuple[str, str, list[str]]
+"""The size of the letters, the columns, and the lines between the rules."""
+MIDRULE = r"    \midrule"
+
+
+def _halves(cells: Sequence[str]) -> list[list[str]]:
+    """A row as two: what is before the brackets of each cell, and the brackets with what follows them."""
+    places = [cell.find(" (") for cell in cells]
+    return [
+        [cell if at < 0 else cell[:at] for cell, at in zip(cells, places, strict=True)],
+        ["" if at < 0 else cell[at + 1 :] for cell, at in zip(cells, places, strict=True)],
+    ]
+
+
+def _headings_in_halves(headings: Sequence[str]) -> list[list[str]]:
+    """Headings in two lines: the unit is in the second, or the last word where there is no unit."""
+    first, second = _halves(headings)
+    for place, heading in enumerate(headings):
+        if not second[place] and " " in heading:
+            first[place], _, second[place] = heading.rpartition(" ")
+    return [first, second]
+
+
+def _transposed(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """One line for each heading, with the cells of these rows."""
+    return [[heading, *(row[place] for row in rows)] for place, heading in enumerate(headings)]
+
+
+def _beside(headings: Sequence[str], rows: Sequence[Sequence[str]], count: int) -> list[list[str]]:
+    """The lines of all blocks of ``count`` rows that stand beside each other."""
+    blocks = [rows[at : at + count] for at in range(0, len(rows), count)]
+    return [line + [""] * (count + 1 - len(line)) for of in blocks for line in _transposed(headings, of)]
+
+
+def _width_pt(lines: Sequence[Sequence[str]], points: float) -> float:
+    """About how wide columns with these cells are, in points."""
+    letters = sum(max(map(len, column)) for column in zip(*lines, strict=True))
+    return EM * points * letters + GAP_PT * len(lines[0])
 
 
 def latex(text: str) -> str:

@@ -85,6 +85,7 @@ def _head(study: Study) -> page.Head:
         name=campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
         tested=found.warnings,
+        tested_in_short=[conclusions.in_short(each) for each in found.warnings],
         answer=[found.verdict, *found.details],
         table=found.table,
         cautions=conclusions.cautions(study),
