@@ -239,7 +239,8 @@ impl Meter {
         }
     }
 
-    /// A MAC took a packet to send as a frame of `frame_bytes`; `again`: as a broadcast, and not at its source.
+    /// A MAC took a packet to send as a frame of `frame_bytes`; `again`: as a broadcast, and not at its
+    /// source.
     pub fn packet_taken(&mut self, now: Time, packet: &Packet, frame_bytes: u32, again: bool) {
         if let Some(flow) = packet.flow()
             && self.in_window(now)
