@@ -123,15 +123,16 @@ def _strip(strip: Strip, y: float) -> Iterator[str]:
     yield f'<text x="4" y="{text_y}">{escape(strip.label)}</text>'
     yield f'<text x="{STRIP[1] + 10:.0f}" y="{text_y}" class="{strip.kind}">{escape(strip.verdict)}</text>'
     yield f'<path class="rule" d="M{STRIP[0]:.0f} {y:.1f}H{STRIP[1]:.0f}"/>'
-    if not strip.points:
+    there = [each for each in strip.points if math.isfinite(each.y)]
+    if not there:
         return
-    placed = [_placed(each, strip.points) for each in strip.points]
-    low, high = min(each.low for each in _bands(placed)), max(each.high for each in _bands(placed))
+    drawn = [placed(each, there) for each in there]
+    low, high = min(each.low for each in _bands(drawn)), max(each.high for each in _bands(drawn))
     left, right = _across(low), _across(high)
     yield f'<rect class="band" x="{left:.1f}" y="{y - 6:.1f}" width="{right - left:.1f}" height="12"/>'
-    step = min(3.0, 9 / len(placed))
-    for index, point in enumerate(placed):
-        at = y + (index - (len(placed) - 1) / 2) * step
+    step = min(3.0, 9 / len(drawn))
+    for index, point in enumerate(drawn):
+        at = y + (index - (len(drawn) - 1) / 2) * step
         yield _interval(point, at, strip.kind)
         if point.printed is not None and point.printed.value is not None:
             yield _diamond(_across(point.printed.value), at)
@@ -165,7 +166,7 @@ def _across(share: float) -> float:
     return STRIP[0] + (share - SPAN[0]) / (SPAN[1] - SPAN[0]) * (STRIP[1] - STRIP[0])
 
 
-def _placed(point: Point, beside: Sequence[Point]) -> Point:
+def placed(point: Point, beside: Sequence[Point]) -> Point:
     """A point in widths of its band from its lower end.
 
     Where the band is open, the farthest value of the row that has the same end lies a width from it.

@@ -76,17 +76,28 @@ def list_all(paper: str | None, runnable: bool) -> None:
 
 @app.command()
 @click.argument("name", metavar="ID", help="An experiment or a claim.")
-def show(name: str) -> None:
-    """Show an experiment with its set-up, assumptions and claims, or one claim."""
+@KEPT
+def show(name: str, kept_in: Path | None) -> None:
+    """Show an experiment or one claim: what the paper says, and what comes out of the results that are kept.
+
+    Nothing is run.
+    """
     from manetlab.tables import stdout_console
-    from manetlab_papers import ledger
+    from manetlab_papers import ledger, showing
+    from manetlab_papers.reproduce import kept_folder
 
     loaded, console = ledger.load(), stdout_console()
+    folder = kept_folder() if kept_in is None else kept_in
     if name in loaded.claims:
-        _claim_table(loaded.claims[name]).print(console)
-        return
-    experiment = loaded.experiment(name)
-    for table in _experiment_tables(loaded, experiment):
+        claim = loaded.claims[name]
+        _claim_table(claim).print(console)
+        found = showing.of_claim(loaded, claim, folder) if folder is not None else ()
+    else:
+        experiment = loaded.experiment(name)
+        for table in _experiment_tables(loaded, experiment):
+            table.print(console)
+        found = showing.of_experiment(loaded, experiment, folder) if folder is not None else ()
+    for table in found:
         table.print(console)
 
 

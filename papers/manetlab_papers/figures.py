@@ -52,13 +52,16 @@ def word(entry: record.Entry) -> str:
 
 def strip(ledger: Ledger, entry: record.Entry) -> Strip:
     """The strip of a claim."""
-    claim, said = ledger.claims[entry.claim], word(entry)
-    points = tuple(
+    said = word(entry)
+    return Strip(entry.claim, said, KINDS[said], points(ledger.claims[entry.claim], entry))
+
+
+def points(claim: Claim, entry: record.Entry) -> tuple[Point, ...]:
+    """What was compared for a claim, each with the band that it was held against."""
+    return tuple(
         Point(0.0, each.interval.mean, each.interval.low, each.interval.high, printed_of(claim, each))
         for each in entry.compared
-        if math.isfinite(each.interval.mean)
     )
-    return Strip(claim.id, said, KINDS[said], points)
 
 
 def printed_of(claim: Claim, measured: Measured) -> Printed:

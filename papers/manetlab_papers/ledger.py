@@ -183,6 +183,7 @@ class Ledger:
         tables: What is shown beside papers' tables and figures; see `tables`.
         arms: Levels that campaigns share: by factor, then label, the fields of a scenario, nested.
         pages: What each paper's pages are called, by the paper's key.
+        figures: What is drawn of an experiment in place of its tables, in the words of `tables`.
     """
 
     policy: Mapping[str, str]
@@ -197,6 +198,7 @@ class Ledger:
     fragments: Mapping[str, Data]
     arms: Mapping[str, Mapping[str, Data]]
     pages: Mapping[str, Data]
+    figures: tuple[Data, ...]
 
     def experiment(self, name: str) -> Experiment:
         """The experiment of that id, or of the part after the paper's key if only one has it.
@@ -280,6 +282,7 @@ def read(folder: Path) -> Ledger:
         fragments=fragments["fragment"],
         arms=fragments["arms"],
         pages=load_table(folder / PAGES)["paper"],
+        figures=tuple(all_of("figure")),
     )
     _check_claims(ledger)
     _check_experiments(ledger)

@@ -14,10 +14,10 @@ from manetlab.tables import Table
 from manetlab_papers import causes, figures, record
 from manetlab_papers.charts import Chart, Strip, svg_of_chart, svg_of_strips
 from manetlab_papers.compare import compared
-from manetlab_papers.ledger import Experiment, Ledger
+from manetlab_papers.ledger import Data, Experiment, Ledger
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study
-from manetlab_papers.tables import TABLES, grids_of
+from manetlab_papers.tables import TABLES, Grid, grids_of
 
 FIGURES = "figures/papers"
 INDEX = "papers.md"
@@ -293,46 +293,56 @@ def _experiments(site: Site, experiments: Sequence[Experiment]) -> list[str]:
 
 
 def _experiment(site: Site, experiment: Experiment) -> list[str]:
-    lines = [f"## {heading(experiment)}", ""]
-    lines += [f"*{_how(site, experiment)}*", ""]
-    values: list[str] = []
-    elsewhere: list[Experiment] = []
-    number = 0
-    for data in site.ledger.tables:
-        if experiment.id not in data["for"]:
-            continue
-        home = site.tables[id(data)]
-        if home != experiment.id and home in site.study.made:
-            elsewhere.append(site.ledger.experiments[home])
-            continue
-        evaluator = site.study.made[experiment.id].evaluator
-        if "function" in data:
-            values += [line for table in TABLES[data["function"]](evaluator, data) for line in _titled(table)]
-            continue
-        pictures = []
-        for grid in grids_of(data, evaluator):
-            values += _titled(grid.table())
-            for chart, claims in figures.charts_of(grid, site.overlays):
-                number += 1
-                printed = f". Diamonds: printed, {', '.join(dict.fromkeys(claims))}" if claims else ""
-                name = f"{experiment.id.replace('/', '-')}-{number}"
-                pictures.append(site.picture(name, chart, f"{chart.text}{printed}"))
-        if pictures:
-            lines += [f"{data['title']}:", "", *pictures, ""]
-    entries = site.entries_of(experiment)
-    lines += [f"`{command(site.ledger, experiment)}`", ""]
+    lines = [f"## {heading(experiment)}", "", f"*{_how(site, experiment)}*", ""]
+    drawn, values, elsewhere = _drawn(site, experiment)
+    lines += [*drawn, f"`{command(site.ledger, experiment)}`", ""]
     if elsewhere:
         links = [
             f"[{heading(each).partition(':')[0]}]({page_of(each, site.ledger)}#{anchor(heading(each))})"
-            for each in {each.id: each for each in elsewhere}.values()
+            for each in elsewhere
         ]
-        lines += [f"The same runs are drawn under {', '.join(links)}.", ""]
+        lines += [f"Values of the same runs are under {', '.join(links)}.", ""]
+    entries = site.entries_of(experiment)
     if entries:
         lines += [_strips(site, entries, f"{experiment.id.replace('/', '-')}-claims"), ""]
         lines += _verdicts(site, entries)
     if values:
         lines += _details("All values", values)
     return lines
+
+
+def _drawn(site: Site, experiment: Experiment) -> tuple[list[str], list[str], list[Experiment]]:
+    """The charts of an experiment, all its values, and the experiments under which others of its runs are."""
+    evaluator = site.study.made[experiment.id].evaluator
+    own = [data for data in site.ledger.figures if experiment.id in data["for"]]
+    lines, values = [], []
+    elsewhere: dict[str, Experiment] = {}
+    stem = experiment.id.replace("/", "-")
+    for data in own:
+        lines += _charts(site, data, list(grids_of(data, evaluator)), stem)
+    for data in site.ledger.tables:
+        if experiment.id not in data["for"]:
+            continue
+        home = site.tables[id(data)]
+        if home != experiment.id and home in site.study.made:
+            elsewhere[home] = site.ledger.experiments[home]
+        elif "function" in data:
+            lines += [line for table in TABLES[data["function"]](evaluator, data) for line in _titled(table)]
+        else:
+            grids = list(grids_of(data, evaluator))
+            values += [line for grid in grids for line in _titled(grid.table())]
+            lines += [] if own else _charts(site, data, grids, stem)
+    return lines, values, list(elsewhere.values())
+
+
+def _charts(site: Site, data: Data, grids: Sequence[Grid], stem: str) -> list[str]:
+    pictures = []
+    for grid in grids:
+        for chart, claims in figures.charts_of(grid, site.overlays):
+            number = sum(name.startswith(f"{FIGURES}/{stem}-n") for name in site.files) + 1
+            printed = f". Diamonds: printed, {', '.join(dict.fromkeys(claims))}" if claims else ""
+            pictures.append(site.picture(f"{stem}-n{number}", chart, f"{chart.text}{printed}"))
+    return [f"{data['title']}:", "", *pictures, ""] if pictures else []
 
 
 def _titled(table: Table) -> list[str]:
