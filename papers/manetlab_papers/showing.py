@@ -82,7 +82,7 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry) -> Table:
     for name, text in rows.items():
         if text and text != "–":
             table.add(name, text)
-    if entry.outcome in ("contradicted", "inconclusive"):
+    if figures.word(entry) != "within":
         for cause in causes.of_claim(causes.load(), entry.claim):
             table.add("cause", f"{cause.title} ({cause.because}). {cause.summary}")
     return table

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from manetlab.cli import app
 from manetlab.errors import InputError
-from manetlab_papers import ledger, record
+from manetlab_papers import causes, ledger, record, showing
+from manetlab_papers.reproduce import judged_from
+
+KEPT = Path(__file__).resolve().parents[1] / "kept"
 
 
 # What the entry point of the distribution adds to the command line.
@@ -44,6 +49,34 @@ def test_show_prints_a_claim_with_its_rule() -> None:
     text = " ".join(manetlab("show", "D4-64").split())
     assert "Some scenario shows >= 7 consecutive timeouts and a gap >= lo s." in text
     assert "≥ 100" in text
+
+
+def test_show_prints_what_came_out_of_kept_results() -> None:
+    text = manetlab("show", "B-26")
+    found, _ = judged_from(ledger.load(), KEPT, [ledger.load().experiment("table-2")])
+    [entry] = [each for each in found if each.claim == "B-26"]
+    cause = causes.of_claim(causes.load(), "B-26")[0]
+    joined = " ".join(text.split())
+    for words in (entry.outcome, entry.reason, entry.scenarios, entry.measured, cause.title):
+        assert words in joined
+    assert "manetlab papers reproduce table-2 --full" in joined
+    # One a case, and one in the key.
+    assert sum(map(joined.count, "●◀▶")) == len(entry.compared) + 1
+
+
+def test_what_came_out_fits_a_narrow_terminal() -> None:
+    console = Console(width=80, file=io.StringIO())
+    for table in showing.of_claim(ledger.load(), ledger.load().claims["B-26"], KEPT):
+        table.print(console)
+    assert max(map(len, console.file.getvalue().splitlines())) <= 80  # type: ignore[attr-defined]
+
+
+def test_show_prints_an_experiments_tables_of_kept_results(tmp_path: Path) -> None:
+    text = manetlab("show", "bansal2003/fig-1")
+    assert "Fig. 1: throughput by hops" in text
+    assert "manetlab papers reproduce bansal2003/fig-1 --full" in text
+    assert "no results are kept" in manetlab("show", "bansal2003/fig-1", "--kept", str(tmp_path))
+    assert "no results are kept" in manetlab("show", "B-04", "--kept", str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -170,3 +170,10 @@ def test_columns_of_one_quantity_share_a_chart() -> None:
     grid = Grid("t", "", "x", ("A", "B", "A/B, %"), (row,), (), ("s", "s", "r"))
     made = [chart for chart, _ in figures.charts_of(grid, {})]
     assert [[each.name for each in chart.series] for chart in made] == [["A", "B"], ["A/B, %"]]
+
+
+def test_a_drawn_figure_is_for_experiments_whose_runs_are_read() -> None:
+    for data in LEDGER.figures:
+        for name in data["for"]:
+            assert LEDGER.experiments[name].runs is not None
+            assert "function" not in data
