@@ -108,9 +108,9 @@ class Strip:
     points: tuple[Point, ...]
 
 
-def svg_of_strips(strips: Sequence[Strip], title: str) -> str:
-    """Claims below each other, each on its own scale: the grey column is the band of all."""
-    height = 8 + ROW * len(strips) + 6
+def svg_of_strips(strips: Sequence[Strip], title: str, rows: int = 0) -> str:
+    """Claims below each other, each on its own scale, with room for so many; the grey column is the band."""
+    height = 8 + ROW * max(len(strips), rows) + 6
     lines: list[str] = []
     for index, strip in enumerate(strips):
         middle = 8 + ROW * index + ROW / 2
@@ -235,7 +235,7 @@ def _head(chart: Chart) -> tuple[list[str], float]:
     x = 6.0
     if len(names) > 1:
         for index, name in enumerate(names):
-            width = 26 + LETTER * len(name)
+            width = 32 + 1.06 * LETTER * len(name)
             if x + width > WIDTH and x > 6:
                 x, y = 6.0, y + 13
             dash = f' stroke-dasharray="{DASHES[index % 7]}"' if DASHES[index % 7] else ""
@@ -271,7 +271,9 @@ def _lines(chart: Chart) -> str:
 
     for tick in ticks:
         lines.append(f'<path class="grid" d="M{LEFT} {y_of(tick):.1f}H{WIDTH - RIGHT}"/>')
-        lines.append(f'<text x="{LEFT - 4}" y="{y_of(tick) + 3.5:.1f}" class="end">{_number(tick)}</text>')
+        lines.append(
+            f'<text x="{LEFT - 4}" y="{y_of(tick) + 3.5:.1f}" class="end">{_tick(tick, ticks)}</text>'
+        )
     for tick in _spread(xs, x_of):
         lines.append(f'<text x="{x_of(tick):.1f}" y="{bottom + 13:.0f}" class="mid">{_number(tick)}</text>')
         lines.append(f'<path class="axis" d="M{x_of(tick):.1f} {bottom:.1f}v3"/>')
@@ -322,7 +324,9 @@ def _dots(chart: Chart) -> str:
 
     for tick in ticks:
         lines.append(f'<path class="grid" d="M{x_of(tick):.1f} {top:.1f}V{bottom:.1f}"/>')
-        lines.append(f'<text x="{x_of(tick):.1f}" y="{bottom + 12:.0f}" class="mid">{_number(tick)}</text>')
+        lines.append(
+            f'<text x="{x_of(tick):.1f}" y="{bottom + 12:.0f}" class="mid">{_tick(tick, ticks)}</text>'
+        )
     for place, name in enumerate(chart.rows):
         y = top + 4 + height * place
         if stacked:
@@ -400,6 +404,15 @@ def _spread(xs: Sequence[float], x_of: Scale) -> list[float]:
         if not kept or x_of(x) - x_of(kept[-1]) >= room:
             kept.append(x)
     return kept
+
+
+def _tick(value: float, ticks: Sequence[float]) -> str:
+    """A tick's number, with as many digits as the step between ticks needs."""
+    step = ticks[1] - ticks[0]
+    if max(map(abs, ticks)) >= 1e4 or step >= 1:
+        return _number(value)
+    digits = -math.floor(math.log10(step) + 1e-9)
+    return f"{value + 0.0:.{digits}f}".replace("-", "−")
 
 
 def _number(value: float) -> str:

@@ -133,18 +133,22 @@ def charts_of(grid: Grid, known: Overlays) -> Iterator[tuple[Chart, list[str]]]:
     ]
     for kind in dict.fromkeys(grid.kinds[place] for place in own):
         columns = [place for place in own if grid.kinds[place] == kind]
-        found = _of_columns(grid, columns, alone=len(columns) == len(own), known=known)
+        found = _of_columns(grid, columns, known)
         if found is not None:
             yield found
 
 
-def _title(grid: Grid) -> str:
+def _title_of(grid: Grid, heads: Sequence[str]) -> str:
+    """What some columns measure: the head of one, what several heads begin with, or the grid's title."""
+    if len(heads) == 1 and heads[0] != "ours":
+        return f"{grid.panel}: {heads[0]}" if grid.panel else heads[0]
+    first = {head.partition(", ")[0] for head in heads}
+    if len(heads) > 1 and len(first) == 1 and all(", " in head for head in heads):
+        return first.pop()
     return grid.panel or grid.title
 
 
-def _of_columns(
-    grid: Grid, columns: Sequence[int], *, alone: bool, known: Overlays
-) -> tuple[Chart, list[str]] | None:
+def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Chart, list[str]] | None:
     numbers = [_number(row) for row in grid.rows]
     is_axis = None not in numbers and len(numbers) > 2
     claims: list[str] = []
@@ -159,11 +163,9 @@ def _of_columns(
             series.append(Series(grid.heads[column], tuple(points)))
     if not series:
         return None
-    title = _title(grid) if alone else grid.heads[columns[0]]
-    if len(columns) == 1 and alone and grid.heads[columns[0]] not in ("ours",):
-        title = f"{_title(grid)}: {grid.heads[columns[0]]}" if grid.panel else grid.heads[columns[0]]
-    if not alone and len(columns) > 1:
-        title = ", ".join(dict.fromkeys(grid.heads[place] for place in columns))
+    title = _title_of(grid, [grid.heads[place] for place in columns])
+    if len(columns) > 1 and title == grid.heads[columns[0]].partition(", ")[0]:
+        series = [Series(each.name.removeprefix(f"{title}, "), each.points) for each in series]
     rows = () if is_axis else tuple(row.name for row in grid.rows)
     return Chart(title, grid.head, tuple(series), rows), claims
 

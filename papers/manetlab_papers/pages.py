@@ -49,18 +49,16 @@ class Site:
         self.overlays = figures.overlays(self.ledger, self.study.entries)
         self.quick = {each.claim: each for each in self.study.entries if each.scale == "quick"}
         self.full = {each.claim: each for each in self.study.entries if each.scale == "full"}
-        self.tables = {id(data): self._home(data["for"]) for data in self.ledger.tables}
+        # A table that several experiments share is under the first that it names.
+        self.tables = {id(data): str(data["for"][0]) for data in self.ledger.tables}
 
-    def _home(self, names: Sequence[str]) -> str:
-        """The experiment under which a table is drawn."""
-        return next(each for each in self.ledger.experiments if each in names)
-
-    def picture(self, name: str, chart: Chart | Sequence[Strip], text: str) -> str:
-        """A chart's file, and what shows it on a page in the folder of papers."""
+    def picture(self, name: str, chart: Chart | Sequence[Strip], text: str, rows: int = 0) -> str:
+        """A chart's file, and what shows it on a page in papers; strips have room for so many."""
         path = f"{FIGURES}/{name}.svg"
-        svg = svg_of_chart(chart) if isinstance(chart, Chart) else svg_of_strips(chart, text)
         assert path not in self.files, path
-        self.files[path] = svg
+        self.files[path] = (
+            svg_of_chart(chart) if isinstance(chart, Chart) else svg_of_strips(chart, text, rows)
+        )
         return f"![{_plain(text)}](../{path})"
 
     def entries_of(self, experiment: Experiment) -> list[Entry]:
@@ -160,6 +158,11 @@ def _headline(site: Site, paper: str = "") -> str:
 
 def _counts(site: Site, papers: Sequence[str]) -> list[str]:
     table = record.count_table(site.ledger, site.best, papers)
+    if len(papers) == 1:
+        one = Table("", table.columns[1:])
+        for row in table.rows:
+            one.add(*row[1:])
+        table = one
     return _without_title(table)
 
 
@@ -199,9 +202,8 @@ def _strips(site: Site, entries: Sequence[Entry], name: str) -> str:
         if part:
             text = "; ".join(f"{each.claim} {figures.word(each)}" for each in part)
             listed = [figures.strip(site.ledger, each) for each in part]
-            made.append(
-                site.picture(f"{name}-{number + 1}" if count > 1 else name, listed, f"Verdicts: {text}")
-            )
+            stem = f"{name}-{number + 1}" if count > 1 else name
+            made.append(site.picture(stem, listed, f"Verdicts: {text}", length))
     return "\n".join(made)
 
 
@@ -303,8 +305,9 @@ def _experiment(site: Site, experiment: Experiment) -> list[str]:
         ]
         lines += [f"Values of the same runs are under {', '.join(links)}.", ""]
     entries = site.entries_of(experiment)
-    if entries:
+    if any(each.compared for each in entries):
         lines += [_strips(site, entries, f"{experiment.id.replace('/', '-')}-claims"), ""]
+    if entries:
         lines += _verdicts(site, entries)
     if values:
         lines += _details("All values", values)
