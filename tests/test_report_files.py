@@ -138,6 +138,28 @@ def test_the_commands_on_the_page_make_the_same_report(cli: Cli, tmp_path: Path)
     assert (tmp_path / "small-report" / "index.html").read_text() == page
 
 
+def test_replays_are_linked_and_are_those_that_the_commands_make(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(CAMPAIGN)
+    assert cli("campaign", "run", "small.toml").returncode == 0
+    done = cli("report", "small.db", "--replays")
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "small-report"
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    rows = re.findall(
+        r'<a href="(replays/[^"]*)">(\w+): (\d+)</a>.*?<code>(manetlab view .*?)</code>', page, re.S
+    )
+    # Two settings, each with a median and a worst replication.
+    assert [which for _, which, _, _ in rows] == ["median", "worst"] * 2
+    for link, _, replication, command in rows:
+        assert f"--replication {replication} " in command
+        assert cli(*command.split()[1:]).returncode == 0
+        assert (folder / link).read_bytes() == (tmp_path / command.split()[-1]).read_bytes()
+    # Without them, the report takes them away again.
+    assert cli("report", "small.db").returncode == 0
+    assert [path.name for path in folder.rglob("*.html")] == ["index.html"]
+    assert 'href="replays' not in (folder / "index.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

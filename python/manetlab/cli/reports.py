@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from manetlab.cli import choices, options
 from manetlab.cli.progress import waiting
+
+if TYPE_CHECKING:
+    from manetlab.scenario import Scenario
 
 
 @click.command()
@@ -32,16 +36,32 @@ from manetlab.cli.progress import waiting
     shell_complete=choices.complete_levels,
 )
 @click.option("--confidence", type=float, help="Confidence of all intervals. [the campaign's, 0.95]")
+@click.option(
+    "--replays",
+    is_flag=True,
+    help="Repeat the median and the worst run of each setting, and link pages that play them.",
+)
 def report(
-    source: Path, output: Path | None, compare: str | None, baseline: str | None, confidence: float | None
+    source: Path,
+    output: Path | None,
+    compare: str | None,
+    baseline: str | None,
+    confidence: float | None,
+    replays: bool,
 ) -> None:
     """Write a campaign's results as an HTML page, with plots (SVG, PDF) and tables (CSV, LaTeX) beside it."""
     from manetlab.campaign import Results
+    from manetlab.replay import view
     from manetlab.report import write
+
+    def replay(scenario: Scenario, title: str) -> str:
+        return view(scenario, title=title).html
 
     store = options.store_of(source)
     folder = output or store.with_name(f"{store.stem}-report")
     with waiting("report"):
         results = Results.load(store)
-        files = write(results, folder, compare=compare, baseline=baseline, confidence=confidence)
-    print(f"{files[0]}: open it in a browser; {len(files) - 1} plots and tables are beside it")
+        chosen = {"compare": compare, "baseline": baseline}
+        files = write(results, folder, **chosen, confidence=confidence, replay=replay if replays else None)
+    what = "plots, tables and replays" if replays else "plots and tables"
+    print(f"{files[0]}: open it in a browser; {len(files) - 1} {what} are beside it")

@@ -14,8 +14,8 @@ MOST_COMMANDS = 40
 """Most commands of a page; a campaign with more settings lists those of its first ones."""
 
 
-def part(study: Study) -> Part | None:
-    """The commands that make replays; None without a store from which runs could be repeated."""
+def part(study: Study, are_made: bool) -> Part | None:
+    """The commands that make replays, and links if they have been made; None without a store of the runs."""
     store = study.results.store
     if store is None or not study.wanted:
         return None
@@ -33,10 +33,17 @@ def part(study: Study) -> Part | None:
         for which, replication, value in chosen(study, point, metric):
             shown = Cell(metric.show({metric.key: value}), value)
             line = command(Path(store).name, point.number, replication)
-            made.add(*point.levels, f"{which}: {replication}", shown, Cell(line, line, is_code=True))
+            text = f"{which}: {replication}"
+            named = Cell(text, text, link=file_name(point.number, replication) if are_made else "")
+            made.add(*point.levels, named, shown, Cell(line, line, is_code=True))
     if len(study.points) > MOST_COMMANDS // 2:
         made.notes.append(f"The first {MOST_COMMANDS // 2} of {len(study.points)} settings.")
-    made.notes.append("Each command repeats the run and writes a page that plays it, which opens offline.")
+    made.notes.append(
+        "Each command repeats the run and writes a page that plays it, which opens offline. Call it in the "
+        "folder of the campaign's store."
+    )
+    if not are_made:
+        made.notes.append("With --replays, the report has these pages beside it.")
     return Part("See single runs", tables=[made])
 
 
@@ -50,6 +57,22 @@ def chosen(study: Study, point: Point, metric: Metric) -> list[tuple[str, int, f
     middle = ranked[(len(ranked) - 1) // 2]
     last = ranked[-1] if better(metric.key) == "lower" else ranked[0]
     return [("median", middle[1], middle[0]), ("worst", last[1], last[0])]
+
+
+def runs(study: Study) -> list[tuple[int, int]]:
+    """Point and replication of each run that has a command."""
+    if study.results.store is None or not study.wanted:
+        return []
+    return [
+        (point.number, replication)
+        for point in study.points[: MOST_COMMANDS // 2]
+        for _, replication, _ in chosen(study, point, study.wanted[0])
+    ]
+
+
+def file_name(point: int, replication: int) -> str:
+    """Where a run's replay is, from the report's page."""
+    return f"replays/{point}-{replication}.html"
 
 
 def command(store: str, point: int, replication: int) -> str:

@@ -87,11 +87,13 @@ class Cell:
         shown: What people read.
         raw: What programs read: numbers with all digits, in base units. None stands for no value.
         is_code: Whether it is a command or a hash, which is set in a typewriter's letters.
+        link: Where it leads in the page: a file beside it; nowhere if empty.
     """
 
     shown: str
     raw: object = None
     is_code: bool = False
+    link: str = ""
 
 
 @dataclass

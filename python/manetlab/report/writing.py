@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
 from manetlab.extras import require
 from manetlab.files import write_bytes
-from manetlab.report import answers, conclusions, losses, methods, outcomes, page, reproduction, shares
+from manetlab.report import (
+    answers,
+    conclusions,
+    losses,
+    methods,
+    outcomes,
+    page,
+    replays,
+    reproduction,
+    shares,
+)
 from manetlab.report.figures import AnyFigure
 from manetlab.report.page import Drawn, Part, Section
 from manetlab.report.study import Study
@@ -19,6 +29,9 @@ from manetlab.report.tables import DataTable
 
 if TYPE_CHECKING:
     from manetlab.campaign import Results
+    from manetlab.scenario import Scenario
+
+    Replay = Callable[[Scenario, str], str]
 
 PAGE = "index.html"
 MANIFEST = "manifest.json"
@@ -32,6 +45,7 @@ def write(
     compare: str | None = None,
     baseline: str | None = None,
     confidence: float | None = None,
+    replay: Replay | None = None,
 ) -> list[Path]:
     """Writes the report of a campaign and returns the files, the page first.
 
@@ -44,6 +58,8 @@ def write(
         compare: The factor whose levels are compared; the campaign's if not given.
         baseline: The level that the others are compared with; the campaign's own comparison if not given.
         confidence: The confidence of all intervals; the campaign's if not given.
+        replay: Makes the page that plays a run, from its scenario and a title; the report then links those of
+            each setting's median and worst replication. They take a run each.
 
     Raises:
         InputError: Nothing has been run, a factor or level is unknown, or the folder cannot be written or
@@ -52,14 +68,14 @@ def write(
     require("report", "report")
     folder = Path(out)
     before = _manifest_of(folder)
-    files = render(Study(results, compare, baseline, confidence))
+    files = render(Study(results, compare, baseline, confidence), replay)
     _write_all(folder, files, before)
     return [folder / name for name in files]
 
 
-def render(study: Study) -> dict[str, bytes]:
+def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     """All files of the report by their names within its folder, the page first."""
-    sections = _sections(study)
+    sections = _sections(study, replay is not None)
     head = _head(study)
     files = {PAGE: page.html(head, sections).encode(), **_table_files(head.table, in_latex=True)}
     for section in sections:
@@ -69,6 +85,11 @@ def render(study: Study) -> dict[str, bytes]:
                 files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
             for table in part.tables:
                 files |= _table_files(table, in_latex=not part.folded)
+    if replay is not None:
+        for point, replication in dict.fromkeys(replays.runs(study)):
+            title = f"{Path(study.results.store or '').stem}, point {point}, replication {replication}"
+            scenario = study.campaign.scenario(point, replication)
+            files[replays.file_name(point, replication)] = replay(scenario, title).encode()
     return files
 
 
@@ -92,7 +113,7 @@ def _head(study: Study) -> page.Head:
     )
 
 
-def _sections(study: Study) -> list[Section]:
+def _sections(study: Study, has_replays: bool) -> list[Section]:
     found = [_results(study)]
     if (compared := outcomes.comparison_table(study)) is not None:
         found.append(_comparisons(study, compared))
@@ -102,7 +123,7 @@ def _sections(study: Study) -> list[Section]:
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
-    found.append(reproduction.section(study))
+    found.append(reproduction.section(study, has_replays))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
     found.append(Section("raw", "All values", [Part(tables=raw, folded=True)]))
     return [section for section in found if section.parts]
