@@ -381,7 +381,9 @@ def _extent(points: Iterable[Point]) -> tuple[float, float]:
     low, high = min([low, *near]), max([high, *near])
     if min(values) >= 0:
         low = max(low, 0.0)
-    return (0.0 if 0 <= low < 0.6 * high else low), high
+    # What hardly varies is not to look as if it did.
+    is_flat = low >= 0 and high - low < 0.05 * high
+    return (0.0 if is_flat or 0 <= low < 0.6 * high else low), high
 
 
 def _axis(extent: tuple[float, float], count: int) -> tuple[float, float, list[float]]:

@@ -160,7 +160,7 @@ def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Ch
             if point is not None:
                 points.append(point)
         if points:
-            series.append(Series(grid.heads[column], tuple(points)))
+            series.append(Series(_series_name(grid, column), tuple(points)))
     if not series:
         return None
     title = _title_of(grid, [grid.heads[place] for place in columns])
@@ -168,6 +168,13 @@ def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Ch
         series = [Series(each.name.removeprefix(f"{title}, "), each.points) for each in series]
     rows = () if is_axis else tuple(row.name for row in grid.rows)
     return Chart(title, grid.head, tuple(series), rows), claims
+
+
+def _series_name(grid: Grid, column: int) -> str:
+    """The head of a column; a bare number with what it is a number of."""
+    head = grid.heads[column]
+    is_number = head.replace(".", "", 1).isdigit()
+    return f"{grid.across} {head}" if is_number and grid.across else head
 
 
 def _of_row(grid: Grid, row: Row, known: Overlays) -> tuple[Chart, list[str]] | None:

@@ -212,14 +212,16 @@ def _details(summary: str, lines: Sequence[str]) -> list[str]:
 
 
 def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> list[str]:
-    columns = ("claim", "says", "printed", "accepted", "ours", "verdict", "rests on")
+    # Under a figure all claims rest on the same runs, which it names.
+    columns = ("claim", "says", "printed", "accepted", "ours", "verdict", *(["rests on"] if linked else []))
     table = Table("", columns, text_columns=len(columns))
     for each in entries:
         claim = site.ledger.claims[each.claim]
         name = _link(site, claim.id) if linked else claim.id
         table.add(
             *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
-            *(record.brief(each.ours), record.verdict_text(each), record.size_text(each)),
+            *(record.brief(each.ours), record.verdict_text(each)),
+            *([record.size_text(each)] if linked else []),
         )
     return _without_title(table)
 

@@ -75,6 +75,7 @@ class Grid:
         notes: What is said below.
         kinds: What each column measures: equal where columns have one scale.
         is_mixed: Whether its rows measure different quantities.
+        across: The factor whose levels the columns are; empty if they are given one by one.
     """
 
     title: str
@@ -85,6 +86,7 @@ class Grid:
     notes: tuple[str, ...]
     kinds: tuple[str, ...] = ()
     is_mixed: bool = False
+    across: str = ""
 
     def table(self) -> Table:
         """The grid as a table."""
@@ -143,7 +145,9 @@ def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
     heads = tuple(str(column["head"]) for column in columns)
     kinds = tuple(_measures(evaluator, _laid(common, column), column) for column in columns)
     mixed = len({_measures(evaluator, {**row, "with": None}, {}) for _, row in rows}) > 1
-    return Grid(title, panel, data["head"], heads, tuple(made), tuple(data.get("notes", [])), kinds, mixed)
+    across = ", ".join(data.get("across", ()))
+    notes = tuple(data.get("notes", []))
+    return Grid(title, panel, data["head"], heads, tuple(made), notes, kinds, mixed, across)
 
 
 def _measures(evaluator: Evaluator, quantity: Data, column: Data) -> str:
