@@ -165,6 +165,16 @@ def test_a_printed_value_is_drawn_at_the_value_that_its_rule_compares() -> None:
     assert [each.low for each in drawn if each] == [1000 * low for low in claim.lo]
 
 
+def test_what_hardly_varies_is_drawn_from_zero() -> None:
+    def height(values: list[float]) -> float:
+        points = tuple(Point(x, y, y, y) for x, y in enumerate(values))
+        places = numbers(svg_of_chart(Chart("t", "x", (Series("A", points),))), "circle", "cy")
+        return max(places) - min(places)
+
+    assert height([100.0, 100.01, 99.99]) < 1
+    assert height([100.0, 150.0, 90.0]) > 50
+
+
 def test_columns_of_one_quantity_share_a_chart() -> None:
     row = Row({"x": 1}, "1", (Interval(1, 0.1, 5), Interval(2, 0.1, 5), Interval(50, 1, 5)))
     grid = Grid("t", "", "x", ("A", "B", "A/B, %"), (row,), (), ("s", "s", "r"))
