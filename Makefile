@@ -128,7 +128,7 @@ viewer:
 engine: build
 	tests/install_chromium.sh
 	packaging/engine.sh
-	$(BIN)/pytest -rs tests/test_engine.py
+	$(BIN)/pytest -rs tests/test_engine.py tests/test_live.py
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -21,7 +21,8 @@ if (process.argv[2] === "--tests") {
     const made = await build({ ...common, entryPoints: [name], minify: true, write: false, ...loader });
     return made.outputFiles[0].text.trim();
   };
-  const script = await entry("src/main.ts", { format: "iife" });
+  const worker = await entry("src/worker.ts", { format: "iife" });
+  const script = await entry("src/main.ts", { format: "iife", define: { WORKER_SOURCE: JSON.stringify(worker) } });
   const style = await entry("src/style.css", {});
   // Within a page, nothing may look like the end of its element.
   if (/<\/(script|style)/i.test(script + style)) throw new Error("the script or the style would end its element");

@@ -192,4 +192,8 @@ export class GlRenderer implements Renderer {
     // Reading a pixel back waits; `gl.finish` does not in every browser.
     this.gl.readPixels(0, 0, 1, 1, this.gl.RGBA, this.gl.UNSIGNED_BYTE, new Uint8Array(4));
   }
+
+  release(): void {
+    this.gl.getExtension("WEBGL_lose_context")?.loseContext();
+  }
 }

@@ -4,6 +4,7 @@ import { fromBase64 } from "./bytes";
 import { Clock, FASTEST, linkTime, parseTime, readLink, SLOWEST, speedAt, speedText, stopOf, STOPS, timeText } from "./clock";
 import { byId, element } from "./dom";
 import { inspection } from "./inspect";
+import { type LiveConfig, startLive } from "./live";
 import { NONE, Run, type RunNote } from "./model";
 import { Chosen, cursorAt, Events, filters } from "./panels";
 import { Recording } from "./recording";
@@ -16,6 +17,8 @@ import { eventText, reasonText } from "./words";
 /** What the page is told beside the recordings. */
 interface Config {
   runs: RunNote[];
+  /** If the page can make runs: see live.ts. */
+  live?: LiveConfig;
 }
 
 const THEMES = ["system", "light", "dark"] as const;
@@ -32,6 +35,8 @@ class App {
   private isDirty = true;
   private before = 0;
   private announced = 0;
+  /** Ends what listens to the page when other runs are shown. */
+  private readonly ending = new AbortController();
   /** Pictures drawn, and the time that they took in ms. */
   readonly cost = { pictures: 0, ms: 0 };
 
@@ -58,10 +63,13 @@ class App {
     this.keys();
     this.chooseTheme(stored("manetlab-theme") as ThemeName | null);
     state.onChange(() => (this.isDirty = true));
-    new ResizeObserver(() => (this.isDirty = true)).observe(document.body);
-    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.chooseTheme(this.themeName));
-    window.addEventListener("hashchange", () => this.readLink());
-    this.readLink();
+    const { signal } = this.ending;
+    const resized = new ResizeObserver(() => (this.isDirty = true));
+    for (const each of [document.body, byId("stages")]) resized.observe(each);
+    signal.addEventListener("abort", () => resized.disconnect());
+    const scheme = window.matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", () => this.chooseTheme(this.themeName), { signal });
+    window.addEventListener("hashchange", () => this.readLink(), { signal });
     state.changed();
     requestAnimationFrame((now) => this.tick(now));
   }
@@ -70,7 +78,15 @@ class App {
     return this.stages;
   }
 
+  /** Ends it, so that the page can show other runs: what it put into the page is taken out again. */
+  dispose(): void {
+    this.ending.abort();
+    for (const { renderer } of this.stages) renderer.release();
+    byId("main").replaceWith(EMPTY_MAIN.cloneNode(true));
+  }
+
   private tick(now: number): void {
+    if (this.ending.signal.aborted) return;
     const { state } = this;
     const { clock } = state;
     if (clock.isPlaying) {
@@ -117,7 +133,7 @@ class App {
   private controls(): void {
     const { state } = this;
     const { clock } = state;
-    const on = (id: string, action: () => void): void => byId(id).addEventListener("click", action);
+    const on = (id: string, action: () => void): void => byId(id).addEventListener("click", action, { signal: this.ending.signal });
     on("play", () => this.playOrPause());
     on("back", () => this.step(-1));
     on("on", () => this.step(1));
@@ -271,7 +287,7 @@ class App {
       if (action === undefined) return;
       event.preventDefault();
       action(event);
-    });
+    }, { signal: this.ending.signal });
   }
 
   private arrow(direction: 1 | -1, isFar: boolean): void {
@@ -335,7 +351,7 @@ class App {
     ) ?? done("Link in address bar");
   }
 
-  private readLink(): void {
+  readLink(): void {
     const link = readLink(location.hash);
     const { state } = this;
     const number = (key: string, below: number): number => {
@@ -412,28 +428,31 @@ function store(key: string, value: string): void {
 const REDRAW_MS = 400;
 const LONGEST_PAINT_MS = 250;
 
-async function start(): Promise<void> {
-  const config = JSON.parse(byId("config").textContent ?? "{}") as Config;
-  const runs = await Promise.all(
-    config.runs.map(async (note, i) => {
-      const data = byId(`run-${i}`);
-      const run = new Run(await Recording.open(fromBase64((data.textContent ?? "").trim())), note);
-      data.remove();
-      return run;
-    }),
-  );
+/** The page without a run. */
+const EMPTY_MAIN = byId("main").cloneNode(true);
+
+/** Shows runs in place of those that were shown, at the same moment. */
+async function show(runs: Run[], before?: App): Promise<App> {
   const state = new State(new Clock(Math.max(...runs.map((run) => run.duration))));
   state.flow = (runs[0].flows.find((each) => each.kind !== "cbr") ?? runs[0].flows[0])?.id ?? NONE;
   const link = readLink(location.hash);
-  state.clock.seek(parseTime(link.get("t") ?? "") ?? 0);
+  if (before === undefined) state.clock.seek(parseTime(link.get("t") ?? "") ?? 0);
+  else state.continue(before.state);
   // The blocks around a moment are enough for a first picture.
   await Promise.all(runs.map((run) => readAround(run, state.clock.t)));
+  before?.dispose();
   const isPlain = new URLSearchParams(location.search).has("plain") || link.has("plain");
   const app = new App(runs, state, isPlain);
+  if (before === undefined) app.readLink();
   app.draw();
   Object.assign(window, { manetlabReplay: inspection(app, runs, state) });
   await painted();
-  document.documentElement.dataset["drawn"] = String(Math.round(performance.now()));
+  document.documentElement.dataset["drawn"] ??= String(Math.round(performance.now()));
+  return app;
+}
+
+/** Reads the rest of the runs that are shown. */
+async function readAll({ runs, state }: App): Promise<void> {
   let drawn = performance.now();
   while (runs.some((run) => !run.isComplete)) {
     const { t } = state.clock;
@@ -447,8 +466,23 @@ async function start(): Promise<void> {
     state.changed();
   }
   state.changed();
+}
+
+async function start(): Promise<void> {
+  const config = JSON.parse(byId("config").textContent ?? "{}") as Config;
+  const runs = await Promise.all(
+    config.runs.map(async (note, i) => {
+      const data = byId(`run-${i}`);
+      const run = new Run(await Recording.open(fromBase64((data.textContent ?? "").trim())), note);
+      data.remove();
+      return run;
+    }),
+  );
+  const app = await show(runs);
+  await readAll(app);
   app.draw();
   document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
+  if (config.live !== undefined) await startLive(config.live, runs[0], app, { show, readAll });
 }
 
 /** Reads until the block of a time in ns is there. */

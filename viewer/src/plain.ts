@@ -30,6 +30,10 @@ export class PlainRenderer implements Renderer {
     this.context.getImageData(0, 0, 1, 1);
   }
 
+  release(): void {
+    // Contexts of this kind cost nothing.
+  }
+
   private rings({ rings }: Scene, camera: Camera): void {
     const { context } = this;
     for (let i = 0; i < rings.count; i++) {

@@ -10,4 +10,6 @@ export interface Renderer {
   draw(scene: Scene, camera: Camera): void;
   /** Waits until all has been drawn, to measure it. */
   finish(): void;
+  /** Gives the graphics context back: a browser has few of them. */
+  release(): void;
 }

@@ -31,6 +31,19 @@ export class State {
     this.to = clock.end;
   }
 
+  /** Takes over what another state shows: the moment, and what was chosen in it. */
+  continue(before: State): void {
+    const { clock } = this;
+    clock.speed = before.clock.speed;
+    clock.seek(before.clock.t);
+    this.filter.kinds = before.filter.kinds;
+    this.selected = before.selected;
+    this.destination = before.destination;
+    this.flow = before.flow;
+    this.from = before.from;
+    this.to = before.to;
+  }
+
   onChange(listener: () => void): void {
     this.listeners.push(listener);
   }

@@ -24,7 +24,7 @@ thread_local! {
 }
 
 #[cfg(target_arch = "wasm32")]
-#[expect(unsafe_code, reason = "the import's signature is that of tests/engine_host.mjs")]
+#[expect(unsafe_code, reason = "the import's signature is that of viewer/src/worker.ts")]
 #[link(wasm_import_module = "manetlab")]
 unsafe extern "C" {
     safe fn progress(part: f64);

@@ -2,7 +2,7 @@
 //!
 //! A [`run`] takes a request as JSON text and gives the result as JSON text and the recording as bytes, which
 //! are those of a file. [`exports`] is how the module's host reaches it. The host's half is in
-//! `tests/engine_host.mjs`.
+//! `viewer/src/worker.ts`.
 
 mod changes;
 pub mod exports;

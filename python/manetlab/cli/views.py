@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,11 @@ SQLITE = b"SQLite format 3\0"
 @click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
 @click.option("--point", type=click.IntRange(min=0), help="Number of the point in a store.")
 @click.option("--replication", type=click.IntRange(min=0), help="Number of the replication in a store.")
+@click.option(
+    "--live",
+    is_flag=True,
+    help="The page can also make runs: other protocols, senders, seeds, and nodes moved elsewhere.",
+)
 @click.option("--title", help="The page's title. [the names of the files]")
 def view(
     run: Path,
@@ -36,6 +42,7 @@ def view(
     point: int | None,
     replication: int | None,
     title: str | None,
+    live: bool,
 ) -> None:
     """Write a page that replays a run: movement, frames, routes, drops. It opens in any browser, offline."""
     from manetlab.cli.progress import waiting
@@ -49,8 +56,13 @@ def view(
     if source is not run and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
-        made = replay(source, compare, title=title)
+        made = replay(source, compare, title=title, live=live)
         made.save(out)
+    if live and not made.is_live:
+        print(
+            "warning: this manetlab was built without the engine for pages: see docs/replay.md",
+            file=sys.stderr,
+        )
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")
 
 

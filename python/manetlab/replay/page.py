@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
 from manetlab.files import write_text
@@ -19,6 +19,7 @@ from manetlab.replay import recorded
 from manetlab.replay.recorded import Recorded
 
 if TYPE_CHECKING:
+    from manetlab.replay.live import Live
     from manetlab.resolving import Resolved
     from manetlab.scenario import Scenario
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 FRAME_HEIGHT_PX = 720
 """Height of a replay within a notebook."""
 
+LIVE_SCRIPTS = " 'wasm-unsafe-eval'; worker-src blob:"
+"""What the policy of a page that makes runs allows beyond others: WebAssembly, in a worker of the page."""
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -34,9 +38,11 @@ class Replay:
 
     Attributes:
         html: The page. It holds everything and asks no network for anything.
+        is_live: It can make runs.
     """
 
     html: str
+    is_live: bool = False
 
     def save(self, path: str | Path) -> Path:
         """Writes the page to a file.
@@ -61,39 +67,66 @@ def view(
     compare: AnyRun | None = None,
     *,
     title: str | None = None,
+    live: bool = False,
 ) -> Replay:
-    """A replay of a run, or of two runs in step.
+    """A replay of a run, or of two runs in step; or a page that makes further runs of a scenario.
 
     Args:
         run: A recording, by the name of its file; or a scenario, also as the name of a TOML file,
             which is run with recording.
         compare: Another one, which is played beside it.
         title: The page's title. [the names of the files]
+        live: The page can also make runs: with another protocol, another TCP sender, another seed, and with
+            nodes elsewhere. It needs a scenario.
 
     Raises:
         InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
         RunFailed: The simulator found itself in the wrong.
     """
-    recordings = [_recorded(each) for each in (run, compare) if each is not None]
-    stems = dict.fromkeys(Path(each.where).stem for each in recordings)
-    return Replay(page(recordings, title or " and ".join(stems)))
+    if live:
+        _check_live(run, compare)
+    runs = [_recorded(each, live) for each in (run, compare) if each is not None]
+    stems = dict.fromkeys(Path(each.where).stem for each, _ in runs)
+    live_parts = runs[0][1]
+    is_live = live_parts is not None and live_parts.engine is not None
+    return Replay(page([each for each, _ in runs], title or " and ".join(stems), live_parts), is_live)
 
 
-def _recorded(run: AnyRun) -> Recorded:
-    """The recording of a run, which is made if it is none yet."""
+def _check_live(run: AnyRun, compare: AnyRun | None) -> None:
+    if compare is not None:
+        hint = "the page itself shows each run that it makes beside the first"
+        raise InputError("a live page has one run at first", "view --live", "--compare", "one scenario", hint)
     if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
-        return recorded.read(Path(run))
-    from manetlab.running import run as make
+        hint = "give the scenario that was recorded"
+        raise InputError("a recording cannot be run", "view --live", str(run), "a scenario", hint)
 
+
+def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None]:
+    """The recording of a run, which is made if it is none yet; and what a page needs to make others."""
+    if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
+        return recorded.read(Path(run)), None
+    from manetlab.resolving import Resolved
+    from manetlab.running import run as make
+    from manetlab.scenario import Scenario
+
+    if isinstance(run, str | Path):
+        resolved = Scenario.load(run).resolve()
+    else:
+        resolved = run if isinstance(run, Resolved) else run.resolve()
     with tempfile.TemporaryDirectory(prefix="manetlab-") as folder:
         path = Path(folder) / "run.mlrec"
-        make(run, record=path)
+        result = make(resolved, record=path)
         made = recorded.read(path)
-    return replace(made, where=str(run) if isinstance(run, str | Path) else "replay")
+    named = replace(made, where=str(run) if isinstance(run, str | Path) else "replay")
+    if not is_live:
+        return named, None
+    from manetlab.replay import live
+
+    return named, live.live(resolved, result)
 
 
-def page(recordings: Sequence[Recorded], title: str) -> str:
-    """The page that plays these recordings, one or two.
+def page(recordings: Sequence[Recorded], title: str, live: Live | None = None) -> str:
+    """The page that plays these recordings, one or two, and can make others if it is live.
 
     Raises:
         InputError: They cannot be played in step.
@@ -104,15 +137,28 @@ def page(recordings: Sequence[Recorded], title: str) -> str:
         hint = "record both runs with the same duration"
         raise InputError("the runs cannot be played in step", "view", found, "one duration", hint)
     called = recorded.names(list(recordings)) if len(recordings) > 1 else [title]
-    config = {"runs": [recorded.note(each, name) for each, name in zip(recordings, called, strict=True)]}
+    config: dict[str, Any] = {
+        "runs": [recorded.note(each, name) for each, name in zip(recordings, called, strict=True)]
+    }
     data = "".join(
         f'<script type="application/octet-stream" id="run-{number}">'
         f"{base64.b64encode(each.content).decode('ascii')}</script>\n"
         for number, each in enumerate(recordings)
     )
+    if live is not None:
+        config["live"] = live.config
+        data += "".join(
+            f'<script type="application/octet-stream" id="{name}">{text}</script>\n'
+            for name, text in live.elements()
+        )
     template = (resources.files("manetlab.replay") / "assets" / "page.html").read_text(encoding="utf-8")
     # Each place once, in the order of the page: what is put in is not looked at again.
-    parts = {"{{title}}": html.escape(title), "{{config}}": _json(config), "{{data}}": data}
+    parts = {
+        "{{scripts}}": LIVE_SCRIPTS if live is not None and live.engine is not None else "",
+        "{{title}}": html.escape(title),
+        "{{config}}": _json(config),
+        "{{data}}": data,
+    }
     return _filled(template, parts)
 
 

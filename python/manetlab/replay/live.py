@@ -1,0 +1,231 @@
+"""What a page needs to make runs itself: the engine, the scenario, and how each choice changes it.
+
+Python resolves all of it, so that the engine runs exactly what the simulator would run here. Scenarios and
+changes are text in the page, which never parses them: JavaScript would round seeds above 2⁵³.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from manetlab import _core
+from manetlab.errors import InputError
+from manetlab.metrics import TOTALS
+from manetlab.resolving import canonical
+from manetlab.scenario import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from manetlab.resolving import Resolved
+    from manetlab.running import Result
+
+MORE_DRAWS = 4
+"""Other seeds that a page offers if movement or traffic are drawn from the seed."""
+MOST_MOVEMENT_BYTES = 8 * 2**20
+"""Longest movement of all draws together; a page with more offers fewer."""
+FIRST = {
+    *("tcp_throughput_bps", "tcp_timeouts", "cbr_delivery_fraction", "cbr_latency_mean_s"),
+    *(
+        "message_delivery_fraction",
+        "message_latency_mean_s",
+        "web_response_time_mean_s",
+        "routing_packets_per_s",
+    ),
+    *("hops_mean", "collision_fraction"),
+}
+"""Totals that a page shows at once."""
+FOLLOWING = {"normalised_routing_load", "normalised_routing_bytes"}
+"""Totals that Python computes of the core's."""
+OVER_TCP = {"tcp", "web"}
+"""Kinds of flows that have a TCP sender."""
+NO_ENGINE = (
+    "This page replays the run but cannot make others: the manetlab that wrote it was built without the "
+    "engine for pages."
+)
+
+Patch = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Live:
+    """What is put into a page that makes runs.
+
+    Attributes:
+        config: Short values: the fields of ``LiveConfig`` in viewer/src/live.ts.
+        data: The fields of ``LiveData`` in viewer/src/requests.ts; none without an engine.
+        engine: The module; none if this manetlab was built without.
+    """
+
+    config: dict[str, Any]
+    data: dict[str, Any] | None
+    engine: bytes | None
+
+    def elements(self) -> Iterator[tuple[str, str]]:
+        """What the page holds beside recordings: elements' names and their text."""
+        if self.engine is not None and self.data is not None:
+            yield "live-data", _packed(json.dumps(self.data).encode())
+            yield "engine", _packed(self.engine)
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+
+
+def engine() -> bytes | None:
+    """The simulator as a WebAssembly module, if this manetlab has it."""
+    file = resources.files("manetlab.replay") / "assets" / "engine.wasm"
+    return file.read_bytes() if file.is_file() else None
+
+
+def live(resolved: Resolved, result: Result) -> Live:
+    """What a page needs to make runs of a scenario, of which one was made here.
+
+    Raises:
+        InputError: The scenario's protocol is written in Python.
+    """
+    if resolved.protocol is not None:
+        hint = "leave out --live: the page then replays the run"
+        wanted = "a protocol that is part of manetlab"
+        raise InputError(
+            "a page cannot run a protocol in Python", "view --live", resolved.protocol.name, wanted, hint
+        )
+    metrics = [
+        {
+            "key": each.key,
+            "label": each.label,
+            "unit": each.unit,
+            "factor": each.factor,
+            "digits": each.digits,
+            "isFirst": each.key in FIRST,
+        }
+        for each in TOTALS
+        if each.key in result.totals and each.key not in FOLLOWING
+    ]
+    config = {"hash": result.hash, "totals": dict(result.totals), "metrics": metrics}
+    module = engine()
+    if module is None:
+        return Live({**config, "missing": NO_ENGINE}, None, None)
+    return Live(config, choices(resolved), module)
+
+
+def choices(resolved: Resolved) -> dict[str, Any]:
+    """The scenario and all that the page offers; of each list the first is the scenario's own."""
+    scenario, movement = resolved.scenario, resolved.movement.to_ns2()
+    routings = [{"name": scenario.routing, "patch": "{}"}, *_named(_routings(resolved))]
+    senders = _senders(resolved)
+    return {
+        "scenario": resolved.core_json(),
+        "movement": movement,
+        "routings": routings,
+        "senders": senders,
+        "pairs": _pairs(resolved, routings, senders),
+        "draws": _draws(resolved, movement) if scenario.is_drawn else [],
+        "seed": str(scenario.seed),
+        "isStatic": "setdest" not in movement,
+    }
+
+
+def _named(patches: Mapping[str, Patch]) -> list[dict[str, str]]:
+    return [{"name": name, "patch": canonical(patch)} for name, patch in patches.items()]
+
+
+def _changed(resolved: Resolved, changes: Mapping[str, Any]) -> Patch | None:
+    """How changes of a scenario change what is run; none if the scenario cannot be changed so."""
+    try:
+        return difference(resolved.core, resolved.scenario.changed(**changes).resolve().core)
+    except InputError:
+        return None
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Patch:
+    """What must be merged into a table to make another one with the same keys of it."""
+    found: Patch = {}
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            if inner := difference(old, value):
+                found[key] = inner
+        elif key not in before or canonical(old) != canonical(value):
+            found[key] = value
+    return found
+
+
+def _routings(resolved: Resolved) -> dict[str, Patch]:
+    """Each protocol, and each of its sets that is another one than those before it."""
+    found: dict[str, Patch] = {}
+    for protocol in _core.routings():
+        for name in (protocol, *(f"{protocol}:{each}" for each in _core.routing_sets(protocol))):
+            patch = _changed(resolved, {"routing": name})
+            if patch and patch not in found.values():
+                found[name] = patch
+    return found
+
+
+def _senders(resolved: Resolved) -> list[dict[str, str]]:
+    """Each TCP sender; none if nothing is sent over TCP."""
+    if not any(flow.get("kind", "tcp") in OVER_TCP for flow in resolved.flows):
+        return []
+    found: dict[str, Patch] = {}
+    own = resolved.scenario.section("tcp").get("sender")
+    for name in _core.tcp_senders():
+        patch = _changed(resolved, {"tcp": {"sender": name}})
+        if patch:
+            found[name] = patch
+        elif patch is not None and own is None:
+            own = name
+    return [{"name": str(own or "as given"), "patch": "{}"}, *_named(found)]
+
+
+def _pairs(
+    resolved: Resolved, routings: Sequence[Mapping[str, str]], senders: Sequence[Mapping[str, str]]
+) -> dict[str, str]:
+    """Changes to a routing and a sender that are not those of the one and then of the other."""
+    found: dict[str, str] = {}
+    for number, routing in enumerate(routings):
+        of_routing = json.loads(routing["patch"])
+        for other, sender in enumerate(senders):
+            # What is in both could be overwritten by the one that comes last.
+            if not _overlap(of_routing, json.loads(sender["patch"])):
+                continue
+            both = {"routing": routing["name"], "tcp": {"sender": sender["name"]}}
+            if (patch := _changed(resolved, both)) is not None:
+                found[f"{number} {other}"] = canonical(patch)
+    return found
+
+
+def _overlap(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Do two patches name the same value?"""
+    return any(
+        not (isinstance(first[key], Mapping) and isinstance(second[key], Mapping))
+        or _overlap(first[key], second[key])
+        for key in first.keys() & second.keys()
+    )
+
+
+def _draws(resolved: Resolved, movement: str) -> list[dict[str, str]]:
+    """The scenario's own draw of movement and traffic, and those of the seeds that follow.
+
+    Of a scenario whose flows are throttled by its parameters only its own draw: the rates belong to both.
+    """
+    seed = resolved.scenario.seed
+    found = [{"name": str(seed), "patch": "{}", "movement": movement}]
+    if resolved.params["throttle"]["mode"] in ("oracle", "density"):
+        return found
+    size = len(movement)
+    for other in range(seed + 1, min(seed + MORE_DRAWS, LARGEST_SEED) + 1):
+        try:
+            drawn = resolved.scenario.changed(seed=other).resolve()
+        except InputError:
+            continue
+        text = drawn.movement.to_ns2()
+        size += len(text)
+        if size > MOST_MOVEMENT_BYTES:
+            break
+        patch = canonical(difference(resolved.core, drawn.core))
+        found.append({"name": str(other), "patch": patch, "movement": text})
+    return found

@@ -1,0 +1,377 @@
+// A page that makes runs: the user changes the scenario, the engine runs it, and the new run is shown beside the old one.
+
+import { fromBase64, inflate } from "./bytes";
+import { button, byId, element } from "./dom";
+import { type Answer, Cancelled, Engine } from "./engine";
+import type { App } from "./main";
+import { Run } from "./model";
+import { Mover } from "./mover";
+import { Recording } from "./recording";
+import { asMade, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, requestOf } from "./requests";
+
+/** A total as it is shown; see python/manetlab/metrics.py. */
+interface Metric {
+  key: string;
+  label: string;
+  unit: string;
+  factor: number;
+  digits: number;
+  /** It is shown at once. */
+  isFirst: boolean;
+}
+
+type Totals = Record<string, number | null | undefined>;
+
+/** What the page is told beside its data. */
+export interface LiveConfig {
+  /** Why the page can make no runs, in words. */
+  missing?: string;
+  /** Result hash of the run as made, where the page was made. */
+  hash: string;
+  totals: Totals;
+  metrics: Metric[];
+}
+
+/** What the page offers. */
+interface Viewer {
+  show(runs: Run[], before?: App): Promise<App>;
+  readAll(app: App): Promise<void>;
+}
+
+/** A run that was made here. */
+interface Made {
+  run: Run;
+  chosen: Chosen;
+  totals: Totals;
+  hash: string;
+}
+
+/** Digits of a hash that are shown. */
+const HASH_DIGITS = 12;
+
+export async function startLive(config: LiveConfig, base: Run, app: App, viewer: Viewer): Promise<void> {
+  if (config.missing !== undefined) {
+    byId("side").prepend(element("section", { id: "no-engine" }, element("p", { class: "note" }, config.missing)));
+    return;
+  }
+  const text = (id: string): string => (byId(id).textContent ?? "").trim();
+  const data = JSON.parse(new TextDecoder().decode(await inflate(fromBase64(text("live-data"))))) as LiveData;
+  const engine = await Engine.open(text("engine"));
+  for (const id of ["live-data", "engine"]) byId(id).remove();
+  await new Live(config, data, engine, base, app, viewer).check();
+}
+
+class Live {
+  private chosen: Chosen;
+  private made: Made | undefined;
+  private isChecked = false;
+  private isRunning = false;
+  private readonly mover: Mover;
+  private readonly fields: { routing: HTMLSelectElement; sender: HTMLSelectElement; seed: HTMLInputElement | HTMLSelectElement };
+  private readonly runButton = button("Run", () => void this.run(), { class: "primary", id: "live-run" });
+  private readonly cancelButton = button("Cancel", () => this.engine.cancel(), { id: "live-cancel", hidden: "" });
+  private readonly moveButton = button("Move nodes", () => this.toggleMoving(), { "aria-pressed": "false", id: "live-move" });
+  private readonly resetButton = button("Reset", () => void this.reset(), { id: "live-reset", title: "Go back to the run as made" });
+  private readonly progress = element("progress", { max: "1", "aria-label": "Part of the run that is over", hidden: "" });
+  private readonly status = element("p", { id: "live-status", role: "status" });
+  private readonly verdict = element("p", { id: "live-check", role: "status" });
+  private readonly side = element("section", { id: "live-results", "aria-label": "Results" });
+  private readonly form: HTMLElement;
+
+  constructor(
+    private readonly config: LiveConfig,
+    private readonly data: LiveData,
+    private readonly engine: Engine,
+    private readonly base: Run,
+    private app: App,
+    private readonly viewer: Viewer,
+  ) {
+    this.chosen = asMade(data);
+    this.form = this.moveForm();
+    this.fields = {
+      routing: select("live-routing", data.routings),
+      sender: select("live-sender", data.senders),
+      seed: data.draws.length > 0 ? select("live-seed", data.draws, true) : element("input", { id: "live-seed", inputmode: "numeric", size: "6", autocomplete: "off" }),
+    };
+    this.mover = new Mover(
+      () => this.app.stageList,
+      (stage, node) => (stage.number === 0 ? undefined : this.made?.chosen.moved.get(node)) ?? [0, 0],
+      () => (this.app.state.clock.isPlaying = false),
+      (node, displacement) => void this.moveNode(node, displacement),
+    );
+    document.body.classList.add("live");
+    document.querySelector("header")?.after(this.bar());
+    this.showFields();
+    this.showSide();
+  }
+
+  private bar(): HTMLElement {
+    const { fields, data } = this;
+    const labelled = (label: string, field: HTMLElement): HTMLElement => element("label", {}, element("span", {}, label), field);
+    const bar = element("section", { id: "live", "aria-label": "Change the scenario and run it" }, labelled("Routing", fields.routing));
+    if (data.senders.length > 0) bar.append(labelled("TCP sender", fields.sender));
+    if (data.draws.length !== 1) bar.append(labelled("Seed", fields.seed));
+    bar.append(this.moveButton, this.runButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
+    // The keys of the replay are letters, which choose in lists and are written in fields.
+    bar.addEventListener("keydown", (event) => event.stopPropagation());
+    this.side.addEventListener("keydown", (event) => event.stopPropagation());
+    fields.seed.addEventListener("keydown", (event) => {
+      if ((event as KeyboardEvent).key === "Enter") void this.run();
+    });
+    return bar;
+  }
+
+  /** Makes the unchanged run, to tell whether this browser computes what the machine did that made the page. */
+  async check(): Promise<void> {
+    this.verdict.textContent = "Checking that this browser gets the same result …";
+    this.tell("checking");
+    try {
+      const { result } = await this.engine.run(requestOf(this.data, asMade(this.data), false), () => {});
+      const found = hashOf(result);
+      this.isChecked = true;
+      const isSame = found === this.config.hash;
+      this.verdict.className = isSame ? "good" : "bad";
+      this.verdict.textContent = isSame
+        ? "Same result as on the machine that made this page"
+        : "This browser gets another result than the machine that made this page. Do not rely on its runs.";
+      this.verdict.title = `Result hash of the unchanged run: here ${found}, there ${this.config.hash}`;
+    } catch (error) {
+      if (error instanceof Cancelled) return;
+      this.isChecked = true;
+      this.verdict.className = "bad";
+      this.verdict.textContent = `This browser could not repeat the run: ${words(error)}`;
+    }
+    this.tell("ready");
+  }
+
+  /** Reads the fields; says what is wrong with them. */
+  private read(): Chosen | undefined {
+    const { routing, sender, seed } = this.fields;
+    const found = parseSeed(seed.value);
+    seed.setAttribute("aria-invalid", String(found === undefined));
+    if (found === undefined) {
+      this.say("A seed is a whole number from 0 to 18446744073709551615.", true);
+      seed.focus();
+      return undefined;
+    }
+    return { ...this.chosen, routing: routing.selectedIndex, sender: Math.max(0, sender.selectedIndex), seed: found };
+  }
+
+  private async run(): Promise<void> {
+    const chosen = this.read();
+    if (chosen === undefined || this.isRunning) return;
+    if (differences(this.data, chosen).length === 0) {
+      if (this.made !== undefined) await this.reset();
+      else this.say("Nothing is changed: choose another protocol, sender or seed, or move a node.");
+      return;
+    }
+    this.setRunning(true);
+    this.say("Running …");
+    this.tell("running");
+    try {
+      const answer = await this.engine.run(requestOf(this.data, chosen, true), (part) => {
+        this.progress.value = part;
+      });
+      await this.shown(chosen, answer);
+      this.say(`Run made in ${(answer.ms / 1000).toPrecision(2)} s.`);
+      this.tell("done");
+    } catch (error) {
+      const isCancelled = error instanceof Cancelled;
+      this.say(isCancelled ? "The run was cancelled." : `The run was not made: ${words(error)}`, !isCancelled);
+      this.tell(isCancelled ? "cancelled" : "failed");
+    }
+    this.setRunning(false);
+    if (!this.isChecked) void this.check();
+  }
+
+  private setRunning(isRunning: boolean): void {
+    this.isRunning = isRunning;
+    const hadFocus = document.activeElement === (isRunning ? this.runButton : this.cancelButton);
+    this.runButton.hidden = isRunning;
+    this.cancelButton.hidden = this.progress.hidden = !isRunning;
+    if (hadFocus) (isRunning ? this.cancelButton : this.runButton).focus();
+    this.progress.value = 0;
+  }
+
+  /** Shows a run that was made beside the one as made. */
+  private async shown(chosen: Chosen, { result, recording }: Answer): Promise<void> {
+    const measured = JSON.parse(result) as { totals: Totals };
+    const changed = differences(this.data, chosen);
+    const name = changed.map(([, is]) => is).join(", ");
+    const { note } = this.base;
+    const facts = note.facts.filter(([term]) => term !== "Scenario");
+    const fact = (term: string, value: string): void => {
+      const at = facts.findIndex(([each]) => each === term);
+      if (at >= 0) facts[at] = [term, value];
+    };
+    if (chosen.routing !== 0) fact("Routing", this.data.routings[chosen.routing].name.toUpperCase());
+    if (chosen.sender !== 0) fact("Transport", `TCP ${this.data.senders[chosen.sender].name}`);
+    fact("Seed", chosen.seed);
+    fact("Made by", "this page");
+    const run = new Run(await Recording.open(recording), { ...note, name, facts, summary: summaryOf(note.summary, changed), missing: [] });
+    const was = changed.map(([each]) => each).filter(Boolean).join(", ");
+    note.name = was === "" ? "as made" : `as made: ${was}`;
+    this.made = { run, chosen, totals: measured.totals, hash: hashOf(result) };
+    sameField(this.base, run);
+    await this.showRuns([this.base, run]);
+  }
+
+  private async showRuns(runs: Run[]): Promise<void> {
+    const focused = document.activeElement;
+    this.side.remove();
+    this.app = await this.viewer.show(runs, this.app);
+    this.showSide();
+    if (focused instanceof HTMLElement && this.side.contains(focused)) focused.focus();
+    await this.viewer.readAll(this.app);
+    this.app.draw();
+  }
+
+  /** Goes back to the run as made, alone. */
+  private async reset(): Promise<void> {
+    this.engine.cancel();
+    this.chosen = asMade(this.data);
+    this.made = undefined;
+    this.showFields();
+    this.say("");
+    await this.showRuns([this.base]);
+    this.tell("ready");
+    if (!this.isChecked) await this.check();
+  }
+
+  private showFields(): void {
+    const { routing, sender, seed } = this.fields;
+    routing.selectedIndex = this.chosen.routing;
+    sender.selectedIndex = this.chosen.sender;
+    seed.value = this.chosen.seed;
+  }
+
+  private toggleMoving(): void {
+    this.mover.isOn = !this.mover.isOn;
+    this.moveButton.setAttribute("aria-pressed", String(this.mover.isOn));
+    const how = this.data.isStatic ? "Drag a node to another place." : "Drag a node: its whole path moves with it.";
+    this.say(this.mover.isOn ? `${how} Or use the form under Results.` : "");
+  }
+
+  private async moveNode(node: number, displacement: Displacement): Promise<void> {
+    if (this.isRunning) {
+      this.say("Wait for the run, or cancel it, before you move another node.", true);
+      return;
+    }
+    const moved = new Map(this.chosen.moved);
+    if (displacement.every((each) => each === 0)) moved.delete(node);
+    else moved.set(node, displacement);
+    this.chosen = { ...this.chosen, moved };
+    this.showSide();
+    await this.run();
+  }
+
+  /** Results of both runs, nodes that were moved, and the form that moves one. */
+  private showSide(): void {
+    const { made, config, chosen } = this;
+    const parts: HTMLElement[] = [element("div", { class: "head" }, element("h2", {}, "Results"))];
+    parts.push(results(config, made));
+    if (made !== undefined) {
+      const hash = element("p", { class: "note", id: "live-hash", "data-hash": made.hash }, `Result hash of the new run: ${made.hash.slice(0, HASH_DIGITS)}`);
+      hash.title = made.hash;
+      parts.push(hash);
+    }
+    const list = element("ul", { class: "rows", id: "live-moved" });
+    for (const [node, [east, north]] of chosen.moved) {
+      const back = button("Put back", () => void this.moveNode(node, [0, 0]), { class: "plain", "aria-label": `Put node ${node} back` });
+      list.append(element("li", { class: "flow" }, element("span", {}, `Node ${node}: ${metres(east)} m east, ${metres(north)} m north`), back));
+    }
+    if (chosen.moved.size > 0) parts.push(list);
+    parts.push(this.form);
+    this.side.replaceChildren(...parts);
+    byId("side").prepend(this.side);
+  }
+
+  private moveForm(): HTMLElement {
+    const number = (label: string, id: string, value: string): [HTMLElement, HTMLInputElement] => {
+      const input = element("input", { id, inputmode: "decimal", size: "5", value, autocomplete: "off" });
+      return [element("label", {}, element("span", {}, label), input), input];
+    };
+    const [nodeLabel, node] = number("Node", "move-node", "");
+    const [eastLabel, east] = number("m east", "move-east", "0");
+    const [northLabel, north] = number("m north", "move-north", "0");
+    const form = element("form", { class: "move" }, nodeLabel, eastLabel, northLabel, element("button", {}, "Move and run"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const [at, x, y] = [node, east, north].map((each) => (each.value.trim() === "" ? Number.NaN : Number(each.value.replace("−", "-"))));
+      if (!Number.isInteger(at) || at < 0 || at >= this.base.nodes) this.say(`Nodes are numbered 0 to ${this.base.nodes - 1}.`, true);
+      else if (!Number.isFinite(x) || !Number.isFinite(y)) this.say("A node is moved by a number of metres east and north.", true);
+      else void this.moveNode(at, [x, y]);
+    });
+    return element("details", { id: "live-form" }, element("summary", {}, "Move a node by numbers"), form);
+  }
+
+  private say(text: string, isWrong = false): void {
+    this.status.textContent = text;
+    this.status.classList.toggle("bad", isWrong);
+  }
+
+  /** For tests: what the page does. */
+  private tell(state: string): void {
+    document.documentElement.dataset["live"] = state;
+  }
+}
+
+/** A list of choices; those of one protocol follow each other. */
+function select(id: string, choices: Choice[], isSorted = false): HTMLSelectElement {
+  const made = element("select", { id });
+  for (const { name } of choices) made.append(element("option", { value: name }, name));
+  if (!isSorted && made.options.length > 0) made.options[0].textContent += " (as made)";
+  return made;
+}
+
+/** Both pictures show the same part of the field. */
+function sameField(first: Run, second: Run): void {
+  const boxes = [first, second].map((run) => run.recording.head.bounds_m ?? run.movement.bounds());
+  const [a, b] = boxes;
+  const both: [number, number, number, number] = [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
+  for (const run of [first, second]) run.recording.head.bounds_m = both;
+}
+
+/** The summary without what the change has made untrue. */
+function summaryOf(summary: string[], changed: [string, string][]): string[] {
+  // A set of parameters, as in aodv:dyer-2002, is not named there.
+  const gone = new Set(changed.flatMap(([was]) => [was, `TCP ${was}`, was.replace(/:.*/, "")].map((each) => each.toUpperCase())));
+  return summary.filter((each) => !gone.has(each.toUpperCase()));
+}
+
+/** The totals of both runs: those that matter most, and the others on demand. */
+function results(config: LiveConfig, made: Made | undefined): HTMLElement {
+  const both = [config.totals, made?.totals ?? {}];
+  const present = config.metrics.filter(({ key }) => both.some((each) => typeof each[key] === "number" && each[key] !== 0));
+  const others = element("details", {}, element("summary", {}, "All totals"));
+  others.append(table(present.filter((each) => !each.isFirst), config.totals, made));
+  return element("div", {}, table(present.filter((each) => each.isFirst), config.totals, made), others);
+}
+
+function table(metrics: Metric[], totals: Totals, made: Made | undefined): HTMLElement {
+  const value = (of: Totals, { key, factor, digits }: Metric): string => {
+    const found = of[key];
+    return found === null || found === undefined ? "–" : (found * factor).toFixed(digits);
+  };
+  const head = element("tr", {}, element("th", { scope: "col" }, "Total"), element("th", { scope: "col", class: "number" }, "as made"));
+  if (made !== undefined) head.append(element("th", { scope: "col", class: "number" }, made.run.note.name));
+  const rows = metrics.map((metric) => {
+    const heading = metric.unit === "" ? metric.label : `${metric.label} (${metric.unit})`;
+    const row = element("tr", { "data-key": metric.key }, element("th", { scope: "row" }, heading));
+    for (const of of [totals, ...(made === undefined ? [] : [made.totals])]) row.append(element("td", { class: "number" }, value(of, metric)));
+    return row;
+  });
+  return element("table", { class: "results" }, element("thead", {}, head), element("tbody", {}, ...rows));
+}
+
+function metres(value: number): string {
+  return `${value < 0 ? "−" : ""}${Math.abs(value)}`;
+}
+
+function hashOf(result: string): string {
+  return (JSON.parse(result) as { result_hash: string }).result_hash;
+}
+
+function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
