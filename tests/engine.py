@@ -6,7 +6,8 @@ import base64
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,19 +36,30 @@ def request(resolved: Resolved, record: bool = False) -> str:
 
 
 def in_node(requests: Iterable[str]) -> list[dict[str, Any]]:
-    """The answers: ``hash`` or ``refused``, and ``ms``."""
+    """The answers: ``hash`` or ``refused``, and the time by the clock and of the processor, in ms."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
         for number, text in enumerate(requests):
             files.append(Path(folder, f"{number}.json"))
             files[-1].write_text(text, encoding="utf-8")
-        command = ["node", str(HOST), str(ENGINE), *map(str, files)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return answers(["node", str(HOST), str(ENGINE), *map(str, files)])
+
+
+def answers(command: list[str]) -> list[dict[str, Any]]:
+    """The answers that a program prints."""
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in printed.splitlines()]
 
 
 def in_chromium(requests: Iterable[str]) -> list[dict[str, Any]]:
     """The same in a page."""
+    with engine_page() as browser:
+        return [answered_in(browser, each) for each in requests]
+
+
+@contextmanager
+def engine_page() -> Iterator[Chrome]:
+    """A browser that shows a page with the engine."""
     answered = HOST.read_text(encoding="utf-8").partition("// The program.")[0]
     module = base64.b64encode(ENGINE.read_bytes()).decode("ascii")
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
@@ -59,10 +71,10 @@ def in_chromium(requests: Iterable[str]) -> list[dict[str, Any]]:
         )
         browser.get(page.as_uri())
         browser.set_script_timeout(FAR_S)
-        return [_asked(browser, each) for each in requests]
+        yield browser
 
 
-def _asked(browser: Chrome, text: str) -> dict[str, Any]:
+def answered_in(browser: Chrome, text: str) -> dict[str, Any]:
     """One answer; what went wrong is an answer too."""
     answer: dict[str, Any] = browser.execute_async_script(
         "const [text, done] = arguments;"

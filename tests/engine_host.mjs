@@ -7,12 +7,15 @@ async function answered(compiled, request) {
   const bytes = new TextEncoder().encode(request);
   const at = exports.manetlab_input(bytes.length);
   new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
+  const cpu = globalThis.process?.cpuUsage();
   const began = performance.now();
   const isDone = exports.manetlab_run() === 1;
   const ms = performance.now() - began;
+  const used = globalThis.process?.cpuUsage(cpu);
   const output = new Uint8Array(exports.memory.buffer, exports.manetlab_output(0), exports.manetlab_output_bytes(0));
   const text = new TextDecoder().decode(output);
-  return { ...(isDone ? { hash: JSON.parse(text).result_hash } : { refused: text }), ms };
+  const times = used === undefined ? { ms } : { ms, cpu_ms: (used.user + used.system) / 1000 };
+  return { ...(isDone ? { hash: JSON.parse(text).result_hash } : { refused: text }), ...times };
 }
 
 // The program.

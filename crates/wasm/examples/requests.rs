@@ -1,7 +1,7 @@
-//! Carries out requests as the module does, but natively: `requests FILE…` prints for each request a JSON object
-//! with its result hash, or in words why there is none, and the time in ms.
+//! Carries out requests as the module does, but natively, for any processor that the compiler knows.
 //!
-//! Tests and benches run it for any processor that the compiler knows, to compare with the module.
+//! `requests FILE…` prints for each request a JSON object with its result hash, or in words why there is none,
+//! and the time in ms.
 
 use std::time::Instant;
 
