@@ -15,6 +15,8 @@
 #   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
 #   make engine     build the core as a WebAssembly module, and test it in Node and Chromium beside the native one
+#   make aarch64    compare the goldens' results on an emulated aarch64 with the native ones (needs Debian's packages
+#                   qemu-user-static, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross)
 #   make lock       renew requirements.lock, and that of the site
 #   make man        write the man pages to out/man/man1; MANPATH=out/man man manetlab-run
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
@@ -43,7 +45,7 @@ SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: engine build test lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: engine aarch64 build test lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -130,6 +132,9 @@ engine: build
 	packaging/engine.sh
 	$(BIN)/pytest -rs tests/test_engine.py tests/test_live.py
 
+aarch64: build
+	$(BIN)/python -m tests.aarch64
+
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
@@ -150,7 +155,9 @@ $(SITE)/.installed: packaging/site/requirements.lock
 # Strict: a link to a page, an anchor or a name in a docstring that is not there ends it.
 site: build $(SITE)/.installed
 	@rm -rf out/site && mkdir -p out/site
+	packaging/engine.sh
 	$(SITE)/bin/python packaging/site/assemble.py out/site/pages
+	$(BIN)/manetlab view packaging/site/live.toml --live --title "A network to try" --output out/site/pages/live.html
 	@cp packaging/site/zensical.toml out/site
 	cd out/site && $(abspath $(SITE))/bin/zensical build --strict
 	$(BIN)/python packaging/site/check.py out/site/html
@@ -158,6 +165,7 @@ site: build $(SITE)/.installed
 # With --sdist the wheel is built from the source distribution, far from this folder: everything is compiled once more.
 wheel: build
 	@rm -rf dist
+	packaging/engine.sh
 	packaging/wheel.sh dist --compatibility manylinux_2_34 --sdist
 
 slurm: build

@@ -8,7 +8,18 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from benches import growth, ns3, page, precision, python_routing, recording, standard, startup, throughput
+from benches import (
+    engine,
+    growth,
+    ns3,
+    page,
+    precision,
+    python_routing,
+    recording,
+    standard,
+    startup,
+    throughput,
+)
 from benches.measuring import OUT, ROOT, available
 from manetlab import provenance
 from manetlab.files import write_text
@@ -25,7 +36,7 @@ def main() -> None:
         "parts",
         nargs="*",
         help="startup, throughput, standard, protocols, ns3, standing, moving, python, recording, page, "
-        "precision; all if none is named",
+        "engine, precision; all if none is named",
     )
     options.add_argument("--rounds", type=int, default=5, help="measurements of each command [5]")
     options.add_argument("--most", type=int, default=SIZES[-1], help="nodes of the largest network [10000]")
@@ -46,6 +57,7 @@ def main() -> None:
         "python": lambda: python_routing.table(asked.rounds),
         "recording": lambda: recording.table(asked.rounds),
         "page": lambda: page.table(asked.rounds),
+        "engine": lambda: engine.table(asked.rounds),
         "precision": precision.table,
     }
     if unknown := set(asked.parts) - set(parts):

@@ -1,5 +1,6 @@
 """The engine of live pages beside the native one: the same runs, in turn, in Node and in Chromium."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Callable
@@ -8,20 +9,23 @@ from pathlib import Path
 from selenium.webdriver import Chrome
 
 from benches.measuring import in_turn, progress, ratios, spread
-from manetlab import Resolved, Scenario, run
+from manetlab import Scenario, run
+from manetlab.resolving import Resolved
 from manetlab.tables import Table
 from tests.engine import answered_in, engine_page, in_node, request
 
 TICKS = os.sysconf("SC_CLK_TCK")
+DURATIONS_S = (100.0, 500.0)
+"""The shorter the run, the more of it passes before the engine's code is optimised."""
 Cost = tuple[float, str]
 """CPU time in s, and the result hash."""
 
 
-def scenario() -> Resolved:
-    """The standard scenario's size and traffic, over 100 s."""
+def scenario(duration_s: float) -> Resolved:
+    """A network of the standard scenario's size and traffic."""
     return Scenario(
         profile="ns-2.35",
-        duration_s=100.0,
+        duration_s=duration_s,
         warmup_s=20.0,
         movement={"waypoint": {"nodes": 50, "width_m": 1000.0, "height_m": 1000.0, "speed_max": 20.0}},
         traffic={
@@ -33,26 +37,26 @@ def scenario() -> Resolved:
 def table(rounds: int) -> Table:
     """CPU time of a run without and with a recording."""
     progress(f"the engine of live pages, {rounds} rounds")
-    resolved = scenario()
     columns = ("", "natively", "in Node", "÷ native", "in Chromium", "÷ native")
-    shown = Table(f"The engine of live pages, 50 nodes, 100 s, {rounds} rounds", columns)
+    shown = Table(f"The engine of live pages, 50 nodes, {rounds} rounds", columns)
     with engine_page() as browser, tempfile.TemporaryDirectory() as folder:
-        for name, is_recorded in (("without a recording", False), ("with one", True)):
+        for duration_s, is_recorded in itertools.product(DURATIONS_S, (False, True)):
+            resolved = scenario(duration_s)
             text = request(resolved, is_recorded)
             path = Path(folder, "run.mlrec") if is_recorded else False
             ways: list[Callable[[], Cost]] = [
-                lambda path=path: natively(resolved, path),
+                lambda resolved=resolved, path=path: natively(resolved, path),
                 lambda text=text: node(text),
-                lambda text=text: page(browser, text),
+                lambda text=text: in_page(browser, text),
             ]
             # The first run in a page also compiles the module; users wait for it when the page opens.
-            page(browser, text)
-            native, in_node_, in_page = in_turn(rounds, *ways)
-            hashes = {each[1] for costs in (native, in_node_, in_page) for each in costs}
+            in_page(browser, text)
+            native, by_node, by_page = in_turn(rounds, *ways)
+            hashes = {each[1] for costs in (native, by_node, by_page) for each in costs}
             assert len(hashes) == 1, "all make the same run"
-            costs = [[each[0] for each in found] for found in (native, in_node_, in_page)]
+            costs = [[each[0] for each in found] for found in (native, by_node, by_page)]
             shown.add(
-                name,
+                f"{duration_s:g} s{', recorded' if is_recorded else ''}",
                 spread(costs[0], 2, " s"),
                 *(
                     each
@@ -78,7 +82,7 @@ def node(text: str) -> Cost:
     return answer["cpu_ms"] / 1e3, answer["hash"]
 
 
-def page(browser: Chrome, text: str) -> Cost:
+def in_page(browser: Chrome, text: str) -> Cost:
     """A run in Chromium."""
     before = renderers_cpu_s(browser)
     answer = answered_in(browser, text)

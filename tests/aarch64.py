@@ -1,7 +1,7 @@
 """The goldens on another processor: aarch64, emulated (``make aarch64``).
 
-It needs rustup, and Debian's packages qemu-user-static, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross. It ends
-with 1 if a result hash differs from the native one.
+It needs rustup, and Debian's packages qemu-user-static, gcc-aarch64-linux-gnu and libc6-dev-arm64-cross.
+It ends with 1 if a result hash differs from the native one.
 """
 
 import json

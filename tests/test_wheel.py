@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 
 from manetlab import provenance
 from tests.conftest import NS2, ROOT
+from tests.engine import ENGINE
 from tests.test_docs import blocks, write_named_blocks
 
 EXTRA = "report"
@@ -183,6 +184,17 @@ def test_results_name_the_commit_and_stores_the_digest(folder: Path) -> None:
         shutil.copy(folder / "kept.py", module)
     again = typed(folder, "manetlab campaign run short.toml")
     assert again.returncode == 0, again.stderr
+
+
+def test_a_page_that_makes_runs_is_written_where_there_is_an_engine(folder: Path) -> None:
+    (folder / "two.toml").write_text(
+        "duration_s = 2.0\nmovement.chain = { nodes = 2 }\n"
+        'traffic.flows = [{ kind = "tcp", src = 0, dst = 1, start_s = 0.0 }]\n'
+    )
+    done = typed(folder, "manetlab view two.toml --live --output two.html")
+    assert done.returncode == 0, done.stderr
+    is_live = 'id="engine"' in (folder / "two.html").read_text(encoding="utf-8")
+    assert is_live == ENGINE.exists() == ("without the engine" not in done.stderr)
 
 
 def test_man_finds_the_pages(folder: Path) -> None:

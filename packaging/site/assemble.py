@@ -16,6 +16,12 @@ ROOT = Path(__file__).resolve().parents[2]
 AT_ROOT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "papers/README.md")
 LINK = re.compile(r"(\]\()([^)#\s]+)([^)\s]*\))")
 NOTEBOOK = "docs/tutorial.ipynb"
+LIVE = """<iframe class="live" src="live.html" title="A network to try" loading="lazy"></iframe>
+
+Thirteen nodes, simulated in your browser: choose another routing protocol, press *Run*, drag a node,
+and compare. <a href="live.html">It also has a page of its own.</a> `manetlab view SCENARIO --live` writes
+[such pages](docs/replay.md#live-pages).
+"""
 
 
 def pages() -> list[Path]:
@@ -27,6 +33,7 @@ def assemble(folder: Path) -> None:
     """Fills the folder."""
     for page in pages():
         write(folder, page.relative_to(ROOT), page.read_text(encoding="utf-8"))
+    write_first_page(folder)
     shutil.copytree(ROOT / "docs/figures", folder / "docs/figures", dirs_exist_ok=True)
     shutil.copy(Path(__file__).with_name("site.css"), folder)
     write_notebook(folder)
@@ -57,6 +64,13 @@ def write(folder: Path, name: Path, text: str) -> None:
     to = folder / ("index.md" if name == Path("README.md") else name)
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_text(LINK.sub(link, text), encoding="utf-8")
+
+
+def write_first_page(folder: Path) -> None:
+    """README with a network to try below its first paragraph: the page that `make site` writes beside it."""
+    page = folder / "index.md"
+    title, first, rest = page.read_text(encoding="utf-8").split("\n\n", 2)
+    page.write_text("\n\n".join((title, first, LIVE, rest)), encoding="utf-8")
 
 
 def write_notebook(folder: Path) -> None:
