@@ -199,6 +199,17 @@ def test_the_unchanged_run_has_the_native_result_and_the_page_says_so(
 
 
 @needs_engine
+def test_a_browser_without_webassembly_replays_and_says_so(standing: Path) -> None:
+    with chromium(*WITH_WEBGL) as other:
+        without = {"source": "delete window.WebAssembly"}
+        other.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", without)
+        other.get(standing.as_uri())
+        wait_for(other, "document.getElementById('no-engine') !== null")
+        assert "cannot make runs" in other.find_element("id", "no-engine").text
+        assert len(other.find_elements("css selector", ".stage")) == 1
+
+
+@needs_engine
 def test_another_result_is_told(browser: Chrome, tmp_path: Path) -> None:
     html = manetlab.view(STANDING, live=True).html.replace(run(STANDING).hash, "0" * 64)
     (tmp_path / "page.html").write_text(html, encoding="utf-8")

@@ -50,13 +50,18 @@ interface Made {
 const HASH_DIGITS = 12;
 
 export async function startLive(config: LiveConfig, base: Run, app: App, viewer: Viewer): Promise<void> {
-  if (config.missing !== undefined) {
-    byId("side").prepend(element("section", { id: "no-engine" }, element("p", { class: "note" }, config.missing)));
-    return;
-  }
+  const withoutEngine = (why: string): void =>
+    byId("side").prepend(element("section", { id: "no-engine" }, element("p", { class: "note" }, why)));
+  if (config.missing !== undefined) return withoutEngine(config.missing);
   const text = (id: string): string => (byId(id).textContent ?? "").trim();
   const data = JSON.parse(new TextDecoder().decode(await inflate(fromBase64(text("live-data"))))) as LiveData;
-  const engine = await Engine.open(text("engine"));
+  let engine: Engine;
+  try {
+    engine = await Engine.open(text("engine"));
+  } catch (error) {
+    // The replay is there all the same.
+    return withoutEngine(`This browser cannot make runs, because it refuses the engine: ${words(error)}.`);
+  }
   for (const id of ["live-data", "engine"]) byId(id).remove();
   await new Live(config, data, engine, base, app, viewer).check();
 }
