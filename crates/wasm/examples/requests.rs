@@ -1,7 +1,7 @@
 //! Carries out requests as the module does, but natively, for any processor that the compiler knows.
 //!
-//! `requests FILE…` prints a JSON object for each request: its result hash, or in words why there is none; the
-//! time in ms.
+//! `requests FILE…` prints a JSON object for each request: its result hash, or in words why there is none;
+//! and the time in ms.
 
 use std::time::Instant;
 
