@@ -130,6 +130,41 @@ def test_repairs_of_a_route_are_those_that_the_flow_counts() -> None:
     assert set(repairs["flow"]) == {flow["id"]}
 
 
+def cbr(src: int, dst: int, start_s: float, interval_s: float = 1.0) -> dict[str, Any]:
+    ends = {"kind": "cbr", "src": src, "dst": dst, "start_s": start_s}
+    return {**ends, "bytes": 512, "interval_s": interval_s}
+
+
+@pytest.mark.parametrize("routing", ["static", "aodv", "dsr", "tsr"])
+def test_flows_share_the_nodes_where_their_paths_meet(routing: str) -> None:
+    flows = [cbr(0, 2, 1.0), cbr(3, 1, 1.2), cbr(2, 3, 1.4)]
+    scenario = chain(
+        movement={"chain": {"nodes": 4, "spacing_m": 200}}, routing=routing, traffic={"flows": flows}
+    )
+    paths = run(scenario, series_s=1.0).series["paths"]
+    # Flows 0-1-2 and 3-2-1 share nodes 1 and 2, and flow 2-3 is with both at node 2.
+    last = {name: column[-1] for name, column in paths.items()}
+    assert last == {"time_s": 10.0, "flows": 3, "hops_mean": 5 / 3, "shared_mean": 3.0}
+
+
+def test_packets_find_others_waiting_where_more_come_than_go() -> None:
+    calm, busy = (
+        run(chain(routing="static", traffic={"flows": [cbr(0, 2, 1.0, interval_s)]}), series_s=1.0)
+        for interval_s in (0.5, 0.002)
+    )
+    for result in (calm, busy):
+        queues = result.series["queues"]
+        assert queues["time_s"] == totals_of(result)["time_s"]
+        assert queues["waiting_mean"][0] is None
+    assert set(calm.series["queues"]["waiting_mean"][2:]) == {0.0}
+    # At the source nearly all find a full queue, at the node on the way none does.
+    assert busy.series["queues"]["waiting_mean"][-1] > 30
+    assert busy.series["queues"]["relayed_waiting_mean"][-1] < 2
+    # One packet a hop, and those of the neighbour's address.
+    assert calm.series["queues"]["packets"][-1] == 4
+    assert calm.series["queues"]["relayed_packets"][-1] == 2
+
+
 def test_many_runs_keep_their_series_too() -> None:
     # Nothing moves, and TCP begins after 1 s.
     results = run_many([chain(replication=r, duration_s=20.0) for r in range(2)], series_s=0.2)

@@ -45,7 +45,8 @@ class Result:
             hash, seed, profile; and the run's wall time, events and result hash.
         recording: The recording as JSON lines, if it was kept in memory.
         series: The time series, if they were asked for: the columns, each a list, of ``totals``,
-            ``tcp_flows``, ``message_flows`` and ``route_repairs``, see docs/metrics.md.
+            ``tcp_flows``, ``message_flows``, ``route_repairs``, ``queues`` and ``paths``, see
+                docs/metrics.md.
     """
 
     flows: list[dict[str, Any]]
@@ -77,7 +78,8 @@ class Result:
         Args:
             what: ``flows`` (one row a flow; its number is the column ``flow``), ``totals`` (one row a
                 metric, with its unit), ``drops``, or a time series: ``series:totals``,
-                ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``.
+                ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``, ``series:queues``,
+                ``series:paths``.
 
         Raises:
             InputError: There is no such part, or the run kept no series.

@@ -13,7 +13,7 @@ from manetlab.files import check_writable, write_bytes
 
 Columns = dict[str, list[Any]]
 
-NAMES = ("totals", "tcp_flows", "message_flows", "route_repairs")
+NAMES = ("totals", "tcp_flows", "message_flows", "route_repairs", "queues", "paths")
 """The time series of a run that was asked for any; all but the first may have no rows."""
 
 

@@ -18,7 +18,7 @@ def section(study: Study, has_replays: bool) -> Section:
         "the commit and run these commands. The results are bit-identical on every machine."
     )
     parts = [
-        Part(commands=commands(study, has_replays)),
+        Part(commands=commands(study)),
         Part("The campaign", commands=[definition(study)]),
         Part("Provenance", tables=[table(study)]),
     ]
@@ -27,7 +27,7 @@ def section(study: Study, has_replays: bool) -> Section:
     return Section("again", "Reproduce the results", parts, [text])
 
 
-def commands(study: Study, has_replays: bool) -> list[str]:
+def commands(study: Study) -> list[str]:
     """The commands that reproduce the results and this report."""
     name = file_name(study)
     store = study.results.store
@@ -36,8 +36,6 @@ def commands(study: Study, has_replays: bool) -> list[str]:
     # The campaign says what is compared; only a mere mean has no place in it for its confidence.
     if study.family is None and study.confidence != 0.95:
         report += ["--confidence", f"{study.confidence:g}"]
-    if has_replays:
-        report.append("--replays")
     return [f"{shlex.join(['manetlab', 'campaign', 'run', name, '--store', kept])}\n{shlex.join(report)}"]
 
 

@@ -26,7 +26,7 @@ use crate::flow::{self, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Event, Meter, Recorder, Recording, Routes, Sampler};
+use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler};
 use crate::radio::Index;
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingMaker, Scenario};
@@ -240,8 +240,34 @@ impl Network<'_> {
             let flows = || self.flows.iter().map(|of| &of.flow);
             flows().for_each(|flow| flow.add_running(&mut counts));
             let of_tcp = flows().filter_map(|flow| flow.tcp_sample());
-            self.sampler.close_step(counts, of_tcp, flows().filter_map(|flow| flow.message_sample()));
+            let of_messages = flows().filter_map(|flow| flow.message_sample());
+            let paths = self.flow_paths(self.sampler.due());
+            let sample = PathSample::of(self.stations.len(), &paths);
+            self.sampler.close_step(counts, of_tcp, of_messages, sample);
         }
+    }
+
+    /// The whole paths that packets of the flows would take now: by the source's route where the source knows
+    /// all of it, else from next hop to next hop. Flows without one have none here.
+    fn flow_paths(&self, now: Time) -> Vec<Vec<NodeId>> {
+        self.flows.iter().filter_map(|flow| self.path(now, flow.src, flow.dst)).collect()
+    }
+
+    fn path(&self, now: Time, src: NodeId, dst: NodeId) -> Option<Vec<NodeId>> {
+        let routing = |node: NodeId| &self.stations[node.index()].routing;
+        if let Some(path) = routing(src).source_route(now, dst) {
+            return Some(path);
+        }
+        let mut path = vec![src];
+        let mut node = src;
+        while node != dst {
+            node = routing(node).next_hop(now, dst)?;
+            if path.contains(&node) {
+                return None;
+            }
+            path.push(node);
+        }
+        Some(path)
     }
 
     /// An invariant does not hold at `node`: the run ends after this event.
@@ -487,6 +513,8 @@ impl Network<'_> {
             Admission::Refused => return self.drop_body(node, &outgoing.body, DropReason::EarlyDrop),
         }
         let station = &mut self.stations[node as usize];
+        let relayed = matches!(&outgoing.body, Body::Ip(packet) if packet.src.0 != node);
+        self.sampler.packet_queued(station.queue.len(), relayed);
         if station.mac.is_ready() && station.queue.is_empty() {
             return self.give_to_mac(node, outgoing);
         }

@@ -37,7 +37,7 @@ pub use recording::{
     PacketNote, RECORDING_VERSION, Record, RecordKind, RecordQueue, Recording, json_head, json_line,
 };
 pub use routes::{RouteMeasures, Routes};
-pub use series::{FlowSample, MessageSample, RepairSample, RunningCounts, Sampler, Series};
+pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 

@@ -5,7 +5,9 @@
 
 use serde::Serialize;
 
+use super::statistics::ratio;
 use crate::kernel::{Span, Time};
+use crate::wire::NodeId;
 
 /// Counts since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,6 +68,53 @@ pub struct MessageSample {
     pub adp_tto_s: Option<f64>,
 }
 
+/// The paths that packets of all flows would take at an instant.
+///
+/// How many of these flows meet at the node of a path where most do is the *node overlap* of Bansal and Barua,
+/// "Performance Analysis of TCP over IEEE 802.11 Based Ad Hoc Networks" (2003).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PathSample {
+    /// Flows that have a whole path from source to destination.
+    pub flows: u32,
+    /// Links of all these paths.
+    pub hops: u64,
+    /// The sum over these flows of the greatest number of them that one node of the path is on, the flow
+    /// itself included.
+    pub shared: u64,
+}
+
+impl PathSample {
+    /// That of these paths, each from its source to its destination, among so many nodes.
+    pub fn of(nodes: usize, paths: &[Vec<NodeId>]) -> PathSample {
+        let mut flows_at = vec![0_u32; nodes];
+        paths.iter().flatten().for_each(|node| flows_at[node.index()] += 1);
+        let most = |path: &Vec<NodeId>| path.iter().map(|node| flows_at[node.index()]).max().unwrap_or(0);
+        PathSample {
+            flows: paths.len() as u32,
+            hops: paths.iter().map(|path| path.len().saturating_sub(1) as u64).sum(),
+            shared: paths.iter().map(|path| u64::from(most(path))).sum(),
+        }
+    }
+}
+
+/// Packets that came to interface queues, and how many each found waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Found {
+    packets: u64,
+    waiting: u64,
+}
+
+impl Found {
+    fn add(&mut self, waiting: usize) {
+        self.packets += 1;
+        self.waiting += waiting as u64;
+    }
+
+    fn mean(self) -> Option<f64> {
+        ratio(self.waiting, self.packets)
+    }
+}
+
 /// A route that was there again.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RepairSample {
@@ -104,16 +153,29 @@ impl Sampler {
         self.due
     }
 
-    /// The running step ends, with these counts and the flows' states.
+    /// A packet comes to an interface queue in which so many wait; it is `relayed` if another node made it.
+    pub fn packet_queued(&mut self, waiting: usize, relayed: bool) {
+        if let Some(series) = &mut self.series {
+            series.queued.add(waiting);
+            if relayed {
+                series.relayed.add(waiting);
+            }
+        }
+    }
+
+    /// The running step ends, with these counts, the flows' states and their paths.
     pub fn close_step(
         &mut self,
         counts: RunningCounts,
         flows: impl Iterator<Item = FlowSample>,
         messages: impl Iterator<Item = MessageSample>,
+        paths: PathSample,
     ) {
         if let Some(series) = &mut self.series {
             series.close_step(self.due, counts, flows);
             series.close_messages(self.due, messages);
+            series.close_queues(self.due);
+            series.paths.push(self.due, &paths);
         }
         self.due += self.step;
     }
@@ -133,6 +195,14 @@ pub struct Series {
     tcp_flows: FlowColumns,
     message_flows: MessageColumns,
     route_repairs: RepairColumns,
+    queues: QueueColumns,
+    paths: PathColumns,
+    /// In the running step.
+    #[serde(skip)]
+    queued: Found,
+    /// Of these, packets that other nodes made.
+    #[serde(skip)]
+    relayed: Found,
     #[serde(skip)]
     before: RunningCounts,
     /// Bytes delivered before the running step, by place among the TCP flows.
@@ -188,6 +258,23 @@ struct RepairColumns {
     lasted_s: Vec<f64>,
 }
 
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+struct QueueColumns {
+    time_s: Vec<f64>,
+    packets: Vec<u64>,
+    waiting_mean: Vec<Option<f64>>,
+    relayed_packets: Vec<u64>,
+    relayed_waiting_mean: Vec<Option<f64>>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+struct PathColumns {
+    time_s: Vec<f64>,
+    flows: Vec<u32>,
+    hops_mean: Vec<Option<f64>>,
+    shared_mean: Vec<Option<f64>>,
+}
+
 impl Series {
     /// How many steps have been closed.
     pub fn steps(&self) -> usize {
@@ -211,6 +298,16 @@ impl Series {
             let delivered = since(&mut self.messages_before, place, sample.delivered_messages);
             self.message_flows.push(now, &sample, delivered);
         }
+    }
+
+    /// What came to the interface queues in the step that ends at `now`.
+    fn close_queues(&mut self, now: Time) {
+        let (queued, relayed) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.relayed));
+        self.queues.time_s.push(seconds(now));
+        self.queues.packets.push(queued.packets);
+        self.queues.waiting_mean.push(queued.mean());
+        self.queues.relayed_packets.push(relayed.packets);
+        self.queues.relayed_waiting_mean.push(relayed.mean());
     }
 
     /// The repairs of the whole run.
@@ -271,6 +368,15 @@ impl MessageColumns {
     }
 }
 
+impl PathColumns {
+    fn push(&mut self, now: Time, sample: &PathSample) {
+        self.time_s.push(seconds(now));
+        self.flows.push(sample.flows);
+        self.hops_mean.push(ratio(sample.hops, u64::from(sample.flows)));
+        self.shared_mean.push(ratio(sample.shared, u64::from(sample.flows)));
+    }
+}
+
 /// Divided, not multiplied by 1e-9 as elsewhere, so that three steps of 0.1 s print as 0.3 s.
 fn seconds(time: Time) -> f64 {
     time.0 as f64 / 1e9
@@ -298,6 +404,46 @@ mod tests {
         assert_eq!(series.tcp_flows.delivered_bytes, [10, 0, 25]);
         assert_eq!(series.tcp_flows.flow, [3, 3, 3]);
         assert_eq!(series.totals.time_s, [1.0, 2.0, 3.0]);
+    }
+
+    fn path(nodes: &[u32]) -> Vec<NodeId> {
+        nodes.iter().copied().map(NodeId).collect()
+    }
+
+    #[test]
+    fn a_path_is_shared_at_the_node_where_most_flows_meet() {
+        // Two flows through node 4, of which one goes on through node 5, which a third begins at.
+        let sample = PathSample::of(9, &[path(&[0, 4, 1]), path(&[2, 4, 5, 3]), path(&[5, 6])]);
+        assert_eq!(sample, PathSample { flows: 3, hops: 6, shared: 2 + 2 + 2 });
+        // Where nothing is shared each flow is alone.
+        let apart = PathSample::of(4, &[path(&[0, 1]), path(&[2, 3])]);
+        assert_eq!((apart.flows, apart.shared), (2, 2));
+        assert_eq!(PathSample::of(4, &[]), PathSample::default());
+    }
+
+    #[test]
+    fn queues_are_what_packets_of_the_step_found_waiting() {
+        let mut sampler = Sampler::new(Some(Span::from_millis(1000)));
+        let close = |sampler: &mut Sampler| {
+            sampler.close_step(
+                RunningCounts::default(),
+                std::iter::empty(),
+                std::iter::empty(),
+                PathSample::default(),
+            );
+        };
+        sampler.packet_queued(0, false);
+        sampler.packet_queued(3, true);
+        close(&mut sampler);
+        close(&mut sampler);
+        sampler.packet_queued(7, true);
+        close(&mut sampler);
+        let series = sampler.into_series(std::iter::empty()).expect("series are wanted");
+        assert_eq!(series.queues.packets, [2, 0, 1]);
+        assert_eq!(series.queues.waiting_mean, [Some(1.5), None, Some(7.0)]);
+        assert_eq!(series.queues.relayed_packets, [1, 0, 1]);
+        assert_eq!(series.queues.relayed_waiting_mean, [Some(3.0), None, Some(7.0)]);
+        assert_eq!(series.paths.shared_mean, [None, None, None]);
     }
 
     #[test]

@@ -271,6 +271,12 @@ pub trait Routing: Send {
         None
     }
 
+    /// All nodes of the route that a data packet to `dst` would be sent on now, this one first, if the source
+    /// of a packet decides about them; none without a route, and from protocols that go from hop to hop.
+    fn source_route(&self, _now: Time, _dst: NodeId) -> Option<Vec<NodeId>> {
+        None
+    }
+
     /// What [`Routing::next_hop`] and [`Routing::route_hops`] answer, and up to when they do.
     fn route_now(&self, now: Time, dst: NodeId) -> Option<RouteNow> {
         let next_hop = self.next_hop(now, dst)?;

@@ -332,6 +332,10 @@ impl Routing for Dsr {
         self.cache.route(now, dst)?.hops
     }
 
+    fn source_route(&self, now: Time, dst: NodeId) -> Option<Vec<NodeId>> {
+        self.cache.alternatives(now, dst, 1).pop().map(|route| route.to_vec())
+    }
+
     fn knows_route_hops(&self) -> bool {
         true
     }

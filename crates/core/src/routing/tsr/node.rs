@@ -306,6 +306,13 @@ impl Routing for Tsr {
         self.dsr.next_hop(now, dst)
     }
 
+    fn source_route(&self, now: Time, dst: NodeId) -> Option<Vec<NodeId>> {
+        match self.kept.get(&dst) {
+            Some(route) => Some(route.to_vec()),
+            None => self.dsr.source_route(now, dst),
+        }
+    }
+
     /// That of TCP's packets: none while they are held.
     fn route_hops(&self, now: Time, dst: NodeId) -> Option<u32> {
         if self.holds_own(dst) {
