@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from manetlab_papers.ledger import Data, Experiment, Ledger
+from manetlab_papers.ledger import FOLDER, Data, Experiment, Ledger
 from manetlab_papers.special.layouts import layout
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ def _campaign(ledger: Ledger, data: Data, cell: Data, labels: Data, quick: Data,
         replications=scale.replications or replications,
         metrics=data.get("metrics", []),
         series_s=float(data["series_s"]) if "series_s" in data else None,
+        folder=FOLDER,
     )
 
 

@@ -92,9 +92,9 @@ def judge(claim: Claim, evaluator: Evaluator) -> Verdict:
     Raises:
         ValueError: The rule's data make no rule.
     """
-    if claim.rule["kind"] == "untested":
-        return Verdict(claim, Outcome.NOT_TESTED, "–", claim.rule["why"])
     try:
+        if claim.rule["kind"] == "untested":
+            return _untested(claim, evaluator)
         verdict = Rule(claim, claim.rule, evaluator).verdict()
         if verdict.outcome is Outcome.REPRODUCED and "by_construction" in claim.rule:
             reason = f"{verdict.reason}; {claim.rule['by_construction']}"
@@ -102,6 +102,15 @@ def judge(claim: Claim, evaluator: Evaluator) -> Verdict:
         return verdict
     except (KeyError, NotRun) as error:
         raise ValueError(f"{claim.id}: {type(error).__name__}: {error}") from error
+
+
+def _untested(claim: Claim, evaluator: Evaluator) -> Verdict:
+    """What is said of a claim that is not tested: why, and what is recorded of it without being scored."""
+    ours = "–"
+    if "recorded" in claim.rule:
+        found = Rule(claim, claim.rule["recorded"], evaluator).found()
+        ours = f"{found.ours} ({found.reason})"
+    return Verdict(claim, Outcome.NOT_TESTED, ours, claim.rule["why"])
 
 
 class Rule:

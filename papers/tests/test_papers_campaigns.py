@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from random import Random
 from typing import Any
 
@@ -247,6 +247,21 @@ def test_the_path_length_of_bansal_and_barua_is_weighted_by_its_lifetime() -> No
         assert '"bansal-hops"' in json.dumps(LEDGER.claims[claim].rule), claim
 
 
+@pytest.mark.parametrize("cut_s", LEDGER.campaigns["cut-pipe"]["factors"]["delay_s"]["labels"])
+def test_the_pipe_is_cut_for_as_long_as_its_name_says(cut_s: float) -> None:
+    [part] = parts(LEDGER, "cut-pipe", QUICK)
+    [point, *_] = [each for each in part.campaign.points if each.levels["delay_s"] == cut_s]
+    scenario = point.scenario(0)
+    path = scenario.movement_file
+    assert path is not None
+    assert path.read_text(encoding="utf-8") == layouts.cut_movement(cut_s)
+    [hops] = shortest_hops_over_time(scenario, step_s=0.05).hops
+    stretches = [(found, len(list(steps)) * 0.05) for found, steps in groupby(hops)]
+    assert {found for found, _ in stretches} == {2, None}
+    for found, lasted_s in stretches[:-1]:
+        assert lasted_s == pytest.approx(10 if found == 2 else cut_s, abs=0.25)
+
+
 @given(st.integers(1, 6))
 def test_flows_of_a_star_meet_in_its_middle_only(flows: int) -> None:
     def hops(places: list[list[float]], pairs: list[tuple[int, int]]) -> list[list[int | None]]:
@@ -310,6 +325,12 @@ def made_up(
                         "tcp_timeouts": 1,
                         "waiting_messages": made(*where, step, "waiting_messages"),
                         "delivered_messages": made(*where, step, "delivered_messages"),
+                        "packets": 5,
+                        "waiting_mean": made(*where, step, "waiting_mean"),
+                        "relayed_packets": 3,
+                        "relayed_waiting_mean": made(*where, step, "relayed_waiting_mean"),
+                        "flows": 2,
+                        "shared_mean": made(*where, step, "shared_mean"),
                     }
                     for step in range(1, 12 if campaign.series_s == 1.0 else 8)
                 ]

@@ -63,6 +63,33 @@ def _chain(hops: int, flows: list[Fields], data: Data) -> Fields:
     }
 
 
+CUTS_BEGIN_S, PIPE_WHOLE_S, PIPE_LASTS_S = 10.0, 10.0, 600.0
+
+
+def cut_pipe(label: Any, _data: Data) -> Fields:
+    """A path of two hops that is cut for as long as the label says, in s, each time after 10 s in one piece.
+
+    The movement is that of `cut_movement`, as a file among the data.
+    """
+    return {
+        "movement": {"file": f"pipe-{label:g}.mov"},
+        "traffic": {"flows": [tcp(0, 2, 3.0)]},
+    }
+
+
+def cut_movement(cut_s: float) -> str:
+    """Three nodes in a row as an ns-2 movement file; the middle one is out of reach for so long at a time."""
+    lines = [f"# Node 1 is out of reach for {cut_s:g} s, each time after {PIPE_WHOLE_S:g} s."]
+    for node, x_m in enumerate((100, 300, 500)):
+        lines += [f"$node_({node}) set X_ {x_m}", f"$node_({node}) set Y_ 100"]
+    time_s = CUTS_BEGIN_S
+    while time_s < PIPE_LASTS_S:
+        for y_m, lasts_s in ((9100, cut_s), (100, PIPE_WHOLE_S)):
+            lines.append(f'$ns_ at {time_s:g} "$node_(1) setdest 300 {y_m} 100000"')
+            time_s += lasts_s
+    return "\n".join(lines) + "\n"
+
+
 def star(label: Any, data: Data) -> Fields:
     """Flows across one node, as many as the label says, between nodes on a circle around it.
 
@@ -189,6 +216,7 @@ LAYOUTS: dict[str, Callable[[Any, Data], Fields]] = {
     "chain": chain,
     "both-ways": both_ways,
     "from-one-end": from_one_end,
+    "cut-pipe": cut_pipe,
     "star": star,
     "speeds": speeds,
     "areas": areas,
