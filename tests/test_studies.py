@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from manetlab.campaign import Campaign
-from studies import adjusted, drawing, ranking, remedies
+from studies import adjusted, deciding, drawing, ranking, remedies
 from studies.outage import outage
 
 KEPT = pd.read_parquet(remedies.KEPT)
@@ -162,3 +162,17 @@ def test_the_kept_runs_of_adjusted_means_are_those_of_their_campaign(study: str)
     assert (kept.groupby("replication")["routing"].nunique() == 4).all()
     assert kept["code"].nunique() == 1
     assert (kept["seed"] == campaign.first_seed + kept["replication"]).all()
+
+
+@pytest.mark.parametrize("name", deciding.questions())
+def test_every_variant_of_a_deciding_run_is_another_scenario(name: str) -> None:
+    question = deciding.questions()[name]
+    first, *others = question["variants"].values()
+    assert first == {}
+    for _, campaign, compared in deciding.places(question):
+        for levels in compared:
+            hashes = [
+                next(deciding.scenarios(question, campaign, levels, fields)).resolve().hash
+                for fields in (first, *others)
+            ]
+            assert len(set(hashes)) == len(hashes), "a variant that changes nothing"
