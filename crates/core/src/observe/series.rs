@@ -70,8 +70,8 @@ pub struct MessageSample {
 
 /// The paths that packets of all flows would take at an instant.
 ///
-/// How many of these flows meet at the node of a path where most do is the *node overlap* of Bansal and Barua,
-/// "Performance Analysis of TCP over IEEE 802.11 Based Ad Hoc Networks" (2003).
+/// How many of these flows meet at the node of a path where most do is the *node overlap* of Bansal and
+/// Barua, "Performance Analysis of TCP over IEEE 802.11 Based Ad Hoc Networks" (2003).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PathSample {
     /// Flows that have a whole path from source to destination.
