@@ -128,6 +128,47 @@ def test_blocks_follow_each_other_without_a_seam(browser: Chrome, tmp_path: Path
     assert found[0] == found[1]
 
 
+HELD = """
+const read = Response.prototype.arrayBuffer;
+window.held = [];
+let free = 3;
+Response.prototype.arrayBuffer = async function () {
+  if (free-- <= 0) await new Promise((go) => held.push(go));
+  return read.call(this);
+};
+"""
+"""Lets the page inflate the head, the movement and one block, and each further one when it is told to."""
+
+
+def test_a_moment_that_was_not_read_is_read_first(browser: Chrome, tmp_path: Path) -> None:
+    made = recorded()
+    made.block_events = 2
+    page = written(tmp_path / "page.html", made)
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HELD})
+    try:
+        browser.get("about:blank")
+        browser.get(page)
+        wait_for(browser, "document.documentElement.dataset.drawn !== undefined")
+        ask(browser, "seek", 2_002 * MS)
+        assert ask(browser, "drawn")["frames"] == 0
+        said = browser.find_element("id", "announce")
+        assert said.get_attribute("textContent") == "2.002 000 s: not read yet"
+        # The block that is being read, and then those around the moment: three of eleven.
+        for _ in range(3):
+            wait_for(browser, "window.held.length > 0")
+            browser.execute_script("held.shift()()")
+        wait_for(browser, "window.manetlabReplay.drawn().frames === 1")
+        assert said.get_attribute("textContent") == "2.002 000 s: 1 frame on the air"
+        assert ask(browser, "counts")[0]["events"] == 4
+        assert browser.execute_script("return document.documentElement.dataset.ready") is None
+        browser.execute_script("setInterval(() => held.shift()?.())")
+        wait_for(browser, "document.documentElement.dataset.ready !== undefined")
+        assert ask(browser, "counts")[0]["events"] == 22
+        assert ask(browser, "drawn")["frames"] == 1
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def test_positions_frames_and_outcomes_are_those_of_the_recording(browser: Chrome, one: str) -> None:
     show(browser, one)
     quiet, request, data = (ask(browser, "state", t)[0] for t in (5.0, 1.0005, 1.008))

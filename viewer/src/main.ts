@@ -375,12 +375,14 @@ class App {
   }
 
   /** Says what is to be seen, for those who don't see it. */
-  private announceState(): void {
+  announceState(): void {
     const { t } = this.state.clock;
     const parts = this.stages.map(({ run, filtered }) => {
+      const name = this.runs.length > 1 ? `${run.note.name}: ` : "";
+      if (!run.hasRead(t)) return `${name}not read yet`;
+      run.turnTo(t);
       filtered.apply(this.state.filter, this.state.filterVersion);
       const air = run.onAir(t).length;
-      const name = this.runs.length > 1 ? `${run.note.name}: ` : "";
       const { t: times, reason, node } = run.hops.columns;
       const drops = Array.from(filtered.drops).filter((row) => times[row] === t);
       const dropped = drops.map((row) => `, node ${node[row]} drops a packet: ${reasonText(run.words[reason[row]])}`);
@@ -452,7 +454,8 @@ async function show(runs: Run[], before?: App): Promise<App> {
 }
 
 /** Reads the rest of the runs that are shown. */
-async function readAll({ runs, state }: App): Promise<void> {
+async function readAll(app: App): Promise<void> {
+  const { runs, state } = app;
   let drawn = performance.now();
   while (runs.some((run) => !run.isComplete)) {
     const { t } = state.clock;
@@ -464,6 +467,7 @@ async function readAll({ runs, state }: App): Promise<void> {
     if (!isAwaited && performance.now() - drawn < REDRAW_MS) continue;
     drawn = performance.now();
     state.changed();
+    if (isAwaited && state.clock.t === t) app.announceState();
   }
   state.changed();
 }
