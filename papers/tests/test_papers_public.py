@@ -15,6 +15,7 @@ PUBLIC = {
         "manetlab.operation_range",
         "manetlab.parameters",
         "manetlab.provenance",
+        "manetlab.report",
         "manetlab.running",
         "manetlab.scenario",
         "manetlab.shares",
