@@ -299,7 +299,7 @@ def _experiments(site: Site, experiments: Sequence[Experiment]) -> list[str]:
 def _experiment(site: Site, experiment: Experiment) -> list[str]:
     lines = [f"## {heading(experiment)}", "", f"*{_how(site, experiment)}*", ""]
     drawn, values, elsewhere = _drawn(site, experiment)
-    lines += [*drawn, f"`{command(site.ledger, experiment)}`", ""]
+    lines += [*drawn, _made_by(site, experiment), ""]
     if elsewhere:
         links = [
             f"[{heading(each).partition(':')[0]}]({page_of(each, site.ledger)}#{anchor(heading(each))})"
@@ -365,8 +365,17 @@ def _how(site: Site, experiment: Experiment) -> str:
     return f"{size}: {found.scenarios} scenarios, {found.measured} measured{what}."
 
 
+def _made_by(site: Site, experiment: Experiment) -> str:
+    """The command that makes what is shown, and that of the paper's size if it is another."""
+    full = command(site.ledger, experiment)
+    scale = site.study.made[experiment.id].scale
+    if record.extent(site.ledger, experiment, scale).size != "quick":
+        return f"`{full}`"
+    return f"`{full.replace('--full', '--quick')}` (at the paper's size: `--full`)"
+
+
 def command(ledger: Ledger, experiment: Experiment) -> str:
-    """What makes the runs of an experiment."""
+    """What makes the runs of an experiment at the paper's size."""
     short = experiment.id.partition("/")[2]
     same = [each for each in ledger.experiments if each.endswith(f"/{short}")]
     return f"manetlab papers reproduce {short if len(same) == 1 else experiment.id} --full"
