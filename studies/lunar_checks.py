@@ -17,7 +17,7 @@ from manetlab_papers.keeping import KeptPart, load
 from manetlab_papers.ledger import Ledger
 from manetlab_papers.reproduce import kept_folder
 from manetlab_papers.samples import Tables
-from studies.lunar_guesses import APART, CAMPAIGNS, CLAIMS, OTHERS, ROUTING, evaluator, judged
+from studies.lunar_guesses import APART, CAMPAIGNS, CLAIMS, OTHERS, ROUTING, evaluator, judged, show
 
 FULL = Scale(full=True)
 CHOSEN = {variant: variant for variant in ROUTING}
@@ -83,7 +83,7 @@ def loads(loaded: Ledger, runs: Mapping[str, Tables]) -> Table:
             for apart in APART
             for flows in FLOWS
         ]
-        table.add(system, *(f"{each.mean:.1f} ± {each.half_width:.1f}" for each in found))
+        table.add(system, *(show(each, 1) for each in found))
     table.notes.append("At the right border; where there is none, in the smallest network.")
     return table
 

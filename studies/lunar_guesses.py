@@ -229,13 +229,13 @@ def effects(loaded: Ledger, runs: Mapping[str, Tables], variant: str) -> Table:
         smooth = [at[NEAR].values({**_four(variant, size), "measure": UNSMOOTH}) for size in SIZES[NEAR]]
         total = at[NEAR].values({**_four(variant, SIZES[NEAR][-1]), "measure": TOTAL, "times": 1e-3})
         before = before or total
-        change = _shown(paired_difference(total, before).difference, 0, "+")
+        change = show(paired_difference(total, before).difference, 0, "+")
         table.add(
             guess or "defaults",
             *(_borders(each, variant, SIZES[apart][-1]) for apart, each in at.items()),
             *(_loads(each, variant) for each in at.values()),
             " / ".join(map(_smooth, smooth)),
-            change if guess else _shown(mean_interval(total), 0),
+            change if guess else show(mean_interval(total), 0),
         )
     table.notes.append(
         "Right borders and routing loads are those of 2 / 4 flows, unsmoothness and totals those of 4. "
@@ -263,7 +263,7 @@ def _loads(evaluated: Evaluator, variant: str) -> str:
     """The equivalent routing loads."""
     quantity = {"quantity": "osipov-load", "system": variant}
     found = [evaluated.values({**quantity, "flows": flows}) for flows in FLOWS]
-    return " / ".join(_shown(mean_interval(each), 1) for each in found)
+    return " / ".join(show(mean_interval(each), 1) for each in found)
 
 
 def _smooth(values: list[float]) -> str:
@@ -272,7 +272,7 @@ def _smooth(values: list[float]) -> str:
     return f"{average(values):.2f}{f' (not {lacking} runs)' if lacking else ''}"
 
 
-def _shown(interval: Interval, digits: int, sign: str = "") -> str:
+def show(interval: Interval, digits: int, sign: str = "") -> str:
     """An interval; what rounds to nothing has no sign."""
     mean = round(interval.mean, digits) or 0.0
     return f"{mean:{sign if mean else ''}.{digits}f} ± {interval.half_width:.{digits}f}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""The study of LUNAR: that all guesses are tried, and that the page fits the kept runs."""
+"""The studies of LUNAR: that all guesses are tried, and that the page fits the kept runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from manetlab_papers import ledger
 from manetlab_papers.samples import Tables
-from studies import lunar_guesses
+from studies import lunar_checks, lunar_guesses
 
 PAGE = (Path(__file__).parent.parent / "docs/models/lunar.md").read_text(encoding="utf-8")
 LEDGER = lunar_guesses.asked(ledger.load())
@@ -67,3 +67,10 @@ def test_what_the_page_says_no_guess_decides(runs: dict[str, Tables]) -> None:
             assert len(rows) == lunar_guesses.SCALE.replications
             carried[variant].append(sum(row["tcp_throughput_bps"] for row in rows) / len(rows))
     assert min(carried[lunar_guesses.OPPORTUNISTIC]) > max(carried[lunar_guesses.STANDARD])
+
+
+def test_the_comparison_on_the_page_is_that_of_the_runs_at_the_paper_s_size() -> None:
+    plain = ledger.load()
+    kept = {name: part.tables() for name, part in lunar_checks.kept(plain).items()}
+    for table in lunar_checks.tables(plain, kept):
+        assert table.to_markdown() in PAGE, table.title
