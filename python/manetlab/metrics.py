@@ -187,6 +187,14 @@ def by_key(key: str) -> Metric:
     return next((metric for metric in TOTALS if metric.key == key), Metric(key, key, digits=4))
 
 
+def applying(totals: Mapping[str, Any], flows: Iterable[Mapping[str, Any]]) -> list[Metric]:
+    """The totals that apply to a run with these flows: a kind of traffic that is not there has none."""
+    there = {flow["kind"] for flow in flows}
+    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
+    absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
+    return [metric for metric in TOTALS if metric.key in totals and not metric.key.startswith(tuple(absent))]
+
+
 COMMON_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("pdr", "delivery", "delivery_ratio", "packet_delivery_ratio"), "cbr_delivery_fraction"),
     **dict.fromkeys(("throughput", "tcp_throughput", "goodput_bps"), "tcp_throughput_bps"),

@@ -15,7 +15,7 @@ from manetlab import _core, captures, notebook, provenance
 from manetlab.captures import Capture, Ns2Trace
 from manetlab.errors import InputError, shown
 from manetlab.files import check_writable
-from manetlab.metrics import TOTALS, base_unit, by_key, with_loads
+from manetlab.metrics import applying, base_unit, with_loads
 from manetlab.resolving import Resolved
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LEAST_SERIES_STEP_S, MOST_SERIES_STEP_S = 1e-3, 1e6
 """Steps of time series, in s."""
+MAIN = ("tcp_throughput_bps", "cbr_delivery_fraction")
+"""Measures that a result names where it has a line."""
 MOST_SERIES_ROWS = 10_000_000
 """Most rows of a run's time series, which are kept in memory."""
 
@@ -129,8 +131,8 @@ class Result:
         origin = self.provenance
         found = [
             f"{metric.label} {metric.show(self.totals)} {metric.unit}".rstrip()
-            for metric in map(by_key, ("tcp_throughput_bps", "cbr_delivery_fraction"))
-            if self.totals.get(metric.key) is not None
+            for metric in applying(self.totals, self.flows)
+            if metric.key in MAIN and self.totals[metric.key] is not None
         ]
         told = "".join(f", {each}" for each in found)
         flows = "1 flow" if len(self.flows) == 1 else f"{len(self.flows)} flows"
@@ -142,8 +144,8 @@ class Result:
 
         rows = [
             (metric.heading, metric.show(self.totals))
-            for metric in TOTALS
-            if self.totals.get(metric.key) is not None
+            for metric in applying(self.totals, self.flows)
+            if self.totals[metric.key] is not None
         ]
         return notebook.table("Totals", rows, ("metric", "value"), repr(self)[1:-1])
 

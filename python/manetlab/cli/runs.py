@@ -261,22 +261,14 @@ def show(result: Result) -> None:
 
 def _totals(result: Result) -> Table:
     """The totals that apply to the run; one that applies and has no value is a dash."""
-    from manetlab.metrics import FLOWS, MESSAGE_FLOW, TOTALS
+    from manetlab.metrics import TOTALS, applying
     from manetlab.tables import Table
 
-    # A kind of traffic that is not there has no totals to show.
-    there = {flow["kind"] for flow in result.flows}
-    absent = [f"{kind}_" for kind in ("tcp", "cbr", "video", "web") if kind not in there]
-    absent += [] if any(FLOWS[kind] is MESSAGE_FLOW for kind in there) else ["message"]
-    applying = [
-        metric
-        for metric in TOTALS
-        if metric.key in result.totals and not metric.key.startswith(tuple(absent))
-    ]
+    shown = applying(result.totals, result.flows)
     made = Table("Totals", ("metric", "value"))
-    for metric in applying:
+    for metric in shown:
         made.add(metric.heading, metric.show(result.totals))
-    if hidden := len(TOTALS) - len(applying):
+    if hidden := len(TOTALS) - len(shown):
         made.notes.append(
             f"{hidden} measures of other protocols, flows and options do not apply here. "
             "`manetlab list measures` lists all."
