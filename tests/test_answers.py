@@ -343,7 +343,10 @@ def test_the_best_routing_load_is_that_of_those_who_route() -> None:
     def costs(levels: Mapping[str, Any], replication: int) -> dict[str, float]:
         load = {"aodv": 1.5, "dsdv": 0.5, "flooding": 0.0}[levels["routing"]]
         value = load * (1 + 0.01 * (replication % 3))
-        sent = {"mac_packets_per_delivered": 20.0 if not load else 2.5}
+        sent = {
+            "mac_packets_per_delivered": 21.5 if not load else 2.5,
+            "rebroadcasts_per_delivered_packet": 20.0 if not load else 0.0,
+        }
         return {"tcp_throughput_bps": 0.0, "normalised_routing_load": value, **sent}
 
     fields = {"factors": {"routing": ["aodv", "dsdv", "flooding"]}, "metrics": ["normalised_routing_load"]}

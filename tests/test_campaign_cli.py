@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -131,29 +132,45 @@ def progress(store: Path) -> int:
         return 0
 
 
-def test_a_terminal_gets_a_bar_with_rate_and_time_left(file: Path, tmp_path: Path) -> None:
+def in_a_terminal(file: Path, folder: Path, **variables: str) -> str:
+    """What running a campaign shows in a terminal, on standard output and standard error."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "manetlab", "campaign", "run", str(file)]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    done = subprocess.run(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=60, check=True, env=environment
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
+    usual = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment = {**usual, "TERM": "xterm", "COLUMNS": "100", **variables}
+    with subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs, env=environment) as running:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
     os.close(ours)
-    text = shown.decode()
-    assert done.stdout
+    assert running.returncode == 0
+    return shown.decode()
+
+
+def test_a_terminal_gets_a_bar_with_rate_and_time_left(file: Path, tmp_path: Path) -> None:
+    text = in_a_terminal(file, tmp_path)
     assert "12/12" in text
     assert "runs/s" in text
     assert "0:00:00 left" in text
+
+
+def test_no_color_turns_colours_off(file: Path, tmp_path: Path) -> None:
+    # Of the numbers that select how characters look, 30 to 49 and 90 to 107 are colours.
+    def colours(text: str) -> set[str]:
+        numbers = {each for codes in re.findall(r"\x1b\[([0-9;]*)m", text) for each in codes.split(";")}
+        return {each for each in numbers if re.fullmatch(r"[34][0-9]|9[0-7]|10[0-7]", each)}
+
+    assert colours(in_a_terminal(file, tmp_path))
+    file.with_suffix(".db").unlink()
+    text = in_a_terminal(file, tmp_path, NO_COLOR="1")
+    assert "12/12" in text and colours(text) == set()
 
 
 @pytest.mark.parametrize(

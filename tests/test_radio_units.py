@@ -57,6 +57,14 @@ def test_nothing_changes_where_nothing_is_stated_so() -> None:
     assert power_at(radio, 550.0) == pytest.approx(radio["carrier_sense_threshold_w"], rel=1e-3)
 
 
+def test_a_misspelt_power_leads_to_the_one_in_its_unit() -> None:
+    with pytest.raises(InputError) as caught:
+        params(tx_power_dbm=15)
+    assert 'did you mean "transmit_power_dbm"?' in str(caught.value)
+    with pytest.raises(InputError, match="no such parameter in \\[radio\\]"):
+        params(x=1)
+
+
 def test_the_same_said_twice_is_taken_and_a_contradiction_is_not() -> None:
     power_w = power_at(params()["radio"], 100.0)
     both = params(range_m=100.0, receive_threshold_w=power_w)["radio"]

@@ -170,8 +170,13 @@ def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -
         where: What errors name as their place.
 
     Raises:
-        InputError: A device is unknown, a value is not allowed, or two statements contradict each other.
+        InputError: A key or a device is unknown, a value is not allowed, or two statements contradict each
+            other.
     """
+    names = (DEVICE, *FIELDS, *usual)
+    for key in section:
+        if key not in names:
+            raise unknown("parameter in [radio]", key, names, where)
     if not (section.keys() & {*FIELDS, DEVICE}):
         return dict(section)
     made: dict[str, Any] = {}

@@ -316,18 +316,22 @@ def _about_settings(study: Study) -> list[str]:
 
 def _about_flooded_data(study: Study) -> list[str]:
     """Alternatives without routing packets, where others send some: what they cost is in no routing load."""
-    load, sent = total("normalised_routing_load"), total("mac_packets_per_delivered")
-    if study.compared is None or study.compared.key != "routing" or load.key not in study.runs:
+    load, again = total("normalised_routing_load"), total("rebroadcasts_per_delivered_packet")
+    if (
+        study.compared is None
+        or study.compared.key != "routing"
+        or not {load.key, again.key} <= set(study.runs)
+    ):
         return []
-    means = study.runs.groupby(study.compared.key)[[load.key, sent.key]].mean()
+    means = study.runs.groupby(study.compared.key)[[load.key, again.key]].mean()
     silent = [name for name in study.compared.levels if name in means.index and means[load.key][name] == 0.0]
     if not silent or not (means[load.key] > 0.0).any():
         return []
-    named = [f"{study.named(name)} ({number(means[sent.key][name], sent)})" for name in silent]
+    named = [f"{study.named(name)} ({number(means[again.key][name], again)})" for name in silent]
     return [
         f"{capital(listed(named))} {'sends' if len(silent) == 1 else 'send'} no routing packets; in brackets "
-        "is how often data is sent for each packet that arrives. Routing load does not count that; frames "
-        "and bytes per delivered packet and byte do."
+        "is how often other nodes broadcast data again for each packet that arrives. Routing load does not "
+        "count that; frames and bytes per delivered packet and byte do."
     ]
 
 
