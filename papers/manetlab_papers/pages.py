@@ -149,10 +149,10 @@ def _headline(site: Site, paper: str = "") -> str:
     found = record.headline(site.ledger, site.best, paper)
     return (
         f"Of {found['claims']} claims, {found['reproduced']} are reproduced "
-        f"({found['reproduced, full size']} at full size, {found['reproduced, quick']} in shortened runs), "
+        f"({found['reproduced, full size']} at full size, {found['reproduced, quick']} in quick runs), "
         f"{found['contradicted']} contradicted ({found['contradicted, full size']} and "
         f"{found['contradicted, quick']}), {found['inconclusive']} inconclusive, {found['by construction']} "
-        f"hold by construction, and {found['not tested']} are not tested."
+        f"by construction, {found['not tested']} not tested."
     )
 
 
