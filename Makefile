@@ -79,7 +79,7 @@ test: build
 	tests/install_tshark.sh
 	packaging/engine.sh
 	cargo test --workspace --locked --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile
 
 lint: build
 	cargo fmt --check

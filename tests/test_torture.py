@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from dataclasses import replace
@@ -265,6 +267,16 @@ def test_a_process_that_dies_is_a_failure_and_another_takes_its_place() -> None:
         assert worker.ask({"fields": small()})["hash"] == first["hash"]
     finally:
         worker.close()
+
+
+def test_a_process_does_not_count_the_memory_of_the_one_that_began_it() -> None:
+    child = "from torture import trial; print(trial.held_bytes())"
+    parent = "import subprocess, sys\nheld = b'1' * 400_000_000\n"
+    parent += f"subprocess.run([sys.executable, '-c', {child!r}])"
+    made = subprocess.run(
+        [sys.executable, "-c", parent], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert 10_000_000 < int(made.stdout) < 300_000_000
 
 
 # How a failure becomes small.

@@ -122,7 +122,7 @@ class _Drawing:
         self.throttled = self._throttle_mode()
         self.row: Key | None = None
         if self.throttled in FROM_TABLE:
-            self.row = self.rng.choice(list(packaged().rows))
+            self.row = self.rng.choice([each for each in packaged().rows if each.traffic == "tcp"])
             self.profile = self.row.profile
         low, high = (LARGE_S, 1.2 * LARGE_S) if self.large else (0.5, 12.0)
         self.duration_s = round(self.rng.uniform(low, high), 3)
