@@ -293,16 +293,16 @@ def test_without_a_pointer_nodes_destinations_and_packets_are_chosen(browser: Ch
     browser.switch_to.active_element.send_keys("3")
     wait_for(browser, "document.querySelector('#side dl')?.ariaLabel === 'Node 3'")
     browser.switch_to.active_element.send_keys(Keys.BACKSPACE)
-    (button,) = (
-        each for each in browser.find_elements("tag name", "button") if each.text == "Show next hops to 3"
-    )
-    button.send_keys(Keys.ENTER)
+    browser.find_element("xpath", "//button[.='Show next hops to 3']").send_keys(Keys.ENTER)
     wait_for(browser, f"window.manetlabReplay.drawn().lines === {before + 2}")
     assert ask(browser, "link").endswith("node=3&to=3")
+    # The panel has been drawn anew, and the keyboard's focus is still in it.
+    assert browser.switch_to.active_element.text == "Hide next hops to 3"
     body.send_keys(Keys.ESCAPE)
     wait_for(browser, f"window.manetlabReplay.drawn().lines === {before}")
     browser.find_element("css selector", ".events tbody button.row").send_keys(Keys.ENTER)
     wait_for(browser, "document.querySelector('.journey caption') !== null")
+    assert browser.execute_script("return document.activeElement.matches('.events [aria-current] button')")
 
 
 def test_keys_step_through_events_and_say_them(browser: Chrome, one: str) -> None:

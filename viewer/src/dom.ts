@@ -40,3 +40,16 @@ export function fit(canvas: HTMLCanvasElement, width: number, height: number): C
 }
 
 export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
+
+/**
+ * Puts other children into an element. Who had one of its buttons under the keyboard's focus keeps a place there: the
+ * button of the current row, or the one that stands where the old one stood.
+ */
+export function replaceKeepingFocus(parent: HTMLElement, ...children: Node[]): void {
+  const buttons = (): HTMLElement[] => [...parent.querySelectorAll("button")];
+  const place = buttons().indexOf(document.activeElement as HTMLElement);
+  parent.replaceChildren(...children);
+  if (place < 0) return;
+  const current = parent.querySelector<HTMLElement>("[aria-current] button");
+  (current ?? buttons().at(Math.min(place, buttons().length - 1)))?.focus({ preventScroll: true });
+}

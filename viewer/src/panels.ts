@@ -1,6 +1,6 @@
 // The side: legend and filters, flows, what is chosen, and the list of events.
 
-import { button, element } from "./dom";
+import { button, element, replaceKeepingFocus } from "./dom";
 import { type Kind, parseNodes } from "./filters";
 import { BROADCAST, DROPPED, type EventRef, FRAMES, HOPS, NONE, type Run } from "./model";
 import type { Stage } from "./stage";
@@ -144,9 +144,10 @@ export class Chosen {
     if (key === this.shown) return;
     this.shown = key;
     this.root.hidden = selected < 0 && packet === undefined && destination < 0;
-    this.body.replaceChildren();
-    if (selected >= 0 || destination >= 0) this.body.append(this.node());
-    if (packet !== undefined) this.body.append(this.journey());
+    const parts = [];
+    if (selected >= 0 || destination >= 0) parts.push(this.node());
+    if (packet !== undefined) parts.push(this.journey());
+    replaceKeepingFocus(this.body, ...parts);
   }
 
   private node(): HTMLElement {
@@ -316,7 +317,7 @@ export class Events {
     const rows = Array.from(filtered.events.subarray(first, first + ROWS), (at, i) =>
       row(run, run.event(at), state, this.run, first + i === current),
     );
-    this.body.replaceChildren(...rows);
+    replaceKeepingFocus(this.body, ...rows);
     const total = filtered.events.length.toLocaleString("en-GB");
     const what = filtered.events.length === run.events ? "events" : `of ${run.events.toLocaleString("en-GB")} events`;
     this.caption.textContent = current < 0 ? `${total} ${what}` : `${(current + 1).toLocaleString("en-GB")} of ${total} ${what === "events" ? what : `shown, ${what}`}`;
