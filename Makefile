@@ -45,7 +45,7 @@ SITE := target/tools/site
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: engine aarch64 build test lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -74,12 +74,19 @@ $(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
 demo: build
 	$(BIN)/manetlab demo
 
-test: build
+# Side by side, because much of each build keeps one core only busy.
+test:
+	@$(MAKE) --no-print-directory --jobs=2 build rust-tests wasm
 	tests/install_chromium.sh
 	tests/install_tshark.sh
-	packaging/engine.sh
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest --numprocesses=auto --dist=loadfile
+
+rust-tests:
+	cargo test --workspace --locked --quiet --no-run
+
+wasm:
+	packaging/engine.sh
 
 lint: build
 	cargo fmt --check

@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -222,11 +223,16 @@ def test_every_way_to_ask_gives_the_same_p_value_and_interval(cli: Cli, store: P
     )
     latex = (tmp_path / "page" / "tables" / "comparisons.tex").read_text()
     html = (tmp_path / "page" / "index.html").read_text()
+
+    @cache
+    def printed(pair: str, *options: str) -> str:
+        return cli("campaign", "results", store, "--compare", pair, *options).stdout
+
     for row in python:
         pair = f"{row['level']},{row['against']}"
         place = (row["metric"], row["load"], row["level"], row["against"])
-        told = json.loads(cli("campaign", "results", store, "--compare", pair, "--json").stdout)
-        text = cli("campaign", "results", store, "--compare", pair, "--metric", row["metric"]).stdout
+        told = json.loads(printed(pair, "--json"))
+        text = printed(pair, "--metric", row["metric"])
         terminal = [each for each in told if (each["metric"], each["load"]) == place[:2]]
         others = [
             [
