@@ -74,8 +74,10 @@ def draw(ranges: Sequence[OperationRange], path: Path) -> None:
 
 def _draw_range(axes: Axes, found: OperationRange, place: int) -> None:
     color = palette.ON_LIGHT[place % len(palette.ON_LIGHT)]
-    style: dict[str, Any] = {"color": color, "linestyle": DASHES[place % len(DASHES)]}
-    marker = MARKERS[place % len(MARKERS)]
+    # Where colours begin again, markers and dashes are one further, so that two of the same colour differ.
+    further = place + place // len(palette.ON_LIGHT)
+    style: dict[str, Any] = {"color": color, "linestyle": DASHES[further % len(DASHES)]}
+    marker = MARKERS[further % len(MARKERS)]
     inside = [border for border in found.borders if border.right_nodes is not None]
     flows = [border.flows for border in inside]
     left = [border.left_nodes for border in inside]
