@@ -91,6 +91,7 @@ PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_m
 # With a flow that is one TCP connection.
 TCP_TOTALS = {"tcp_backoffs": COUNT, "eq2_goodput_bps": RATE}
 # With the path density protocol; rates may be compared with an oracle's.
+BIT_ERROR_TOTALS = {"bit_error_fraction": SHARE_OR_NONE}
 SHARE_TOTALS = {
     "announcements": COUNT,
     "announcements_alone": COUNT,
@@ -322,6 +323,8 @@ def _totals(result: Result) -> dict[str, Range]:
         table |= PROGRESS_TOTALS
     if result.provenance["scenario"]["params"]["throttle"]["mode"] == "density":
         table |= SHARE_TOTALS
+    if result.provenance["scenario"]["params"]["radio"]["bit_error_rate"] > 0.0:
+        table |= BIT_ERROR_TOTALS
     return table
 
 

@@ -179,6 +179,7 @@ TOTALS = (
     Metric("rebroadcasts_per_delivered_packet", "data packets flooded again per delivered packet", "", 1, 2),
     Metric("hops_mean", "hops per delivered packet", "", 1, 2),
     Metric("collision_fraction", "receptions lost to collisions", "%", 100, 2),
+    Metric("bit_error_fraction", "receptions with bit errors", "%", 100, 2),
 )
 
 
@@ -252,7 +253,8 @@ HIGHER = ("_throughput_bps", "_goodput", "_delivery_fraction", "_received", "_de
 HIGHER_TOO = {"video_decodable_fraction", "web_sessions_finished"}
 LOWER = ("_timeouts", "_retransmissions", "_dropped", "_lost", "_drop_rate")
 LOWER_TOO = {
-    *("tcp_connect_time_mean_s", "collision_fraction", "mac_bytes_per_delivered_byte", *COSTS),
+    *("tcp_connect_time_mean_s", "collision_fraction", "bit_error_fraction"),
+    *("mac_bytes_per_delivered_byte", *COSTS),
 }
 """Endings and names of metrics that are better when they are higher, or lower."""
 

@@ -159,6 +159,7 @@ impl Bench {
             end: self.now + frame.airtime,
             distance_m2: distance_m * distance_m,
             receivable,
+            damaged: !self.way.open && receivable && input.once_in(8),
             rate: frame.rate,
             wanted: receivable && (to == ME || to.is_broadcast()),
             reserves: self.way.reserves(frame.reserves)[usize::from(receivable)],

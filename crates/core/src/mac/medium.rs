@@ -18,6 +18,8 @@ pub struct Signal {
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
+    /// Do errors of bits destroy it nevertheless? Its beginning is reported, and EIFS follows its end.
+    pub damaged: bool,
     /// Its rate.
     pub rate: Rate,
     /// Must the station act on it, if it arrives intact: is it addressed to this station or to all, and
@@ -84,6 +86,8 @@ pub struct ReceiverRules {
     ratios: Vec<f64>,
     weak_frames: WeakFrames,
     noise_w: f64,
+    /// Can frames be damaged ([`Signal::damaged`])?
+    draws_bit_errors: bool,
     propagation: Propagation,
 }
 
@@ -96,6 +100,7 @@ impl ReceiverRules {
             ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
             weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
+            draws_bit_errors: params.bit_error_rate > 0.0,
             propagation,
         }
     }
@@ -152,8 +157,8 @@ impl WeakFrames {
 /// in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortWay {
-    /// Is there a short way? Only where frames are judged pair by pair: a sum of powers is kept by the long
-    /// way.
+    /// Is there a short way? Only where frames are judged pair by pair and no errors of bits are drawn: a sum
+    /// of powers is kept by the long way, and a frame's damage is drawn there.
     pub open: bool,
     /// Is EIFS another thing than the NAV?
     pub uses_eifs: bool,
@@ -169,7 +174,7 @@ impl ShortWay {
         let params = timing.params();
         let as_nav = params.eifs_after_weak_frames && params.eifs_as_nav;
         ShortWay {
-            open: rules.capture == Capture::Pairwise,
+            open: rules.capture == Capture::Pairwise && !rules.draws_bit_errors,
             weak_frame_reserves: if as_nav { timing.eifs } else { Span::ZERO },
             uses_eifs: !params.eifs_as_nav,
             weak_frames: rules.weak_frames,
@@ -331,7 +336,7 @@ impl Medium {
             end: signal.end,
             distance_m2: signal.distance_m2,
             transmission: signal.transmission,
-            receivable: signal.receivable,
+            receivable: signal.receivable && !signal.damaged,
             reported: signal.receivable || rules.weak_frames.include(signal.distance_m2),
             rate: signal.rate,
             present: true,
@@ -364,6 +369,7 @@ impl Medium {
         weak_frames: WeakFrames,
     ) -> bool {
         let &Signal { end, distance_m2, transmission, receivable, rate, .. } = signal;
+        debug_assert!(!signal.damaged, "the short way is closed where frames can be damaged");
         let reported = receivable | weak_frames.include(distance_m2);
         // An intact frame ends EIFS, so that the medium may be idle earlier.
         let ends_eifs = EIFS && receivable && self.eifs_until.after > end;

@@ -97,6 +97,15 @@ impl Bench {
     }
 
     fn hear_at(&mut self, us: f64, frame: Frame, power_w: f64) -> &mut Bench {
+        self.hear_signal(us, frame, power_w, false)
+    }
+
+    /// Some of the frame's bits are wrong.
+    fn hear_damaged(&mut self, us: f64, frame: Frame) -> &mut Bench {
+        self.hear_signal(us, frame, STRONG, true)
+    }
+
+    fn hear_signal(&mut self, us: f64, frame: Frame, power_w: f64, damaged: bool) -> &mut Bench {
         self.until(us);
         let way = ShortWay::new(&self.rules, &self.timing);
         let receivable = power_w >= RadioParams::default().receive_threshold_w;
@@ -104,6 +113,7 @@ impl Bench {
             end: at(us) + frame.airtime,
             distance_m2: Propagation::new(&RadioParams::default()).reach_m2(power_w),
             receivable,
+            damaged,
             rate: frame.rate,
             wanted: receivable && (frame.to == ME || frame.to.is_broadcast()),
             reserves: way.reserves(frame.reserves)[usize::from(receivable)],
@@ -113,8 +123,10 @@ impl Bench {
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
         let overhear = if way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
-        let short_way =
-            self.takes_short_way && way.open && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
+        let short_way = self.takes_short_way
+            && way.open
+            && !damaged
+            && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
         if !short_way {
             self.mac.handle_arrival(at(us), &signal, &self.timing, &self.rules);
         }
@@ -676,6 +688,25 @@ fn a_frame_of_which_only_the_header_is_decoded_is_followed_by_eifs() {
         let too_weak = waits(&ladders(), takes_short_way, 1e-10);
         assert_eq!(waits(&RadioParams::default(), takes_short_way, FOR_HEADERS), too_weak);
         assert_eq!(waits(&ladders(), takes_short_way, FOR_HEADERS) - too_weak, 364.0 - 50.0);
+    }
+}
+
+/// ```text
+/// peer   |--data to me or another--|<------ EIFS ------>|slots|
+/// me            ^send                                         |--data--|
+/// ```
+/// §9.2.3.4: EIFS follows a frame whose FCS is wrong, in place of DIFS, and what its Duration field reserves
+/// is not known; §9.2.8: it is not acknowledged.
+#[test]
+fn a_frame_with_wrong_bits_is_not_answered_and_is_followed_by_eifs() {
+    for to in [ME, OTHER] {
+        let mut bench = Bench::new(&MacParams::default());
+        bench.hear_damaged(0.0, data(PEER, to)).send(500.0, NodeId::BROADCAST).until(9000.0);
+        let slots = (bench.sent()[0].0 - 1000.0 - 364.0) / 20.0;
+        assert!(slots.fract() == 0.0 && (0.0..=31.0).contains(&slots), "{slots}");
+        assert_eq!(bench.sent().len(), 1);
+        assert_eq!(bench.when(|action| matches!(action, MacAction::Deliver { .. })), None);
+        assert_eq!(bench.mac.collisions(), 0);
     }
 }
 

@@ -66,6 +66,8 @@ pub(super) struct Air {
     pub(super) arrivals: u64,
     /// Those of them whose frames were meant for the receiver and strong enough to be decoded.
     pub(super) meant: u64,
+    /// Those of them that errors of bits damaged.
+    pub(super) damaged: u64,
 }
 
 /// A first bit under way.
@@ -87,6 +89,7 @@ impl Air {
             longest,
             arrivals: 0,
             meant: 0,
+            damaged: 0,
         }
     }
 
@@ -319,8 +322,12 @@ impl Network<'_> {
     /// The first bit reaches a node.
     fn arrive(&mut self, arrival: &Arrival, template: &Template) {
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
-        let (now, signal) = template.at(arrival, meant);
+        let (now, mut signal) = template.at(arrival, meant);
         self.air.meant += u64::from(signal.wanted);
+        if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| signal.receivable) {
+            signal.damaged = errors.damage(arrival.node, template.bytes);
+            self.air.damaged += u64::from(signal.wanted && signal.damaged);
+        }
         if signal.wanted && !template.tapped {
             let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));
@@ -393,10 +400,11 @@ impl Transmission {
 
     /// What all receivers get alike.
     fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
-        let &Frame { from, to, airtime, reserves, rate, .. } = self.frame.as_ref()?;
+        let &Frame { from, to, airtime, reserves, rate, bytes, .. } = self.frame.as_ref()?;
         let (start, reserves, tapped) = (self.start, way.reserves(reserves), self.tapped);
         let receive_m2 = self.receive_m2;
-        Some(Template { start, from, to, airtime, rate, receive_m2, reserves, transmission: at, tapped })
+        let transmission = at;
+        Some(Template { start, from, to, airtime, rate, bytes, receive_m2, reserves, transmission, tapped })
     }
 
     /// When the last bit reaches the next receiver; none after the last.
@@ -414,6 +422,7 @@ struct Template {
     to: NodeId,
     airtime: Span,
     rate: Rate,
+    bytes: u32,
     receive_m2: f64,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
@@ -431,6 +440,7 @@ impl Template {
             end: Time(now.0 + self.airtime.0),
             distance_m2: arrival.distance_m2,
             receivable: arrival.receivable,
+            damaged: false,
             rate: self.rate,
             wanted: meant & arrival.receivable,
             reserves: self.reserves[usize::from(arrival.receivable)],

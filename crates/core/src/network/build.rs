@@ -8,7 +8,7 @@ use crate::kernel::{Delays, EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recorder, Routes, Sampler};
-use crate::radio::{Index, Propagation};
+use crate::radio::{BitErrors, Index, Propagation};
 use crate::routing::StaticRoutes;
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
@@ -48,6 +48,7 @@ impl<'r> Network<'r> {
             data_ttl: params.network.data_ttl as u8,
             index: Index::new(propagation, paths, end),
             air: Air::new(Vec::new(), Slot(0), Span::ZERO),
+            bit_errors: bit_errors(scenario),
             routes: Routes::default(),
             taps: false,
             needs_arp: true,
@@ -126,6 +127,12 @@ impl<'r> Network<'r> {
             });
         }
     }
+}
+
+fn bit_errors(scenario: &Scenario) -> Option<Box<BitErrors>> {
+    let streams = Streams::new(scenario.seed, scenario.replication);
+    let nodes = scenario.movement.len() as u32;
+    BitErrors::new(scenario.params.radio.bit_error_rate, nodes, &streams).map(Box::new)
 }
 
 /// What makes a node's routing protocol, one of the simulator's own.

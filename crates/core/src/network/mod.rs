@@ -27,7 +27,7 @@ use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
 use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler};
-use crate::radio::Index;
+use crate::radio::{BitErrors, Index};
 use crate::routing::{Action, Routing};
 use crate::scenario::{RoutingMaker, Scenario};
 use crate::wire::arp::ArpMessage;
@@ -154,6 +154,8 @@ struct Network<'r> {
     data_ttl: u8,
     index: Index,
     air: Air,
+    /// None where no bit is ever wrong.
+    bit_errors: Option<Box<BitErrors>>,
     /// The routes that sources hold, if they are wanted and routing knows their lengths.
     routes: Routes,
     /// Does routing listen to packets that are addressed to others?

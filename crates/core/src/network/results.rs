@@ -3,7 +3,7 @@
 use crate::kernel::{Span, Time};
 use crate::observe::{
     ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals,
-    ProgressTotals, RunResult, RunTotals, WebTotals,
+    ProgressTotals, Receptions, RunResult, RunTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
@@ -78,10 +78,12 @@ impl Network<'_> {
         (count, packets, self.flows[id.index()].flow.stream_bytes().unwrap_or(bytes))
     }
 
-    /// Frames that reached nodes that they were meant for, and those of them that collisions destroyed.
-    fn receptions(&self) -> (u64, u64) {
-        let collided = self.stations.iter().map(|station| station.mac.collisions()).sum();
-        (self.air.meant, collided)
+    fn receptions(&self) -> Receptions {
+        Receptions {
+            meant: self.air.meant,
+            collided: self.stations.iter().map(|station| station.mac.collisions()).sum(),
+            damaged: self.bit_errors.as_ref().map(|_| self.air.damaged),
+        }
     }
 
     /// Looks into every place where a packet can be.

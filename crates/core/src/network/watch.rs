@@ -230,7 +230,13 @@ impl Network<'_> {
         }
         let at = signal.transmission;
         if signal.wanted && awaited != Some(at) {
-            let outcome = if mac.is_on_air(self.now) { Reach::Deaf } else { Reach::Collided };
+            let outcome = if mac.is_on_air(self.now) {
+                Reach::Deaf
+            } else if signal.damaged {
+                Reach::TooWeak
+            } else {
+                Reach::Collided
+            };
             watch.note(at, node, outcome, self.now);
         }
     }

@@ -38,6 +38,18 @@ struct AirCounts {
     bytes: u64,
 }
 
+/// Frames at nodes that they were meant for and at which they were strong enough to be decoded, over the whole
+/// run.
+#[derive(Clone, Copy, Debug)]
+pub struct Receptions {
+    /// All of them.
+    pub meant: u64,
+    /// Those that collisions destroyed.
+    pub collided: u64,
+    /// Those in which bits were wrong; none where that cannot be.
+    pub damaged: Option<u64>,
+}
+
 /// See the module's head.
 pub struct Meter {
     warmup: Time,
@@ -368,10 +380,8 @@ impl Meter {
         (self.air_all.frames, self.air_all.bytes)
     }
 
-    /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window; `receptions`:
-    /// frames that could be decoded at nodes that they were meant for, and those of them that collisions
-    /// destroyed, over the whole run.
-    pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: (u64, u64)) -> Totals {
+    /// The measures over all flows. `transmitted_bytes`: TCP payload sent in the window.
+    pub fn totals(&self, flows: &[FlowMeasures], transmitted_bytes: u64, receptions: Receptions) -> Totals {
         let tcp: Vec<&TcpMeasures> = flows
             .iter()
             .filter_map(|flow| if let FlowMeasures::Tcp(tcp) = flow { Some(tcp) } else { None })
@@ -413,7 +423,8 @@ impl Meter {
                 self.flows.iter().map(|counts| counts.hops).sum(),
                 self.flows.iter().map(|counts| counts.received).sum(),
             ),
-            collision_fraction: ratio(receptions.1, receptions.0),
+            collision_fraction: ratio(receptions.collided, receptions.meant),
+            bit_error_fraction: receptions.damaged.and_then(|damaged| ratio(damaged, receptions.meant)),
         }
     }
 }

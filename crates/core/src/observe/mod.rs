@@ -28,7 +28,7 @@ pub use costs::{CostTotals, FlowCost, MacCount};
 pub use flow_events::{Delivery, FlowEvent};
 pub use hash::Measures;
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
-pub use meter::Meter;
+pub use meter::{Meter, Receptions};
 pub use outages::{Outage, Outages};
 pub use outcome::{Options, Outcome, RunError};
 pub use progress::{Progress, ProgressMeasures, ProgressTotals};
@@ -277,6 +277,10 @@ pub struct Totals {
     /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, that
     /// collisions destroyed, over the whole run.
     pub collision_fraction: Option<f64>,
+    /// Share of the frames that reached a node that they were meant for, strong enough to be decoded, in
+    /// which bits were wrong, over the whole run; left out where `radio.bit_error_rate` is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bit_error_fraction: Option<f64>,
 }
 
 /// The totals of a run.

@@ -161,7 +161,7 @@ pub enum Reach {
     Collided,
     /// The receiver was transmitting.
     Deaf,
-    /// The receiver sensed it and could not decode it.
+    /// The receiver sensed it and could not decode it: it was too weak, or bits were wrong.
     TooWeak,
     /// The receiver did not even sense it.
     OutOfReach,

@@ -1,13 +1,16 @@
 //! The radio channel: who receives a transmission, when, and how strongly.
 //!
 //! *Implemented*: free space to the crossover distance and two-ray ground beyond it; receive and
-//! carrier-sense thresholds, the former by rate if asked for; true propagation delay; a spatial index.
+//! carrier-sense thresholds, the former by rate if asked for; true propagation delay; independent errors of
+//! bits; a spatial index.
 //! *Not implemented*: fading, shadowing, antenna patterns, several channels.
 //! *Deviations*: 1 to 5 in docs/models/radio.md; 5 is the receiver's, in `mac/medium.rs`.
 
+mod bit_errors;
 mod index;
 mod propagation;
 
+pub use bit_errors::BitErrors;
 pub use index::{Arrival, Index};
 pub use propagation::Propagation;
 
@@ -73,6 +76,9 @@ params! {
         capture: Capture = Capture::Pairwise, "", "ns-2 Mac/802_11 recv";
         /// Noise power for the `sinr` rule.
         noise_w: f64 = 0.0, "W", "none in ns-2", [0.0, 1.0];
+        /// Probability that a bit of a frame that is strong enough to be decoded arrives wrong, at each
+        /// receiver for itself. A frame with a wrong bit is lost and followed by EIFS.
+        bit_error_rate: f64 = 0.0, "", "ns-2 ErrorModel, unit bit", [0.0, 0.5];
     }
 }
 
