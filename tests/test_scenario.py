@@ -3,14 +3,17 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, _core, parameters, run, run_many
+from manetlab.tested import before_run
 from tests.conftest import ROOT
 from tests.examples import CBR_FLOW, TCP_FLOW, chain, mobile
 
@@ -354,3 +357,37 @@ def test_rates_that_cannot_be_used_are_told(rates: list[dict[str, float]], told:
     with pytest.raises(InputError) as error:
         chain().changed(rates=rates).resolve()
     assert told in str(error.value)
+
+
+WIRE = {"nodes": [0, 2], "rate_bps": 1e7, "delay_s": 0.001}
+
+
+def test_two_nodes_may_have_a_wired_link() -> None:
+    plain = chain(routing="static")
+    resolved = plain.changed(wired=[WIRE]).resolve()
+    assert resolved.core["wired"] == [{**WIRE, "queue_packets": 50}]
+    assert resolved.hash != plain.resolve().hash
+    # What a scenario does not use leaves its hash as it was.
+    assert "wired" not in plain.resolve().to_dict()
+    # Of partitions of the radio nothing is said: the wire may join them.
+    apart = chain(routing="static", movement={"positions": [[0, 0], [5000, 0], [9000, 0]]})
+    assert before_run(apart.resolve())
+    assert not before_run(apart.changed(wired=[WIRE]).resolve())
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"wired": [{**WIRE, "nodes": [0, 9]}]}, "wired[0].nodes[1]"),
+        ({"wired": [{**WIRE, "nodes": [0]}]}, "two nodes"),
+        ({"wired": [{**WIRE, "nodes": [0, 1, 2]}]}, "two nodes"),
+        ({"wired": [{**WIRE, "rate_bps": 0}]}, "wired[0].rate_bps"),
+        ({"wired": [{**WIRE, "length_m": 5}]}, "wired[0].length_m"),
+        ({"wired": [{"nodes": [0, 1], "rate_bps": 1e6}]}, "wired[0].delay_s"),
+        ({"wired": [WIRE], "routing": "aodv"}, "learn of neighbours by what they hear over the radio"),
+        ({"wired": [WIRE], "network": {"measure_path_hops": True}}, "network.measure_path_hops"),
+    ],
+)
+def test_wired_links_that_cannot_be_used_are_told(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        chain(**{"routing": "static", **changes}).resolve()

@@ -150,6 +150,8 @@ class _Drawing:
         }
         if has_rates:
             fields["rates"] = self._rates()
+        if self.routing == "static" and self.throttled == "off" and not self._measures_paths():
+            fields["wired"] = self._wired()
         if self.sender != NO_TCP:
             fields["tcp"] = {"sender": self.sender, **fields.get("tcp", {})}
         again = rng.choices(["", "repeated", "recorded"], [7, 2, 1])[0]
@@ -255,6 +257,23 @@ class _Drawing:
         pairs = {tuple(rng.sample(nodes, 2)) for _ in range(rng.randint(0, 4))}
         of_links = [{"src": src, "dst": dst} for src, dst in sorted(pairs)]
         return [{**each, "rate_bps": rng.choice(RATES_BPS)} for each in (*of_nodes, *of_links)]
+
+    def _measures_paths(self) -> bool:
+        return bool(self.values["network"]["measure_path_hops"])
+
+    def _wired(self) -> list[Fields]:
+        """Some wired links, or none."""
+        rng = self.rng
+        pairs = {tuple(sorted(rng.sample(range(self.nodes), 2))) for _ in range(rng.randint(0, 3))}
+        return [
+            {
+                "nodes": list(pair),
+                "rate_bps": rng.choice([1e3, 1e6, 10e6, 1e12]),
+                "delay_s": rng.choice([0.0, 0.001, 10.0]),
+                "queue_packets": rng.choice([0, 1, 50]),
+            }
+            for pair in sorted(pairs)
+        ]
 
     # Movement.
 

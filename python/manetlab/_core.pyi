@@ -152,7 +152,12 @@ def shortest_hops(
     scenario_json: str, movement: Movement, pairs: list[tuple[int, int]], step_s: float
 ) -> list[list[int | None]]: ...
 def shortest_paths(
-    params_json: str, rates_json: str, movement: Movement, pairs: list[tuple[int, int]], time_s: float
+    params_json: str,
+    rates_json: str,
+    wired_json: str,
+    movement: Movement,
+    pairs: list[tuple[int, int]],
+    time_s: float,
 ) -> list[list[int] | None]: ...
 def path_hops(scenario_json: str, movement: Movement, pairs: list[tuple[int, int]]) -> str: ...
 def search_waypoint(

@@ -49,6 +49,7 @@ def resolve(scenario: Scenario) -> Resolved:
         "params": params,
         "flows": flows,
         "rates": scenario.rates or [],
+        "wired": scenario.wired or [],
     }
     place = str(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
@@ -293,9 +294,13 @@ class Resolved:
         ]
         return pd.DataFrame.from_records(rows, columns=["time_s", "node", "x_m", "y_m"])
 
-    def links_json(self) -> tuple[str, str]:
-        """What says how far links reach: the parameters, and nodes and links with rates of their own."""
-        return canonical(self.params), canonical(self.core.get("rates", []))
+    def links_json(self) -> tuple[str, str, str]:
+        """What says where links are: the parameters, nodes and links with rates of their own, wired links."""
+        return (
+            canonical(self.params),
+            canonical(self.core.get("rates", [])),
+            canonical(self.core.get("wired", [])),
+        )
 
     @cached_property
     def _core_parts(self) -> dict[str, str]:

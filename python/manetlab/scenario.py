@@ -18,7 +18,7 @@ from manetlab.parameters import PYTHON
 from manetlab.records import Place, Record, integer, list_of, number, section, table, text
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
-from manetlab.sources import LATEST_S, LINK_RATE, MovementSource, TrafficSource
+from manetlab.sources import LATEST_S, LINK_RATE, WIRED_LINK, MovementSource, TrafficSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +42,11 @@ class Scenario(Record):
         "Nodes and links whose unicast data frames have a rate of their own, in place of mac.data_rate_bps "
         "and of rate control.",
         LINK_RATE,
+        default=None,
+    )
+    wired: list[dict[str, Any]] | None = list_of(
+        "Links between two nodes that are not the radio's; with static routes alone.",
+        WIRED_LINK,
         default=None,
     )
     duration_s: float = number("The length of the run, in s.", 0, LATEST_S, "s", above=True)

@@ -322,7 +322,7 @@ def rates_over_time(
     Raises:
         InputError: The table does not say what a flow carries alone.
     """
-    links = (json.dumps(params), json.dumps(rates))
+    links = (json.dumps(params), json.dumps(rates), "[]")
     _, range_m, _ = _core.radio_ranges(links[0])
     ends = [(flow["src"], flow["dst"]) for flow in flows]
     alone: dict[int, list[float] | None] = {}

@@ -143,6 +143,26 @@ LINK_RATE = Field(
 )
 
 
+_WIRED_LINK_FIELDS = {
+    "nodes": list_of("Its two ends.", integer("A node.", 0, MAX_NODES - 1)),
+    "rate_bps": number("Its rate in each direction.", 1e3, 1e12, "bit/s"),
+    "delay_s": number("The time that a bit takes to the other end.", 0, 10, "s"),
+    "queue_packets": integer("How many packets may wait at each end.", 0, 1_000_000, 50),
+}
+
+
+def _wired_link(written: object, place: Place, hint: str) -> dict[str, Any]:
+    link = checked_table(written, _WIRED_LINK_FIELDS, place, hint)
+    if len(link["nodes"]) != 2:
+        refuse(place.at("nodes"), link["nodes"], "two nodes", hint)
+    return link
+
+
+WIRED_LINK = Field(
+    "A link between two nodes that is not the radio's: full duplex, without loss.", _wired_link
+)
+
+
 class RandomTraffic(Record):
     """Flows between random nodes, drawn from the seed's traffic stream.
 

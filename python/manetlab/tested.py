@@ -48,7 +48,9 @@ def before_run(resolved: Resolved) -> list[str]:
     if window_s < SHORTEST_S:
         return [f"the measurement lasts only {window_s:g} s, in which next to nothing can happen"]
     rates = fast_and_far(resolved)
-    return [*([] if rates is None else [rates]), *topology_of(resolved).warnings]
+    # What is known of the topology is that of the radio alone.
+    found = [] if resolved.scenario.wired else topology_of(resolved).warnings
+    return [*([] if rates is None else [rates]), *found]
 
 
 def fast_and_far(resolved: Resolved) -> str | None:

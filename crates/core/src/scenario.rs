@@ -9,10 +9,12 @@ use crate::radio::Propagation;
 
 mod flow;
 mod rates;
+mod wired;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
 pub use rates::LinkRate;
+pub use wired::WiredLink;
 
 /// Everything that a run depends on, besides the version of the code.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -36,6 +38,9 @@ pub struct Scenario {
     /// Nodes and links whose unicast data frames have a rate of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<LinkRate>,
+    /// Links that are not the radio's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wired: Vec<WiredLink>,
     /// Where the nodes start and go; one trajectory a node.
     #[serde(skip)]
     pub movement: Vec<Trajectory>,
@@ -112,6 +117,7 @@ impl Scenario {
             return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
         }
         self.check_rates()?;
+        self.check_wired()?;
         let nodes = self.movement.len();
         self.flows.iter().enumerate().try_for_each(|(index, flow)| {
             let unusable = |(about, field, found, wanted)| {
@@ -204,6 +210,7 @@ mod tests {
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
             rates: Vec::new(),
+            wired: Vec::new(),
             movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
         }
     }

@@ -37,6 +37,7 @@ fn network(routing: RoutingKind, params: Params, seed: u64) -> Scenario {
         params,
         flows: (0..6).map(cbr).collect(),
         rates: Vec::new(),
+        wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }
 }

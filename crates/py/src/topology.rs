@@ -3,7 +3,7 @@
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::{Path, waypoint};
 use manetlab_core::routing::RouteTable;
-use manetlab_core::scenario::{LinkRate, Params, Scenario};
+use manetlab_core::scenario::{LinkRate, Params, Scenario, WiredLink};
 use manetlab_core::topology::{
     Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, search,
 };
@@ -78,13 +78,15 @@ pub(crate) fn shortest_hops(
 
 /// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that
 /// static routes take. None where there is no path. A link is a distance over which unicast data frames are
-/// received under the parameters `params_json`, where nodes and links have the rates `rates_json`.
+/// received under the parameters `params_json`, where nodes and links have the rates `rates_json`, or one of
+/// the wired links `wired_json`.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
 pub(crate) fn shortest_paths(
     py: Python<'_>,
     params_json: &str,
     rates_json: &str,
+    wired_json: &str,
     movement: &Movement,
     pairs: Vec<(u32, u32)>,
     time_s: f64,
@@ -92,12 +94,13 @@ pub(crate) fn shortest_paths(
     let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
     let params: Params = serde_json::from_str(params_json).map_err(wrong)?;
     let rates: Vec<LinkRate> = serde_json::from_str(rates_json).map_err(wrong)?;
+    let wired: Vec<WiredLink> = serde_json::from_str(wired_json).map_err(wrong)?;
     Ok(py.detach(|| {
         let now = Time::from_secs(time_s);
         let place = |trajectory| Path::new(trajectory).position(now);
         let places: Vec<_> = movement.trajectories().iter().map(place).collect();
         let ends: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
-        let routes = params.shortest_hops(&rates, &places, &ends);
+        let routes = params.shortest_hops(&rates, &wired, &places, &ends);
         pairs.iter().map(|&(src, dst)| path(&routes, NodeId(src), NodeId(dst))).collect()
     }))
 }

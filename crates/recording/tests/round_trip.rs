@@ -40,6 +40,7 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         params: profile("rfc").expect("the profile exists"),
         flows: vec![flow(0, 1, tcp.clone()), flow(2, 3, tcp), flow(4, 5, cbr.clone()), flow(6, 7, cbr)],
         rates: Vec::new(),
+        wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }
 }

@@ -73,6 +73,7 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         params,
         flows: flow.into_iter().collect(),
         rates: Vec::new(),
+        wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };
     scenario.check().is_ok().then_some(scenario)

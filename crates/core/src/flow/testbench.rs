@@ -79,6 +79,7 @@ impl Pair {
                 kind,
             }],
             rates: Vec::new(),
+            wired: Vec::new(),
             movement: Vec::new(),
         };
         change(&mut scenario);

@@ -16,6 +16,7 @@ use crate::wire::NodeId;
 use super::air::Air;
 use super::stage::announcement_headers;
 use super::watch::Watch;
+use super::wires::Line;
 use super::{Network, Options, Station, Target};
 
 impl<'r> Network<'r> {
@@ -53,6 +54,7 @@ impl<'r> Network<'r> {
             taps: false,
             needs_arp: true,
             stations: Vec::with_capacity(scenario.movement.len()),
+            lines: scenario.wired.iter().flat_map(Line::both).collect(),
             flows: Vec::with_capacity(scenario.flows.len()),
             delays: Delays::new(Slot(0)),
             audit: Audit::new(),
@@ -141,7 +143,8 @@ fn routing_maker(scenario: &Scenario) -> Box<RoutingMaker<'static>> {
         let positions: Vec<_> = scenario.movement.iter().map(|trajectory| trajectory.start).collect();
         let ends: Vec<NodeId> =
             scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
-        let routes = Arc::new(scenario.params.shortest_hops(&scenario.rates, &positions, &ends));
+        let routes =
+            Arc::new(scenario.params.shortest_hops(&scenario.rates, &scenario.wired, &positions, &ends));
         Box::new(move |node, _| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
     })
 }

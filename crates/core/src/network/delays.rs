@@ -16,6 +16,8 @@ pub(super) enum Delayed {
     Enqueue { node: u32, outgoing: Outgoing },
     /// An IP packet from the MAC to routing.
     Up { node: u32, body: Rc<Body>, from: NodeId },
+    /// Over a wired link to a node.
+    OverWire { node: u32, packet: Packet, from: NodeId },
 }
 
 impl Network<'_> {
@@ -65,6 +67,7 @@ impl Network<'_> {
             Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
             Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
             Delayed::Up { node, body, from } => self.hand_to_routing(node, body, from),
+            Delayed::OverWire { node, packet, from } => self.leave_wire(node, packet, from),
         }
     }
 }

@@ -17,6 +17,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod wires;
 
 use std::rc::Rc;
 
@@ -39,6 +40,7 @@ use delays::Delayed;
 use flows::NetworkFlow;
 use stage::StageNode;
 use watch::Watch;
+use wires::Line;
 
 pub use crate::observe::{Options, Outcome, RunError};
 
@@ -163,6 +165,8 @@ struct Network<'r> {
     /// Must next hops be resolved, because routing names them by their IP addresses?
     needs_arp: bool,
     stations: Vec<Station>,
+    /// Both directions of every wired link.
+    lines: Vec<Line>,
     flows: Vec<NetworkFlow>,
     delays: Delays<Delayed>,
     audit: Audit,
@@ -444,7 +448,8 @@ impl Network<'_> {
 
     // Link layer.
 
-    /// IP hands a packet down: through ARP, if its next hop must be resolved, to the interface queue.
+    /// IP hands a packet down: onto the wire, if there is one to its next hop; else through ARP, if that must
+    /// be resolved, to the interface queue.
     fn send_down(&mut self, node: u32, mut packet: Packet, next_hop: NodeId) {
         if self.announcement_headers.is_some() {
             self.show_sent(node, &mut packet, next_hop);
@@ -456,6 +461,7 @@ impl Network<'_> {
             self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
         }
         self.record(node, || Event::Sent(&packet, next_hop));
+        let Some(packet) = self.send_over_wire(node, packet, next_hop) else { return };
         if next_hop.is_broadcast() || !self.needs_arp {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
             self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });

@@ -104,7 +104,7 @@ impl Network<'_> {
         self.visit_kept(visit);
         for delayed in self.delays.iter() {
             match delayed {
-                Delayed::Down { packet, .. } => visit(packet),
+                Delayed::Down { packet, .. } | Delayed::OverWire { packet, .. } => visit(packet),
                 Delayed::Up { body, .. } => visit_body(body, visit),
                 Delayed::Enqueue { outgoing, .. } => visit_body(&outgoing.body, visit),
             }

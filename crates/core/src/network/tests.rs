@@ -33,6 +33,7 @@ fn a_broken_invariant_ends_the_run() {
             kind,
         }],
         rates: Vec::new(),
+        wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };
     let mut network = Network::new(&scenario, Options::default(), None, None);
@@ -105,6 +106,7 @@ fn among_breaking_links(kind: FlowKind, sender: &str) -> RunResult {
             kind,
         }],
         rates: Vec::new(),
+        wired: Vec::new(),
         movement,
     };
     run(&scenario, false).expect("it runs, and its books balance").result

@@ -38,8 +38,8 @@ struct AirCounts {
     bytes: u64,
 }
 
-/// Frames at nodes that they were meant for and at which they were strong enough to be decoded, over the whole
-/// run.
+/// Frames at nodes that they were meant for and at which they were strong enough to be decoded, over the
+/// whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct Receptions {
     /// All of them.

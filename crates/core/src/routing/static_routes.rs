@@ -1,8 +1,8 @@
 //! Fixed routes of fewest hops, computed once from positions that do not change.
 //!
 //! **Implemented.** Next hops by breadth-first search from each destination over the graph whose edges join
-//! nodes within range; of several neighbours that are equally near to the destination the one with the
-//! smallest number is the next hop. There are no control messages.
+//! nodes within range, or the ends of a wired link; of several neighbours that are equally near to the
+//! destination the one with the smallest number is the next hop. There are no control messages.
 //!
 //! **Not implemented.** Any reaction to a failed link: the packet is dropped, the route stays. That is what
 //! static routes are for: everything that happens is the doing of the layers below.
@@ -38,17 +38,21 @@ impl RouteTable {
 /// Routes of fewest hops to each of `destinations`, between nodes at `positions` (in order of their numbers)
 /// that hear each other at distances up to `range_m` metres.
 pub fn shortest_hops(positions: &[Point], range_m: f64, destinations: &[NodeId]) -> RouteTable {
-    shortest_hops_over(positions, range_m, destinations, |_, _| true)
+    shortest_hops_over(positions, range_m, &[], destinations, |_, _| true)
 }
 
-/// The same over those links only that `carry` data from the first node to the second.
+/// The same over `wires`, by their ends, and those other links only that `carry` data from the first node to
+/// the second.
 pub fn shortest_hops_over(
     positions: &[Point],
     range_m: f64,
+    wires: &[[u32; 2]],
     destinations: &[NodeId],
     carry: impl Fn(u32, u32) -> bool,
 ) -> RouteTable {
-    let graph = Graph::at(positions, range_m);
+    let graph = Graph::with_wires(positions, range_m, wires);
+    let carry =
+        |from, to| wires.iter().any(|&ends| ends == [from, to] || ends == [to, from]) || carry(from, to);
     let known = destinations.iter().filter(|dst| dst.index() < positions.len());
     RouteTable { trees: known.map(|&dst| (dst, tree(&graph, dst, &carry))).collect() }
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{About, Params, Scenario, ScenarioError};
+use super::{About, Params, Scenario, ScenarioError, WiredLink};
 use crate::mac::{MacParams, Preamble, RateControl, ResponseRate};
 use crate::mobility::Point;
 use crate::radio::{ByRate, Propagation};
-use crate::routing::{RouteTable, shortest_hops, shortest_hops_over};
+use crate::routing::{RouteTable, shortest_hops_over};
 use crate::wire::NodeId;
 use crate::wire::mac::dsss_place;
 
@@ -50,18 +50,21 @@ impl Params {
     }
 
     /// Routes of fewest hops between nodes at these positions to some destinations, over links that carry
-    /// unicast data frames, at the rates that single nodes and links have and at those of all others.
+    /// unicast data frames, at the rates that single nodes and links have and at those of all others, and
+    /// over wired links.
     pub fn shortest_hops(
         &self,
         rates: &[LinkRate],
+        wired: &[WiredLink],
         positions: &[Point],
         destinations: &[NodeId],
     ) -> RouteTable {
+        let wires: Vec<[u32; 2]> = wired.iter().map(|link| link.nodes).collect();
         if rates.is_empty() {
-            return shortest_hops(positions, self.link_range_m(), destinations);
+            return shortest_hops_over(positions, self.link_range_m(), &wires, destinations, |_, _| true);
         }
         let farthest_m = Propagation::new(&self.radio).farthest_range_m();
-        shortest_hops_over(positions, farthest_m, destinations, |src, dst| {
+        shortest_hops_over(positions, farthest_m, &wires, destinations, |src, dst| {
             let range_m = self.link_range_with_m(rates, src, dst);
             positions[src as usize].distance2(positions[dst as usize]) <= range_m * range_m
         })

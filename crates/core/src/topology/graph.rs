@@ -21,8 +21,15 @@ impl Graph {
     /// The nodes at these positions, in order of their numbers, and links between those that are at most
     /// `range_m` metres apart.
     pub fn at(positions: &[Point], range_m: f64) -> Graph {
+        Graph::with_wires(positions, range_m, &[])
+    }
+
+    /// The same with links between the ends of wires, too, wherever these are.
+    pub fn with_wires(positions: &[Point], range_m: f64, wires: &[[u32; 2]]) -> Graph {
         let mut links = near_pairs(positions, range_m);
+        links.extend(wires.iter().map(|&[a, b]| (a.min(b), a.max(b))));
         links.sort_unstable();
+        links.dedup();
         Graph::new(positions.len(), &links)
     }
 

@@ -15,6 +15,7 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         params: profile("rfc").expect("the profile exists"),
         flows,
         rates: Vec::new(),
+        wired: Vec::new(),
         movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }
 }
