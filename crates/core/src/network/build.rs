@@ -82,11 +82,7 @@ impl<'r> Network<'r> {
         network.add_stations(scenario, custom);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         network.needs_arp = !network.stations.iter().all(|station| station.routing.knows_mac_addresses());
-        let knows_hops = network.stations.iter().all(|station| station.routing.knows_route_hops());
-        if params.network.measure_route_hops && knows_hops {
-            let ends = scenario.flows.iter().map(|flow| (NodeId(flow.src), NodeId(flow.dst)));
-            network.routes = Routes::new(scenario.movement.len(), ends, warmup);
-        }
+        network.measure_routes(scenario, warmup);
         let transmissions =
             (0..scenario.movement.len() as u32).map(|node| network.add_slot(Target::Air(node))).collect();
         let frame_starts = network.add_slot(Target::FrameStarts);
@@ -100,6 +96,15 @@ impl<'r> Network<'r> {
         let rates_bps = network.timing.rates_bps().collect();
         network.watch = recorder.map(|recorder| Box::new(Watch::new(recorder, scenario, rates_bps)));
         network
+    }
+
+    /// Prepares the measurement of the routes that sources hold, if it is wanted and routing knows them.
+    fn measure_routes(&mut self, scenario: &Scenario, warmup: Time) {
+        let knows_hops = self.stations.iter().all(|station| station.routing.knows_route_hops());
+        if scenario.params.network.measure_route_hops && knows_hops {
+            let ends = scenario.flows.iter().map(|flow| (NodeId(flow.src), NodeId(flow.dst)));
+            self.routes = Routes::new(scenario.movement.len(), ends, warmup);
+        }
     }
 
     fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
