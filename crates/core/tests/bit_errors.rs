@@ -50,7 +50,7 @@ fn undecoded(outcome: &Outcome, wanted: FrameKind) -> (f64, f64) {
 
 /// The share of frames of so many bytes in which bits are wrong.
 fn closed_form(bytes: i32, bit_error_rate: f64) -> f64 {
-    1.0 - (1.0 - bit_error_rate).powi(8 * bytes)
+    1.0 - libm::pow(1.0 - bit_error_rate, f64::from(8 * bytes))
 }
 
 /// Within four standard deviations of a binomial share.
