@@ -40,8 +40,6 @@ QUOTING = {
     "papers.md",
     "papers-changes.md",
     "papers-causes.md",
-    "papers-choi.md",
-    "papers-osipov.md",
     "papers-how-to.md",
     "add-a-routing-protocol.md",
 }

@@ -19,8 +19,10 @@ LETTER = 5.6
 """How wide a letter of the 10-pixel text is on average."""
 LEFT, RIGHT = 40, 10
 """Margins of a chart with axes, in pixels."""
-ROW = 15
+ROW = 14
 """The height of a claim's strip."""
+LINE, GAP = 12, 6
+"""The height of a line of a claim's statement, and the room between claims that have one."""
 STRIP = (62.0, 250.0)
 """Where claims' strips begin and end."""
 SPAN = (-1.2, 2.2)
@@ -65,6 +67,19 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A value of an axis at which something changes.
+
+    Attributes:
+        value: The value.
+        text: What it is.
+    """
+
+    value: float
+    text: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """Series over an axis.
 
@@ -73,12 +88,14 @@ class Chart:
         x: What the axis is.
         series: What is drawn.
         rows: The names of the places, from the top, of dots by row; of lines none, or the axis' labels.
+        bound: A value at which something changes, drawn as a line.
     """
 
     title: str
     x: str
     series: tuple[Series, ...]
     rows: tuple[str, ...] = ()
+    bound: Bound | None = None
 
     @property
     def text(self) -> str:
@@ -100,28 +117,70 @@ class Strip:
         verdict: What is said of it, in a word.
         kind: The verdict's class: ``good``, ``near``, ``bad``, ``open``.
         points: What was compared; places are not used.
+        is_quick: Whether it rests on quick runs: its dots are hollow.
+        statement: What the paper says, above the strip; nothing if it stands elsewhere.
     """
 
     label: str
     verdict: str
     kind: str
     points: tuple[Point, ...]
+    is_quick: bool = False
+    statement: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """Its number and statement, in lines."""
+        return _wrapped(f"{self.label} {self.statement}", 61) if self.statement else []
+
+    @property
+    def height(self) -> int:
+        """How much room it takes."""
+        return ROW + (LINE * len(self.lines) + GAP if self.statement else 0)
 
 
-def svg_of_strips(strips: Sequence[Strip], title: str, rows: int = 0) -> str:
-    """Claims below each other, each on its own scale, with room for so many; the grey column is the band."""
-    height = 8 + ROW * max(len(strips), rows) + 6
+@dataclass(frozen=True)
+class Title:
+    """A line between claims."""
+
+    text: str
+    height: int = ROW + 2
+
+
+def height_of(rows: Iterable[Strip | Title]) -> int:
+    """The height of claims below each other."""
+    return 14 + sum(each.height for each in rows)
+
+
+def svg_of_strips(rows: Sequence[Strip | Title], title: str, height: int = 0) -> str:
+    """Claims below each other, each on its own scale; the grey column is the band.
+
+    Args:
+        rows: The claims, and titles between them.
+        title: What is shown, in words.
+        height: How high the picture is at least.
+    """
     lines: list[str] = []
-    for index, strip in enumerate(strips):
-        middle = 8 + ROW * index + ROW / 2
-        lines += _strip(strip, middle)
-    return _document(WIDTH, height, title, lines)
+    y = 8.0
+    for each in rows:
+        if isinstance(each, Title):
+            lines.append(f'<text x="4" y="{y + 11:.1f}" class="title">{escape(each.text)}</text>')
+        else:
+            lines += _strip(each, y)
+        y += each.height
+    return _document(WIDTH, max(height, height_of(rows)), title, lines)
 
 
-def _strip(strip: Strip, y: float) -> Iterator[str]:
-    text_y = f"{y + 3.5:.1f}"
-    yield f'<text x="4" y="{text_y}">{escape(strip.label)}</text>'
-    yield f'<text x="{STRIP[1] + 10:.0f}" y="{text_y}" class="{strip.kind}">{escape(strip.verdict)}</text>'
+def _strip(strip: Strip, top: float) -> Iterator[str]:
+    for number, line in enumerate(strip.lines):
+        rest = escape(line) if number else _labelled(line, strip.label)
+        yield f'<text x="4" y="{top + 9 + LINE * number:.1f}">{rest}</text>'
+    y = top + LINE * len(strip.lines) + ROW / 2
+    text_y, quick = f"{y + 3.5:.1f}", " quick" if strip.is_quick else ""
+    if not strip.statement:
+        yield f'<text x="4" y="{text_y}">{escape(strip.label)}</text>'
+    verdict = f'class="{strip.kind}{quick}">{escape(strip.verdict)}'
+    yield f'<text x="{STRIP[1] + 8:.0f}" y="{text_y}" {verdict}</text>'
     yield f'<path class="rule" d="M{STRIP[0]:.0f} {y:.1f}H{STRIP[1]:.0f}"/>'
     there = [each for each in strip.points if math.isfinite(each.y)]
     if not there:
@@ -133,9 +192,14 @@ def _strip(strip: Strip, y: float) -> Iterator[str]:
     step = min(3.0, 9 / len(drawn))
     for index, point in enumerate(drawn):
         at = y + (index - (len(drawn) - 1) / 2) * step
-        yield _interval(point, at, strip.kind)
+        yield _interval(point, at, f"{strip.kind}{quick}")
         if point.printed is not None and point.printed.value is not None:
             yield _diamond(_across(point.printed.value), at)
+
+
+def _labelled(line: str, label: str) -> str:
+    """A line whose first word is a claim's number."""
+    return f'<tspan class="title">{escape(label)}</tspan>{escape(line.removeprefix(label))}'
 
 
 def _bands(points: Sequence[Point]) -> Iterator[Printed]:
@@ -156,7 +220,7 @@ def _interval(point: Point, y: float, kind: str) -> str:
     return f'<path class="line {kind}" d="{path}"/>{mark}'
 
 
-def _diamond(x: float, y: float, size: float = 3.6) -> str:
+def _diamond(x: float, y: float, size: float = 4.2) -> str:
     return f'<path class="printed" d="M{x - size:.1f} {y:.1f}l{size} -{size}l{size} {size}l-{size} {size}Z"/>'
 
 
@@ -198,17 +262,6 @@ def placed(point: Point, beside: Sequence[Point]) -> Point:
     return Point(point.x, at(point.y), at(point.low), at(point.high), band)
 
 
-def _distances(end: float, points: Sequence[Point]) -> Iterator[float]:
-    """How far the values of the points lie from the end of a band that they have in common."""
-    for each in points:
-        if (
-            each.printed is not None
-            and end in (each.printed.low, each.printed.high)
-            and math.isfinite(each.y)
-        ):
-            yield abs(each.y - end)
-
-
 # Lines and dots.
 
 
@@ -231,20 +284,49 @@ def _head(chart: Chart) -> tuple[list[str], float]:
     for part in _wrapped(chart.title, 52):
         lines.append(f'<text x="6" y="{y:.0f}" class="title">{escape(part)}</text>')
         y += 13
-    names = [each.name for each in chart.series]
+    entries = _legend(chart)
     x = 6.0
-    if len(names) > 1:
-        for index, name in enumerate(names):
-            width = 32 + 1.06 * LETTER * len(name)
-            if x + width > WIDTH and x > 6:
-                x, y = 6.0, y + 13
-            dash = f' stroke-dasharray="{DASHES[index % 7]}"' if DASHES[index % 7] else ""
-            lines.append(f'<path class="s{index % 7} line" d="M{x:.0f} {y - 3:.0f}h16"{dash}/>')
-            lines.append(_marker(index, x + 8, y - 3))
-            lines.append(f'<text x="{x + 20:.0f}" y="{y:.0f}">{escape(name)}</text>')
-            x += width
-        y += 10
-    return lines, y
+    for name, mark in entries:
+        width = 30 + _length(name)
+        if x + width > WIDTH and x > 6:
+            x, y = 6.0, y + 13
+        lines += mark(x, y - 3)
+        lines.append(f'<text x="{x + 20:.0f}" y="{y:.0f}">{escape(name)}</text>')
+        x += width
+    return lines, y + (10 if entries else 0)
+
+
+def _legend(chart: Chart) -> list[tuple[str, Callable[[float, float], list[str]]]]:
+    """What the marks are, each with what draws it in 16 pixels."""
+    entries: list[tuple[str, Callable[[float, float], list[str]]]] = []
+
+    def of_series(index: int) -> Callable[[float, float], list[str]]:
+        dash = f' stroke-dasharray="{DASHES[index % 7]}"' if DASHES[index % 7] else ""
+        return lambda x, y: [
+            f'<path class="s{index % 7} line" d="M{x:.0f} {y:.0f}h16"{dash}/>',
+            _marker(index, x + 8, y),
+        ]
+
+    if len(chart.series) > 1:
+        entries += [(each.name, of_series(index)) for index, each in enumerate(chart.series)]
+    printed = [point.printed for each in chart.series for point in each.points if point.printed]
+    if any(each.value is not None for each in printed):
+        entries.append(("printed", lambda x, y: [_diamond(x + 8, y)]))
+    if printed:
+        entries.append(
+            (
+                "accepted",
+                lambda x, y: [f'<rect class="band" x="{x:.0f}" y="{y - 4:.0f}" width="16" height="8"/>'],
+            )
+        )
+    if chart.bound is not None:
+        entries.append((chart.bound.text, lambda x, y: [f'<path class="bound" d="M{x:.0f} {y:.0f}h16"/>']))
+    return entries
+
+
+def _length(text: str) -> float:
+    """About how wide a text is, in pixels: capitals are wider."""
+    return sum(7.2 if each.isupper() else LETTER for each in text)
 
 
 def _wrapped(text: str, letters: int) -> list[str]:
@@ -257,7 +339,7 @@ def _lines(chart: Chart) -> str:
     lines, top = _head(chart)
     bottom = top + 150
     points = [point for each in chart.series for point in each.points]
-    low, high, ticks = _axis(_extent(points), 5)
+    low, high, ticks = _axis(_extent(points, chart.bound), 5)
     xs = sorted({point.x for point in points})
     first, last = (xs[0], xs[-1]) if len(xs) > 1 else (xs[0] - 1, xs[0] + 1)
     pad = 0.04 * (last - first)
@@ -278,6 +360,8 @@ def _lines(chart: Chart) -> str:
         lines.append(f'<text x="{x_of(tick):.1f}" y="{bottom + 13:.0f}" class="mid">{_number(tick)}</text>')
         lines.append(f'<path class="axis" d="M{x_of(tick):.1f} {bottom:.1f}v3"/>')
     lines.append(f'<path class="axis" d="M{LEFT} {top:.1f}V{bottom:.1f}H{WIDTH - RIGHT}"/>')
+    if chart.bound is not None:
+        lines.append(f'<path class="bound" d="M{LEFT} {y_of(chart.bound.value):.1f}H{WIDTH - RIGHT}"/>')
     middle = (LEFT + WIDTH - RIGHT) / 2
     lines.append(f'<text x="{middle:.0f}" y="{bottom + 27:.0f}" class="mid">{escape(chart.x)}</text>')
     for index, each in enumerate(chart.series):
@@ -311,7 +395,7 @@ def _line(index: int, series: Series, where: Sequence[tuple[float, float]], y_of
 def _dots(chart: Chart) -> str:
     lines, top = _head(chart)
     stacked = max(map(len, chart.rows)) > 22
-    left = 10.0 if stacked else 12 + LETTER * max(map(len, chart.rows))
+    left = 10.0 if stacked else 12 + max(map(_length, chart.rows))
     step = 7.0
     height = max(13.0, step * len(chart.series) + 4) + (13 if stacked else 0)
     bottom = top + 4 + height * len(chart.rows)
@@ -368,11 +452,12 @@ def _marker(index: int, x: float, y: float) -> str:
     return f'<path class="s{hue}" d="M{x + start[0]:.1f} {y + start[1]:.1f}{shape}"/>'
 
 
-def _extent(points: Iterable[Point]) -> tuple[float, float]:
+def _extent(points: Iterable[Point], bound: Bound | None = None) -> tuple[float, float]:
     """The ends of an axis that holds all values, and intervals and bands that do not dwarf these."""
     listed = list(points)
     values = [each.y for each in listed]
     values += [each.printed.value for each in listed if each.printed and each.printed.value is not None]
+    values += [] if bound is None else [bound.value]
     low, high = min(values), max(values)
     reach = (high - low) or abs(high) or 1.0
     ends = [end for each in listed for end in (each.low, each.high)]
@@ -390,10 +475,11 @@ def _axis(extent: tuple[float, float], count: int) -> tuple[float, float, list[f
     """The ends of an axis and its ticks, at multiples of 1, 2 or 5 times a power of ten."""
     low, high = extent
     if high <= low:
-        low, high = low - (abs(low) * 0.1 or 1.0), high + (abs(high) * 0.1 or 1.0)
+        spare = abs(high) * 0.1 or 1.0
+        low, high = (0.0 if low == 0 else low - spare), high + spare
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(each * power for each in (1, 2, 5, 10) if each * power >= raw * 0.999)
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= raw * 0.8)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return first * step, last * step, [number * step for number in range(first, last + 1)]
 
@@ -444,19 +530,24 @@ def _style() -> str:
             f"text{{fill:{page['text']}}}",
             f".grid,.rule{{stroke:{page['line']}}}",
             f".axis{{stroke:{page['muted']}}}",
+            f".bound{{stroke:{page['text']}}}",
             f".band{{fill:{page['muted']}}}",
-            f".printed{{fill:{page['ground']};stroke:{page['text']}}}",
+            f".printed{{fill:none;stroke:{page['text']}}}",
         ]
         rules += [f".s{index}{{fill:{hue};stroke:{hue}}}" for index, hue in enumerate(series)]
         rules += [
-            f".{name}{{fill:{page[hue]}}}.line.{name}{{stroke:{page[hue]}}}" for name, hue in kinds.items()
+            f".{name}{{fill:{page[hue]}}}:is(.line,.quick).{name}{{stroke:{page[hue]}}}"
+            for name, hue in kinds.items()
         ]
+        rules.append(f":is(circle,path).quick{{fill:{page['ground']}}}")
         return "".join(rules)
 
     common = (
         "text{font:10px sans-serif}.title{font-weight:bold}.end{text-anchor:end}.mid{text-anchor:middle}"
-        ".line,.bar,.axis,.grid,.rule{fill:none!important}.line{stroke-width:1.3}.bar{stroke-width:1}"
-        ".grid,.rule{stroke-width:.6}.band{opacity:.22}.printed{stroke-width:1.1}"
+        ".line,.bar,.axis,.grid,.rule,.bound{fill:none!important}.line{stroke-width:1.3}.bar{stroke-width:1}"
+        ".bound{stroke-dasharray:3 3}"
+        ".grid,.rule{stroke-width:.6}.band{opacity:.22}.printed{stroke-width:1.2}"
+        "text.quick{font-style:italic;stroke:none!important}"
     )
     dark = colours(palette.DARK, palette.ON_DARK)
     return f"{common}{colours(palette.LIGHT, palette.ON_LIGHT)}@media(prefers-color-scheme:dark){{{dark}}}"

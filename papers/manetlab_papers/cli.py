@@ -185,6 +185,8 @@ def pages(docs: Path | None, kept_in: Path | None) -> None:
     from manetlab import provenance
     from manetlab_papers import causes, ledger
     from manetlab_papers import pages as made
+    from manetlab_papers.campaigns import Scale
+    from manetlab_papers.order import remaining
     from manetlab_papers.reproduce import chosen, study_from
 
     loaded, root = ledger.load(), provenance.repository()
@@ -192,8 +194,10 @@ def pages(docs: Path | None, kept_in: Path | None) -> None:
     if folder is None:
         hint, wanted = "say where: --docs FOLDER", "a folder, or a checkout of the repository"
         raise InputError("there is no folder of pages", "--docs", "no --docs", wanted, hint)
-    study = study_from(loaded, _folder(kept_in, "--kept"), chosen(loaded, ["all"]))
-    files = made.files(loaded, study, causes.load())
+    everything, kept = chosen(loaded, ["all"]), _folder(kept_in, "--kept")
+    study = study_from(loaded, kept, everything)
+    left = remaining(loaded, everything, Scale(full=True), kept)
+    files = made.files(loaded, study, causes.load(), left)
     differing = made.write(folder, files)
     click.echo(f"{len(files)} files, {len(differing)} of them changed")
 
@@ -416,7 +420,6 @@ class _Bar:
 
 def _claim_table(claim: Claim) -> Any:
     from manetlab.tables import Table
-    from manetlab_papers.record import accepted
 
     table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
     rows = {
@@ -429,7 +432,7 @@ def _claim_table(claim: Claim) -> Any:
         "printed": claim.expected,
         "at": ", ".join(claim.at),
         "order": " > ".join(claim.order),
-        "accepted": accepted(claim),
+        "accepted": claim.band_text,
         "rule": claim.tolerance,
         "strength": claim.strength,
         "priority": str(claim.priority),

@@ -7,12 +7,14 @@ from the same quantity of the same runs, so they are equal to the last digit but
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from manetlab.stats import Interval
 from manetlab_papers import record
-from manetlab_papers.charts import Chart, Point, Printed, Series, Strip
+from manetlab_papers.charts import Bound, Chart, Point, Printed, Series, Strip
 from manetlab_papers.ledger import Claim, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.tables import Cell, Grid, Row
@@ -50,10 +52,14 @@ def word(entry: record.Entry) -> str:
     return entry.outcome
 
 
-def strip(ledger: Ledger, entry: record.Entry) -> Strip:
-    """The strip of a claim."""
-    said = word(entry)
-    return Strip(entry.claim, said, KINDS[said], points(ledger.claims[entry.claim], entry))
+def strip(ledger: Ledger, entry: record.Entry, *, words: bool = False) -> Strip:
+    """The strip of a claim, with its statement if wanted."""
+    said, claim = word(entry), ledger.claims[entry.claim]
+    is_quick = bool(entry.size) and record.size(entry) == "quick"
+    return Strip(
+        *(entry.claim, said, KINDS[said], points(claim, entry), is_quick),
+        claim.statement if words else "",
+    )
 
 
 def points(claim: Claim, entry: record.Entry) -> tuple[Point, ...]:
@@ -138,14 +144,25 @@ def charts_of(grid: Grid, known: Overlays) -> Iterator[tuple[Chart, list[str]]]:
             yield found
 
 
+UNIT = re.compile(r",? (?:in )?(?:kb/s|Mb/s|bytes|%|nodes|s|ms)$")
+"""How titles end that have a unit."""
+
+
 def _title_of(grid: Grid, heads: Sequence[str]) -> str:
     """What some columns measure: the head of one, what several heads begin with, or the grid's title."""
     if len(heads) == 1 and heads[0] != "ours":
-        return f"{grid.panel}: {heads[0]}" if grid.panel else heads[0]
-    first = {head.partition(", ")[0] for head in heads}
-    if len(heads) > 1 and len(first) == 1 and all(", " in head for head in heads):
-        return first.pop()
-    return grid.panel or grid.title
+        head = f"{grid.panel}: {heads[0]}" if grid.panel else heads[0]
+        whole = grid.title.partition(": ")[2] if grid.title.startswith(("Fig.", "Table")) else grid.title
+        return f"{head}: {whole}" if UNIT.search(whole) and not UNIT.search(head) else head
+    return _first_words(heads) or grid.panel or grid.title
+
+
+def _first_words(heads: Sequence[str]) -> str:
+    """The parts, between commas, that several heads begin with; each has one more."""
+    if len(heads) < 2:
+        return ""
+    columns = zip(*(head.split(", ")[:-1] for head in heads), strict=False)
+    return ", ".join(each[0] for each in takewhile(lambda parts: len(set(parts)) == 1, columns))
 
 
 def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Chart, list[str]] | None:
@@ -164,10 +181,11 @@ def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Ch
     if not series:
         return None
     title = _title_of(grid, [grid.heads[place] for place in columns])
-    if len(columns) > 1 and title == grid.heads[columns[0]].partition(", ")[0]:
+    if title == _first_words([grid.heads[place] for place in columns]):
         series = [Series(each.name.removeprefix(f"{title}, "), each.points) for each in series]
     rows = () if is_axis else tuple(row.name for row in grid.rows)
-    return Chart(title, grid.head, tuple(series), rows), claims
+    bound = None if grid.bound is None else Bound(*grid.bound)
+    return Chart(title, grid.head, tuple(series), rows, bound), claims
 
 
 def _series_name(grid: Grid, column: int) -> str:
@@ -201,7 +219,7 @@ def _point(row: Row, column: int, x: float, known: Overlays, claims: list[str]) 
     beside = row.cells[column + 1] if column + 1 < len(row.cells) else None
     overlay = printed_at(cell, known)
     printed = None
-    if isinstance(beside, PrintedCell) and beside.value is not None:
+    if isinstance(beside, PrintedCell) and (beside.value is not None or any(map(math.isfinite, beside.band))):
         printed = Printed(beside.value, *beside.band)
         claims.append(beside.claim.id)
     elif overlay is not None:

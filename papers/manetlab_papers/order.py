@@ -61,10 +61,8 @@ def planned(
     Raises:
         InputError: Results that are kept cannot be read.
     """
-    load_all()
-    others = _campaigns(ledger, experiments, Scale(full=not scale.full))
-    costs = _costs(_campaigns(ledger, experiments, scale), others, scale, folder)
-    names = {each.id: {part.campaign.name for part in needed(ledger, each, scale)} for each in experiments}
+    open_ones = remaining(ledger, experiments, scale, folder)
+    costs, names = open_ones.costs, open_ones.campaigns
     left, ran, steps = list(experiments), set[str](), list[Step]()
     while left:
         added = {each.id: _sum(costs[name] for name in names[each.id] - ran) for each in left}
@@ -73,6 +71,39 @@ def planned(
         ran |= names[best.id]
         steps.append(Step(best, added[best.id]))
     return steps
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """What is left to run of experiments.
+
+    Attributes:
+        costs: What each campaign costs, by its name.
+        campaigns: The names of the campaigns of each experiment, by its id.
+    """
+
+    costs: Mapping[str, Cost]
+    campaigns: Mapping[str, set[str]]
+
+    def of(self, experiments: Iterable[Experiment]) -> Cost:
+        """What some experiments together cost, each campaign once."""
+        names = {name for each in experiments for name in self.campaigns.get(each.id, ())}
+        return _sum(self.costs[name] for name in names)
+
+
+def remaining(
+    ledger: Ledger, experiments: Sequence[Experiment], scale: Scale, folder: Path | None
+) -> Remaining:
+    """What is left to run of experiments; the arguments are those of `planned`.
+
+    Raises:
+        InputError: Results that are kept cannot be read.
+    """
+    load_all()
+    others = _campaigns(ledger, experiments, Scale(full=not scale.full))
+    costs = _costs(_campaigns(ledger, experiments, scale), others, scale, folder)
+    names = {each.id: {part.campaign.name for part in needed(ledger, each, scale)} for each in experiments}
+    return Remaining(costs, names)
 
 
 def _campaigns(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> dict[str, Campaign]:

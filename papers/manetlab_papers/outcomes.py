@@ -418,13 +418,13 @@ def joined(texts: Iterable[tuple[str, str]]) -> str:
 def stated(found: Finding) -> Finding:
     """A finding on a rule that the ledger states in words of its own."""
     reason = {
-        REPRODUCED: "the ledger's rule holds",
-        CONTRADICTED: "the ledger's rule does not hold",
-        INCONCLUSIVE: "the runs do not tell whether the ledger's rule holds",
+        REPRODUCED: "the claim's rule holds",
+        CONTRADICTED: "the claim's rule does not hold",
+        INCONCLUSIVE: "the runs do not tell whether the claim's rule holds",
     }[found.outcome]
     return replace(found, reason=reason)
 
 
 def too_few(error: TooFew) -> Finding:
     """What is said where too few scenarios have what a comparison needs."""
-    return Finding(INCONCLUSIVE, "the runs do not tell whether the ledger's rule holds", str(error))
+    return Finding(INCONCLUSIVE, "the runs do not tell whether the claim's rule holds", str(error))

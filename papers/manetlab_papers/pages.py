@@ -5,16 +5,18 @@ All of it follows from kept results. The same results make the same bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, record
-from manetlab_papers.charts import Chart, Strip, svg_of_chart, svg_of_strips
+from manetlab_papers import causes, figures, first_priority, record
+from manetlab_papers.charts import Strip, Title, height_of, svg_of_chart, svg_of_strips
 from manetlab_papers.compare import compared
 from manetlab_papers.ledger import Data, Experiment, Ledger
+from manetlab_papers.order import Remaining
+from manetlab_papers.page import cost_table
+from manetlab_papers.places import anchor, chapter_of, command, heading, link_to, page_of, short_name
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study
 from manetlab_papers.tables import TABLES, Grid, grids_of
@@ -23,16 +25,24 @@ FIGURES = "figures/papers"
 INDEX = "papers.md"
 CHANGES = "papers/quick-and-full.md"
 CAUSES = "papers-causes.md"
+FIRST = "papers/first-priority.md"
 STRIPS = 34
-"""Claims in one picture: two of them beside each other fill a screen."""
+"""Claims of a figure in one picture: two of them beside each other fill a screen."""
+LONG = 12
+"""Rows of a table that is folded."""
 KEY = (
-    "A dot is our value with its 95 % interval, the grey column the band that is accepted, a diamond the "
-    "printed value. Each line has a scale of its own, on which the band is as wide as the column. The "
-    "band of an order or a sign begins at zero and is open at the other side. Several dots are several "
-    "cases. A line without a dot rests on no interval. *within*: the whole interval lies in the band. "
-    "*touches*: a part of it does, which is no proof. *reproduced*: an order, a sign or a rule without a "
-    "band."
+    "A dot is our value with its 95 % interval: filled at the paper's full size, hollow from fewer or "
+    "shorter runs (*quick*). Grey is what is accepted, a diamond what is printed. Each line has a scale of "
+    "its own. "
+    "*within*: the whole interval is accepted; *touches*: a part of it, which is no proof; *reproduced*: an "
+    "order, a sign or a rule holds, which have no band; *by construction*: the model was made from what is "
+    "said. [More on verdicts](../papers-how-to.md#how-to-read-a-verdict)."
 )
+COUNTED = (
+    "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced. Verdicts of quick runs, "
+    "with fewer or shorter runs than the paper's, do not count here: such claims are in the last column."
+)
+FOOT = "*This page is made by `make papers-pages` from the results in `papers/kept`; do not edit it.*\n"
 
 
 @dataclass
@@ -42,6 +52,7 @@ class Site:
     ledger: Ledger
     study: Study
     why: Sequence[causes.Cause]
+    left: Remaining
     files: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -52,13 +63,11 @@ class Site:
         # A table that several experiments share is under the first that it names.
         self.tables = {id(data): str(data["for"][0]) for data in self.ledger.tables}
 
-    def picture(self, name: str, chart: Chart | Sequence[Strip], text: str, rows: int = 0) -> str:
-        """A chart's file, and what shows it on a page in papers; strips have room for so many."""
+    def picture(self, name: str, svg: str, text: str) -> str:
+        """Keeps a chart's file; what shows it on a page in papers, with its text for who cannot see it."""
         path = f"{FIGURES}/{name}.svg"
         assert path not in self.files, path
-        self.files[path] = (
-            svg_of_chart(chart) if isinstance(chart, Chart) else svg_of_strips(chart, text, rows)
-        )
+        self.files[path] = svg
         return f"![{_plain(text)}](../{path})"
 
     def entries_of(self, experiment: Experiment) -> list[Entry]:
@@ -66,12 +75,20 @@ class Site:
         return [self.best[each.id] for each in self.ledger.claims_of(experiment) if each.id in self.best]
 
 
-def files(ledger: Ledger, study: Study, why: Sequence[causes.Cause]) -> dict[str, str]:
-    """The files, by their place under ``docs``."""
-    site = Site(ledger, study, why)
+def files(ledger: Ledger, study: Study, why: Sequence[causes.Cause], left: Remaining) -> dict[str, str]:
+    """The files, by their place under ``docs``.
+
+    Args:
+        ledger: The ledger.
+        study: What follows from kept results.
+        why: Why verdicts differ.
+        left: What is left to run at full size.
+    """
+    site = Site(ledger, study, why, left)
     for paper in ledger.papers:
         write_paper(site, paper)
     site.files[CHANGES] = _changes(site)
+    site.files[FIRST] = first_priority.page(ledger, site.best, left)
     site.files[CAUSES] = causes.page(ledger, why)
     site.files[INDEX] = _index(site)
     return site.files
@@ -105,44 +122,34 @@ def write_paper(site: Site, paper: str) -> None:
     experiments = [each for each in site.ledger.experiments.values() if each.paper == paper]
     about = site.ledger.pages[paper]
     chapters: Mapping[str, str] = about.get("chapters", {})
-    lines = [
-        f"# {about['title']}",
-        "",
-        f"{about['cite']}.",
-        "",
-        "This page is made by `make papers-pages` from kept results; do not edit it. "
-        "[How to read verdicts](../papers-how-to.md#how-to-read-a-verdict), [all five papers](../papers.md).",
-        "",
-        _headline(site, paper),
-        "",
-        *_counts(site, [paper]),
-        *_first(site, paper, experiments),
-        *_differences(site, paper),
-    ]
+    lines = [f"# {about['title']}", "", f"{about['cite']}.", "", _headline(site, paper), ""]
+    lines += _first(site, paper, experiments)
+    lines += ["## Counts at full size", "", *_counts(site, [paper]), COUNTED, ""]
+    lines += _differences(site, paper)
     if chapters:
         lines += ["## Figures and tables by chapter", ""]
         for key, title in chapters.items():
             of = [each for each in experiments if chapter_of(each) == key]
             name = page_of(of[0], site.ledger)
             lines += [f"- [{title}]({name})"]
-            head = [f"# {title}", "", f"{about['cite']}. [The paper's page]({paper}.md).", ""]
-            site.files[f"papers/{name}"] = "\n".join([*head, *_experiments(site, of)])
+            site.files[f"papers/{name}"] = "\n".join(_chapter(site, paper, title, of))
         lines.append("")
     else:
         lines += _experiments(site, experiments)
-    site.files[f"papers/{paper}.md"] = "\n".join([*lines, *_assumptions(site, experiments)])
+    lines += [*_assumptions(site, experiments), *_runs(site, experiments), FOOT]
+    site.files[f"papers/{paper}.md"] = "\n".join(lines)
 
 
-def chapter_of(experiment: Experiment) -> str:
-    """The chapter of an experiment, from its name: ``fig-4.2`` is of 4, ``table-B.1`` of B."""
-    found = re.search(r"-(\d+|[A-Z])\b", experiment.id)
-    return found[1] if found else ""
-
-
-def page_of(experiment: Experiment, ledger: Ledger) -> str:
-    """The page that an experiment is on."""
-    chapters = ledger.pages[experiment.paper].get("chapters")
-    return f"{experiment.paper}-{chapter_of(experiment)}.md" if chapters else f"{experiment.paper}.md"
+def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> list[str]:
+    """The page of a chapter."""
+    name = short_name(site.ledger, paper)
+    lines = [f"# {title}", "", f"[{name}: the claims at a glance, and where they differ]({paper}.md).", ""]
+    first = _of_first_priority(site, of)
+    if first:
+        stem = f"{paper}-{chapter_of(of[0])}-first"
+        lines += ["## Claims of first priority", "", KEY, "", _worded(site, first, stem), ""]
+        lines += _details("The same as a table", _verdicts(site, first, linked=True))
+    return [*lines, *_experiments(site, of), FOOT]
 
 
 def _headline(site: Site, paper: str = "") -> str:
@@ -156,14 +163,22 @@ def _headline(site: Site, paper: str = "") -> str:
     )
 
 
-def _counts(site: Site, papers: Sequence[str]) -> list[str]:
-    table = record.count_table(site.ledger, site.best, papers)
-    if len(papers) == 1:
-        one = Table("", table.columns[1:])
-        for row in table.rows:
-            one.add(*row[1:])
-        table = one
-    return _without_title(table)
+def _counts(site: Site, papers: Sequence[str], *, quick: bool = False) -> list[str]:
+    """The table of counts; of several papers each has its name once."""
+    table = record.count_table(site.ledger, site.best, papers, quick=quick)
+    start = 1 if len(papers) == 1 else 0
+    shown = Table("", table.columns[start:], text_columns=2 - start)
+    above = ""
+    for row in table.rows:
+        name = "" if row[0] == above else f"**{row[0]}**"
+        shown.add(*(name, *row[1:])[start:])
+        above = row[0]
+    return _in_class("counts", _without_title(shown))
+
+
+def _in_class(name: str, lines: Sequence[str]) -> list[str]:
+    """Lines that the site's style sheet knows by a name."""
+    return [f'<div class="{name}" markdown>', "", *lines, "</div>", ""]
 
 
 def _without_title(table: Table) -> list[str]:
@@ -171,40 +186,66 @@ def _without_title(table: Table) -> list[str]:
 
 
 def _first(site: Site, paper: str, experiments: Sequence[Experiment]) -> list[str]:
-    """The claims of first priority: strips, and the same as a table."""
+    """The claims of first priority: strips; with their words where there are no chapters to have them."""
     lines = ["## Claims of first priority", "", KEY, ""]
-    chapters = site.ledger.pages[paper].get("chapters", {"": ""})
+    chapters = site.ledger.pages[paper].get("chapters")
+    first = _of_first_priority(site, experiments)
+    if not chapters:
+        lines += [_worded(site, first, f"{paper}-first"), ""]
+        return [*lines, *_details("The same as a table", _verdicts(site, first, linked=True))]
+    rows: list[Strip | Title] = []
     for key, title in chapters.items():
-        of = [
-            entry
-            for each in experiments
-            if key in ("", chapter_of(each))
-            for entry in site.entries_of(each)
-            if site.ledger.claims[entry.claim].priority == 1
-        ]
-        if not of:
-            continue
-        if title:
-            lines += [f"### {title}, first priority", ""]
-        lines += [_strips(site, of, f"{paper}-first{'-' if key else ''}{key}"), ""]
-        lines += _details("The same as a table", _verdicts(site, of, linked=True))
+        of = _of_first_priority(site, [each for each in experiments if chapter_of(each) == key])
+        if of:
+            rows += [Title(title), *(figures.strip(site.ledger, each) for each in of)]
+    lines += [
+        _side_by_side(site, rows, f"{paper}-first"),
+        "",
+        "What each of them says is on the chapters' pages, and in [one table](first-priority.md).",
+        "",
+    ]
     return lines
 
 
+def _of_first_priority(site: Site, experiments: Sequence[Experiment]) -> list[Entry]:
+    return [
+        entry
+        for each in experiments
+        for entry in site.entries_of(each)
+        if site.ledger.claims[entry.claim].priority == 1
+    ]
+
+
+def _worded(site: Site, entries: Sequence[Entry], name: str) -> str:
+    """Strips with what the paper says."""
+    return _side_by_side(site, [figures.strip(site.ledger, each, words=True) for each in entries], name)
+
+
+def _side_by_side(site: Site, rows: Sequence[Strip | Title], name: str) -> str:
+    """Two pictures of about one height, which a page sets beside each other where there is room."""
+    if height_of(rows) < 150:
+        return _strip_picture(site, rows, name)
+    count = next(
+        number for number in range(1, len(rows) + 1) if 2 * height_of(rows[:number]) >= height_of(rows)
+    )
+    # A title stands above its claims.
+    count -= isinstance(rows[count - 1], Title)
+    halves = rows[:count], rows[count:]
+    height = max(map(height_of, halves))
+    return "\n".join(
+        _strip_picture(site, half, f"{name}-{number}", height) for number, half in enumerate(halves, 1)
+    )
+
+
+def _strip_picture(site: Site, rows: Sequence[Strip | Title], name: str, height: int = 0) -> str:
+    said = "; ".join(f"{each.label} {each.verdict}" for each in rows if isinstance(each, Strip))
+    return site.picture(name, svg_of_strips(rows, f"Verdicts: {said}", height), f"Verdicts: {said}")
+
+
 def _strips(site: Site, entries: Sequence[Entry], name: str) -> str:
-    """Pictures of so many claims that two fill a screen, of about one length."""
-    count = -(-len(entries) // STRIPS)
-    count += count % 2 if len(entries) > 12 else 0
-    length = -(-len(entries) // count)
-    made = []
-    for number in range(count):
-        part = entries[number * length : (number + 1) * length]
-        if part:
-            text = "; ".join(f"{each.claim} {figures.word(each)}" for each in part)
-            listed = [figures.strip(site.ledger, each) for each in part]
-            stem = f"{name}-{number + 1}" if count > 1 else name
-            made.append(site.picture(stem, listed, f"Verdicts: {text}", length))
-    return "\n".join(made)
+    """Strips of a figure's claims, whose words stand below."""
+    rows = [figures.strip(site.ledger, each) for each in entries]
+    return _side_by_side(site, rows, name) if len(rows) > STRIPS // 2 else _strip_picture(site, rows, name)
 
 
 def _details(summary: str, lines: Sequence[str]) -> list[str]:
@@ -217,13 +258,13 @@ def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> 
     table = Table("", columns, text_columns=len(columns))
     for each in entries:
         claim = site.ledger.claims[each.claim]
-        name = _link(site, claim.id) if linked else claim.id
+        name = link_to(site.ledger, claim.id) if linked else claim.id
         table.add(
             *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
-            *(record.brief(each.ours), record.verdict_text(each)),
+            *(record.brief(each.ours), record.verdict_and_reason(each)),
             *([record.size_text(each)] if linked else []),
         )
-    return _without_title(table)
+    return _in_class("claims", _without_title(table))
 
 
 def _differences(site: Site, paper: str) -> list[str]:
@@ -255,31 +296,15 @@ def _cause(cause: causes.Cause | None) -> list[str]:
 
 def _contradicted(site: Site, entry: Entry) -> str:
     claim = site.ledger.claims[entry.claim]
-    link = _link(site, claim.id)
+    link = link_to(site.ledger, claim.id)
     printed, ours = claim.expected, record.brief(entry.ours)
-    return f"- {link} (priority {claim.priority}): {claim.statement} Printed: {printed}; ours: {ours}."
-
-
-def _link(site: Site, claim: str) -> str:
-    """A claim's number, which leads to its figure or table."""
-    experiment = site.ledger.experiments[site.ledger.claims[claim].experiment]
-    return f"[{claim}]({page_of(experiment, site.ledger)}#{anchor(heading(experiment))})"
+    return (
+        f"- {link} (priority {claim.priority}): {claim.statement} Printed: {printed}; ours: {ours}. "
+        f"{record.sentence(record.brief(entry.reason))}"
+    ).rstrip()
 
 
 # Experiments.
-
-
-def heading(experiment: Experiment) -> str:
-    """What an experiment is called on its page."""
-    name = experiment.id.partition("/")[2]
-    kind, _, rest = name.partition("-")
-    words = {"fig": "Fig.", "table": "Table"}
-    return f"{words[kind]} {rest}: {experiment.title}" if kind in words else experiment.title
-
-
-def anchor(text: str) -> str:
-    """The anchor of a heading, as GitHub and the site make it."""
-    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
 def _experiments(site: Site, experiments: Sequence[Experiment]) -> list[str]:
@@ -320,7 +345,8 @@ def _drawn(site: Site, experiment: Experiment) -> tuple[list[str], list[str], li
     """The charts of an experiment, all its values, and the experiments under which others of its runs are."""
     evaluator = site.study.made[experiment.id].evaluator
     own = [data for data in site.ledger.figures if experiment.id in data["for"]]
-    lines, values = [], []
+    lines: list[str] = []
+    values: list[str] = []
     elsewhere: dict[str, Experiment] = {}
     stem = experiment.id.replace("/", "-")
     for data in own:
@@ -331,8 +357,10 @@ def _drawn(site: Site, experiment: Experiment) -> tuple[list[str], list[str], li
         home = site.tables[id(data)]
         if home != experiment.id and home in site.study.made:
             elsewhere[home] = site.ledger.experiments[home]
-        elif "function" in data:
-            lines += [line for table in TABLES[data["function"]](evaluator, data) for line in _titled(table)]
+        elif data.get("function") in TABLES:
+            for table in TABLES[data["function"]](evaluator, data):
+                # What is long is for who looks something up.
+                (values if len(table.rows) > LONG else lines).extend(_titled(table))
         else:
             grids = list(grids_of(data, evaluator))
             values += [line for grid in grids for line in _titled(grid.table())]
@@ -346,8 +374,11 @@ def _charts(site: Site, data: Data, grids: Sequence[Grid], stem: str) -> list[st
         for chart, claims in figures.charts_of(grid, site.overlays):
             number = sum(name.startswith(f"{FIGURES}/{stem}-n") for name in site.files) + 1
             printed = f". Diamonds: printed, {', '.join(dict.fromkeys(claims))}" if claims else ""
-            pictures.append(site.picture(f"{stem}-n{number}", chart, f"{chart.text}{printed}"))
-    return [f"{data['title']}:", "", *pictures, ""] if pictures else []
+            pictures.append(site.picture(f"{stem}-n{number}", svg_of_chart(chart), f"{chart.text}{printed}"))
+    notes = (
+        [] if data in site.ledger.tables else [line for each in data.get("notes", ()) for line in (each, "")]
+    )
+    return [f"{data['title']}:", "", *pictures, "", *notes] if pictures else []
 
 
 def _titled(table: Table) -> list[str]:
@@ -374,13 +405,6 @@ def _made_by(site: Site, experiment: Experiment) -> str:
     return f"`{full.replace('--full', '--quick')}` (at the paper's size: `--full`)"
 
 
-def command(ledger: Ledger, experiment: Experiment) -> str:
-    """What makes the runs of an experiment at the paper's size."""
-    short = experiment.id.partition("/")[2]
-    same = [each for each in ledger.experiments if each.endswith(f"/{short}")]
-    return f"manetlab papers reproduce {short if len(same) == 1 else experiment.id} --full"
-
-
 def _assumptions(site: Site, experiments: Sequence[Experiment]) -> list[str]:
     """What the paper does not say and what is taken, each once."""
     uses: dict[str, list[str]] = {}
@@ -398,6 +422,23 @@ def _assumptions(site: Site, experiments: Sequence[Experiment]) -> list[str]:
     return [*lines, *_without_title(table)]
 
 
+def _runs(site: Site, experiments: Sequence[Experiment]) -> list[str]:
+    """What the runs cost that this page rests on, and which code made them."""
+    names = {name for each in experiments for name in site.left.campaigns.get(each.id, ())}
+    costs = {}
+    for name in sorted(names):
+        for scale in record.SCALES:
+            if (scale, name) in site.study.costs:
+                cost = site.study.costs[scale, name]
+                makers = frozenset(each.partition(", confirmed")[0] for each in cost.code)
+                costs[f"{name}, {scale}"] = replace(cost, code=makers)
+                break
+    if not costs:
+        return []
+    lines = _without_title(cost_table(costs))
+    return ["## What the runs cost", "", *_details("By campaign, and the code that made them", lines)]
+
+
 # The index.
 
 
@@ -405,18 +446,29 @@ def _index(site: Site) -> str:
     lines = [
         "# Five papers",
         "",
-        "This page and the papers' own are made by `make papers-pages` from the results in `papers/kept`; do "
-        "not edit them. [Reproducing the papers](papers-how-to.md) says how to read and repeat them.",
+        "What five papers on mobile ad hoc networks claim, and what comes out when their experiments are "
+        "repeated here. [Reproducing the papers](papers-how-to.md) says how to read and repeat the verdicts; "
+        "[Why verdicts differ](papers-causes.md) has the causes.",
         "",
     ]
     for paper in site.ledger.papers:
         about = site.ledger.pages[paper]
         lines.append(f"- **[{about['title']}](papers/{paper}.md)**. {_headline(site, paper)}")
-    lines += ["", "## Counts", "", _headline(site), ""]
-    lines += _counts(site, [*site.ledger.papers, ""])
+    everything = [*site.ledger.papers, ""]
+    lines += ["", "## Counts at full size", "", *_counts(site, everything), COUNTED, ""]
+    lines += [
+        "[Each claim of first priority](papers/first-priority.md) has its verdict at full size, or what is "
+        "missing for it.",
+        "",
+        "## Counts with quick verdicts",
+        "",
+        "The same, where quick verdicts count for claims that have no others. " + _headline(site),
+        "",
+        *_counts(site, everything, quick=True),
+    ]
     lines += [f"{each}\n" for each in record.remarks(site.best)]
     lines += ["## Quick and full size", "", _changed_in_words(site), ""]
-    lines += ["## What the runs cost", "", *_cost(site)]
+    lines += ["## What the runs cost", "", *_cost(site), FOOT]
     return "\n".join(lines)
 
 

@@ -248,9 +248,9 @@ def middle(values: Values) -> str:
     there = [each for each in values if not math.isnan(each)]
     beyond = sum(map(math.isinf, there))
     if not beyond:
-        return f"{average(values):.4g}"
+        return number(average(values))
     centre = median(there)
-    text = "median beyond the axis" if math.isinf(centre) else f"median {centre:.4g}"
+    text = "median beyond the axis" if math.isinf(centre) else f"median {number(centre)}"
     return f"{text} ({beyond} of {len(there)} beyond it)"
 
 
@@ -299,14 +299,21 @@ def exact(value: float) -> Interval:
     return Interval(value, 0.0, 1)
 
 
+def number(value: float, digits: int = 4) -> str:
+    """A number of so many digits, without a power of ten where it is large."""
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text else text
+
+
 def shown(interval: Interval, unit: str = "", digits: int = 4) -> str:
     """An interval as tables show it; a number without chance by itself."""
+    middle = number(interval.mean, digits)
     if interval.n == 1:
-        return f"{interval.mean:.{digits}g}{unit}"
+        return f"{middle}{unit}"
     if interval.ends is not None and not _is_middle(interval):
-        return f"{interval.mean:.{digits}g} ({interval.low:.3g} to {interval.high:.3g}){unit}"
-    half = "∞" if math.isinf(interval.half_width) else f"{interval.half_width:.3g}"
-    return f"{interval.mean:.{digits}g} ± {half}{unit}"
+        return f"{middle} ({number(interval.low, 3)} to {number(interval.high, 3)}){unit}"
+    half = "∞" if math.isinf(interval.half_width) else number(interval.half_width, 3)
+    return f"{middle} ± {half}{unit}"
 
 
 def _is_middle(interval: Interval) -> bool:

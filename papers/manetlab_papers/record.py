@@ -17,6 +17,7 @@ from manetlab.tables import Table
 from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
+from manetlab_papers.places import short_name
 from manetlab_papers.rules import Verdict
 
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -250,14 +251,31 @@ def headline(ledger: Ledger, of: Mapping[str, Entry], paper: str = "") -> Counte
     return counts
 
 
-def count_table(ledger: Ledger, of: Mapping[str, Entry], papers: Sequence[str]) -> Table:
-    """How many claims have which verdict, by paper (empty for all of them) and priority."""
-    titles = (
-        *("reproduced: within the band", "touches it", "no band (order, sign, rule)"),
-        *CATEGORIES[3:],
-        "decided at full size",
-    )
-    table = Table("", ("paper", "priority", "claims", *titles), text_columns=2)
+ONLY_QUICK = "only quick so far"
+"""What is said at full size of a claim that only quick runs have tested."""
+
+
+def full_category(entry: Entry | None) -> str:
+    """What is said of a claim at full size: one of `CATEGORIES`, or that there are only quick runs."""
+    if entry is not None and entry.size and size(entry) == "quick":
+        return ONLY_QUICK
+    return category(entry)
+
+
+def count_table(
+    ledger: Ledger, of: Mapping[str, Entry], papers: Sequence[str], *, quick: bool = False
+) -> Table:
+    """How many claims have which verdict, by paper (empty for all of them) and priority.
+
+    Args:
+        ledger: The ledger.
+        of: The verdicts that count most.
+        papers: The papers' keys.
+        quick: Verdicts of quick runs count where there are no others; else only those at full size do.
+    """
+    said = category if quick else full_category
+    columns = CATEGORIES if quick else (*CATEGORIES, ONLY_QUICK)
+    table = Table("", ("paper", "priority", "claims", *columns), text_columns=2)
     for paper in papers:
         for priority in (1, 2, 3, 0):
             claims = [
@@ -265,19 +283,11 @@ def count_table(ledger: Ledger, of: Mapping[str, Entry], papers: Sequence[str]) 
                 for each in ledger.claims.values()
                 if paper in ("", each.paper) and priority in (0, each.priority)
             ]
-            if not claims:
-                continue
-            counts = Counter(category(of.get(each)) for each in claims)
-            full = sum(
-                size(of[each]) == "full size" and category(of[each]) in CATEGORIES[:4]
-                for each in claims
-                if each in of
-            )
-            name = ("first", "second", "third")[priority - 1] if priority else "all"
-            table.add(
-                *(paper or "all", name, str(len(claims)), *(str(counts[each]) for each in CATEGORIES)),
-                str(full),
-            )
+            if claims:
+                counts = Counter(said(of.get(each)) for each in claims)
+                name = ("first", "second", "third")[priority - 1] if priority else "all"
+                title = short_name(ledger, paper) if paper else "all"
+                table.add(title, name, str(len(claims)), *(str(counts[each]) for each in columns))
     return table
 
 
@@ -326,6 +336,18 @@ def verdict_text(entry: Entry) -> str:
     if entry.adjusted_p is not None:
         said += f"; p {_p(entry.adjusted_p)}{'' if entry.survives else ', lost after correction'}"
     return said
+
+
+def verdict_and_reason(entry: Entry) -> str:
+    """The verdict, and why where the claim is not reproduced."""
+    said, reason = verdict_text(entry), brief(entry.reason)
+    return said if entry.outcome == str(Outcome.REPRODUCED) or not reason else f"{said}: {reason}"
+
+
+def sentence(text: str) -> str:
+    """Words with a capital and a full stop; a name that begins them stays as it is."""
+    start = text[:1].upper() if text[:1].islower() else text[:1]
+    return f"{start}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
 
 
 def size_text(entry: Entry) -> str:
@@ -460,7 +482,7 @@ MANY_CASES = (
 
 
 def brief(text: str) -> str:
-    """A list of cases as one can read it: of many, the least and the greatest; of an axis, its ends.
+    """A list of cases as one can read it: of many, the lowest and the highest; of an axis, its ends.
 
     Args:
         text: Cases such as ``10 kb/s: 3.1 ± 0.2``, with semicolons in between. If one has no figure after its
@@ -470,10 +492,10 @@ def brief(text: str) -> str:
     if len(cases) <= MOST_CASES:
         return "; ".join(cases)
     figures = [_FIGURE.search(case) for case in cases]
-    ends, what = (0, len(cases) - 1), "the first and the last"
+    ends, what = (0, len(cases) - 1), "first and last"
     if all(figures):
         order = sorted(range(len(cases)), key=lambda index: float(figures[index][1]))  # type: ignore[index]
-        ends, what = (order[0], order[-1]), "the least and the greatest"
+        ends, what = (order[0], order[-1]), "lowest and highest"
     return f"{cases[ends[0]]}; {cases[ends[1]]} ({what} of {len(cases)})"
 
 

@@ -27,6 +27,7 @@ from manetlab_papers.quantities import (
     levels_of,
     mean,
     middle,
+    number,
     pool,
     shown,
 )
@@ -481,7 +482,7 @@ def _pairs(rule: Rule) -> Finding:
             continue
         first, second = (rule.values(case)[side] for side in ("of", "against"))
         outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
-        ours = f"{average(first):.4g}, {average(second):.4g}{counted(first, second)}"
+        ours = f"{number(average(first))}, {number(average(second))}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
 
@@ -490,7 +491,7 @@ def _apart(rule: Rule, case: Case) -> Finding:
     """A pair that does not share its scenarios."""
     listed = [rule.values(case)[side] for side in ("of", "against")]
     there = [[each for each in values if not math.isnan(each)] for values in listed]
-    ours = ", ".join(f"{average(each):.4g} (n = {len(each)})" if each else "none" for each in there)
+    ours = ", ".join(f"{number(average(each))} (n = {len(each)})" if each else "none" for each in there)
     try:
         return replace(outcomes.pair_apart(listed[0], listed[1], rule.tie_percent), ours=ours)
     except TooFew as error:
@@ -525,13 +526,13 @@ def _single(rule: Rule) -> Finding:
                 100 * (a / b - 1) if b else math.inf for a, b in zip(of, values["against"], strict=True)
             ]
             outcome = outcomes.single_change(changes[chosen], overall, *rule.band(case))
-            ours = f"{changes[chosen]:.4g} (all: {rule.shown(overall)})"
+            ours = f"{number(changes[chosen])} (all: {rule.shown(overall)})"
         else:
             complete = len(of) >= rule.data["enough"] if "enough" in rule.data else None
             outcome = outcomes.single(of[chosen], of, *rule.band(case), complete)
             there = [each for each in of if not math.isnan(each)]
             all_of = f"all: {rule.shown(mean(of))}" if len(there) > 1 else "none has a value"
-            ours = f"{of[chosen]:.4g} ({all_of})"
+            ours = f"{number(of[chosen])} ({all_of})"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
 
@@ -695,7 +696,7 @@ def _same(rule: Rule) -> Finding:
 @kind("core test")
 def _core_test(rule: Rule) -> Finding:
     """What a test of the core carries out at every build (`test`, its name), where no run can show it."""
-    return Finding(Outcome.REPRODUCED, "the ledger's rule holds", f"test `{rule.data['test']}`")
+    return Finding(Outcome.REPRODUCED, "the claim's rule holds", f"test `{rule.data['test']}`")
 
 
 @kind("claim")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from manetlab.tables import Table
 from manetlab_papers import causes, figures, record
+from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import SPAN, Point, placed
+from manetlab_papers.first_priority import missing_for
 from manetlab_papers.ledger import Claim, Experiment, Ledger
-from manetlab_papers.pages import command
+from manetlab_papers.order import remaining
+from manetlab_papers.places import command
 from manetlab_papers.quantities import shown
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study, study_from
@@ -28,7 +32,9 @@ def of_claim(ledger: Ledger, claim: Claim, folder: Path) -> Iterator[Table]:
     if entry is None:
         yield _nothing(ledger, experiment)
         return
-    yield _verdict(ledger, experiment, entry)
+    left = remaining(ledger, list(ledger.runnable.values()), Scale(full=True), folder)
+    missing = missing_for(ledger, claim, entry, left) if entry.size else ""
+    yield _verdict(ledger, experiment, entry, missing.replace("`", ""))
     if entry.compared:
         yield _compared(claim, entry)
 
@@ -68,16 +74,17 @@ def _nothing(ledger: Ledger, experiment: Experiment) -> Table:
     return table
 
 
-def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry) -> Table:
+def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str) -> Table:
     table = Table("What came out", ("", ""), text_columns=2)
     rows = {
         "verdict": record.verdict_text(entry),
         "ours": entry.ours,
         "why": entry.reason,
         "rests on": record.size_text(entry),
-        "made by": f"{entry.code}, {entry.date}" if entry.code else "",
+        "made by": f"{_short(entry.code)}, {entry.date}" if entry.code else "",
         "stale": entry.stale,
-        "runs": command(ledger, experiment) if entry.size else "",
+        "full size": missing,
+        "runs": command(ledger, experiment) if entry.size and not missing else "",
     }
     for name, text in rows.items():
         if text and text != "–":
@@ -86,6 +93,11 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry) -> Table:
         for cause in causes.of_claim(causes.load(), entry.claim):
             table.add("cause", f"{cause.title} ({cause.because}). {cause.summary}")
     return table
+
+
+def _short(code: str) -> str:
+    """Versions and commits, with as much of a commit as names it."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", code)
 
 
 def _compared(claim: Claim, entry: Entry) -> Table:

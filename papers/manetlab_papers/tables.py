@@ -2,7 +2,7 @@
 
 A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns`
 quantities, or one quantity `across` a loop; of several `panels` each makes a table. A column `printed`
-shows the numbers of a claim, or of one claim a row. Figures are drawn of the same grids.
+shows the numbers of a claim, or of one claim a row, where it has one. Figures are drawn of the same grids.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from manetlab_papers.samples import NotRun
 OPERATIONS = ("ratio", "difference", "sum", "relative", "in_parts_of")
 TABLES: dict[str, Callable[[Evaluator, Data], list[Table]]] = {}
 """Tables that are made by a function, by its name."""
+
+
+GRIDS: dict[str, Callable[[Evaluator, Data], list[Grid]]] = {}
+"""Grids that are made by a function, by its name."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ class Grid:
         kinds: What each column measures: equal where columns have one scale.
         is_mixed: Whether its rows measure different quantities.
         across: The factor whose levels the columns are; empty if they are given one by one.
+        bound: A value at which something changes, with what it is, drawn as a line; none if there is none.
     """
 
     title: str
@@ -87,6 +92,7 @@ class Grid:
     kinds: tuple[str, ...] = ()
     is_mixed: bool = False
     across: str = ""
+    bound: tuple[float, str] | None = None
 
     def table(self) -> Table:
         """The grid as a table."""
@@ -102,7 +108,7 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
     """The tables that are shown for an experiment."""
     for data in evaluator.ledger.tables:
         if experiment.id in data["for"]:
-            if "function" in data:
+            if data.get("function") in TABLES:
                 yield from TABLES[data["function"]](evaluator, data)
             else:
                 yield from (grid.table() for grid in grids_of(data, evaluator))
@@ -110,6 +116,9 @@ def tables_of(experiment: Experiment, evaluator: Evaluator) -> Iterator[Table]:
 
 def grids_of(data: Data, evaluator: Evaluator) -> Iterator[Grid]:
     """The grids of a table: one, or one a panel. A quick reproduction may leave out all that one shows."""
+    if "function" in data:
+        yield from GRIDS[data["function"]](evaluator, data)
+        return
     for panel in data.get("panels", [{}]):
         with suppress(NotRun):
             grid = _grid(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
@@ -126,7 +135,19 @@ def _laid(under: Data, over: Data) -> dict[str, Any]:
 
 
 def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
-    words = ("for", "title", "head", "rows", "columns", "across", "panels", "at", "notes", "text_columns")
+    words = (
+        "for",
+        "title",
+        "head",
+        "rows",
+        "columns",
+        "across",
+        "panels",
+        "at",
+        "notes",
+        "text_columns",
+        "bound",
+    )
     common = evaluator.table(_laid(data.get("at", {}), {k: v for k, v in data.items() if k not in words}))
     rows = (
         [({"label": each.get("label", "")}, each) for each in data["rows"]]
@@ -147,7 +168,8 @@ def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
     mixed = len({_measures(evaluator, {**row, "with": None}, {}) for _, row in rows}) > 1
     across = ", ".join(data.get("across", ()))
     notes = tuple(data.get("notes", []))
-    return Grid(title, panel, data["head"], heads, tuple(made), notes, kinds, mixed, across)
+    bound = (float(data["bound"]["value"]), data["bound"]["text"]) if "bound" in data else None
+    return Grid(title, panel, data["head"], heads, tuple(made), notes, kinds, mixed, across, bound)
 
 
 def _measures(evaluator: Evaluator, quantity: Data, column: Data) -> str:
@@ -171,7 +193,10 @@ def _cell(evaluator: Evaluator, row: Data, column: Data, name: str) -> Cell:
     """A cell; nothing where nothing was run, or too few scenarios have a value."""
     if "printed" in column:
         printed = column["printed"]
-        claim = evaluator.ledger.claims[printed if isinstance(printed, str) else printed[name]]
+        of_row = printed if isinstance(printed, str) else printed.get(name)
+        if of_row is None:
+            return None
+        claim = evaluator.ledger.claims[of_row]
         place = column.get("element", name)
         if place not in (claim.at or place):
             return None

@@ -51,6 +51,11 @@ def test_show_prints_a_claim_with_its_rule() -> None:
     assert "≥ 100" in text
 
 
+def test_show_prints_the_rule_of_a_claim_without_a_band_once() -> None:
+    [rule] = [each.tolerance for each in ledger.load().claims.values() if each.id == "B-37"]
+    assert " ".join(manetlab("show", "B-37").split()).count(rule) == 1
+
+
 def test_show_prints_what_came_out_of_kept_results() -> None:
     text = manetlab("show", "B-26")
     found, _ = judged_from(ledger.load(), KEPT, [ledger.load().experiment("table-2")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,8 @@ import pytest
 
 from manetlab import provenance
 from manetlab.stats import Interval
-from manetlab_papers import causes, figures, ledger, pages, record
+from manetlab_papers import causes, figures, first_priority, ledger, order, pages, places, record
+from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import (
     SPAN,
     STRIP,
@@ -26,6 +28,7 @@ from manetlab_papers.outcomes import Measured
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import kept_folder, study_from
 from manetlab_papers.tables import Grid, Row
+from manetlab_papers.tables import Printed as PrintedCell
 
 ROOT = provenance.repository()
 LEDGER = ledger.load()
@@ -46,7 +49,8 @@ def of_one_paper() -> dict[str, str]:
     assert folder is not None
     assert ROOT is not None
     wanted = [each for each in LEDGER.runnable.values() if each.paper == "bansal2003"]
-    site = pages.Site(LEDGER, study_from(LEDGER, folder, wanted), causes.load())
+    left = order.remaining(LEDGER, list(LEDGER.runnable.values()), Scale(full=True), folder)
+    site = pages.Site(LEDGER, study_from(LEDGER, folder, wanted), causes.load(), left)
     pages.write_paper(site, "bansal2003")
     return site.files
 
@@ -63,8 +67,8 @@ def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
     text = of_one_paper["papers/bansal2003.md"]
     for experiment in LEDGER.runnable.values():
         if experiment.paper == "bansal2003":
-            assert f"## {pages.heading(experiment)}\n" in text
-            name = pages.command(LEDGER, experiment).removesuffix(" --full")
+            assert f"## {places.heading(experiment)}\n" in text
+            name = places.command(LEDGER, experiment).removesuffix(" --full")
             assert re.search(rf"^`{name} --(full`|quick` \(at)", text, re.MULTILINE)
             for claim in LEDGER.claims_of(experiment):
                 assert f"\n| {claim.id} |" in text
@@ -74,7 +78,7 @@ def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
 
 def test_commands_of_pages_name_experiments_that_can_be_run() -> None:
     for experiment in LEDGER.runnable.values():
-        name = pages.command(LEDGER, experiment).split()[3]
+        name = places.command(LEDGER, experiment).split()[3]
         assert LEDGER.experiment(name) is experiment
 
 
@@ -90,14 +94,42 @@ def test_what_is_no_more_is_removed_and_what_is_the_same_is_not_written(tmp_path
 
 def test_counts_add_up_to_all_claims() -> None:
     best = {"B-01": entry("B-01"), "B-02": entry("B-02", fit="touches"), "B-12": entry("B-12", fit="")}
-    for row in record.count_table(LEDGER, best, [*LEDGER.papers, ""]).rows:
-        assert sum(map(int, row[3:-1])) == int(row[2])
+    for quick in (True, False):
+        for row in record.count_table(LEDGER, best, [*LEDGER.papers, ""], quick=quick).rows:
+            assert sum(map(int, row[3:])) == int(row[2])
     [bansal] = [
-        row
-        for row in record.count_table(LEDGER, best, ["bansal2003"]).rows
-        if row[:2] == ("bansal2003", "all")
+        row for row in record.count_table(LEDGER, best, ["bansal2003"], quick=True).rows if row[1] == "all"
     ]
     assert bansal[3:6] == ("1", "1", "1")
+
+
+def test_only_verdicts_at_full_size_are_counted_as_such() -> None:
+    best = {"B-01": entry("B-01"), "B-02": replace(entry("B-02"), size="full")}
+    table = record.count_table(LEDGER, best, ["bansal2003"])
+    [bansal] = [dict(zip(table.columns, row, strict=True)) for row in table.rows if row[1] == "all"]
+    assert (bansal["within"], bansal[record.ONLY_QUICK], bansal["not tested"]) == ("1", "1", "42")
+
+
+def rows_of(page: str) -> dict[str, list[str]]:
+    """The cells of a page's tables by the claim that begins the row."""
+    rows = [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| [")]
+    return {cells[0][1:].partition("]")[0]: cells[1:] for cells in rows}
+
+
+def test_each_claim_of_first_priority_has_its_verdict_or_what_is_missing_for_it() -> None:
+    claims = [each for each in LEDGER.claims.values() if each.priority == 1]
+    full, quick = LEDGER.claims["C-03"], LEDGER.claims["D4-08"]
+    experiment = LEDGER.experiments[quick.experiment]
+    best = {full.id: replace(entry(full.id), size="full"), quick.id: entry(quick.id)}
+    left = order.Remaining(
+        {"some": order.Cost(30, 90.0), "more": order.Cost(5, 30.0)}, {experiment.id: {"some", "more"}}
+    )
+    rows = rows_of(first_priority.page(LEDGER, best, left))
+    assert list(rows) == [each.id for each in claims]
+    assert len(rows) == 224
+    assert rows[full.id][1] == "**reproduced, within**"
+    assert rows[quick.id][1] == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
+    assert rows[quick.id][2].startswith("quick: reproduced")
 
 
 # Charts.
@@ -142,7 +174,8 @@ def test_charts_are_the_same_bytes_again_and_hold_their_points(rows: tuple[str, 
     root = ElementTree.fromstring(svg)
     assert root.findtext(f"{SVG}title", "").startswith("throughput <kb/s> by load: A & B 1 to 3, C 1 to 3")
     marks = [each for each in root.iter() if each.attrib.get("class") == "printed"]
-    assert len(marks) == 2
+    # Two, and one in the legend.
+    assert len(marks) == 3
     places = numbers(svg, "circle", "cx" if not rows else "cy")
     assert places == sorted(places)
 
@@ -181,6 +214,47 @@ def test_columns_of_one_quantity_share_a_chart() -> None:
     grid = Grid("t", "", "x", ("A", "B", "A/B, %"), (row,), (), ("s", "s", "r"))
     made = [chart for chart, _ in figures.charts_of(grid, {})]
     assert [[each.name for each in chart.series] for chart in made] == [["A", "B"], ["A/B, %"]]
+
+
+def test_a_chart_says_its_unit_and_what_its_columns_have_in_common() -> None:
+    def titles(title: str, *heads: str) -> list[str]:
+        row = Row({"x": 1}, "1", tuple(Interval(1, 0.1, 5) for _ in heads))
+        grid = Grid(title, "", "x", heads, (row,), (), ("k",) * len(heads))
+        return [chart.title for chart, _ in figures.charts_of(grid, {})]
+
+    assert titles("Fig. 1: throughput by hops, kb/s", "TCP") == ["TCP: throughput by hops, kb/s"]
+    assert titles("Table 2", "delay, s") == ["delay, s"]
+    assert titles("Three hops", "total, kb/s, plain", "total, kb/s, throttled") == ["total, kb/s"]
+    assert titles("Goodput, Mb/s", "DSR", "TSR") == ["Goodput, Mb/s"]
+
+
+def test_a_band_without_a_number_and_a_bound_are_drawn() -> None:
+    claim = LEDGER.claims["O-26"]
+    row = [Row({"x": x}, str(x), (Interval(0.0, 0.0, 1), PrintedCell(claim))) for x in (2, 4, 6)]
+    grid = Grid(
+        "nodes", "", "flows", ("LUNAR", "printed"), tuple(row), (), ("k", "p"), bound=(30.0, "ends here")
+    )
+    [(chart, claims)] = figures.charts_of(grid, {})
+    assert set(claims) == {"O-26"}
+    root = ElementTree.fromstring(svg_of_chart(chart))
+    classes = [each.attrib.get("class") for each in root.iter()]
+    # Three, and one in the legend; no number is printed.
+    assert (classes.count("band"), classes.count("printed"), classes.count("bound")) == (4, 0, 2)
+    assert {"accepted", "ends here"} <= {each.text for each in root.iter(f"{SVG}text")}
+
+
+def test_a_strip_says_its_statement_and_is_hollow_if_its_runs_are_quick() -> None:
+    [claim] = [each for each in LEDGER.claims.values() if each.id == "D4-08"]
+    measured = Measured(Interval(1.0, 0.1, 5), *claim.band())
+    strips = [
+        figures.strip(LEDGER, replace(entry(claim.id, measured), size=size), words=True)
+        for size in ("quick", "full")
+    ]
+    for strip, dots in zip(strips, ("good quick", "good"), strict=True):
+        root = ElementTree.fromstring(svg_of_strips([strip], ""))
+        assert [each.attrib["class"] for each in root.iter(f"{SVG}circle")] == [dots]
+        words = " ".join("".join(each.itertext()) for each in root.iter(f"{SVG}text"))
+        assert words.startswith(f"{claim.id} {claim.statement}")
 
 
 def test_a_drawn_figure_is_for_experiments_whose_runs_are_read() -> None:

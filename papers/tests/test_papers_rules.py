@@ -425,14 +425,12 @@ def test_what_was_not_run_is_not_tested() -> None:
 
 def test_of_many_cases_pages_show_the_least_and_the_greatest() -> None:
     cases = [f"load {load}: {value:+.1f} %" for load, value in enumerate((3.0, -12.5, 40.0, 1.0, 9.0))]
-    assert record.brief("; ".join(cases)) == (
-        "load 1: -12.5 %; load 2: +40.0 % (the least and the greatest of 5)"
-    )
+    assert record.brief("; ".join(cases)) == ("load 1: -12.5 %; load 2: +40.0 % (lowest and highest of 5)")
     few = "; ".join(cases[: record.MOST_CASES])
     assert record.brief(few) == few
     # One case is a sentence, so that no case is the least.
     assert record.brief("; ".join([*cases, "both: holds"])) == (
-        "load 0: +3.0 %; both: holds (the first and the last of 6)"
+        "load 0: +3.0 %; both: holds (first and last of 6)"
     )
 
 

@@ -8,10 +8,10 @@ from manetlab.tables import Table
 from manetlab_papers.campaigns import every
 from manetlab_papers.ledger import Data
 from manetlab_papers.outcomes import Finding, Outcome, stated
-from manetlab_papers.quantities import Evaluator, average, levels_of, mean, present, quantity, shown
+from manetlab_papers.quantities import Evaluator, average, exact, levels_of, mean, present, quantity, shown
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.samples import Values
-from manetlab_papers.tables import TABLES
+from manetlab_papers.tables import GRIDS, TABLES, Grid, Row
 
 
 @quantity("where hops hold")
@@ -48,6 +48,12 @@ def gap_with_path(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     return [max(0.0, gap - apart) for gap, apart in zip(gaps, without, strict=True)]
 
 
+@quantity("scenarios above")
+def scenarios_above(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
+    """100 for a scenario in which a quantity is at least `least`, else 0: the mean is a share in percent."""
+    return [100.0 * (each >= arguments["least"]) for each in evaluator.values(data)]
+
+
 @kind("share of scenarios")
 def share_of_scenarios(rule: Rule) -> Finding:
     """A value of `at_least` so much in `percent` of the scenarios, or more.
@@ -70,7 +76,7 @@ def share_of_scenarios(rule: Rule) -> Finding:
     return stated(Finding(outcome, "", text, p=p))
 
 
-def distribution(evaluator: Evaluator, data: Data) -> list[Table]:
+def distribution(evaluator: Evaluator, data: Data) -> list[Grid]:
     """How many scenarios have a value in each step of an axis, at each level of a factor (`across`)."""
     [(factor, labels)] = data["across"].items()
     step, common = data["step"], evaluator.table(data["at"])
@@ -78,11 +84,13 @@ def distribution(evaluator: Evaluator, data: Data) -> list[Table]:
         label: [int(each / step) for each in present(evaluator.values({**common, factor: label}))[0]]
         for label in labels
     }
-    table = Table(data["title"], (data["head"], *labels))
+    rows = []
     for place in range(max(max(each) for each in counts.values()) + 1):
-        listed = (str(counts[label].count(place)) for label in labels)
-        table.add(f"{step * place:.1f} to {step * (place + 1):.1f}", *listed)
-    return [table]
+        cells = tuple(exact(float(counts[label].count(place))) for label in labels)
+        name = f"{step * place:.1f} to {step * (place + 1):.1f}"
+        rows.append(Row({"middle": round(step * (place + 0.5), 9)}, name, cells))
+    kinds = ("scenarios",) * len(labels)
+    return [Grid(data["title"], "", data["head"], tuple(labels), tuple(rows), (), kinds)]
 
 
 def ends_by_level(evaluator: Evaluator, data: Data) -> list[Table]:
@@ -127,6 +135,6 @@ def _text(chosen: Data) -> str:
     return ", ".join(str(each) for each in chosen.values())
 
 
-TABLES["distribution"] = distribution
+GRIDS["distribution"] = distribution
 TABLES["ends by level"] = ends_by_level
 TABLES["held hops"] = held

@@ -163,6 +163,12 @@ def least_unsmoothness(evaluator: Evaluator, data: Data, arguments: Data) -> Int
     return min(found, key=lambda each: each.mean)
 
 
+@quantity("worst unfairness")
+def worst_unfairness(evaluator: Evaluator, data: Data, arguments: Data) -> float:
+    """The unfairness of the run in which it is greatest."""
+    return max(unfairness(evaluator, data, arguments))
+
+
 @quantity("routing load at the border")
 def load_at_border(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """Equivalent routing load in every run, in percent: at the right border, or in the smallest network.
