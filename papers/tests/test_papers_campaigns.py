@@ -69,6 +69,15 @@ def test_every_campaign_is_needed_by_an_experiment() -> None:
     assert used == set(LEDGER.campaigns) - {"fig-1.2"}
 
 
+@pytest.mark.parametrize("name", LEDGER.campaigns)
+def test_sessions_are_only_where_a_set_up_says_how_many(name: str) -> None:
+    # What a paper leaves open about sessions is filled in for every campaign of its experiment.
+    for part in parts(LEDGER, name, FULL):
+        for point in part.campaign.points:
+            web = point.scenario(0).to_dict().get("traffic", {}).get("web")
+            assert web is None or "clients" in web, point.levels
+
+
 def test_quick_takes_fewer_scenarios_of_the_same_and_full_the_papers() -> None:
     quick, full = (part_of("outage-worst", scale, protocol="AODV") for scale in (QUICK, FULL))
     assert (quick.replications, full.replications) == (20, 50)
