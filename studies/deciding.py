@@ -4,7 +4,9 @@
 
 prints the table of one question of `deciding.toml`. A question takes a campaign of the papers' ledger, runs
 it as it is and with each suspected cause switched, on the same scenarios, and shows the means and the paired
-changes. docs/papers-causes.md quotes the tables.
+changes. What is compared are levels of the campaign (`compare`) or arms with fields of their own (`arms`). A
+field with a dotted name in quotes is set alone, any other as `Scenario.changed` does. docs/papers-causes.md
+quotes the tables.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ from typing import Any
 
 from manetlab import run
 from manetlab.scenario import Scenario
+from manetlab.scenario_data import assign
 from manetlab.stats import Interval
 from manetlab.tables import Table, stdout_console
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale, parts
 from manetlab_papers.quantities import mean, percent
+from studies import overlap
 
 Data = Mapping[str, Any]
 QUESTIONS = Path(__file__).parent / "deciding.toml"
@@ -59,7 +63,10 @@ def rows(question: Data) -> Iterator[Row]:
     as_run: list[list[float]] = []
     for words, campaign, levels in places(question):
         for variant, fields in question["variants"].items():
-            values = [_values(question, campaign, each, fields) for each in levels]
+            values = [
+                _values(question, campaign, each, [arm, fields])
+                for each, arm in product(levels, _arms(question).values())
+            ]
             is_first = variant == next(iter(question["variants"]))
             as_run = values if is_first else as_run
             yield Row(
@@ -81,25 +88,56 @@ def places(question: Data) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
         yield ", ".join(words), campaign, [{**common, **arm} for arm in _every(compared)]
 
 
+def _arms(question: Data) -> Data:
+    """The arms that have fields of their own, by their names; without any one that changes nothing."""
+    arms: Data = question.get("arms", {"": {}})
+    return arms
+
+
 def _every(levels: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     for labels in product(*levels.values()):
         yield dict(zip(levels, labels, strict=True))
 
 
-def _values(question: Data, campaign: str, levels: Data, fields: Data) -> list[float]:
+def _values(question: Data, campaign: str, levels: Data, fields: Sequence[Data]) -> list[float]:
     """The measure in every scenario at a campaign's levels, with fields of the scenario changed."""
-    measures = question["measure"] if isinstance(question["measure"], list) else [question["measure"]]
-    found = []
-    for scenario in scenarios(question, campaign, levels, fields):
-        totals = run(scenario).totals
-        # Of several measures the first that the scenario has: UDP's throughput or TCP's.
-        value = next((totals[name] for name in measures if totals.get(name)), None)
-        found.append(math.nan if value is None else question.get("times", 1.0) * value)
-    return found
+    times = question.get("times", 1.0)
+    return [
+        times * _value(question["measure"], scenario)
+        for scenario in scenarios(question, campaign, levels, *fields)
+    ]
 
 
-def scenarios(question: Data, campaign: str, levels: Data, fields: Data) -> Iterator[Scenario]:
-    """The scenarios of a question at a campaign's levels, with fields changed."""
+def _value(measure: str | Data | Sequence[str | Data], scenario: Scenario) -> float:
+    if isinstance(measure, Mapping) and "node_overlap" in measure:
+        return overlap.OF[measure["node_overlap"]](scenario)
+    return of_totals(measure, run(scenario).totals)
+
+
+def of_totals(measure: str | Data | Sequence[str | Data], totals: Data) -> float:
+    """A measure's value: a total, or one `per` another, or 1 if it is `below` another and 0 if not.
+
+    Of several measures it is the first that the scenario has: UDP's throughput or TCP's.
+    """
+    if isinstance(measure, Sequence) and not isinstance(measure, str):
+        measure = next((each for each in measure if totals.get(_name(each))), "")
+    value = totals.get(_name(measure))
+    if value is None:
+        return math.nan
+    if isinstance(measure, str):
+        return float(value)
+    if "below" in measure:
+        return float(value < totals[measure["below"]])
+    divisor = totals[measure["per"]] if "per" in measure else measure["divided_by"]
+    return float(value) / float(divisor)
+
+
+def _name(measure: str | Data) -> str:
+    return measure if isinstance(measure, str) else str(measure["of"])
+
+
+def scenarios(question: Data, campaign: str, levels: Data, *fields: Data) -> Iterator[Scenario]:
+    """The scenarios of a question at a campaign's levels, with fields changed, one table after the other."""
     [part] = parts(ledger.load(), campaign, Scale(full=True), question.get("cell"))
     [point] = [
         point
@@ -107,23 +145,30 @@ def scenarios(question: Data, campaign: str, levels: Data, fields: Data) -> Iter
         if all(point.levels[name] == label for name, label in levels.items())
     ]
     for replication in range(question["replications"]):
-        yield _shortened(point.scenario(replication), question.get("share", 1.0), fields)
+        scenario = point.scenario(replication)
+        measured_s = scenario.duration_s - scenario.warmup_s
+        scenario = scenario.changed(duration_s=scenario.warmup_s + question.get("share", 1.0) * measured_s)
+        for each in fields:
+            scenario = _changed(scenario, each)
+        yield scenario
 
 
-def _shortened(scenario: Scenario, share: float, fields: Data) -> Scenario:
-    changes = dict(fields)
+def _changed(scenario: Scenario, fields: Data) -> Scenario:
+    changes = {name: value for name, value in fields.items() if "." not in name}
     if "spacing_m" in changes:
         assert scenario.movement.chain is not None
         nodes, spacing_m = scenario.movement.chain.nodes, changes.pop("spacing_m")
         changes["movement"] = {"chain": {"nodes": nodes, "spacing_m": spacing_m}}
-    measured_s = scenario.duration_s - scenario.warmup_s
-    return scenario.changed(duration_s=scenario.warmup_s + share * measured_s, **changes)
+    data = scenario.changed(**changes).to_dict()
+    for name in fields.keys() - changes.keys() - {"spacing_m"}:
+        data = assign(data, name, fields[name], "a deciding run")
+    return Scenario.build(data)
 
 
 def table(name: str) -> Table:
     """The table of a question."""
     question = questions()[name]
-    arms = next(iter(question.get("compare", {}).values()), [question["unit"]])
+    arms = [*question.get("arms", {})] or next(iter(question.get("compare", {}).values()), [question["unit"]])
     heads = [f"{each}, {question['unit']}" if len(arms) == 2 else str(each) for each in arms]
     change = ["change, %"] if len(arms) == 2 else []
     made = Table(question["ask"], ("at", "variant", *heads, *change, "against as run, %"), text_columns=2)

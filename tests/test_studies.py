@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
@@ -11,7 +12,8 @@ import pandas as pd
 import pytest
 
 from manetlab.campaign import Campaign
-from studies import adjusted, deciding, drawing, ranking, remedies
+from manetlab.scenario import Scenario
+from studies import adjusted, deciding, drawing, overlap, ranking, remedies
 from studies.outage import outage
 
 KEPT = pd.read_parquet(remedies.KEPT)
@@ -165,14 +167,83 @@ def test_the_kept_runs_of_adjusted_means_are_those_of_their_campaign(study: str)
 
 
 @pytest.mark.parametrize("name", deciding.questions())
-def test_every_variant_of_a_deciding_run_is_another_scenario(name: str) -> None:
+def test_every_variant_and_every_arm_of_a_deciding_run_is_another_scenario(name: str) -> None:
     question = deciding.questions()[name]
-    first, *others = question["variants"].values()
-    assert first == {}
+    variants, arms = question["variants"].values(), question.get("arms", {"": {}}).values()
+    assert next(iter(variants)) == {}
     for _, campaign, compared in deciding.places(question):
         for levels in compared:
             hashes = [
-                next(deciding.scenarios(question, campaign, levels, fields)).resolve().hash
-                for fields in (first, *others)
+                next(deciding.scenarios(question, campaign, levels, arm, fields)).resolve().hash
+                for arm in arms
+                for fields in variants
             ]
-            assert len(set(hashes)) == len(hashes), "a variant that changes nothing"
+            assert len(set(hashes)) == len(hashes), "a variant or an arm that changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "arm", "campaign", "levels"),
+    [
+        ("session-timeouts", "ten sessions", "web-cbr", {"protocol": "AODV", "tcp": "Reno-F"}),
+        ("session-timeouts", "ten transfers", "web-transfers", {"protocol": "AODV"}),
+        (
+            "sessions-share",
+            "five beside ADP",
+            "mix-cbr",
+            {"protocol": "ADV", "tcp": "Reno", "mix": "5 HTTP + 5 ADP (5 s)"},
+        ),
+    ],
+)
+def test_the_arms_of_a_deciding_run_are_what_the_papers_claims_are_judged_by(
+    name: str, arm: str, campaign: str, levels: dict[str, str]
+) -> None:
+    question = deciding.questions()[name]
+    own = next(deciding.scenarios(question, question["campaign"], question["at"], question["arms"][arm]))
+    assert own.resolve().hash == next(deciding.scenarios(question, campaign, levels)).resolve().hash
+
+
+def test_a_dotted_field_of_a_deciding_run_is_set_alone() -> None:
+    question = {"replications": 1}
+    levels = {"protocol": "ADV", "tcp": "Reno"}
+    as_run = next(deciding.scenarios(question, "web-cbr", levels))
+    changed = next(deciding.scenarios(question, "web-cbr", levels, {"traffic.web.cycles": 30}))
+    expected = as_run.to_dict()
+    expected["traffic"]["web"]["cycles"] = 30
+    assert changed.to_dict() == expected
+
+
+def test_a_deciding_run_measures_totals_their_ratios_and_what_is_below() -> None:
+    totals = {"web_timeouts": 6, "web_connection_time_s": 30.0, "tcp_timeouts": 0, "done": 0, "all": 10}
+    rates = [
+        {"of": "web_timeouts", "per": "web_connection_time_s"},
+        {"of": "tcp_timeouts", "divided_by": 2000},
+    ]
+    assert deciding.of_totals(rates, totals) == 0.2
+    assert deciding.of_totals(rates, {**totals, "web_timeouts": 0, "tcp_timeouts": 500}) == 0.25
+    assert deciding.of_totals({"of": "done", "below": "all"}, totals) == 1.0
+    assert deciding.of_totals({"of": "done", "below": "all"}, {**totals, "done": 10}) == 0.0
+    assert math.isnan(deciding.of_totals("latency_mean_s", totals))
+
+
+def test_flows_share_the_node_of_their_path_where_most_are() -> None:
+    assert overlap.most_shared([{0, 1, 2}, {2, 3}, {3, 4}, {5, 6}]) == [2, 2, 2, 1]
+    assert overlap.most_shared([]) == []
+
+
+@pytest.mark.parametrize(("ends", "shared"), [([(0, 3), (1, 2)], 2.0), ([(0, 1), (2, 3)], 1.0)])
+def test_on_a_chain_routes_and_packets_give_the_same_overlap(
+    ends: list[tuple[int, int]], shared: float
+) -> None:
+    flows = [
+        {"kind": "cbr", "src": a, "dst": b, "start_s": 0.5, "interval_s": 0.5, "bytes": 100} for a, b in ends
+    ]
+    for routing in ("aodv", "dsr"):
+        scenario = Scenario.build(
+            {
+                "movement": {"chain": {"nodes": 4, "spacing_m": 200.0}},
+                "traffic": {"flows": flows},
+                "duration_s": 30.0,
+                "routing": routing,
+            }
+        )
+        assert (overlap.by_packets(scenario), overlap.by_routes(scenario)) == (shared, shared), routing
