@@ -111,7 +111,10 @@ def _values(question: Data, campaign: str, levels: Data, fields: Sequence[Data])
 def _value(measure: str | Data | Sequence[str | Data], scenario: Scenario) -> float:
     if isinstance(measure, Mapping) and "node_overlap" in measure:
         return overlap.OF[measure["node_overlap"]](scenario)
-    return of_totals(measure, run(scenario).totals)
+    result = run(scenario)
+    if isinstance(measure, Mapping) and "flow" in measure:
+        return of_totals(measure, result.flows[measure["flow"]])
+    return of_totals(measure, result.totals)
 
 
 def of_totals(measure: str | Data | Sequence[str | Data], totals: Data) -> float:
