@@ -190,11 +190,15 @@ def _strip(strip: Strip, top: float) -> Iterator[str]:
     left, right = _across(low), _across(high)
     yield f'<rect class="band" x="{left:.1f}" y="{y - 6:.1f}" width="{right - left:.1f}" height="12"/>'
     step = min(3.0, 9 / len(drawn))
-    for index, point in enumerate(drawn):
-        at = y + (index - (len(drawn) - 1) / 2) * step
+    heights = [y + (index - (len(drawn) - 1) / 2) * step for index in range(len(drawn))]
+    for point, at in zip(drawn, heights, strict=True):
         yield _interval(point, at, f"{strip.kind}{quick}")
-        if point.printed is not None and point.printed.value is not None:
-            yield _diamond(_across(point.printed.value), at)
+    printed = [each.value for each in _bands(drawn)]
+    # A number that all cases are held against is drawn once.
+    marks = [(printed[0], y)] if len(set(printed)) == 1 else zip(printed, heights, strict=True)
+    for value, at in marks:
+        if value is not None:
+            yield _diamond(_across(value), at)
 
 
 def _labelled(line: str, label: str) -> str:

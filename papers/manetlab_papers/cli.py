@@ -420,6 +420,7 @@ class _Bar:
 
 def _claim_table(claim: Claim) -> Any:
     from manetlab.tables import Table
+    from manetlab_papers.record import band_text
 
     table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
     rows = {
@@ -432,7 +433,7 @@ def _claim_table(claim: Claim) -> Any:
         "printed": claim.expected,
         "at": ", ".join(claim.at),
         "order": " > ".join(claim.order),
-        "accepted": claim.band_text,
+        "accepted": band_text(claim),
         "rule": claim.tolerance,
         "strength": claim.strength,
         "priority": str(claim.priority),

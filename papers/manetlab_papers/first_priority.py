@@ -58,8 +58,7 @@ def _is_open(entry: Entry | None) -> bool:
 def _row(ledger: Ledger, claim: Claim, entry: Entry | None, left: Remaining) -> tuple[str, str]:
     """A claim's verdict at full size with our value, or what is missing."""
     if entry is not None and not _is_open(entry):
-        stale = ", stale" if entry.stale else ""
-        return f"**{record.verdict_text(entry)}**{stale}", record.brief(entry.ours)
+        return f"**{record.verdict_text(entry)}**", record.brief(entry.ours)
     missing = missing_for(ledger, claim, entry, left)
     if entry is None:
         return missing, "–"

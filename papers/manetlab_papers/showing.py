@@ -82,7 +82,7 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
         "why": entry.reason,
         "rests on": record.size_text(entry),
         "made by": f"{_short(entry.code)}, {entry.date}" if entry.code else "",
-        "stale": entry.stale,
+        "stale": _short(entry.stale),
         "full size": missing,
         "runs": command(ledger, experiment) if entry.size and not missing else "",
     }

@@ -257,6 +257,21 @@ def test_a_strip_says_its_statement_and_is_hollow_if_its_runs_are_quick() -> Non
         assert words.startswith(f"{claim.id} {claim.statement}")
 
 
+def test_a_number_that_all_cases_are_held_against_is_drawn_once() -> None:
+    def marks(*printed: float) -> int:
+        points = tuple(Point(0, 1.0, 0.9, 1.1, Printed(value, 0.0, 2.0)) for value in printed)
+        root = ElementTree.fromstring(svg_of_strips([Strip("X", "within", "good", points)], ""))
+        return sum(each.attrib.get("class") == "printed" for each in root.iter())
+
+    assert (marks(1.2, 1.2, 1.2), marks(1.2, 1.3)) == (1, 2)
+
+
+def test_a_band_has_the_unit_of_the_claims_quantity() -> None:
+    assert record.rule_text(LEDGER, LEDGER.claims["D4-08"]) == "2 to 18 %"
+    # Two quantities, with a unit each.
+    assert record.rule_text(LEDGER, LEDGER.claims["D4-58"]) == LEDGER.claims["D4-58"].band_text
+
+
 def test_a_drawn_figure_is_for_experiments_whose_runs_are_read() -> None:
     for data in LEDGER.figures:
         for name in data["for"]:
