@@ -28,7 +28,7 @@ def every_use() -> list[Use]:
         *(([kind], [carrier]) for kind in ("video", "poisson") for carrier in ("udp", "adp", "tcp")),
         *((["on-off"], [carrier]) for carrier in ("rtp-udp", "rtp-adp")),
     ]
-    schemes = ("none", "elfn", "tcp-f", "tcp-bus", "atcp", "tcp-door", "bansal-barua")
+    schemes = ("none", "elfn", "tcp-f", "tcp-bus", "atcp", "tcp-door", "bansal-barua", "eln")
     tcp = [*product(("reno", "tahoe", "vegas", "cubic"), schemes)]
     found = []
     for routing, (kinds, carriers), (congestion, scheme) in product(routings, flows, tcp):

@@ -159,7 +159,7 @@ OPTIONAL: Mapping[str, Condition] = {
     **{f"transport/tcp/congestion/{name}": _congestion(name) for name in ("cubic", "tahoe", "vegas")},
     **{
         f"transport/tcp/route_failure/{name.replace('-', '_')}": _route_failure(name)
-        for name in ("atcp", "bansal-barua", "elfn", "none", "tcp-bus", "tcp-door", "tcp-f")
+        for name in ("atcp", "bansal-barua", "elfn", "eln", "none", "tcp-bus", "tcp-door", "tcp-f")
     },
     "stage/tcp_bus": _route_failure("tcp-bus"),
     **{name: lambda use: use.throttled for name in _THROTTLE},

@@ -93,6 +93,8 @@ reasons! {
     FlowEnded at Transport,
     /// As many packets of the flow waited at its source, which throttles it, as may wait.
     ThrottleFull at Throttle,
+    /// A duplicate ACK that a base station keeps from the sender, as it has sent the segment again (snoop).
+    Suppressed at Transport,
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ mod common;
 
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::network::run;
-use manetlab_core::observe::{FlowMeasures, RunResult};
+use manetlab_core::observe::{FlowMeasures, RunResult, TcpMeasures};
 use manetlab_core::scenario::{Flow, FlowKind, Scenario, WiredLink};
+use manetlab_core::transport::tcp::BaseStationMode;
 
 use common::chain;
 
@@ -84,4 +85,35 @@ fn a_wire_comes_before_the_radio() {
     let measured = result(&scenario);
     assert_eq!(measured.audit.data.in_flight, 2, "those made at 90 and 100 ms");
     assert_eq!(measured.audit.data.delivered, 9);
+}
+
+/// An endless transfer over 50 ms of wire and a radio that loses 2.3 % of its segments and never repeats a
+/// data frame. A window that closes costs throughput here: 100 ms are twelve segments.
+fn over_a_lossy_hop(sender: &str, mode: BaseStationMode) -> TcpMeasures {
+    let tcp = FlowKind::Tcp { bytes: None, window: Some(40), segment_bytes: Some(1400) };
+    let mut scenario = behind_a_base_station(vec![flow(0, 2, tcp)], 120.0);
+    scenario.wired = vec![WiredLink { rate_bps: 1e7, delay_s: 0.05, queue_packets: 50, ..link(0, 1) }];
+    scenario.params.radio.bit_error_rate = 2e-6;
+    (scenario.params.mac.rts_threshold_bytes, scenario.params.mac.long_retry_limit) = (0, 1);
+    assert!(scenario.params.tcp.apply_sender(sender));
+    scenario.params.tcp.base_station = mode;
+    match result(&scenario).flows.remove(0).measures {
+        FlowMeasures::Tcp(tcp) => tcp,
+        other => panic!("it is TCP: {other:?}"),
+    }
+}
+
+/// Snoop hides the losses of the radio from the sender; a link layer that lets duplicate ACKs pass repairs
+/// them, and so does the sender; with explicit notification the sender repairs them with its window open.
+#[test]
+fn a_base_station_hides_or_explains_what_its_radio_loses() {
+    let alone = over_a_lossy_hop("reno", BaseStationMode::None);
+    let arq = over_a_lossy_hop("reno", BaseStationMode::Arq);
+    let snoop = over_a_lossy_hop("reno", BaseStationMode::Snoop);
+    let eln = over_a_lossy_hop("eln", BaseStationMode::Eln);
+    assert!(alone.timeouts > 5 && alone.fast_retransmits > 50, "{alone:?}");
+    assert!(arq.timeouts == 0 && arq.fast_retransmits > 50, "{arq:?}");
+    assert_eq!((snoop.timeouts, snoop.retransmissions), (0, 0), "{snoop:?}");
+    assert!(snoop.throughput_bps > 1.2 * arq.throughput_bps, "{snoop:?} {arq:?}");
+    assert!(eln.throughput_bps > 1.2 * alone.throughput_bps, "{eln:?} {alone:?}");
 }

@@ -253,6 +253,7 @@ pub fn drop_of(reason: DropReason) -> (&'static str, &'static str) {
         DropReason::NotForwarded => ("RTR", "FIL"),
         DropReason::FlowEnded => ("AGT", "END"),
         DropReason::ThrottleFull => ("AGT", "IFQ"),
+        DropReason::Suppressed => ("RTR", "SUP"),
     }
 }
 

@@ -158,6 +158,7 @@ fn ack(sender: &tcp_ends::Sender, clock: &Clock, input: &mut Input<'_>) -> Segme
         count: input.number(),
         out_of_order: input.once_in(4),
         ece: input.once_in(4),
+        eln: false,
     };
     Segment::Ack { next, sack, signs }
 }

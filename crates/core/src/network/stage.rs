@@ -20,11 +20,17 @@ pub(super) struct StageNode {
 }
 
 impl Network<'_> {
-    /// Every node's stage, none if the scenario needs none.
+    /// Every node's stage, none if the scenario needs none. With wired links base stations come before
+    /// TCP-BuS, which has nothing to do where routes do not fail.
     pub(super) fn stage_nodes(&mut self, scenario: &Scenario) -> Vec<StageNode> {
         (0..self.stations.len() as u32)
             .filter_map(|node| {
-                let stage = stage::tcp_bus(NodeId(node), &scenario.params.tcp)?;
+                let hosts =
+                    self.lines.iter().filter(|line| line.from.0 == node).map(|line| line.to).collect();
+                let base_station = stage::base_station(&scenario.params.tcp, hosts);
+                let stage = base_station
+                    .filter(|_| !self.lines.is_empty())
+                    .or_else(|| stage::tcp_bus(NodeId(node), &scenario.params.tcp))?;
                 Some(StageNode { stage, slot: self.add_slot(Target::Stage(node)) })
             })
             .collect()

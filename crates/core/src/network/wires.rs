@@ -24,8 +24,8 @@ use super::delays::Delayed;
 /// One direction of a wired link.
 #[derive(Debug)]
 pub(super) struct Line {
-    from: NodeId,
-    to: NodeId,
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
     rate_bps: f64,
     delay: Span,
     /// How many packets may wait.

@@ -12,6 +12,7 @@
 //! kept and shown by [`Stage::kept`] until it goes out in exactly one action. The packet audit checks this in
 //! every run.
 
+mod base_station;
 mod density;
 mod params;
 mod tcp_bus;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use crate::drops::DropReason;
 use crate::kernel::{Stream, Time};
 use crate::routing::Notice;
-use crate::transport::tcp::{RouteFailureScheme, TcpParams};
+use crate::transport::tcp::{BaseStationMode, RouteFailureScheme, TcpParams};
 use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, FlowId, NodeId, Packet};
@@ -32,6 +33,7 @@ use crate::wire::{ConnectionId, FlowId, NodeId, Packet};
 pub use params::{Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates};
 
+use base_station::BaseStation;
 use tcp_bus::TcpBus;
 use throttle::Throttle;
 
@@ -133,6 +135,12 @@ pub trait Stage: Send {
 
     /// Calls `visit` for every packet that is kept, in a fixed order.
     fn kept(&self, visit: &mut dyn FnMut(&Packet));
+}
+
+/// What a node does that has wires to these hosts, if base stations do anything.
+pub fn base_station(params: &TcpParams, hosts: Vec<NodeId>) -> Option<Box<dyn Stage>> {
+    let mode = params.base_station;
+    (mode != BaseStationMode::None).then(|| Box::new(BaseStation::new(mode, hosts)) as Box<dyn Stage>)
 }
 
 /// The part of a node in TCP-BuS, if its senders have nodes do their part.

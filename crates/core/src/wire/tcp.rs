@@ -24,11 +24,13 @@ pub struct AckSigns {
     pub out_of_order: bool,
     /// ECN-Echo: a segment arrived with a mark, and the sender has not said that it knows (RFC 3168 §6.1.3).
     pub ece: bool,
+    /// Explicit loss notification: the radio behind a base station lost the segment that the ACK asks for.
+    pub eln: bool,
 }
 
 impl Default for AckSigns {
     fn default() -> AckSigns {
-        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false, ece: false }
+        AckSigns { echo: Time::NEVER, count: 0, out_of_order: false, ece: false, eln: false }
     }
 }
 

@@ -32,8 +32,8 @@ mod sender;
 mod tests;
 
 pub use params::{
-    BackoffEnd, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS, TcpParams, TcpVariant,
-    VegasRules, WindowReduction,
+    BackoffEnd, BaseStationMode, NamedSender, RouteFailureScheme, RtoPolicy, SENDER_NAMES, SENDERS,
+    TcpParams, TcpVariant, VegasRules, WindowReduction,
 };
 pub use receiver::{Receiver, ReceiverCounters};
 pub use sender::{Sender, SenderCounters};

@@ -68,6 +68,22 @@ choices! {
         TcpDoor = "tcp-door",
         /// Two timeouts without any ACK (Bansal and Barua 2003).
         BansalBarua = "bansal-barua",
+        /// Explicit loss notification, not of routes but of losses on a radio (Balakrishnan and others 1997).
+        Eln = "eln",
+    }
+}
+
+choices! {
+    /// What a base station does about segments that the radio behind it loses.
+    pub enum BaseStationMode {
+        /// Nothing.
+        None = "none",
+        /// It tells their senders (explicit loss notification).
+        Eln = "eln",
+        /// It sends them again, and lets duplicate ACKs for them pass: a link layer that does not know TCP.
+        Arq = "arq",
+        /// It sends them again, and keeps duplicate ACKs for them from the sender.
+        Snoop = "snoop",
     }
 }
 
@@ -163,6 +179,8 @@ params! {
         door_steady_s: f64 = 1.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
         /// TCP-DOOR's T2: a reduction made within this time is undone.
         door_recovery_s: f64 = 2.0, "s", "Wang and Zhang 2002 (no value known)", [0.0, 1e5];
+        /// What a node with a wired link does about segments of TCP that the radio behind it loses.
+        base_station: BaseStationMode = BaseStationMode::None, "", "Balakrishnan and others 1997 §III";
         /// Bansal and Barua's α: the minimum moderated timeout.
         moderated_rto_min_s: f64 = 0.5, "s", "Bansal and Barua 2003 (no value)", [0.001, 1e5];
         /// Bansal and Barua's β: the maximum moderated timeout.
@@ -307,6 +325,7 @@ senders! {
     "atcp" { route_failure: RouteFailureScheme::Atcp, ecn: true }
     "tcp-door" { route_failure: RouteFailureScheme::TcpDoor }
     "bansal-barua" { route_failure: RouteFailureScheme::BansalBarua }
+    "eln" { route_failure: RouteFailureScheme::Eln, base_station: BaseStationMode::Eln }
 }
 
 impl TcpParams {

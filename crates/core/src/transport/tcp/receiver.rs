@@ -202,6 +202,7 @@ impl Receiver {
             count: self.acks,
             out_of_order: std::mem::take(&mut self.out_of_order),
             ece: self.echoes_mark,
+            eln: false,
         };
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
         out.push(Output::Send {

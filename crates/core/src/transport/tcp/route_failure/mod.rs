@@ -12,6 +12,7 @@
 //! | ATCP (Liu and Singh 2001) | notice (ICMP unreachable) | probes, ever rarer | any ACK |
 //! | Bansal and Barua 2003 | two timeouts without any ACK | a probe at the moderated timeout | any ACK |
 //! | TCP-DOOR (Wang and Zhang 2002) | segments or ACKs out of order | no reduction for T1 | T1 |
+//! | ELN (Balakrishnan and others 1997) | not at all: a base station tells of losses | no reduction | an ACK without the sign |
 //!
 //! *Deviations*: 17 to 33 in docs/models/tcp.md.
 //!
@@ -20,6 +21,7 @@
 mod atcp;
 mod bansal_barua;
 mod elfn;
+mod eln;
 mod none;
 mod tcp_bus;
 mod tcp_door;
@@ -43,6 +45,7 @@ pub(super) fn new(params: &TcpParams) -> Box<dyn RouteFailure> {
         RouteFailureScheme::Atcp => Box::new(atcp::Atcp::new(params)),
         RouteFailureScheme::TcpDoor => Box::new(tcp_door::TcpDoor::new(params)),
         RouteFailureScheme::BansalBarua => Box::new(bansal_barua::BansalBarua::new(params)),
+        RouteFailureScheme::Eln => Box::new(eln::Eln::default()),
     }
 }
 
@@ -126,6 +129,8 @@ pub(super) enum Verdict {
     Congestion,
     /// Not congestion: the first segment is sent again, and nothing else changes.
     Accident,
+    /// Not congestion: the loss is repaired as any other, and the window stays as it is.
+    Spared,
     /// The route has failed: the sender freezes and probes at once; the scheme is woken after this long.
     RouteFailure { wake: Span },
 }

@@ -67,11 +67,14 @@ impl Sender {
         self.carry_out(now, step, out);
     }
 
-    /// Does a loss mean congestion? If not, what it means instead is done.
+    /// Does a loss mean congestion, or is it at least repaired as if it did ([`Verdict::Spared`], which is
+    /// remembered)? If not, what it means instead is done.
     pub(super) fn is_congestion(&mut self, now: Time, sign: LossSign, out: &mut Vec<Output>) -> bool {
         let loss = Loss { sign, again: self.recovery.has_timed_out(self.una) };
-        match self.ask(now, |scheme, view| scheme.judge_loss(loss, view)) {
-            Verdict::Congestion => return true,
+        let verdict = self.ask(now, |scheme, view| scheme.judge_loss(loss, view));
+        self.recovery.is_spared = verdict == Verdict::Spared;
+        match verdict {
+            Verdict::Congestion | Verdict::Spared => return true,
             Verdict::Accident => self.send(now, self.una, out),
             Verdict::RouteFailure { wake } => {
                 self.carry_out(now, Step::Freeze { wake }, out);

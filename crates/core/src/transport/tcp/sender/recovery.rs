@@ -41,6 +41,8 @@ pub(super) struct Recovery {
     acks_since_repair: u32,
     /// The segment that timed out last.
     timed_out: Option<u32>,
+    /// Does the window stay as it is, as the loss that is being repaired was no congestion?
+    pub(super) is_spared: bool,
 }
 
 impl Recovery {
@@ -55,6 +57,7 @@ impl Recovery {
             partial_acks: 0,
             acks_since_repair: u32::MAX,
             timed_out: None,
+            is_spared: false,
         }
     }
 
@@ -230,7 +233,9 @@ impl Sender {
         if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
             return;
         }
-        self.reduce_for_loss();
+        if !self.recovery.is_spared {
+            self.reduce_for_loss();
+        }
         if self.params.variant == TcpVariant::Tahoe {
             // Slow start from the lost segment, which the window of one now sends.
             self.next = self.una;

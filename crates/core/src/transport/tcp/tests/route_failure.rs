@@ -344,3 +344,30 @@ fn only_senders_with_notices_heed_them() {
         assert_eq!((alone.sender.heeds_notices(), alone.sender.is_frozen()), (heeds, heeds), "{name}");
     }
 }
+
+fn told(next: u32, eln: bool) -> Segment {
+    let signs = AckSigns { eln, ..AckSigns::default() };
+    Segment::Ack { next, sack: SackBlocks::new(), signs }
+}
+
+/// Balakrishnan and others 1997: sent again at the third duplicate, without the window closing.
+#[test]
+fn eln_repairs_a_loss_on_the_radio_with_the_window_as_it_was() {
+    for (eln, fraction) in [(true, 1.0), (false, 0.5)] {
+        let mut alone = five("eln");
+        let cwnd = alone.sender.cwnd();
+        alone.hear(1, &told(4, eln));
+        alone.hear(1, &told(4, eln));
+        assert_eq!(alone.hear(1, &told(4, eln))[0], 4);
+        assert_eq!(alone.sender.counters().fast_retransmits, 1);
+        assert!(same(alone.sender.cwnd(), cwnd * fraction), "{eln}: {} of {cwnd}", alone.sender.cwnd());
+    }
+}
+
+#[test]
+fn eln_takes_a_timeout_for_congestion() {
+    let mut alone = five("eln");
+    alone.hear(1, &told(4, true));
+    alone.time_out();
+    assert!(same(alone.sender.cwnd(), 1.0));
+}

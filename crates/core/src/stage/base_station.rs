@@ -1,0 +1,368 @@
+//! What a base station does about losses on the radio behind it: snoop, its parts, and explicit loss
+//! notification.
+//!
+//! *Source:* Balakrishnan, Padmanabhan, Seshan and Katz, *A comparison of mechanisms for improving TCP
+//! performance over wireless links*, IEEE/ACM Transactions on Networking 5(6), 1997, §III.
+//!
+//! A base station is a node with a wired link. It reads the segments and ACKs of connections from hosts at
+//! the other ends of its wires to nodes that are not. A duplicate ACK for a segment that it has sent over the
+//! radio tells that the radio lost it.
+//!
+//! | `tcp.base_station` | a lost segment | its duplicate ACKs |
+//! |---|---|---|
+//! | `eln` | is left to the sender | go on, with the sign that the loss was no congestion |
+//! | `arq` | is sent again from here | go on |
+//! | `snoop` | is sent again from here | end here |
+//!
+//! **Implemented.** A copy of every segment until it is acknowledged; local retransmission at the first
+//! duplicate ACK, again when more come than segments were under way, and at a timeout of twice the smoothed
+//! round trip over the radio, at least 200 ms. A segment that the sender has sent again itself, or that was
+//! lost before the base station, is the sender's business, and so are its duplicate ACKs.
+//!
+//! **Not implemented.** Data towards the wire; connections between hosts on wires; priority of local
+//! retransmissions in the interface queue; a limit of the copies, which the sender's window bounds.
+//!
+//! *Deviations*: in docs/models/wired-links.md.
+
+use std::collections::BTreeMap;
+
+use super::{Stage, StageAction};
+use crate::drops::DropReason;
+use crate::kernel::{Span, Time};
+use crate::transport::tcp::BaseStationMode;
+use crate::wire::tcp::Segment;
+use crate::wire::{ConnectionId, NodeId, Packet, Payload};
+
+/// The shortest timeout of a local retransmission: the paper's granularity.
+const LEAST_TIMEOUT: Span = Span::from_millis(200);
+
+/// A segment that has gone over the radio and is not acknowledged.
+struct Sent {
+    packet: Packet,
+    at: Time,
+    /// Is it the sender's business: sent again by it, or late because it was lost before?
+    is_senders: bool,
+    /// Has it been sent again from here?
+    again: bool,
+}
+
+/// What is known of a connection.
+#[derive(Default)]
+struct Connection {
+    /// The greatest number that an ACK asked for.
+    asked: u32,
+    /// By number.
+    sent: BTreeMap<u32, Sent>,
+    /// Duplicate ACKs still expected because of segments that were under way at the last retransmission.
+    expected: u32,
+    /// Smoothed round trip over the radio.
+    srtt: Option<Span>,
+    /// When the first segment is sent again, if it is not acknowledged.
+    deadline: Option<Time>,
+}
+
+/// One base station. See the module's head. Calls come in order of time.
+pub(super) struct BaseStation {
+    mode: BaseStationMode,
+    /// At the other ends of its wires; none at nodes that are no base stations.
+    hosts: Vec<NodeId>,
+    connections: BTreeMap<ConnectionId, Connection>,
+}
+
+impl BaseStation {
+    /// A base station with wires to these hosts.
+    pub(super) fn new(mode: BaseStationMode, hosts: Vec<NodeId>) -> BaseStation {
+        BaseStation { mode, hosts, connections: BTreeMap::new() }
+    }
+
+    /// Does it send again what the radio loses?
+    fn retransmits(&self) -> bool {
+        matches!(self.mode, BaseStationMode::Arq | BaseStationMode::Snoop)
+    }
+
+    /// A segment goes out over the radio.
+    fn take_data(&mut self, now: Time, id: ConnectionId, number: u32, packet: &Packet) {
+        let retransmits = self.retransmits();
+        let connection = self.connections.entry(id).or_default();
+        if number < connection.asked {
+            return;
+        }
+        let is_late = connection.sent.last_key_value().is_some_and(|(&last, _)| number <= last);
+        let packet = Packet { uid: Packet::UNNUMBERED, ..packet.clone() };
+        connection.sent.insert(number, Sent { packet, at: now, is_senders: is_late, again: false });
+        if retransmits && connection.deadline.is_none() {
+            connection.deadline = Some(now + connection.timeout());
+        }
+    }
+
+    /// An ACK goes on towards the sender. False if it ends here.
+    fn take_ack(
+        &mut self,
+        now: Time,
+        id: ConnectionId,
+        next: u32,
+        eln: &mut bool,
+        out: &mut Vec<StageAction>,
+    ) -> bool {
+        let (mode, retransmits) = (self.mode, self.retransmits());
+        let Some(connection) = self.connections.get_mut(&id) else { return true };
+        if next > connection.asked {
+            connection.acknowledge(now, next, retransmits);
+            return true;
+        }
+        let under_way = connection.sent.range(next.saturating_add(1)..).count() as u32;
+        let Some(lost) = connection.sent.get_mut(&next).filter(|_| next == connection.asked) else {
+            return true;
+        };
+        if mode == BaseStationMode::Eln {
+            *eln = true;
+            return true;
+        }
+        if lost.is_senders {
+            return true;
+        }
+        if connection.expected == 0 {
+            // This duplicate is the first of those that the segments under way cause.
+            connection.expected = under_way.saturating_sub(1);
+            lost.again = true;
+            out.push(StageAction::Route(lost.packet.clone()));
+            connection.deadline = Some(now + connection.timeout());
+        } else {
+            connection.expected -= 1;
+        }
+        mode != BaseStationMode::Snoop
+    }
+}
+
+impl Connection {
+    fn timeout(&self) -> Span {
+        self.srtt.map_or(LEAST_TIMEOUT, |srtt| (srtt * 2).max(LEAST_TIMEOUT))
+    }
+
+    /// All segments below `next` have arrived.
+    fn acknowledge(&mut self, now: Time, next: u32, retransmits: bool) {
+        // As Karn: a segment that was sent twice says nothing of the round trip.
+        if let Some(last) = self.sent.get(&(next - 1)).filter(|last| !last.again && !last.is_senders) {
+            let rtt = now.since(last.at);
+            self.srtt = Some(self.srtt.map_or(rtt, |srtt| Span((7 * srtt.0 + rtt.0) / 8)));
+        }
+        self.sent = self.sent.split_off(&next);
+        (self.asked, self.expected) = (next, 0);
+        self.deadline = (retransmits && !self.sent.is_empty()).then(|| now + self.timeout());
+    }
+}
+
+impl Stage for BaseStation {
+    fn handle_outgoing(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        out: &mut Vec<StageAction>,
+    ) -> Option<Packet> {
+        let is_host = |node: NodeId| self.hosts.contains(&node);
+        let (from_host, to_host) = (is_host(packet.src), is_host(packet.dst));
+        // A copy that was made here has no number yet.
+        if from_host == to_host || packet.uid == Packet::UNNUMBERED {
+            return Some(packet);
+        }
+        let passes = match &mut packet.payload {
+            &mut Payload::Tcp(id, Segment::Data { number, .. }) if from_host => {
+                self.take_data(now, id, number, &packet);
+                true
+            }
+            Payload::Tcp(id, Segment::Ack { next, signs, .. }) if to_host => {
+                self.take_ack(now, *id, *next, &mut signs.eln, out)
+            }
+            _ => true,
+        };
+        if passes {
+            return Some(packet);
+        }
+        out.push(StageAction::Drop(packet, DropReason::Suppressed));
+        None
+    }
+
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
+        for connection in self.connections.values_mut() {
+            if connection.deadline.is_none_or(|deadline| deadline > now) {
+                continue;
+            }
+            let under_way = connection.sent.len().saturating_sub(1) as u32;
+            connection.deadline = None;
+            if let Some(first) = connection.sent.values_mut().next() {
+                first.again = true;
+                out.push(StageAction::Route(first.packet.clone()));
+                connection.expected = under_way;
+                connection.deadline = Some(now + connection.timeout());
+            }
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.connections.values().filter_map(|each| each.deadline).min().unwrap_or(Time::NEVER)
+    }
+
+    // Its copies are no packets of the network before they are sent.
+    fn kept(&self, _visit: &mut dyn FnMut(&Packet)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::FlowId;
+    use crate::wire::tcp::{AckSigns, SackBlocks};
+
+    const CONNECTION: ConnectionId = ConnectionId { flow: FlowId(0), number: 0 };
+    const HOST: NodeId = NodeId(0);
+    const MOBILE: NodeId = NodeId(2);
+    const PASSES: (bool, bool, Vec<u32>) = (true, false, Vec::new());
+
+    /// A base station and its clock. Two words: `radio`, a segment that goes out; `ack`, one that goes back.
+    struct Bench {
+        station: BaseStation,
+        now: Time,
+    }
+
+    fn number(packet: &Packet) -> u32 {
+        match packet.payload {
+            Payload::Tcp(CONNECTION, Segment::Data { number, .. }) => number,
+            _ => panic!("not a segment with data: {packet:?}"),
+        }
+    }
+
+    fn numbered(src: NodeId, dst: NodeId, segment: Segment) -> Packet {
+        let packet = Packet::control(Time::ZERO, src, dst, 30, 40, Payload::Tcp(CONNECTION, segment));
+        Packet { uid: 1, ..packet }
+    }
+
+    impl Bench {
+        fn new(mode: BaseStationMode) -> Bench {
+            Bench { station: BaseStation::new(mode, vec![HOST]), now: Time::ZERO }
+        }
+
+        /// Segments 1 to `last` have gone out, and segment 1 is acknowledged.
+        fn after(mode: BaseStationMode, last: u32) -> Bench {
+            let mut bench = Bench::new(mode);
+            (1..=last).for_each(|number| bench.radio(number));
+            assert_eq!(bench.ack(2), PASSES);
+            bench
+        }
+
+        fn radio(&mut self, number: u32) {
+            let segment =
+                Segment::Data { number, payload: 1000, sent: self.now, retransmission: false, cwr: false };
+            let (packet, mut out) = (numbered(HOST, MOBILE, segment), Vec::new());
+            assert_eq!(self.station.handle_outgoing(self.now, packet.clone(), &mut out), Some(packet));
+            assert_eq!(out, []);
+        }
+
+        /// Does the ACK go on, has it the sign of ELN, and which segments are sent again?
+        fn ack(&mut self, next: u32) -> (bool, bool, Vec<u32>) {
+            let segment = Segment::Ack { next, sack: SackBlocks::new(), signs: AckSigns::default() };
+            let mut out = Vec::new();
+            let passed = self.station.handle_outgoing(self.now, numbered(MOBILE, HOST, segment), &mut out);
+            let is_told = passed.as_ref().is_some_and(|packet| match &packet.payload {
+                Payload::Tcp(_, Segment::Ack { signs, .. }) => signs.eln,
+                _ => false,
+            });
+            let again = self.again(out);
+            (passed.is_some(), is_told, again)
+        }
+
+        /// Copies go out past the base station; suppressed ACKs end.
+        fn again(&mut self, out: Vec<StageAction>) -> Vec<u32> {
+            let mut numbers = Vec::new();
+            for action in out {
+                match action {
+                    StageAction::Route(copy) => {
+                        assert_eq!(copy.uid, Packet::UNNUMBERED);
+                        let passed = self.station.handle_outgoing(self.now, copy.clone(), &mut Vec::new());
+                        assert_eq!(passed.as_ref(), Some(&copy));
+                        numbers.push(number(&copy));
+                    }
+                    StageAction::Drop(_, DropReason::Suppressed) => {}
+                    other => panic!("not of a base station: {other:?}"),
+                }
+            }
+            numbers
+        }
+
+        /// The next deadline comes: after how many milliseconds, and what is sent again?
+        fn wait(&mut self) -> (u64, Vec<u32>) {
+            let (before, mut out) = (self.now, Vec::new());
+            self.now = self.station.next_timeout();
+            self.station.handle_timeout(self.now, &mut out);
+            (self.now.since(before).0 / 1_000_000, self.again(out))
+        }
+    }
+
+    /// ```text
+    /// radio  1 2 3 4 5           2 6           2
+    ///          x                 x             |
+    /// ACKs   2   2 2 2             2 (of 6)    7
+    /// ```
+    #[test]
+    fn snoop_sends_again_once_for_all_that_was_under_way() {
+        let mut bench = Bench::after(BaseStationMode::Snoop, 5);
+        assert_eq!(bench.ack(2), (false, false, vec![2]));
+        assert_eq!([bench.ack(2), bench.ack(2)], [(false, false, vec![]), (false, false, vec![])]);
+        bench.radio(6);
+        assert_eq!(bench.ack(2), (false, false, vec![2]), "the copy was lost, too");
+        assert_eq!(bench.ack(7), PASSES);
+        assert_eq!(bench.station.next_timeout(), Time::NEVER);
+    }
+
+    #[test]
+    fn a_link_layer_that_does_not_know_tcp_lets_duplicates_pass() {
+        let mut bench = Bench::after(BaseStationMode::Arq, 5);
+        assert_eq!(bench.ack(2), (true, false, vec![2]));
+        assert_eq!([bench.ack(2), bench.ack(2)], [PASSES, PASSES]);
+    }
+
+    #[test]
+    fn eln_gives_the_sign_and_sends_nothing() {
+        let mut bench = Bench::after(BaseStationMode::Eln, 3);
+        assert_eq!([bench.ack(2), bench.ack(2)], [(true, true, vec![]), (true, true, vec![])]);
+        assert_eq!(bench.station.next_timeout(), Time::NEVER);
+        assert_eq!(bench.ack(4), PASSES);
+        assert_eq!(bench.ack(4), PASSES, "nothing is under way that could be lost");
+        assert_eq!(bench.ack(3), PASSES, "an old one");
+    }
+
+    /// Segment 2 was lost on the wire, or is late; or its sender has sent it again itself.
+    #[test]
+    fn what_is_the_senders_business_is_left_to_it() {
+        for mode in [BaseStationMode::Arq, BaseStationMode::Snoop] {
+            let mut bench = Bench::new(mode);
+            [1, 3, 4].into_iter().for_each(|number| bench.radio(number));
+            assert_eq!([bench.ack(2), bench.ack(2)], [PASSES, PASSES]);
+            bench.radio(2);
+            assert_eq!(bench.ack(2), PASSES);
+            let mut bench = Bench::after(mode, 3);
+            bench.radio(2);
+            assert_eq!(bench.ack(2), PASSES);
+        }
+    }
+
+    /// The timeout is 200 ms, or twice the round trip.
+    #[test]
+    fn without_acks_the_first_segment_is_sent_again() {
+        let mut bench = Bench::new(BaseStationMode::Snoop);
+        [1, 2, 3].into_iter().for_each(|number| bench.radio(number));
+        assert_eq!((bench.wait(), bench.wait()), ((200, vec![1]), (200, vec![1])));
+        bench.now = Time(550_000_000);
+        assert_eq!(bench.ack(3), PASSES, "segment 2 took 550 ms");
+        assert_eq!(bench.wait(), (1100, vec![3]));
+    }
+
+    #[test]
+    fn what_goes_the_other_way_is_not_touched() {
+        let mut bench = Bench::new(BaseStationMode::Snoop);
+        let segment =
+            Segment::Data { number: 1, payload: 1, sent: Time::ZERO, retransmission: false, cwr: false };
+        for (src, dst) in [(MOBILE, HOST), (HOST, HOST), (MOBILE, NodeId(3))] {
+            bench.station.handle_outgoing(Time::ZERO, numbered(src, dst, segment.clone()), &mut Vec::new());
+        }
+        assert!(bench.station.connections.is_empty());
+    }
+}
