@@ -80,8 +80,11 @@ def missing_for(ledger: Ledger, claim: Claim, entry: Entry | None, left: Remaini
         return f"not tested: {entry.reason}"
     experiments = [ledger.experiments[each] for each in (claim.experiment, *claim.also)]
     listed = [each for each in experiments if left.of([each]).runs]
-    if not listed:
+    if not listed and entry is None:
         return "not tested: nothing to measure"
+    if not listed:
+        again = f"`{command(ledger, experiments[0])}`"
+        return f"not judged: runs are kept without values that the claim needs; {again} makes these again"
     cost = left.of(listed)
     commands = ", ".join(f"`{command(ledger, each)}`" for each in listed)
     return f"not run: needs {cost.runs} runs, {cost.cpu_time_s / 60:.0f} min, {commands}"

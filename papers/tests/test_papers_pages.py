@@ -130,6 +130,9 @@ def test_each_claim_of_first_priority_has_its_verdict_or_what_is_missing_for_it(
     assert rows[full.id][1] == "**reproduced, within**"
     assert rows[quick.id][1] == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
     assert rows[quick.id][2].startswith("quick: reproduced")
+    nothing_left = order.Remaining({}, {})
+    assert first_priority.missing_for(LEDGER, full, best[full.id], nothing_left) == ""
+    assert "table-4.2 --full" in first_priority.missing_for(LEDGER, quick, best[quick.id], nothing_left)
 
 
 # Charts.
