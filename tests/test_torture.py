@@ -169,6 +169,7 @@ def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() ->
             *measures.TSR_TOTALS,
             *measures.PROGRESS_TOTALS,
             *measures.SHARE_TOTALS,
+            *measures.BIT_ERROR_TOTALS,
             *measures.MESSAGE_TOTALS,
             *measures.WEB_TOTALS,
         },
