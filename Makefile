@@ -64,7 +64,7 @@ $(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
 	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
 # Where the wheel's man pages are: maturin wants the folder for every build.
 	@mkdir -p out/wheel-data
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	MAKEFLAGS= PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args=--locked --editable .
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable papers
 # pip makes byte code of what it installs, but not of a checkout.
@@ -82,11 +82,12 @@ test:
 	cargo test --workspace --locked --quiet
 	$(BIN)/pytest --numprocesses=auto --dist=loadfile
 
+# Cargo counts its own jobs: those of make are not handed to it.
 rust-tests:
-	cargo test --workspace --locked --quiet --no-run
+	MAKEFLAGS= cargo test --workspace --locked --quiet --no-run
 
 wasm:
-	packaging/engine.sh
+	MAKEFLAGS= packaging/engine.sh
 
 lint: build
 	cargo fmt --check
