@@ -3,6 +3,7 @@
 One guess is changed at a time, in the networks of these figures, and the paper's claims are judged again with
 what came out in LUNAR's place. It prints the tables of docs/models/lunar.md from the runs in studies/kept.
 With ``--run`` it first runs what is not kept or stale, and keeps it; a study that was stopped goes on.
+With ``--confirm`` it repeats some stale runs, and keeps all as current if these come out the same.
 """
 
 from __future__ import annotations
@@ -115,15 +116,23 @@ def asked(loaded: Ledger) -> Ledger:
 @click.command()
 @click.option("--run", is_flag=True, help="Run what is not kept or stale, and keep it.")
 @click.option("--fresh", is_flag=True, help="Run everything.")
+@click.option(
+    "--confirm", is_flag=True, help="Repeat two runs of each stale point; keep all if they are equal."
+)
 @options.JOBS
-def main(run: bool, fresh: bool, jobs: int | None) -> None:
+def main(run: bool, fresh: bool, confirm: bool, jobs: int | None) -> None:
     """Change one guess about LUNAR at a time, and print what that does to the paper's figures and claims."""
     loaded = asked(ledger.load())
-    if run or fresh:
+    if run or fresh or confirm:
         keeping = Keeping(KEPT, taken=not fresh, renewed=True)
         reproduction = Reproduction(loaded, SCALE, STORES, jobs, keeping=keeping)
-        for figure in FIGURES:
-            reproduction.make(loaded.experiment(figure))
+        figures = [loaded.experiment(figure) for figure in FIGURES]
+        for made in reproduction.confirm(figures, 2) if confirm else ():
+            outcome = "not confirmed" if made.kept is None else "confirmed"
+            click.echo(f"{made.campaign}: {outcome}, {made.runs} runs made again", err=True)
+        if run or fresh:
+            for figure in figures:
+                reproduction.make(figure)
     found = kept(loaded)
     for name, part in found.items():
         for code, changed in part.stale.items():

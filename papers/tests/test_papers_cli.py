@@ -59,7 +59,7 @@ def test_show_prints_the_rule_of_a_claim_without_a_band_once() -> None:
 def test_show_prints_what_came_out_of_kept_results() -> None:
     text = manetlab("show", "B-26")
     found, _ = judged_from(ledger.load(), KEPT, [ledger.load().experiment("table-2")])
-    [entry] = [each for each in found if each.claim == "B-26"]
+    [entry] = [each for each in found if each.claim == "B-26" and each.scale == "full"]
     cause = causes.of_claim(causes.load(), "B-26")[0]
     joined = " ".join(text.split())
     for words in (entry.outcome, entry.reason, entry.scenarios, entry.measured, cause.title):
