@@ -215,12 +215,14 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.order import planned
+    from manetlab_papers.order import lacking_values, planned
     from manetlab_papers.reproduce import chosen, kept_folder
 
-    loaded, folder = ledger.load(), kept_in or kept_folder()
-    steps = planned(loaded, chosen(loaded, names or ["all"], priority), Scale(full=full), folder)
+    loaded, folder, scale = ledger.load(), kept_in or kept_folder(), Scale(full=full)
+    wanted = chosen(loaded, names or ["all"], priority)
+    steps = planned(loaded, wanted, scale, folder)
     left = [each for each in steps if each.cost.runs]
+    again = [] if folder is None else [each.id for each in lacking_values(loaded, wanted, scale, folder)]
     columns = ("experiment", "priority", "runs", "processor time, min")
     table = Table(f"Left to run, {'full size' if full else 'quick'}", columns, text_columns=1)
     for each in left:
@@ -229,7 +231,12 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
     runs, hours = sum(each.cost.runs for each in left), sum(each.cost.cpu_time_s for each in left) / 3600
     table.notes.append(f"{runs} runs, about {hours:.1f} hours of processor time.")
     table.notes.append("An experiment is listed with what those above it do not run for it.")
-    table.notes.append(f"{len(steps) - len(left)} of {len(steps)} experiments need no more runs.")
+    done = len(steps) - len(left) - len(again)
+    table.notes.append(f"{done} of {len(steps)} experiments need no more runs.")
+    if again:
+        table.notes.append(
+            f"Kept without values that their rules read, and therefore run again: {', '.join(again)}."
+        )
     table.print(stdout_console())
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.kept import path_of, read
 from manetlab_papers.ledger import Experiment, Ledger
+from manetlab_papers.reproduce import Keeping, Reproduction
 from manetlab_papers.special import load_all
 
 if TYPE_CHECKING:
@@ -104,6 +105,28 @@ def remaining(
     costs = _costs(_campaigns(ledger, experiments, scale), others, scale, folder)
     names = {each.id: {part.campaign.name for part in needed(ledger, each, scale)} for each in experiments}
     return Remaining(costs, names)
+
+
+def lacking_values(
+    ledger: Ledger, experiments: Iterable[Experiment], scale: Scale, folder: Path
+) -> list[Experiment]:
+    """The experiments whose runs are all kept, but without values that judge their claims.
+
+    Runs are kept with the values that rules read at that time; a rule that reads others has them run again.
+
+    Args:
+        ledger: The ledger.
+        experiments: The experiments; those with runs that are not kept are passed over.
+        scale: How much is run.
+        folder: The folder of kept results.
+
+    Raises:
+        InputError: Results that are kept cannot be read.
+    """
+    listed = list(experiments)
+    left = remaining(ledger, listed, scale, folder)
+    kept = Reproduction(ledger, scale, folder, keeping=Keeping(folder))
+    return [each for each in listed if not left.of([each]).runs and kept.judge_kept(each) is None]
 
 
 def _campaigns(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> dict[str, Campaign]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale
-from manetlab_papers.order import planned
+from manetlab_papers.kept import read, write
+from manetlab_papers.order import lacking_values, planned
 from manetlab_papers.reproduce import Keeping, Reproduction, chosen
 
 LEDGER = ledger.load()
@@ -32,6 +34,21 @@ def test_what_is_kept_costs_nothing_and_its_time_tells_what_more_would_cost(tmp_
     full = planned(LEDGER, [experiment], Scale(full=True), tmp_path)[0].cost
     assert full.runs > before[0].cost.runs
     assert full.cpu_time_s > 0.0
+
+
+def test_runs_that_are_kept_without_what_a_rule_reads_are_named(tmp_path: Path) -> None:
+    experiment = LEDGER.experiments["dyer2003/fig-8"]
+    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == []  # No run is kept.
+    Reproduction(LEDGER, SMALL, tmp_path / "out", keeping=Keeping(tmp_path, renewed=True)).make(experiment)
+    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == []
+    for path in tmp_path.rglob("*.parquet"):
+        kept = read(path)
+        assert kept is not None
+        values = {name: each for name, each in kept.columns.items() if not name.startswith("flows.")}
+        assert len(values) < len(kept.columns)
+        write(path, replace(kept, columns=values))
+    assert planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost.runs == 0
+    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == [experiment]
 
 
 def test_a_priority_narrows_papers_and_all_but_not_what_is_named() -> None:
