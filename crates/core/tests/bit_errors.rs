@@ -6,25 +6,15 @@ mod common;
 
 use manetlab_core::network::run;
 use manetlab_core::observe::{Outcome, Reach, RecordKind};
-use manetlab_core::scenario::{Flow, FlowKind, Scenario};
+use manetlab_core::scenario::{FlowKind, Scenario};
 use manetlab_core::wire::mac::FrameKind;
 
-use common::chain;
+use common::{chain, flow};
 
 /// A sender with a packet every 10 ms for its neighbour, and links on which so many bits are wrong.
 fn one_hop(bytes: u32, bit_error_rate: f64) -> Scenario {
     let kind = FlowKind::Cbr { bytes, interval_s: 0.01, random: false, max_packets: None };
-    let flow = Flow {
-        src: 0,
-        dst: 1,
-        start_s: 0.0,
-        stop_s: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    };
-    let mut scenario = chain(1, vec![flow], 100.0);
+    let mut scenario = chain(1, vec![flow(0, 1, 0.0, kind)], 100.0);
     scenario.params.radio.bit_error_rate = bit_error_rate;
     scenario.params.arp.enabled = false;
     scenario

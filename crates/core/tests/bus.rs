@@ -12,11 +12,11 @@ use manetlab_core::observe::FlowMeasures;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use proptest::prelude::*;
 
-use common::chain;
+use common::{chain, flow};
 
 fn tcp(src: u32, dst: u32) -> Flow {
     let kind = FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) };
-    Flow { src, dst, start_s: 1.0, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
+    flow(src, dst, 1.0, kind)
 }
 
 /// Four hops; the third and fourth are gone from 121.5 s (150 m to the side, 250 m away) to 124.5 s. By 100

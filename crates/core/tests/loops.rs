@@ -3,12 +3,16 @@
 
 #![expect(clippy::expect_used, reason = "a test may say what it takes for granted, its helpers too")]
 
+mod common;
+
 use manetlab_core::kernel::{Span, Streams};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::network::run;
 use manetlab_core::observe::returns::{returns, steps};
 use manetlab_core::profile::profile;
-use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind, Scenario};
+use manetlab_core::scenario::{FlowKind, Params, RoutingKind, Scenario};
+
+use common::{chain, flow};
 
 /// Twenty-five nodes in a field in which routes break all the time, with six CBR flows.
 fn network(routing: RoutingKind, params: Params, seed: u64) -> Scenario {
@@ -17,29 +21,10 @@ fn network(routing: RoutingKind, params: Params, seed: u64) -> Scenario {
     let movement = waypoint::generate(&field, Span::from_secs(DURATION_S), &Streams::new(seed, 0));
     let cbr = |src: u32| {
         let kind = FlowKind::Cbr { bytes: 512, interval_s: 0.2, random: false, max_packets: None };
-        Flow {
-            src,
-            dst: src + 12,
-            start_s: 1.0 + f64::from(src),
-            stop_s: None,
-            throttle_bps: None,
-            alone_bps: None,
-            oracle_bps: None,
-            kind,
-        }
+        flow(src, src + 12, 1.0 + f64::from(src), kind)
     };
-    Scenario {
-        duration_s: DURATION_S,
-        warmup_s: 0.0,
-        seed,
-        replication: 0,
-        routing,
-        params,
-        flows: (0..6).map(cbr).collect(),
-        rates: Vec::new(),
-        wired: Vec::new(),
-        movement: movement.expect("a usable field"),
-    }
+    let movement = movement.expect("a usable field");
+    Scenario { seed, routing, params, movement, ..chain(0, (0..6).map(cbr).collect(), DURATION_S) }
 }
 
 /// How long a packet may be away from a node to which it comes back, by the protocol's own constants, in s.

@@ -11,7 +11,7 @@ use manetlab_core::observe::RecordKind;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use manetlab_core::wire::mac::Class;
 
-use common::chain;
+use common::{chain, flow};
 
 /// When the diamond's first middle leaves, in s; the second has been there for a second.
 const BREAK_S: f64 = 20.0;
@@ -27,30 +27,12 @@ fn recorded(scenario: &Scenario) -> Outcome {
 
 fn cbr(dst: u32, interval_s: f64) -> Flow {
     let kind = FlowKind::Cbr { bytes: 512, interval_s, random: false, max_packets: None };
-    Flow {
-        src: 0,
-        dst,
-        start_s: 1.0,
-        stop_s: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    }
+    flow(0, dst, 1.0, kind)
 }
 
 fn tcp(dst: u32) -> Flow {
     let kind = FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(600) };
-    Flow {
-        src: 0,
-        dst,
-        start_s: 1.0,
-        stop_s: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    }
+    flow(0, dst, 1.0, kind)
 }
 
 /// From 0 to 3 over one of two nodes in the middle, the first of which leaves when the second has come.

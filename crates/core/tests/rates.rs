@@ -9,11 +9,11 @@ use manetlab_core::mobility::Trajectory;
 use manetlab_core::network::run;
 use manetlab_core::observe::RecordKind;
 use manetlab_core::radio::ByRate;
-use manetlab_core::scenario::{Flow, FlowKind, LinkRate, RoutingKind, Scenario};
+use manetlab_core::scenario::{FlowKind, LinkRate, RoutingKind, Scenario};
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::mac::FrameKind;
 
-use common::chain;
+use common::{chain, flow};
 
 const RUN_S: f64 = 10.0;
 const SLOT_S: f64 = 20e-6;
@@ -23,17 +23,7 @@ const BACKOFFS: f64 = 32.0;
 /// One sender that always has a packet for its neighbour.
 fn one_hop(payload: u32, mac: MacParams) -> Scenario {
     let kind = FlowKind::Cbr { bytes: payload, interval_s: 2e-4, random: false, max_packets: None };
-    let flow = Flow {
-        src: 0,
-        dst: 1,
-        start_s: 0.0,
-        stop_s: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    };
-    let mut scenario = Scenario { warmup_s: 1.0, ..chain(1, vec![flow], RUN_S + 1.0) };
+    let mut scenario = Scenario { warmup_s: 1.0, ..chain(1, vec![flow(0, 1, 0.0, kind)], RUN_S + 1.0) };
     // One metre: what propagation takes is not in the closed form.
     scenario.movement[1] = Trajectory::fixed(1.0, 0.0);
     scenario.params.mac = mac;

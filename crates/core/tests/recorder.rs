@@ -18,14 +18,10 @@ use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind, Scenario};
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::mac::FrameKind;
 
-use common::chain;
-
-fn flow(src: u32, dst: u32, kind: FlowKind) -> Flow {
-    Flow { src, dst, start_s: 0.5, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
-}
+use common::{chain, flow};
 
 fn tcp(src: u32, dst: u32) -> Flow {
-    flow(src, dst, FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) })
+    flow(src, dst, 0.5, FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) })
 }
 
 /// Thirty fast nodes in a field in which links break, with more traffic than it can carry.
@@ -48,7 +44,7 @@ fn busy(routing: RoutingKind, profile_name: &str) -> Scenario {
         replication: 0,
         routing,
         params: profile(profile_name).expect("the profile exists"),
-        flows: vec![tcp(0, 1), tcp(2, 3), flow(4, 5, cbr.clone()), flow(6, 7, cbr)],
+        flows: vec![tcp(0, 1), tcp(2, 3), flow(4, 5, 0.5, cbr.clone()), flow(6, 7, 0.5, cbr)],
         rates: Vec::new(),
         wired: Vec::new(),
         movement: movement.expect("a usable field"),

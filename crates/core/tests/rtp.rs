@@ -9,26 +9,14 @@ use manetlab_core::observe::{FlowMeasures, RtpMeasures, VideoMeasures};
 use manetlab_core::profile::profile;
 use manetlab_core::scenario::{Carrier, Flow, FlowKind, Scenario};
 
-use common::chain;
+use common::{chain, flow};
 
 const OVERHEAD: u32 = 28;
 const RTP: u32 = 12;
 
-fn flow(kind: FlowKind) -> Flow {
-    Flow {
-        src: 0,
-        dst: 2,
-        start_s: 1.0,
-        stop_s: Some(40.0),
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind,
-    }
-}
-
 fn over_two_hops(kind: FlowKind) -> Scenario {
-    chain(2, vec![flow(kind)], 45.0)
+    let flow = Flow { stop_s: Some(40.0), ..flow(0, 2, 1.0, kind) };
+    chain(2, vec![flow], 45.0)
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {

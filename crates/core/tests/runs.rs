@@ -18,16 +18,16 @@ use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use manetlab_core::wire::{NodeId, Packet};
 use proptest::prelude::*;
 
-use common::chain;
+use common::{chain, flow};
 
 fn cbr(src: u32, dst: u32, start_s: f64, interval_s: f64) -> Flow {
     let kind = FlowKind::Cbr { bytes: 512, interval_s, random: false, max_packets: None };
-    Flow { src, dst, start_s, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
+    flow(src, dst, start_s, kind)
 }
 
 fn tcp(src: u32, dst: u32, start_s: f64) -> Flow {
     let kind = FlowKind::Tcp { bytes: None, window: Some(8), segment_bytes: Some(1460) };
-    Flow { src, dst, start_s, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
+    flow(src, dst, start_s, kind)
 }
 
 /// Twenty nodes that move, with TCP and CBR.
@@ -293,16 +293,7 @@ fn a_deadline_in_the_past_ends_the_run() {
 fn packets_that_dsr_cannot_salvage_do_not_turn_time_back() {
     let flows = [(15, 14), (6, 10), (13, 3)].map(|(src, dst)| {
         let kind = FlowKind::Tcp { bytes: None, window: None, segment_bytes: None };
-        Flow {
-            src,
-            dst,
-            start_s: 0.0,
-            stop_s: None,
-            throttle_bps: None,
-            alone_bps: None,
-            oracle_bps: None,
-            kind,
-        }
+        flow(src, dst, 0.0, kind)
     });
     let mut scenario = chain(15, flows.to_vec(), 3.0);
     scenario.routing = RoutingKind::Dsr;
@@ -435,16 +426,7 @@ fn every_source_goes_over_every_transport() {
         let poisson = FlowKind::Poisson { transport, bytes: 300, interval_s: 0.2, max_packets: None };
         let trace = FlowKind::Trace { transport, packets: vec![(0.0, 3000), (0.5, 1), (0.5, 700)] };
         for kind in [on_off, poisson, trace, FlowKind::Video { transport }] {
-            let flow = Flow {
-                src: 0,
-                dst: 2,
-                start_s: 1.0,
-                stop_s: Some(8.0),
-                throttle_bps: None,
-                alone_bps: None,
-                oracle_bps: None,
-                kind,
-            };
+            let flow = Flow { stop_s: Some(8.0), ..flow(0, 2, 1.0, kind) };
             let result = outcome(&chain(2, vec![flow], 12.0)).result;
             let totals = result.totals.messages.as_ref().expect("there are messages");
             assert!(totals.messages_made >= 3, "{transport:?}: {totals:?}");
@@ -462,16 +444,7 @@ fn cut_frames_arrive_whole() {
 
     for transport in [Carrier::Udp, Carrier::Adp] {
         let kind = FlowKind::Video { transport };
-        let flow = Flow {
-            src: 0,
-            dst: 1,
-            start_s: 1.0,
-            stop_s: Some(11.0),
-            throttle_bps: None,
-            alone_bps: None,
-            oracle_bps: None,
-            kind,
-        };
+        let flow = Flow { stop_s: Some(11.0), ..flow(0, 1, 1.0, kind) };
         // A packet before them finds the neighbour's address: ARP holds one packet only while it asks.
         let mut early = cbr(0, 1, 0.0, 1.0);
         early.stop_s = Some(0.5);
@@ -493,16 +466,7 @@ fn cut_frames_arrive_whole() {
 fn an_endless_adp_flow_is_clocked_by_its_acks() {
     use manetlab_core::transport::adp::AdpVariant;
 
-    let flow = Flow {
-        src: 0,
-        dst: 2,
-        start_s: 1.0,
-        stop_s: Some(9.0),
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind: FlowKind::Adp {},
-    };
+    let flow = Flow { stop_s: Some(9.0), ..flow(0, 2, 1.0, FlowKind::Adp {}) };
     let mut scenario = chain(2, vec![flow], 10.0);
     let measures = |scenario: &Scenario| match outcome(scenario).result.flows[0].measures.clone() {
         FlowMeasures::Adp(measures) => measures,
@@ -527,16 +491,7 @@ fn an_outage_fills_the_frame_buffer_and_costs_udp_its_frames() {
 
     let broken = |transport, buffer_frames| {
         let kind = FlowKind::Video { transport };
-        let flow = Flow {
-            src: 0,
-            dst: 2,
-            start_s: 1.0,
-            stop_s: Some(50.0),
-            throttle_bps: None,
-            alone_bps: None,
-            oracle_bps: None,
-            kind,
-        };
+        let flow = Flow { stop_s: Some(50.0), ..flow(0, 2, 1.0, kind) };
         let mut scenario = chain(2, vec![flow], 60.0);
         scenario.routing = RoutingKind::Aodv;
         scenario.params.adp.buffer_frames = buffer_frames;

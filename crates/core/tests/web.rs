@@ -14,23 +14,14 @@ use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use manetlab_core::traffic::{WebCycle, WebParams, draw_sessions};
 use proptest::prelude::*;
 
-use common::chain;
+use common::{chain, flow};
 
 fn cycle(think_s: f64, request_bytes: u64, replies_bytes: &[u64]) -> WebCycle {
     WebCycle { think_s, request_bytes, server_delay_s: 0.0, replies_bytes: replies_bytes.to_vec() }
 }
 
 fn session(src: u32, dst: u32, cycles: Vec<WebCycle>) -> Flow {
-    Flow {
-        src,
-        dst,
-        start_s: 1.0,
-        stop_s: None,
-        throttle_bps: None,
-        alone_bps: None,
-        oracle_bps: None,
-        kind: FlowKind::Web { cycles },
-    }
+    flow(src, dst, 1.0, FlowKind::Web { cycles })
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {

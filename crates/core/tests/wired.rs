@@ -10,11 +10,7 @@ use manetlab_core::observe::{FlowMeasures, RunResult, TcpMeasures};
 use manetlab_core::scenario::{Flow, FlowKind, Scenario, WiredLink};
 use manetlab_core::transport::tcp::BaseStationMode;
 
-use common::chain;
-
-fn flow(src: u32, dst: u32, kind: FlowKind) -> Flow {
-    Flow { src, dst, start_s: 0.0, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
-}
+use common::{chain, flow};
 
 fn cbr(bytes: u32, interval_s: f64) -> FlowKind {
     FlowKind::Cbr { bytes, interval_s, random: false, max_packets: None }
@@ -37,7 +33,7 @@ fn result(scenario: &Scenario) -> RunResult {
 /// A packet of 972 bytes and 28 of IP and UDP takes 8 ms at 1 Mb/s, and 5 ms to the other end.
 #[test]
 fn a_packet_takes_what_rate_and_delay_say() {
-    let scenario = behind_a_base_station(vec![flow(0, 1, cbr(972, 0.1))], 10.0);
+    let scenario = behind_a_base_station(vec![flow(0, 1, 0.0, cbr(972, 0.1))], 10.0);
     let totals = result(&scenario).totals;
     assert_eq!(totals.cbr_delivery_fraction, Some(1.0));
     for latency_s in [totals.cbr_latency_mean_s, totals.cbr_latency_p99_s] {
@@ -50,7 +46,7 @@ fn a_packet_takes_what_rate_and_delay_say() {
 /// them, but for those that came before it was.
 #[test]
 fn an_overloaded_wire_carries_its_rate() {
-    let scenario = behind_a_base_station(vec![flow(0, 1, cbr(972, 0.0064))], 100.0);
+    let scenario = behind_a_base_station(vec![flow(0, 1, 0.0, cbr(972, 0.0064))], 100.0);
     let measured = result(&Scenario { warmup_s: 10.0, ..scenario });
     let packets = measured.totals.cbr_throughput_bps * 90.0 / (8.0 * 972.0);
     assert!((packets - 90.0 / 0.008).abs() <= 1.0, "{packets}");
@@ -61,7 +57,7 @@ fn an_overloaded_wire_carries_its_rate() {
 
 #[test]
 fn the_two_directions_do_not_disturb_each_other() {
-    let both = vec![flow(0, 1, cbr(972, 0.008)), flow(1, 0, cbr(972, 0.008))];
+    let both = vec![flow(0, 1, 0.0, cbr(972, 0.008)), flow(1, 0, 0.0, cbr(972, 0.008))];
     let totals = result(&behind_a_base_station(both, 10.0)).totals;
     let latency_s = totals.cbr_latency_p99_s.expect("packets arrived");
     assert!((latency_s - 0.013).abs() < 1e-9, "{latency_s}");
@@ -70,7 +66,7 @@ fn the_two_directions_do_not_disturb_each_other() {
 #[test]
 fn routes_go_over_the_wire_and_the_radio() {
     let tcp = FlowKind::Tcp { bytes: Some(200_000), window: None, segment_bytes: None };
-    let measured = result(&behind_a_base_station(vec![flow(0, 2, tcp)], 20.0));
+    let measured = result(&behind_a_base_station(vec![flow(0, 2, 0.0, tcp)], 20.0));
     assert_eq!(measured.totals.hops_mean, Some(2.0));
     let FlowMeasures::Tcp(tcp) = &measured.flows[0].measures else { panic!("it is TCP") };
     assert_eq!(tcp.delivered_bytes, 200_000);
@@ -80,7 +76,7 @@ fn routes_go_over_the_wire_and_the_radio() {
 /// Two nodes that hear each other use the wire between them, and a run ends with packets on it.
 #[test]
 fn a_wire_comes_before_the_radio() {
-    let mut scenario = chain(1, vec![flow(0, 1, cbr(972, 0.01))], 0.1015);
+    let mut scenario = chain(1, vec![flow(0, 1, 0.0, cbr(972, 0.01))], 0.1015);
     scenario.wired = vec![link(1, 0)];
     let measured = result(&scenario);
     assert_eq!(measured.audit.data.in_flight, 2, "those made at 90 and 100 ms");
@@ -91,7 +87,7 @@ fn a_wire_comes_before_the_radio() {
 /// data frame. A window that closes costs throughput here: 100 ms are twelve segments.
 fn over_a_lossy_hop(sender: &str, mode: BaseStationMode) -> TcpMeasures {
     let tcp = FlowKind::Tcp { bytes: None, window: Some(40), segment_bytes: Some(1400) };
-    let mut scenario = behind_a_base_station(vec![flow(0, 2, tcp)], 120.0);
+    let mut scenario = behind_a_base_station(vec![flow(0, 2, 0.0, tcp)], 120.0);
     scenario.wired = vec![WiredLink { rate_bps: 1e7, delay_s: 0.05, queue_packets: 50, ..link(0, 1) }];
     scenario.params.radio.bit_error_rate = 2e-6;
     (scenario.params.mac.rts_threshold_bytes, scenario.params.mac.long_retry_limit) = (0, 1);

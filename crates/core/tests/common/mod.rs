@@ -2,7 +2,7 @@
 
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::profile::profile;
-use manetlab_core::scenario::{Flow, RoutingKind, Scenario};
+use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 
 /// Nodes that stand 200 m apart in a line, with fixed routes.
 pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
@@ -18,4 +18,9 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         wired: Vec::new(),
         movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }
+}
+
+/// A flow to the end of the run that nobody throttles.
+pub(crate) fn flow(src: u32, dst: u32, start_s: f64, kind: FlowKind) -> Flow {
+    Flow { src, dst, start_s, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
 }
