@@ -114,7 +114,15 @@ def _value(measure: str | Data | Sequence[str | Data], scenario: Scenario) -> fl
     result = run(scenario)
     if isinstance(measure, Mapping) and "flow" in measure:
         return of_totals(measure, result.flows[measure["flow"]])
+    if isinstance(measure, Mapping) and "drops" in measure:
+        return of_drops(measure, result.drops)
     return of_totals(measure, result.totals)
+
+
+def of_drops(measure: Data, drops: Sequence[Data]) -> float:
+    """How many packets of a kind died for a reason, at any layer."""
+    wanted = (measure["packets"], measure["drops"])
+    return float(sum(each["count"] for each in drops if (each["packets"], each["reason"]) == wanted))
 
 
 def of_totals(measure: str | Data | Sequence[str | Data], totals: Data) -> float:

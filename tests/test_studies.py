@@ -225,6 +225,20 @@ def test_a_deciding_run_measures_totals_their_ratios_and_what_is_below() -> None
     assert math.isnan(deciding.of_totals("latency_mean_s", totals))
 
 
+def test_a_deciding_run_counts_packets_by_kind_and_reason() -> None:
+    drops = [
+        {"layer": layer, "reason": reason, "packets": packets, "count": count}
+        for layer, reason, packets, count in (
+            ("routing", "buffer-full", "cbr", 3),
+            ("transport", "buffer-full", "cbr", 4),
+            ("routing", "buffer-full", "tcp", 10),
+            ("routing", "no-route", "cbr", 20),
+        )
+    ]
+    assert deciding.of_drops({"drops": "buffer-full", "packets": "cbr"}, drops) == 7.0
+    assert deciding.of_drops({"drops": "queue-full", "packets": "cbr"}, drops) == 0.0
+
+
 def test_flows_share_the_node_of_their_path_where_most_are() -> None:
     assert overlap.most_shared([{0, 1, 2}, {2, 3}, {3, 4}, {5, 6}]) == [2, 2, 2, 1]
     assert overlap.most_shared([]) == []
