@@ -6,7 +6,6 @@ contradicted, open, or reproduced only just.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,8 @@ from typing import Any
 
 from manetlab_papers.ledger import CAUSES, FOLDER, Ledger, load_table, require
 from manetlab_papers.outcomes import Outcome
-from manetlab_papers.record import Entry, best
+from manetlab_papers.places import anchor, link_to
+from manetlab_papers.record import ONLY_QUICK, Entry, best, full_category, verdict_text
 
 BECAUSE: Mapping[str, str] = {
     "set-up": "The paper leaves it open or says otherwise, and another choice decides it",
@@ -50,7 +50,7 @@ class Cause:
     @property
     def anchor(self) -> str:
         """The anchor of its heading on the page."""
-        return re.sub(r"[^\w\- ]", "", self.title.lower()).replace(" ", "-")
+        return anchor(self.title)
 
 
 @cache
@@ -103,13 +103,19 @@ def without_cause(causes: Sequence[Cause], kept: Iterable[Entry]) -> list[str]:
     return sorted(each.claim for each in contradicted if not of_claim(causes, each.claim))
 
 
-def page(ledger: Ledger, causes: Sequence[Cause]) -> str:
-    """The page of documentation: all causes, with the claims that each explains."""
+def page(ledger: Ledger, causes: Sequence[Cause], of: Mapping[str, Entry]) -> str:
+    """The page of documentation: all causes, with the claims that each explains.
+
+    Args:
+        ledger: The ledger.
+        causes: The causes.
+        of: The verdict of each claim that counts most.
+    """
     lines = [
         "# Why verdicts differ",
         "",
-        "This page is made by `manetlab papers causes --markdown …`; do not edit it.",
-        "[The claims](papers.md) have the verdicts; [the guide](papers-how-to.md) says how to read them.",
+        "[The claims](papers.md) have the verdicts; [the guide](papers-how-to.md) says how to read them. "
+        "A cause may also explain claims that are open, or that only quick runs contradict.",
         "",
         *(f"- *{word}*: {text}." for word, text in BECAUSE.items()),
         "",
@@ -122,6 +128,13 @@ def page(ledger: Ledger, causes: Sequence[Cause]) -> str:
     ]
     for each in causes:
         lines += ["", f"## {each.title}", "", each.summary, ""]
-        lines += [f"- {claim}: {ledger.claims[claim].statement}" for claim in each.claims]
+        lines += [_claim(ledger, claim, of.get(claim)) for claim in each.claims]
         lines += ["", each.text]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "*This page is made by `make papers-pages`; do not edit it.*", ""])
+
+
+def _claim(ledger: Ledger, claim: str, entry: Entry | None) -> str:
+    """A claim with its verdict."""
+    verdict = "not tested" if entry is None else verdict_text(entry)
+    quick = ", quick" if full_category(entry) == ONLY_QUICK else ""
+    return f"- {link_to(ledger, claim, 'papers/')} ({verdict}{quick}): {ledger.claims[claim].statement}"

@@ -316,21 +316,17 @@ def confirm(
 
 @app.command()
 @click.argument("names", nargs=-1, metavar="[ID]…")
-@click.option("--markdown", type=options.PATH, help="Write the page of all causes here, in Markdown.")
-def causes(names: tuple[str, ...], markdown: Path | None) -> None:
+def causes(names: tuple[str, ...]) -> None:
     """Say why claims differ from what is printed.
 
     ID is a cause or a claim. Without ID all causes are listed.
     """
-    from manetlab.files import write_text
     from manetlab.parameters import unknown
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import causes as data
     from manetlab_papers import ledger
 
     loaded, known, console = ledger.load(), data.load(), stdout_console()
-    if markdown is not None:
-        write_text(markdown, data.page(loaded, known))
     by_id = {each.id: each for each in known}
     for name in names:
         if name not in by_id and name not in loaded.claims:

@@ -89,7 +89,7 @@ def files(ledger: Ledger, study: Study, why: Sequence[causes.Cause], left: Remai
         write_paper(site, paper)
     site.files[CHANGES] = _changes(site)
     site.files[FIRST] = first_priority.page(ledger, site.best, left)
-    site.files[CAUSES] = causes.page(ledger, why)
+    site.files[CAUSES] = causes.page(ledger, why, site.best)
     site.files[INDEX] = _index(site)
     return site.files
 

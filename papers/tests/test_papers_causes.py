@@ -17,10 +17,16 @@ ROOT = Path(__file__).resolve().parents[2]
 LEDGER, CAUSES = ledger.load(), causes.load()
 
 
-def test_every_claim_that_the_kept_runs_contradict_has_a_cause() -> None:
+@pytest.fixture(scope="module")
+def kept() -> list[record.Entry]:
+    """All verdicts that follow from kept runs."""
     entries, lacking = judged_from(LEDGER, ROOT / "papers" / "kept", chosen(LEDGER, ["all"]))
     assert not lacking
-    assert causes.without_cause(CAUSES, entries) == []
+    return entries
+
+
+def test_every_claim_that_the_kept_runs_contradict_has_a_cause(kept: list[record.Entry]) -> None:
+    assert causes.without_cause(CAUSES, kept) == []
 
 
 def test_a_contradicted_claim_without_a_cause_is_named() -> None:
@@ -59,11 +65,26 @@ def test_an_entry_that_is_not_whole_is_refused(tmp_path: Path, old: str, new: st
         causes.read(path)
 
 
-def test_the_page_is_made_from_the_data() -> None:
+def test_the_page_is_made_from_the_data_and_the_kept_runs(kept: list[record.Entry]) -> None:
     page = (ROOT / "docs" / "papers-causes.md").read_text(encoding="utf-8")
-    assert page == causes.page(LEDGER, CAUSES), (
-        "run `manetlab papers causes --markdown docs/papers-causes.md`"
-    )
+    assert page == causes.page(LEDGER, CAUSES, record.best(kept)), "run `make papers-pages`"
+
+
+def test_the_page_says_of_each_claim_what_came_out() -> None:
+    def entry(outcome: str, size: str) -> record.Entry:
+        return record.Entry("D3-05", outcome, "", "", "", "", "quick", "", "", fit="within", size=size)
+
+    [dsdv] = [each for each in CAUSES if each.id == "dsdv"]
+    for of, said in (
+        ({"D3-05": entry("reproduced", "full")}, "(reproduced, within): DSDV delivers"),
+        ({"D3-05": entry("reproduced", "quick")}, "(reproduced, within, quick): DSDV delivers"),
+        ({}, "(not tested): DSDV delivers"),
+    ):
+        [line] = [
+            each for each in causes.page(LEDGER, [dsdv], of).splitlines() if each.startswith("- [D3-05]")
+        ]
+        assert "(papers/dyer2002-3.md#" in line
+        assert said in line
 
 
 def test_the_causes_of_a_claim_are_printed() -> None:
