@@ -1,8 +1,9 @@
 """Tables beside the papers' tables and figures, from the same quantities as rules.
 
 A table is shown `for` some experiments. Its `rows` are a loop over levels, or cases; its `columns`
-quantities, or one quantity `across` a loop; of several `panels` each makes a table. A column `printed`
-shows the numbers of a claim, or of one claim a row, where it has one. Figures are drawn of the same grids.
+quantities, or one quantity `across` a loop; of several `panels` each makes a table, and is drawn `on` the
+experiment that shows it if it is not the table's first. A column `printed` shows the numbers of a claim, or
+of one claim a row, where it has one. Figures are drawn of the same grids.
 """
 
 from __future__ import annotations
@@ -126,6 +127,15 @@ def grids_of(data: Data, evaluator: Evaluator) -> Iterator[Grid]:
                 yield grid
 
 
+def drawn_on(data: Data, experiment: str) -> Data:
+    """A table with the panels that are drawn on an experiment's part of the page."""
+    home = data["for"][0]
+    return {
+        **data,
+        "panels": [each for each in data.get("panels", [{}]) if each.get("on", home) == experiment],
+    }
+
+
 def _laid(under: Data, over: Data) -> dict[str, Any]:
     """A quantity laid over another, whose function's arguments are kept."""
     made = {**under, **over}
@@ -143,6 +153,7 @@ def _grid(evaluator: Evaluator, data: Data, title: str, panel: str) -> Grid:
         "columns",
         "across",
         "panels",
+        "on",
         "at",
         "notes",
         "text_columns",

@@ -27,7 +27,7 @@ from manetlab_papers.charts import (
 from manetlab_papers.outcomes import Measured
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import kept_folder, study_from
-from manetlab_papers.tables import Grid, Row
+from manetlab_papers.tables import Grid, Row, drawn_on
 from manetlab_papers.tables import Printed as PrintedCell
 
 ROOT = provenance.repository()
@@ -74,6 +74,27 @@ def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
                 assert f"\n| {claim.id} |" in text
     pictures = set(re.findall(r"\]\(\.\./(figures/papers/[^)]+)\)", text))
     assert pictures == {name for name in of_one_paper if name.endswith(".svg")}
+
+
+FIGURES = {
+    "fig-3.1": ["delivered, %", "latency, ms"],
+    "fig-3.3": ["throughput, kb/s"],
+    "fig-3.5": ["routing packets/s", "routing bytes/s"],
+    "sec-2-cited-routing": [],
+}
+"""What the dissertation draws of 25 connections by their load, figure by figure."""
+
+
+def test_a_panel_is_drawn_once_where_its_figure_is() -> None:
+    for data in LEDGER.tables:
+        panels = data.get("panels", [{}])
+        drawn = [panel for each in data["for"] for panel in drawn_on(data, each)["panels"]]
+        assert sorted(map(repr, drawn)) == sorted(map(repr, panels)), data["title"]
+    [load] = [data for data in LEDGER.tables if data.get("at") == {"runs": "cbr-25"}]
+    titles = {
+        name: [each["title"] for each in drawn_on(load, f"dyer2002/{name}")["panels"]] for name in FIGURES
+    }
+    assert titles == FIGURES
 
 
 def test_commands_of_pages_name_experiments_that_can_be_run() -> None:

@@ -603,6 +603,40 @@ def test_a_sum_over_flows_of_which_one_has_no_value_has_none() -> None:
     assert (found[0], math.isnan(found[1]), found[2]) == (3.0, True, 11.0)
 
 
+def test_one_web_session_is_measured_in_every_scenario() -> None:
+    flows = [
+        {"replication": number, "flow": flow, "kind": kind, "service_time_s": value}
+        for number, shift in enumerate((0.0, 0.5))
+        for flow, (kind, value) in enumerate([("cbr", None), ("web", 3.0 + shift), ("web", 7.0 + shift)])
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, [{"replication": number} for number in range(2)], flows))
+    evaluator = Evaluator(LEDGER, runs, full=True)
+    data = {"runs": "made", "function": "session", "measure": "service_time_s"}
+    assert evaluator.values({**data, "with": {"session": 1}}) == [3.0, 3.5]
+    assert evaluator.values({**data, "with": {"session": 2}}) == [7.0, 7.5]
+
+
+def test_throughput_of_an_interval_is_what_arrives_in_it() -> None:
+    series = [
+        {"replication": number, "time_s": end_s, "cbr_delivered_bytes": size}
+        for number in range(2)
+        for end_s, size in ((60.0, 6000 + 60 * number), (120.0, 12_000), (150.0, 3000))
+    ]
+    runs = Runs()
+    runs.add(
+        "made", Tables({}, [{"replication": number} for number in range(2)], series=lambda _name: series)
+    )
+    evaluator = Evaluator(LEDGER, runs, full=True)
+    found = [
+        evaluator.values(
+            {"runs": "made", "function": "interval", "with": {"of": "throughput", "first": n, "last": n}}
+        )
+        for n in (1, 2, 3)
+    ]
+    assert found == [[800.0, 808.0], [1600.0, 1600.0], [800.0, 800.0]]
+
+
 def test_what_rests_on_fewer_scenarios_says_on_how_many() -> None:
     rule = {"kind": "level", "of": {"system": "a"}}
     assert verdict(rule, {"a": [5.0, 5.0, 5.0]}).ours == "5 ± 0"

@@ -29,7 +29,9 @@ def _interval_of_flow(campaign: str) -> tuple[int, ...]:
 
 @quantity("intervals")
 def intervals(evaluator: Evaluator, data: Data, arguments: Data) -> list[Values]:
-    """Values of every scenario in each interval: `of` delivery (in %), received, latency (in s) or overhead.
+    """Values of every scenario in each interval.
+
+    They are `of` delivery (in %), received, latency (in s), throughput (in bit/s) or overhead (in packets).
 
     With `first` only those from this interval on, counted from 1; with `last` up to that one.
     """
@@ -44,12 +46,27 @@ def interval(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
 
 
 def _overhead(evaluator: Evaluator, data: Data) -> list[Values]:
+    return list(_series(evaluator, data, "routing_packets").values())
+
+
+def _throughput(evaluator: Evaluator, data: Data) -> list[Values]:
+    """What arrives in each interval, whenever it was made."""
+    delivered = _series(evaluator, data, "cbr_delivered_bytes")
+    begins_s = [0.0, *delivered][:-1]
+    return [
+        [8 * each / (end_s - begin_s) for each in listed]
+        for begin_s, (end_s, listed) in zip(begins_s, delivered.items(), strict=True)
+    ]
+
+
+def _series(evaluator: Evaluator, data: Data, measure: str) -> dict[float, Values]:
+    """A measure of all flows in every scenario, by the end of the interval in s."""
     found: dict[float, Values] = {}
     series = evaluator.runs.series(data["runs"], "totals", levels_of(data))
     for replication in sorted(series):
         for row in series[replication]:
-            found.setdefault(float(row["time_s"]), []).append(float(row["routing_packets"]))
-    return list(found.values())
+            found.setdefault(float(row["time_s"]), []).append(float(row[measure]))
+    return found
 
 
 def _delivery(evaluator: Evaluator, data: Data) -> list[Values]:
@@ -91,7 +108,13 @@ def _weighted(counts: Values, means: Values, places: Sequence[int], place: int) 
     return sum(count * mean for count, mean in listed) / total if total else math.nan
 
 
-_READ = {"delivery": _delivery, "received": _received, "latency": _latency, "overhead": _overhead}
+_READ = {
+    "delivery": _delivery,
+    "received": _received,
+    "latency": _latency,
+    "throughput": _throughput,
+    "overhead": _overhead,
+}
 
 
 def _means(lists: Sequence[Values]) -> str:

@@ -84,6 +84,12 @@ def faster(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     return [float(sum(a < b for a, b in zip(*row, strict=True))) for row in zip(of, than, strict=True)]
 
 
+@quantity("session")
+def session(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
+    """A measure of one Web session (`session`, counted from 1) in every scenario."""
+    return by_session(evaluator, data)[arguments["session"] - 1]
+
+
 @quantity("less in scenarios")
 def less(evaluator: Evaluator, data: Data, arguments: Data) -> Values:
     """Of every scenario 1 if it has less than another quantity (`than`), 0 if not."""
