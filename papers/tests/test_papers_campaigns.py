@@ -330,6 +330,7 @@ def made_up(
                         "flow": 0,
                         "time_s": 100.0 + campaign.series_s * step,
                         "routing_packets": made(*where, step, "routing_packets"),
+                        "cbr_delivered_bytes": made(*where, step, "cbr_delivered_bytes"),
                         "rto_s": 2.0**step,
                         "tcp_timeouts": 1,
                         "waiting_messages": made(*where, step, "waiting_messages"),
