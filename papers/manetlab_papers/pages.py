@@ -19,7 +19,7 @@ from manetlab_papers.page import cost_table
 from manetlab_papers.places import anchor, chapter_of, command, heading, link_to, page_of, short_name
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study
-from manetlab_papers.tables import TABLES, Grid, drawn_on, grids_of
+from manetlab_papers.tables import TABLES, Grid, grids_of, with_panels_on
 
 FIGURES = "figures/papers"
 INDEX = "papers.md"
@@ -355,9 +355,9 @@ def _drawn(site: Site, experiment: Experiment) -> tuple[list[str], list[str], li
         if experiment.id not in data["for"]:
             continue
         home = site.tables[id(data)]
-        drawn = drawn_on(data, experiment.id)
         if home != experiment.id and home in site.study.made:
             elsewhere[home] = site.ledger.experiments[home]
+            drawn = with_panels_on(data, experiment.id)
             if drawn["panels"] and not own:
                 lines += _charts(site, data, list(grids_of(drawn, evaluator)), stem)
         elif data.get("function") in TABLES:
@@ -365,9 +365,11 @@ def _drawn(site: Site, experiment: Experiment) -> tuple[list[str], list[str], li
                 # What is long is for who looks something up.
                 (values if len(table.rows) > LONG else lines).extend(_titled(table))
         else:
-            values += [line for grid in grids_of(data, evaluator) for line in _titled(grid.table())]
+            grids = list(grids_of(data, evaluator))
+            values += [line for grid in grids for line in _titled(grid.table())]
             if not own:
-                lines += _charts(site, data, list(grids_of(drawn, evaluator)), stem)
+                here = [grid for grid in grids if grid.on in ("", experiment.id)]
+                lines += _charts(site, data, here, stem)
     return lines, values, list(elsewhere.values())
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from manetlab.stats import Interval
@@ -82,6 +82,7 @@ class Grid:
         is_mixed: Whether its rows measure different quantities.
         across: The factor whose levels the columns are; empty if they are given one by one.
         bound: A value at which something changes, with what it is, drawn as a line; none if there is none.
+        on: The experiment that it is drawn on; empty for the first that its table is for.
     """
 
     title: str
@@ -94,6 +95,7 @@ class Grid:
     is_mixed: bool = False
     across: str = ""
     bound: tuple[float, str] | None = None
+    on: str = ""
 
     def table(self) -> Table:
         """The grid as a table."""
@@ -124,16 +126,12 @@ def grids_of(data: Data, evaluator: Evaluator) -> Iterator[Grid]:
         with suppress(NotRun):
             grid = _grid(evaluator, _laid(data, panel), data["title"], panel.get("title", ""))
             if grid.rows:
-                yield grid
+                yield replace(grid, on=panel.get("on", ""))
 
 
-def drawn_on(data: Data, experiment: str) -> Data:
-    """A table with the panels that are drawn on an experiment's part of the page."""
-    home = data["for"][0]
-    return {
-        **data,
-        "panels": [each for each in data.get("panels", [{}]) if each.get("on", home) == experiment],
-    }
+def with_panels_on(data: Data, experiment: str) -> Data:
+    """A table with those of its panels that name an experiment, which is not its first, to be drawn on."""
+    return {**data, "panels": [each for each in data.get("panels", ()) if each.get("on") == experiment]}
 
 
 def _laid(under: Data, over: Data) -> dict[str, Any]:

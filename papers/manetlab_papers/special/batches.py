@@ -31,9 +31,8 @@ def _interval_of_flow(campaign: str) -> tuple[int, ...]:
 def intervals(evaluator: Evaluator, data: Data, arguments: Data) -> list[Values]:
     """Values of every scenario in each interval.
 
-    They are `of` delivery (in %), received, latency (in s), throughput (in bit/s) or overhead (in packets).
-
-    With `first` only those from this interval on, counted from 1; with `last` up to that one.
+    They are `of` delivery (in %), received, latency (in s), throughput (in bit/s) or overhead (in packets);
+    with `first` only those from this interval on, counted from 1; with `last` up to that one.
     """
     lists = _READ[arguments["of"]](evaluator, data)
     return lists[arguments.get("first", 1) - 1 : arguments.get("last", len(lists))]
