@@ -1,7 +1,8 @@
 """In which order experiments are run, and what that costs: the important first, of these the cheapest.
 
 Experiments share campaigns. An experiment costs what the campaigns cost that none before it has run, from the
-processor time of kept runs; where only runs of another length are kept, time grows with what is simulated.
+processor time of kept runs. Where only runs of another length are kept, time grows with what is simulated
+and as it did for campaigns of the same kind that are kept at both lengths.
 """
 
 from __future__ import annotations
@@ -151,18 +152,14 @@ def _costs(
         scale: The campaigns' scale.
         folder: The folder of kept results.
     """
+    other = Scale(full=not scale.full)
     kept = {name: _kept(folder, scale, name) for name in wanted}
-    instead = {name: _kept(folder, Scale(full=not scale.full), name) for name in others}
-    speeds = {}
-    for name in wanted:
-        for campaigns, found in ((wanted, kept), (others, instead)):
-            if found.get(name):
-                speeds[name] = _mean(found[name]) / _mean(
-                    [each.duration_s for each in _scenarios(campaigns[name])]
-                )
-                break
-    # One of which nothing is kept is taken to be as fast as the others.
-    usual = _mean(list(speeds.values())) if speeds else 0.0
+    elsewhere = {name: _kept(folder, other, name) for name in others}
+    here = {name: _speed(wanted[name], times) for name, times in kept.items() if times}
+    there = {name: _speed(others[name], times) for name, times in elsewhere.items() if times}
+    # Shorter runs have no traffic for a larger part of their time; what is kept of both tells how much.
+    ratios = {name: here[name] / there[name] for name in here if there.get(name)}
+    speeds = {name: speed * _like(name, ratios, 1.0) for name, speed in there.items()} | here
     costs = {}
     for name, campaign in wanted.items():
         runs = len(campaign.points) * campaign.replications
@@ -170,8 +167,23 @@ def _costs(
             costs[name] = Cost(0, 0.0)
         else:
             simulated_s = campaign.replications * sum(each.duration_s for each in _scenarios(campaign))
-            costs[name] = Cost(runs, speeds.get(name, usual) * simulated_s)
+            costs[name] = Cost(runs, speeds.get(name, _like(name, speeds, 0.0)) * simulated_s)
     return costs
+
+
+def _like(name: str, values: Mapping[str, float], without: float) -> float:
+    """The mean over campaigns of the same kind; over all if there is none of it; else `without`.
+
+    Campaigns are of the same kind if their names are the same up to the first comma.
+    """
+    kind = name.partition(",")[0]
+    alike = [value for each, value in values.items() if each.partition(",")[0] == kind]
+    return _mean(alike or list(values.values()) or [without])
+
+
+def _speed(campaign: Campaign, times: Sequence[float]) -> float:
+    """Processor time for each simulated second."""
+    return _mean(times) / _mean([each.duration_s for each in _scenarios(campaign)])
 
 
 def _scenarios(campaign: Campaign) -> list[Scenario]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale
-from manetlab_papers.kept import read, write
-from manetlab_papers.order import lacking_values, planned
-from manetlab_papers.reproduce import Keeping, Reproduction, chosen
+from manetlab_papers.kept import path_of, read, write
+from manetlab_papers.order import lacking_values, planned, remaining
+from manetlab_papers.reproduce import Keeping, Reproduction, chosen, kept_folder
 
 LEDGER = ledger.load()
 SMALL = Scale(replications=2, duration_share=0.05)
@@ -34,6 +36,33 @@ def test_what_is_kept_costs_nothing_and_its_time_tells_what_more_would_cost(tmp_
     full = planned(LEDGER, [experiment], Scale(full=True), tmp_path)[0].cost
     assert full.runs > before[0].cost.runs
     assert full.cpu_time_s > 0.0
+
+
+def test_what_runs_cost_at_both_lengths_tells_what_others_of_their_kind_will_cost(tmp_path: Path) -> None:
+    one, other = "ftp, transfers 1, kbps 100, flows 10", "ftp, transfers 1, kbps 150, flows 10"
+    experiment = LEDGER.experiments["dyer2002/fig-4.6"]
+    folder = kept_folder()
+    assert folder is not None
+    quick, full = Scale().name, Scale(full=True).name
+    for size, name in ((quick, one), (quick, other), (full, one)):
+        kept = read(path_of(folder, size, name))
+        assert kept is not None
+        write(path_of(tmp_path, size, name), kept)
+
+    def costs() -> dict[str, float]:
+        left = remaining(LEDGER, [experiment], Scale(full=True), tmp_path).costs
+        return {name: each.cpu_time_s for name, each in left.items()}
+
+    before = costs()
+    path = path_of(tmp_path, full, one)
+    kept = read(path)
+    assert kept is not None
+    times = [2 * seconds for seconds in kept.columns["cpu_time_s"]]
+    write(path, replace(kept, columns=kept.columns | {"cpu_time_s": times}))
+    assert costs()[other] == pytest.approx(2 * before[other])
+    path.unlink()
+    by_length = costs()[other]
+    assert before[other] > by_length > 0.0
 
 
 def test_runs_that_are_kept_without_what_a_rule_reads_are_named(tmp_path: Path) -> None:
