@@ -19,6 +19,7 @@ from manetlab_papers.ledger import Claim, Data, Experiment
 from manetlab_papers.outcomes import Finding, Measured, Outcome
 from manetlab_papers.quantities import (
     COMPARISONS,
+    OWN,
     Evaluator,
     TooFew,
     average,
@@ -34,6 +35,8 @@ from manetlab_papers.quantities import (
 from manetlab_papers.samples import NotRun, Values
 
 SIDES = ("of", "against", "base")
+STILL_RATES = ("over", "join", "per")
+"""Words of a quantity under which a rate remains one."""
 
 
 @dataclass(frozen=True)
@@ -311,6 +314,13 @@ class Rule:
         text = shown(interval, self.data.get("unit", ""), self.data.get("digits", 4))
         return text + self._counts.get(interval, "")
 
+    def read_in(self, *sides: Data) -> tuple[float, str]:
+        """The factor and the unit with which values are read: what was measured in bit/s is read in kb/s."""
+        made = [self.evaluator.table(each) for each in sides]
+        are_rates = all(str(each.get("measure", "")).endswith("_bps") for each in made)
+        are_changed = any(word in each for each in made for word in OWN if word not in STILL_RATES)
+        return (1e-3, " kb/s") if are_rates and not are_changed else (1.0, "")
+
     def along(self, case: Case) -> list[Values]:
         """A quantity at every place of an axis."""
         axis = case.along or self.data["along"]
@@ -460,12 +470,16 @@ def _tie(rule: Rule) -> Finding:
 @kind("order")
 def _order(rule: Rule) -> Finding:
     """Systems from the one that is said to have the greatest value to the one with the least."""
-    listed = [(case.name, rule.values(case)["of"]) for case in rule.cases()]
+    cases = list(rule.cases())
+    listed = [(case.name, rule.values(case)["of"]) for case in cases]
     found = [
         (f"{first} > {second}", outcomes.pair(of_first, of_second, rule.tie_percent))
         for (first, of_first), (second, of_second) in pairwise(listed)
     ]
-    ours = outcomes.joined((name, rule.shown(mean(values)) + counted(values)) for name, values in listed)
+    factor, unit = rule.read_in(*(case.sides["of"] for case in cases))
+    ours = outcomes.joined(
+        (name, rule.shown(mean(values).scaled(factor)) + unit + counted(values)) for name, values in listed
+    )
     return replace(outcomes.together(found), ours=ours)
 
 
@@ -482,7 +496,9 @@ def _pairs(rule: Rule) -> Finding:
             continue
         first, second = (rule.values(case)[side] for side in ("of", "against"))
         outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
-        ours = f"{number(average(first))}, {number(average(second))}{counted(first, second)}"
+        factor, unit = rule.read_in(*case.sides.values())
+        means = ", ".join(number(factor * average(each)) for each in (first, second))
+        ours = f"{means}{unit}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
 
@@ -503,8 +519,9 @@ def _trend(rule: Rule) -> Finding:
     """Quantities that rise (`sign` +1) or fall (-1) along an axis."""
     found = []
     for case in rule.cases():
-        along = rule.along(case)
-        ours = ", ".join(map(middle, along)) + counted(*along)
+        factor, unit = rule.read_in(case.sides["of"])
+        along = [[factor * value for value in values] for values in rule.along(case)]
+        ours = ", ".join(map(middle, along)) + unit + counted(*along)
         found.append((case.name, replace(outcomes.trend(along, rule.data["sign"]), ours=ours)))
     return outcomes.together(found)
 

@@ -221,6 +221,27 @@ def test_an_order_is_judged_pair_by_pair() -> None:
     assert outcome(rule, {"a": [9.0, 9.1], "b": [1.0, 1.1], "c": [5.0, 5.1]}) is CONTRADICTED
 
 
+def test_rates_are_read_in_kb_per_s() -> None:
+    rows = [
+        {"system": name, "replication": number, "x_bps": value}
+        for name, listed in {"a": [51e4, 49e4], "b": [19e4, 21e4]}.items()
+        for number, value in enumerate(listed)
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, rows))
+
+    def ours(rule: Mapping[str, Any]) -> str:
+        at = {"runs": "made", "measure": "x_bps"} | rule.get("at", {})
+        return judge(claim_of({**rule, "at": at}), Evaluator(LEDGER, runs, full=True)).ours
+
+    pairs = {"kind": "pairs", "by": "system", "greater": [["a", "b"]]}
+    assert ours(pairs) == "a > b: 500, 200 kb/s"
+    # What a rule has scaled is no longer in bit/s.
+    assert ours({**pairs, "at": {"times": 1e-6}}) == "a > b: 0.5, 0.2"
+    assert ours({"kind": "trend", "sign": -1, "along": {"system": ["a", "b"]}}) == "500, 200 kb/s"
+    assert ours({"kind": "order", "each": {"system": ["a", "b"]}}) == "a: 500 ± 127 kb/s; b: 200 ± 127 kb/s"
+
+
 def test_an_operator_makes_the_cases_of_pairs() -> None:
     rule = {"kind": "pairs", "by": "system", "greater": [["a", "b"], ["b", "c"]]}
     found = verdict(rule, {"a": [9.0, 9.1], "b": [5.0, 5.1], "c": [1.0, 1.1]})
