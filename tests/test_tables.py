@@ -46,6 +46,21 @@ def test_a_table_too_wide_for_the_terminal_is_shown_in_parts() -> None:
     assert [line.split()[:2] for line in text.splitlines() if ".5" in line] == [["7", "19"]] * 2
 
 
+def test_a_drawing_stays_in_one_line_and_goes_into_a_part_of_its_own_if_it_must() -> None:
+    drawing = "──●── ░░░░░ ──●── ░░░░░ ──●──"
+    table = Table("T", ("case", "text", "strip"), text_columns=3, whole=frozenset({2}))
+    table.add("a case", "words that may go on in the next line", drawing)
+    assert drawing in printed(table, 80) and "(continued)" not in printed(table, 80)
+    assert drawing in printed(table, 45) and "(continued)" in printed(table, 45)
+
+
+def test_a_table_without_headings_has_no_line_for_them() -> None:
+    table = Table("T", ("", ""), text_columns=2)
+    table.add("ours", "first case\nsecond case")
+    lines = [line.strip() for line in printed(table, 60).splitlines() if line.strip()]
+    assert lines == ["T", "ours  first case", "second case"]
+
+
 def test_metrics_are_shown_in_their_unit() -> None:
     metric = Metric("x_s", "x", "ms", 1e3, 1)
     assert metric.heading == "x (ms)"

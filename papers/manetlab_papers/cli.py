@@ -426,6 +426,7 @@ def _claim_table(claim: Claim) -> Any:
     from manetlab_papers.record import band_text
 
     table = Table(f"{claim.id}: {claim.statement}", ("", ""), text_columns=2)
+    order = "" if claim.at else " > ".join(claim.order)  # Ranks stand beside the systems that have them.
     rows = {
         "experiment": claim.experiment,
         "also needs": ", ".join(claim.also),
@@ -435,7 +436,7 @@ def _claim_table(claim: Claim) -> Any:
         "systems": ", ".join(claim.systems),
         "printed": claim.expected,
         "at": ", ".join(claim.at),
-        "order": " > ".join(claim.order),
+        "order": "" if order == claim.expected else order,
         "accepted": band_text(claim),
         "rule": claim.tolerance,
         "strength": claim.strength,

@@ -31,12 +31,14 @@ class Measured:
         low: The lower end of where it is said to lie; infinite where that is open.
         high: The upper end.
         name: The case; empty if there is one.
+        unit: The unit if it is not the claim's, as one appends it.
     """
 
     interval: Interval
     low: float
     high: float
     name: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,7 @@ def pair(first: Values, second: Values, tie_percent: float, *, may_tie: bool = F
     if not greatest or not math.isfinite(greatest):
         return found
     least = -tie_percent if may_tie else 0.0
-    return replace(found, measured=(Measured(apart.scaled(100 / greatest), least, math.inf),))
+    return replace(found, measured=(Measured(apart.scaled(100 / greatest), least, math.inf, unit=" %"),))
 
 
 def pair_apart(first: Values, second: Values, tie_percent: float) -> Finding:
@@ -416,15 +418,28 @@ def joined(texts: Iterable[tuple[str, str]]) -> str:
 
 
 def stated(found: Finding) -> Finding:
-    """A finding on a rule that the ledger states in words of its own."""
-    reason = {
-        REPRODUCED: "the claim's rule holds",
+    """A finding on a rule that the ledger states in words of its own, with what breaks it if that is known."""
+    if found.outcome is REPRODUCED:
+        return replace(found, reason="the claim's rule holds")
+    unknown = {
         CONTRADICTED: "the claim's rule does not hold",
         INCONCLUSIVE: "the runs do not tell whether the claim's rule holds",
-    }[found.outcome]
-    return replace(found, reason=reason)
+    }
+    return replace(found, reason=found.reason or unknown[found.outcome])
+
+
+def all_hold(conditions: Sequence[Finding]) -> Finding:
+    """One outcome of several conditions of a rule; what is told of a condition names it by what was found."""
+    whole = together(("", each) for each in conditions)
+    telling = [each for each in conditions if each.outcome is whole.outcome]
+    are_named = len(telling) > 1 or any(each.ours for each in conditions if each not in telling)
+    named = [
+        f"{each.ours}: {each.reason}" if are_named and each.ours and len(each.measured) == 1 else each.reason
+        for each in telling
+    ]
+    return stated(replace(whole, reason="; ".join(dict.fromkeys(named))))
 
 
 def too_few(error: TooFew) -> Finding:
     """What is said where too few scenarios have what a comparison needs."""
-    return Finding(INCONCLUSIVE, "the runs do not tell whether the claim's rule holds", str(error))
+    return Finding(INCONCLUSIVE, "too few scenarios have a value to compare", str(error))

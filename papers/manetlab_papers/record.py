@@ -342,7 +342,8 @@ def band_text(claim: Claim) -> str:
 def verdict_text(entry: Entry) -> str:
     """The verdict with what is to be said beside it."""
     outcome = f"{entry.outcome} (part: {entry.part})" if entry.part else entry.outcome
-    fit = "" if entry.fit == "outside" else _fit(entry).replace("–", "")
+    # A contradicted claim may have intervals within their bands: another condition of its rule decides.
+    fit = "" if entry.outcome == str(Outcome.CONTRADICTED) else _fit(entry).replace("–", "")
     said = ", ".join(each for each in (outcome, fit) if each)
     if entry.adjusted_p is not None:
         said += f"; p {_p(entry.adjusted_p)}{'' if entry.survives else ', lost after correction'}"

@@ -560,8 +560,8 @@ def _all(rule: Rule) -> Finding:
     found = []
     for data in rule.data["all"]:
         condition = rule.part_of(data).found()
-        found.append(("", replace(condition, ours="" if data.get("silent") else condition.ours)))
-    return outcomes.stated(outcomes.together(found))
+        found.append(replace(condition, ours="" if data.get("silent") else condition.ours))
+    return outcomes.all_hold(found)
 
 
 @kind("count")
@@ -588,7 +588,8 @@ def _count(rule: Rule) -> Finding:
         # More lie outside than may.
         outcome, p = Outcome.CONTRADICTED, outcomes.at_least_p(ps, every_case - wanted + 1, every_case)
     ours = outcomes.joined(shown_of)
-    return outcomes.stated(Finding(outcome, "", ours, p=p, measured=tuple(measured)))
+    reason = f"at least {wanted} of {every_case} must lie in their bands, {inside} of {len(shown_of)} do"
+    return outcomes.stated(Finding(outcome, reason, ours, p=p, measured=tuple(measured)))
 
 
 @kind("share")
@@ -615,7 +616,9 @@ def _share(rule: Rule) -> Finding:
         outcome, least = Outcome.CONTRADICTED, len(found) - wanted + 1
     p = None if outcome is Outcome.INCONCLUSIVE else outcomes.at_least_p(ps[outcome], least, len(found))
     measured = outcomes.joint_measured(("", each) for each in found)
-    return outcomes.stated(Finding(outcome, "", f"{held} of {len(found)}", p=p, measured=measured))
+    undecided = len(found) - held - broken
+    reason = f"it must hold in {wanted} of {len(found)} cases: it does in {held}, {undecided} are not decided"
+    return outcomes.stated(Finding(outcome, reason, f"{held} of {len(found)}", p=p, measured=measured))
 
 
 @kind("agreed")
@@ -649,7 +652,7 @@ def _agreed(rule: Rule) -> Finding:
         for each in [one.outcome]
     }
     differing = "; ".join(f"{each} with {', '.join(names)}" for each, names in by.items())
-    return replace(said, reason=f"{said.reason}. {differing}")
+    return replace(said, reason=f"the readings do not agree: {differing}")
 
 
 @kind("extreme")
@@ -661,14 +664,15 @@ def _extreme(rule: Rule) -> Finding:
     intervals = {case.name: rule.interval(case) for case in rule.cases()}
     sign, named = rule.data["sign"], rule.data["which"]
     which = [named] if isinstance(named, str) else list(named)
+    end = "the greatest" if sign > 0 else "the least"
     ours = outcomes.joined((name, rule.shown(each)) for name, each in intervals.items())
     others = [each.scaled(sign) for name, each in intervals.items() if name not in which]
     own = [intervals[name].scaled(sign) for name in which]
     tested = not rule.data.get("means")
     if min(each.mean for each in own) > max(each.mean for each in others):
         p = max(outcomes.apart_p(a, b) for a in own for b in others) if tested else None
-        return Finding(Outcome.REPRODUCED, f"{', '.join(which)} is so", ours, p=p)
-    reason = f"{', '.join(which)} is not so"
+        return Finding(Outcome.REPRODUCED, f"{', '.join(which)}: {end} of all", ours, p=p)
+    reason = f"{', '.join(which)}: not {end} of all"
     if tested and max(each.high for each in own) < max(each.low for each in others):
         # Any of the others may be the one that is beyond.
         beyond = max(others, key=lambda each: each.low)

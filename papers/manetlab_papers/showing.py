@@ -19,7 +19,7 @@ from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study, study_from
 from manetlab_papers.tables import tables_of
 
-LETTERS = 34
+LETTERS = 30
 """How long a strip is."""
 KEY = "░ accepted band, ● ours with its 95 % interval, ◇ printed"
 
@@ -78,8 +78,8 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
     table = Table("What came out", ("", ""), text_columns=2)
     rows = {
         "verdict": record.verdict_text(entry),
-        "ours": entry.ours,
-        "why": entry.reason,
+        "ours": _listed(entry.ours),
+        "why": _listed(entry.reason),
         "rests on": record.size_text(entry),
         "made by": f"{_short(entry.code)}, {entry.date}" if entry.code else "",
         "stale": _short(entry.stale),
@@ -95,16 +95,24 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
     return table
 
 
+def _listed(text: str) -> str:
+    """Cases one below the other."""
+    return text.replace("; ", "\n")
+
+
 def _short(code: str) -> str:
     """Versions and commits, with as much of a commit as names it."""
     return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", code)
 
 
 def _compared(claim: Claim, entry: Entry) -> Table:
-    table = Table("Beside the band", ("case", "ours", "n", "strip"), text_columns=4)
+    columns = ("case", "ours", "n", "strip")
+    table = Table("Beside the band", columns, text_columns=4, whole=frozenset({columns.index("strip")}))
     points = figures.points(claim, entry)
     for each, point in zip(entry.compared, points, strict=True):
-        table.add(each.name or "all", shown(each.interval), str(each.interval.n), _strip(point, points))
+        table.add(
+            each.name or "all", shown(each.interval, each.unit), str(each.interval.n), _strip(point, points)
+        )
     table.notes.append(KEY)
     return table
 

@@ -299,7 +299,43 @@ def test_a_share_of_the_cases_must_hold() -> None:
     up, down = [1.0, 1.1], [-1.0, -1.1]
     assert outcome(rule, {"a": up, "b": up, "c": down}) is REPRODUCED
     assert outcome(rule, {"a": up, "b": down, "c": down}) is CONTRADICTED
-    assert outcome(rule, {"a": up, "b": [-1.0, 1.0], "c": down}) is INCONCLUSIVE
+    undecided = verdict(rule, {"a": up, "b": [-1.0, 1.0], "c": down})
+    assert undecided.outcome is INCONCLUSIVE
+    assert undecided.reason == "it must hold in 2 of 3 cases: it does in 1, 1 are not decided"
+
+
+def test_of_several_conditions_that_one_is_named_which_decides() -> None:
+    conditions = [
+        {"kind": "level", "at": {"system": "a"}, "band": {"lo": 3}, "unit": " kb/s"},
+        {"kind": "level", "at": {"system": "b"}, "band": {"hi": 9}, "unit": " ms"},
+    ]
+    rule = {"kind": "all", "all": conditions}
+    inside, outside = [5.0, 5.0], [20.0, 20.0]
+    assert verdict(rule, {"a": inside, "b": inside}).reason == "the claim's rule holds"
+    broken = verdict(rule, {"a": inside, "b": outside})
+    assert (broken.outcome, broken.reason) == (
+        CONTRADICTED,
+        "20 ± 0 ms: the interval lies above the band",
+    )
+    of_pairs = {"kind": "pairs", "by": "system", "greater": [["a", "b"], ["b", "c"]]}
+    values = {"a": [9.0, 9.1], "b": [1.0, 1.1], "c": [5.0, 5.1]}
+    assert verdict({"kind": "all", "all": [of_pairs]}, values).reason == (
+        "b > c: reversed, with significance (-79.2 %)"
+    )
+
+
+def test_of_printed_ranks_the_pairs_are_named_that_break_them() -> None:
+    rule = {"kind": "ranked", "within": 8, "each": {"system": ["a", "b", "c"]}}
+    ranks = {"at": ("a", "b", "c"), "value": (2.0, 1.0, 1.0)}
+    low, high = [90.0, 90.1], [100.0, 100.1]
+    assert outcome(rule, {"a": low, "b": high, "c": high}, **ranks) is REPRODUCED
+    reversed_one = verdict(rule, {"a": high, "b": high, "c": [120.0, 120.1]}, **ranks)
+    assert reversed_one.reason == "b = c: no tie (-16.7 %)"
+    undecided = verdict(rule, {"a": [90.0, 110.0], "b": [95.0, 100.0], "c": [98.0, 102.0]}, **ranks)
+    assert undecided.outcome is INCONCLUSIVE
+    assert undecided.reason.startswith("b > a: a tie, the paired interval holds zero")
+    # A difference is in percent of the greater, whatever the claim is in.
+    assert {each.unit for each in undecided.measured} == {" %"}
 
 
 def test_what_depends_on_an_unknown_set_up_is_said_only_if_all_agree() -> None:
@@ -315,7 +351,8 @@ def test_what_depends_on_an_unknown_set_up_is_said_only_if_all_agree() -> None:
 def test_one_case_must_be_the_extreme() -> None:
     rule = {"kind": "extreme", "sign": -1, "which": "a", "each": {"system": ["a", "b"]}}
     assert outcome(rule, {"a": [1.0, 1.1], "b": [5.0, 5.1]}) is REPRODUCED
-    assert outcome(rule, {"a": [5.0, 5.1], "b": [1.0, 1.1]}) is CONTRADICTED
+    broken = verdict(rule, {"a": [5.0, 5.1], "b": [1.0, 1.1]})
+    assert (broken.outcome, broken.reason) == (CONTRADICTED, "a: not the least of all")
     assert outcome({**rule, "means": True}, {"a": [5.0, 5.1], "b": [1.0, 1.1]}) is INCONCLUSIVE
 
 

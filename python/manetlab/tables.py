@@ -29,11 +29,12 @@ class Table:
 
     Attributes:
         title: What it shows.
-        columns: The headings.
+        columns: The headings; a table of which all are empty is shown without them.
         rows: The cells, row by row.
         text_columns: How many columns from the left hold text; the others hold numbers.
         keys: How many columns from the left say what a row is about: a table too wide for the terminal is
             shown in parts, each of which has them.
+        whole: Which other columns hold text that must stay in one line, such as drawings.
         notes: Sentences below the table.
     """
 
@@ -42,6 +43,7 @@ class Table:
     rows: list[Sequence[str]] = field(default_factory=list)
     text_columns: int = 1
     keys: int = 1
+    whole: frozenset[int] = frozenset()
     notes: list[str] = field(default_factory=list)
 
     def add(self, *cells: str) -> None:
@@ -74,7 +76,8 @@ class Table:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        shown = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        has_head = any(self.columns)
+        shown = RichTable(box=SIMPLE_HEAD, show_header=has_head, padding=(0, 1, 0, 0), pad_edge=False)
         for index, chars in self._widths(columns, width).items():
             justify: Literal["left", "right"] = "left" if index < self.text_columns else "right"
             shown.add_column(Text(self.columns[index]), justify=justify, overflow="fold", width=chars)
@@ -98,15 +101,13 @@ class Table:
 
     def _widths(self, columns: Sequence[int], width: int) -> dict[int, int]:
         """How wide each of these columns is in a terminal of that width, in characters."""
-        from rich.cells import cell_len
-
         widths = {index: self._least(index, width) for index in columns}
         room = width - FRAME - sum(chars + GAP for chars in widths.values())
         while room > 0:
             wanting = [
                 index
                 for index, chars in widths.items()
-                if any(cell_len(cells[index]) > chars for cells in (self.columns, *self.rows))
+                if any(_length(cells[index]) > chars for cells in (self.columns, *self.rows))
             ]
             if not wanting:
                 break
@@ -121,12 +122,19 @@ class Table:
         Names and numbers stay whole, as a part of one would be taken for another, and so do the words of
         headings. Only a name that would take more than half of the terminal goes on in the next line.
         """
-        from rich.cells import cell_len
-
-        longest = max((cell_len(cells[index]) for cells in self.rows), default=0)
-        word = max(map(cell_len, self.columns[index].split()), default=0)
+        longest = max((_length(cells[index]) for cells in self.rows), default=0)
+        word = max(map(_length, self.columns[index].split()), default=0)
+        if index in self.whole:
+            return max(word, longest)
         is_whole = index < self.keys or (index >= self.text_columns and longest <= NUMBER_WIDTH)
         return max(word, min(longest, width // 2 if is_whole else TEXT_WIDTH))
+
+
+def _length(text: str) -> int:
+    """How many characters the longest line of a text takes on a terminal."""
+    from rich.cells import cell_len
+
+    return max(map(cell_len, text.splitlines()), default=0)
 
 
 def stdout_console() -> Console:

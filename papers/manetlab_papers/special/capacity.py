@@ -51,7 +51,8 @@ def scaled(rule: Rule) -> Finding:
         ps = [outside_p(each.scaled(factor), *band) for each, band in _banded(rule, means)]
         p = at_least_p(ps, len(ps) - rule.data["at_least"] + 1, len(ps))
     text = f"{inside} of {len(means)} within their bands after scaling all by {factor:.3g}"
-    return stated(Finding(outcome, "", text, p=p))
+    reason = f"at least {rule.data['at_least']} of {len(means)} must lie in their bands"
+    return stated(Finding(outcome, reason, text, p=p))
 
 
 def _banded(rule: Rule, means: Sequence[Interval]) -> list[tuple[Interval, tuple[float, float]]]:

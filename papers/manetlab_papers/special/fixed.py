@@ -95,4 +95,4 @@ def correlation(rule: Rule) -> Finding:
         p = math.erfc(abs(own - math.atanh(bound)) * math.sqrt(len(rows) - 3) / math.sqrt(2))
     of = f"{len(rows)} {'points' if means else 'scenarios'}"
     text = f"{found.statistic:.2f}, 95 % interval {ends.low:.2f} to {ends.high:.2f}, {of}"
-    return stated(Finding(outcome, "", text, p=p))
+    return stated(Finding(outcome, f"it must be below {bound:g}", text, p=p))

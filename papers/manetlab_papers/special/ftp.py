@@ -84,13 +84,15 @@ def _level(first: Values, second: Values, within: float) -> Finding:
     """Two that are printed as level: no further apart than that, in percent of the greater."""
     first, second = present(first, second)
     percent = difference(first, second).scaled(100 / max(average(first), average(second)))
-    measured = (Measured(percent, -within, within),)
+    measured, text = (Measured(percent, -within, within, unit=" %"),), f"{percent.mean:+.1f} %"
     if abs(percent.mean) <= within:
-        return Finding(Outcome.REPRODUCED, "a tie", measured=measured)
+        return Finding(Outcome.REPRODUCED, f"a tie ({text})", measured=measured)
     if percent.low > within or percent.high < -within:
         p = outside_p(percent, -within, within)
-        return Finding(Outcome.CONTRADICTED, "no tie", p=p, measured=measured)
-    return Finding(Outcome.INCONCLUSIVE, "no tie", measured=measured)
+        return Finding(Outcome.CONTRADICTED, f"no tie ({text})", p=p, measured=measured)
+    return Finding(
+        Outcome.INCONCLUSIVE, f"not told from a tie within {within:g} % ({text})", measured=measured
+    )
 
 
 @kind("best of all")
@@ -117,7 +119,10 @@ def best(rule: Rule) -> Finding:
     elif all(rank(own) < rank(other) for other in scores.values() if other is not own):
         outcome = Outcome.REPRODUCED
     text = ", ".join(f"{name}: mean rank {rank(each):.2g}" for name, each in scores.items())
-    return stated(Finding(outcome, "", text))
+    reason = (
+        "another is better in all" if outcome is Outcome.CONTRADICTED else "another has as good a mean rank"
+    )
+    return stated(Finding(outcome, reason, text))
 
 
 def _mean(rule: Rule, case: Case, measure: str) -> Interval:

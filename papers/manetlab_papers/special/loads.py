@@ -125,7 +125,8 @@ def later(rule: Rule) -> Finding:
         held.append(min(here, ends[0]) >= factor * there)
         broken.append(not math.isinf(here) and here < factor * min(there, ends[1]))
     outcome = Outcome.CONTRADICTED if any(broken) else Outcome.INCONCLUSIVE
-    return stated(Finding(Outcome.REPRODUCED if all(held) else outcome, "", "; ".join(texts)))
+    reason = f"it must be {rule.data['by_percent']:g} % higher, with all of them"
+    return stated(Finding(Outcome.REPRODUCED if all(held) else outcome, reason, "; ".join(texts)))
 
 
 def _bounded(kbps: float, end: float) -> str:
@@ -144,7 +145,9 @@ def saturation(rule: Rule) -> Finding:
     text = "; ".join(f"{name}: {load:g}" for name, load in found.items())
     holds = all(low <= load <= high for load in found.values())
     outcome = Outcome.REPRODUCED if holds else Outcome.CONTRADICTED
-    return stated(Finding(outcome, "", text.replace("inf", f"above {end:g}")))
+    outside = ", ".join(name for name, load in found.items() if not low <= load <= high)
+    reason = f"{outside}: outside {low:g} to {high:g} kb/s"
+    return stated(Finding(outcome, reason, text.replace("inf", f"above {end:g}")))
 
 
 @kind("crossing")
