@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from manetlab.tables import Table
 from manetlab_papers import record
@@ -10,6 +11,14 @@ from manetlab_papers.ledger import Claim, Ledger
 from manetlab_papers.order import Remaining
 from manetlab_papers.places import command, link_to, short_name
 from manetlab_papers.record import Entry
+
+COMPLETE = ", with the reason where it is not reproduced."
+INCOMPLETE = (
+    ", or what is missing for it. Runs and minutes of processor time are those that a claim alone still "
+    "needs; claims share runs."
+)
+HOW = {"within": "within the band", "touches": "touching it", "no band": "without a band"}
+"""How claims are reproduced."""
 
 
 def page(ledger: Ledger, best: Mapping[str, Entry], left: Remaining) -> str:
@@ -20,26 +29,25 @@ def page(ledger: Ledger, best: Mapping[str, Entry], left: Remaining) -> str:
         best: The verdict of each claim that counts most.
         left: What is left to run at full size.
     """
+    first = [each for each in ledger.claims.values() if each.priority == 1]
+    is_complete = not any(_is_open(best.get(each.id)) for each in first)
     lines = [
         "# Claims of first priority at full size",
         "",
         "Each claim of first priority of the [five papers](../papers.md): its verdict at the paper's own "
-        "size, or what is missing for it. Runs and minutes of processor time are those that a claim alone "
-        "still needs; claims share runs.",
+        f"size{COMPLETE if is_complete else INCOMPLETE}",
         "",
     ]
     for paper in ledger.papers:
-        claims = [each for each in ledger.claims.values() if each.paper == paper and each.priority == 1]
-        open_ones = sum(_is_open(best.get(each.id)) for each in claims)
-        table = Table(
-            "", ("claim", "says", "verdict at full size", "ours, or the quick verdict"), text_columns=4
-        )
+        claims = [each for each in first if each.paper == paper]
+        ours = "ours" if is_complete else "ours, or the quick verdict"
+        table = Table("", ("claim", "says", "verdict at full size", ours), text_columns=4)
         for each in claims:
             table.add(link_to(ledger, each.id), each.statement, *_row(ledger, each, best.get(each.id), left))
         lines += [
             f"## {short_name(ledger, paper)}",
             "",
-            f"{len(claims) - open_ones} of {len(claims)} have a verdict at full size.",
+            _counts([best.get(each.id) for each in claims]),
             "",
             '<div class="claims" markdown>',
             "",
@@ -51,6 +59,17 @@ def page(ledger: Ledger, best: Mapping[str, Entry], left: Remaining) -> str:
     return "\n".join([*lines, "*This page is made by `make papers-pages`; do not edit it.*", ""])
 
 
+def _counts(entries: Sequence[Entry | None]) -> str:
+    """How many claims have a verdict, and which, in a sentence."""
+    said = Counter(record.category(each) for each in entries if not _is_open(each))
+    how = [f"{said[name]} {words}" for name, words in HOW.items() if said[name]]
+    listed = [f"{sum(said[name] for name in HOW)} are reproduced ({', '.join(how)})"] if how else []
+    listed += [f"{said[name]} {name}" for name in record.CATEGORIES if said[name] and name not in HOW]
+    decided = said.total()
+    of_all = f"All {decided}" if decided == len(entries) else f"{decided} of {len(entries)}"
+    return f"{of_all} have a verdict at full size{': ' if listed else ''}{', '.join(listed)}."
+
+
 def _is_open(entry: Entry | None) -> bool:
     return entry is None or record.full_category(entry) in (record.ONLY_QUICK, "not tested")
 
@@ -58,7 +77,10 @@ def _is_open(entry: Entry | None) -> bool:
 def _row(ledger: Ledger, claim: Claim, entry: Entry | None, left: Remaining) -> tuple[str, str]:
     """A claim's verdict at full size with our value, or what is missing."""
     if entry is not None and not _is_open(entry):
-        return f"**{record.verdict_text(entry)}**", record.brief(entry.ours)
+        verdict = record.verdict_text(entry)
+        return f"**{verdict}**{record.verdict_and_reason(entry).removeprefix(verdict)}", record.brief(
+            entry.ours
+        )
     missing = missing_for(ledger, claim, entry, left)
     if entry is None:
         return missing, "–"

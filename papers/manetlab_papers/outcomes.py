@@ -418,7 +418,7 @@ def joined(texts: Iterable[tuple[str, str]]) -> str:
 
 
 def stated(found: Finding) -> Finding:
-    """A finding on a rule that the ledger states in words of its own, with what breaks it if that is known."""
+    """A finding on a rule that the ledger states in words of its own, with what breaks it where known."""
     if found.outcome is REPRODUCED:
         return replace(found, reason="the claim's rule holds")
     unknown = {

@@ -35,8 +35,15 @@ from manetlab_papers.quantities import (
 from manetlab_papers.samples import NotRun, Values
 
 SIDES = ("of", "against", "base")
-STILL_RATES = ("over", "join", "per")
-"""Words of a quantity under which a rate remains one."""
+STILL_IN_UNIT = ("over", "join", "per")
+"""Words of a quantity under which what was measured keeps its unit."""
+READ_IN: Mapping[str, tuple[float, str]] = {
+    "_bps": (1e-3, " kb/s"),
+    "_bytes_per_s": (1e-3, " kB/s"),
+    "_per_s": (1.0, "/s"),
+    "_s": (1.0, " s"),
+}
+"""Factor and unit with which values are read, by the end of their measure's name; the first that fits counts."""
 
 
 @dataclass(frozen=True)
@@ -317,9 +324,9 @@ class Rule:
     def read_in(self, *sides: Data) -> tuple[float, str]:
         """The factor and the unit with which values are read: what was measured in bit/s is read in kb/s."""
         made = [self.evaluator.table(each) for each in sides]
-        are_rates = all(str(each.get("measure", "")).endswith("_bps") for each in made)
-        are_changed = any(word in each for each in made for word in OWN if word not in STILL_RATES)
-        return (1e-3, " kb/s") if are_rates and not are_changed else (1.0, "")
+        are_changed = any(word in each for each in made for word in OWN if word not in STILL_IN_UNIT)
+        found = {_read_in(str(each.get("measure", ""))) for each in made}
+        return found.pop() if len(found) == 1 and not are_changed else (1.0, "")
 
     def along(self, case: Case) -> list[Values]:
         """A quantity at every place of an axis."""
@@ -341,6 +348,11 @@ class Rule:
     def tie_percent(self) -> float:
         """Up to which difference two are level."""
         return self.evaluator.ledger.rules["tie_percent"]
+
+
+def _read_in(measure: str) -> tuple[float, str]:
+    """The factor and the unit with which a measure's values are read."""
+    return next((read for end, read in READ_IN.items() if measure.endswith(end)), (1.0, ""))
 
 
 def _laid(sides: Mapping[str, Data], chosen: Data) -> dict[str, dict[str, Any]]:

@@ -149,8 +149,13 @@ def test_each_claim_of_first_priority_has_its_verdict_or_what_is_missing_for_it(
     assert list(rows) == [each.id for each in claims]
     assert len(rows) == 224
     assert rows[full.id][1] == "**reproduced, within**"
+    broken = replace(entry(full.id), size="full", outcome="contradicted", reason="the interval lies above")
+    told = rows_of(first_priority.page(LEDGER, {full.id: broken}, left))[full.id][1]
+    assert told.startswith("**contradicted") and told.endswith("**: the interval lies above")
     assert rows[quick.id][1] == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
     assert rows[quick.id][2].startswith("quick: reproduced")
+    text = first_priority.page(LEDGER, best, left)
+    assert "1 of 9 have a verdict at full size: 1 are reproduced (1 within the band)." in text
     nothing_left = order.Remaining({}, {})
     assert first_priority.missing_for(LEDGER, full, best[full.id], nothing_left) == ""
     assert "table-4.2 --full" in first_priority.missing_for(LEDGER, quick, best[quick.id], nothing_left)

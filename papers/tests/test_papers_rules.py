@@ -221,6 +221,27 @@ def test_an_order_is_judged_pair_by_pair() -> None:
     assert outcome(rule, {"a": [9.0, 9.1], "b": [1.0, 1.1], "c": [5.0, 5.1]}) is CONTRADICTED
 
 
+@pytest.mark.parametrize(
+    ("measure", "shown"),
+    [
+        ("x_bps", "0.009, 0.001 kb/s"),
+        ("x_bytes_per_s", "0.009, 0.001 kB/s"),
+        ("x_packets_per_s", "9, 1/s"),
+        ("x_mean_s", "9, 1 s"),
+        ("x_timeouts", "9, 1"),
+    ],
+)
+def test_values_have_the_unit_of_what_was_measured(measure: str, shown: str) -> None:
+    rows = [
+        {"system": name, "replication": n, measure: x} for name, x in (("a", 9), ("b", 1)) for n in (0, 1)
+    ]
+    runs = Runs()
+    runs.add("made", Tables({}, rows))
+    pairs = {"kind": "pairs", "by": "system", "greater": [["a", "b"]]}
+    claim = claim_of({**pairs, "at": {"runs": "made", "measure": measure}})
+    assert judge(claim, Evaluator(LEDGER, runs, full=True)).ours == f"a > b: {shown}"
+
+
 def test_rates_are_read_in_kb_per_s() -> None:
     rows = [
         {"system": name, "replication": number, "x_bps": value}
