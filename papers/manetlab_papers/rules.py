@@ -43,7 +43,7 @@ READ_IN: Mapping[str, tuple[float, str]] = {
     "_per_s": (1.0, "/s"),
     "_s": (1.0, " s"),
 }
-"""Factor and unit with which values are read, by the end of their measure's name; the first that fits counts."""
+"""Factor and unit with which values are read, by the end of their measure's name; the first to fit counts."""
 
 
 @dataclass(frozen=True)
