@@ -38,10 +38,12 @@ KEY = (
     "order, a sign or a rule holds, which have no band; *by construction*: the model was made from what is "
     "said. [More on verdicts](../papers-how-to.md#how-to-read-a-verdict)."
 )
-COUNTED = (
-    "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced. Verdicts of quick runs, "
-    "with fewer or shorter runs than the paper's, do not count here: such claims are in the last column."
+COUNTED = "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced."
+ONLY_FULL = (
+    " Verdicts of quick runs, with fewer or shorter runs than the paper's, do not count here: such claims "
+    "are in the last column."
 )
+OUTCOMES = ("reproduced", "contradicted", "inconclusive", "by construction", "not tested")
 FOOT = "*This page is made by `make papers-pages` from the results in `papers/kept`; do not edit it.*\n"
 
 
@@ -124,7 +126,7 @@ def write_paper(site: Site, paper: str) -> None:
     chapters: Mapping[str, str] = about.get("chapters", {})
     lines = [f"# {about['title']}", "", f"{about['cite']}.", "", _headline(site, paper), ""]
     lines += _first(site, paper, experiments)
-    lines += ["## Counts at full size", "", *_counts(site, [paper]), COUNTED, ""]
+    lines += ["## Counts at full size", "", *_counts(site, [paper])]
     lines += _differences(site, paper)
     if chapters:
         lines += ["## Figures and tables by chapter", ""]
@@ -153,14 +155,18 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
 
 
 def _headline(site: Site, paper: str = "") -> str:
-    found = record.headline(site.ledger, site.best, paper)
-    return (
-        f"Of {found['claims']} claims, {found['reproduced']} are reproduced "
-        f"({found['reproduced, full size']} at full size, {found['reproduced, quick']} in quick runs), "
-        f"{found['contradicted']} contradicted ({found['contradicted, full size']} and "
-        f"{found['contradicted, quick']}), {found['inconclusive']} inconclusive, {found['by construction']} "
-        f"by construction, {found['not tested']} not tested."
-    )
+    return headline(record.headline(site.ledger, site.best, paper))
+
+
+def headline(found: Mapping[str, int]) -> str:
+    """How many claims have which outcome, in a sentence."""
+    listed: list[str] = []
+    for outcome in [each for each in OUTCOMES if found[each]]:
+        quick = found[f"{outcome}, quick"]
+        sizes = f" ({found[outcome] - quick} at full size, {quick} in quick runs)" if quick else ""
+        listed.append(f"{found[outcome]} {'are ' if not listed else ''}{outcome}{sizes}")
+    start = "Of" if found[record.ONLY_QUICK] else "At full size, of"
+    return f"{start} {found['claims']} claims {', '.join(listed)}."
 
 
 def _counts(site: Site, papers: Sequence[str], *, quick: bool = False) -> list[str]:
@@ -173,7 +179,13 @@ def _counts(site: Site, papers: Sequence[str], *, quick: bool = False) -> list[s
         name = "" if row[0] == above else f"**{row[0]}**"
         shown.add(*(name, *row[1:])[start:])
         above = row[0]
-    return _in_class("counts", _without_title(shown))
+    lines = _in_class("counts", _without_title(shown))
+    return lines if quick else [*lines, COUNTED + (ONLY_FULL if _has_quick(site) else ""), ""]
+
+
+def _has_quick(site: Site) -> bool:
+    """Whether only quick runs have tested some claim."""
+    return bool(record.headline(site.ledger, site.best)[record.ONLY_QUICK])
 
 
 def _in_class(name: str, lines: Sequence[str]) -> list[str]:
@@ -460,17 +472,16 @@ def _index(site: Site) -> str:
         about = site.ledger.pages[paper]
         lines.append(f"- **[{about['title']}](papers/{paper}.md)**. {_headline(site, paper)}")
     everything = [*site.ledger.papers, ""]
-    lines += ["", "## Counts at full size", "", *_counts(site, everything), COUNTED, ""]
-    lines += [
-        "[Each claim of first priority](papers/first-priority.md) has its verdict at full size, or what is "
-        "missing for it.",
-        "",
-        "## Counts with quick verdicts",
-        "",
-        "The same, where quick verdicts count for claims that have no others. " + _headline(site),
-        "",
-        *_counts(site, everything, quick=True),
-    ]
+    lines += ["", "## Counts at full size", "", *_counts(site, everything)]
+    lines += ["[The claims of first priority](papers/first-priority.md) stand in one table.", ""]
+    if _has_quick(site):
+        lines += [
+            "## Counts with quick verdicts",
+            "",
+            "The same, where quick verdicts count for claims that have no others. " + _headline(site),
+            "",
+            *_counts(site, everything, quick=True),
+        ]
     lines += [f"{each}\n" for each in record.remarks(site.best)]
     lines += ["## Quick and full size", "", _changed_in_words(site), ""]
     lines += ["## What the runs cost", "", *_cost(site), FOOT]

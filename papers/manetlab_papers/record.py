@@ -239,15 +239,15 @@ def size(entry: Entry) -> str:
 
 
 def headline(ledger: Ledger, of: Mapping[str, Entry], paper: str = "") -> Counter[str]:
-    """How many claims of a paper, or of all, have which outcome; of those that runs decide by size, too."""
+    """How many claims of a paper, or of all, have which outcome, and of how many only quick runs say so."""
     counts: Counter[str] = Counter()
     for claim in ledger.claims.values():
         if paper in ("", claim.paper):
             entry = of.get(claim.id)
             outcome = str(Outcome.NOT_TESTED) if entry is None else entry.outcome
             counts.update(["claims", outcome])
-            if entry is not None:
-                counts.update([f"{outcome}, {size(entry)}"])
+            if full_category(entry) == ONLY_QUICK:
+                counts.update([ONLY_QUICK, f"{outcome}, quick"])
     return counts
 
 
@@ -274,7 +274,8 @@ def count_table(
         quick: Verdicts of quick runs count where there are no others; else only those at full size do.
     """
     said = category if quick else full_category
-    columns = CATEGORIES if quick else (*CATEGORIES, ONLY_QUICK)
+    is_full = quick or not headline(ledger, of)[ONLY_QUICK]
+    columns = CATEGORIES if is_full else (*CATEGORIES, ONLY_QUICK)
     table = Table("", ("paper", "priority", "claims", *columns), text_columns=2)
     for paper in papers:
         for priority in (1, 2, 3, 0):

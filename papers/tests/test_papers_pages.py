@@ -131,6 +131,24 @@ def test_only_verdicts_at_full_size_are_counted_as_such() -> None:
     assert (bansal["within"], bansal[record.ONLY_QUICK], bansal["not tested"]) == ("1", "1", "42")
 
 
+def test_the_headline_splits_what_quick_runs_tell_from_full_size() -> None:
+    full = {name: replace(entry(name), size="full") for name in ("C-01", "C-02")}
+    of_two = pages.headline(record.headline(LEDGER, full, "choi2004"))
+    assert of_two == "At full size, of 22 claims 2 are reproduced, 20 not tested."
+    with_quick = {**full, "C-03": entry("C-03"), "C-04": entry("C-04", outcome="inconclusive")}
+    assert pages.headline(record.headline(LEDGER, with_quick, "choi2004")) == (
+        "Of 22 claims 3 are reproduced (2 at full size, 1 in quick runs), "
+        "1 inconclusive (0 at full size, 1 in quick runs), 18 not tested."
+    )
+
+
+def test_a_column_of_quick_verdicts_stands_only_where_there_are_any() -> None:
+    full = {"C-01": replace(entry("C-01"), size="full")}
+    assert record.ONLY_QUICK not in record.count_table(LEDGER, full, ["choi2004"]).columns
+    with_quick = {**full, "C-02": entry("C-02")}
+    assert record.ONLY_QUICK in record.count_table(LEDGER, with_quick, ["choi2004"]).columns
+
+
 def rows_of(page: str) -> dict[str, list[str]]:
     """The cells of a page's tables by the claim that begins the row."""
     rows = [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| [")]
