@@ -322,7 +322,12 @@ class Rule:
         return text + self._counts.get(interval, "")
 
     def read_in(self, *sides: Data) -> tuple[float, str]:
-        """The factor and the unit with which values are read: what was measured in bit/s is read in kb/s."""
+        """The factor and the unit with which values are read: what was measured in bit/s is read in kb/s.
+
+        A unit that the rule states is that of its quantities.
+        """
+        if "unit" in self.data:
+            return 1.0, self.data["unit"]
         made = [self.evaluator.table(each) for each in sides]
         are_changed = any(word in each for each in made for word in OWN if word not in STILL_IN_UNIT)
         found = {_read_in(str(each.get("measure", ""))) for each in made}
@@ -490,7 +495,7 @@ def _order(rule: Rule) -> Finding:
     ]
     factor, unit = rule.read_in(*(case.sides["of"] for case in cases))
     ours = outcomes.joined(
-        (name, rule.shown(mean(values).scaled(factor)) + unit + counted(values)) for name, values in listed
+        (name, shown(mean(values).scaled(factor), unit) + counted(values)) for name, values in listed
     )
     return replace(outcomes.together(found), ours=ours)
 

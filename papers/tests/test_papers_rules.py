@@ -259,8 +259,15 @@ def test_rates_are_read_in_kb_per_s() -> None:
     assert ours(pairs) == "a > b: 500, 200 kb/s"
     # What a rule has scaled is no longer in bit/s.
     assert ours({**pairs, "at": {"times": 1e-6}}) == "a > b: 0.5, 0.2"
-    assert ours({"kind": "trend", "sign": -1, "along": {"system": ["a", "b"]}}) == "500, 200 kb/s"
-    assert ours({"kind": "order", "each": {"system": ["a", "b"]}}) == "a: 500 ± 127 kb/s; b: 200 ± 127 kb/s"
+    # A rule may say what its values are in.
+    in_mbps = {"at": {"times": 1e-6}, "unit": " Mb/s"}
+    assert ours({**pairs, **in_mbps}) == "a > b: 0.5, 0.2 Mb/s"
+    along = {"kind": "trend", "sign": -1, "along": {"system": ["a", "b"]}}
+    assert ours({**along, **in_mbps}) == "0.5, 0.2 Mb/s"
+    order = {"kind": "order", "each": {"system": ["a", "b"]}}
+    assert ours({**order, **in_mbps}) == "a: 0.5 ± 0.127 Mb/s; b: 0.2 ± 0.127 Mb/s"
+    assert ours(along) == "500, 200 kb/s"
+    assert ours(order) == "a: 500 ± 127 kb/s; b: 200 ± 127 kb/s"
 
 
 def test_an_operator_makes_the_cases_of_pairs() -> None:
