@@ -95,7 +95,7 @@ def _assumptions(ledger: Ledger, made: Sequence[Experiment]) -> list[str]:
     names = dict.fromkeys(name for experiment in made for name in experiment.unstated)
     listed = [ledger.assumptions[name] for name in names]
     items = [f"- {each.parameter}: {each.text} – {each.why}" for each in listed]
-    return ["## Not said by the papers, and taken", "", *items, ""] if items else []
+    return ["## What the papers leave open, and what is assumed", "", *items, ""] if items else []
 
 
 def cost_table(costs: Mapping[str, Cost]) -> Table:

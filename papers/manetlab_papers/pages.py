@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, first_priority, record
+from manetlab_papers import causes, figures, first_priority, points, record
 from manetlab_papers.charts import Strip, Title, height_of, svg_of_chart, svg_of_strips
 from manetlab_papers.compare import compared
 from manetlab_papers.ledger import Data, Experiment, Ledger
@@ -124,7 +124,8 @@ def write_paper(site: Site, paper: str) -> None:
     experiments = [each for each in site.ledger.experiments.values() if each.paper == paper]
     about = site.ledger.pages[paper]
     chapters: Mapping[str, str] = about.get("chapters", {})
-    lines = [f"# {about['title']}", "", f"{about['cite']}.", "", _headline(site, paper), ""]
+    lines = [f"# {about['title']}", "", f"{about['cite']}.", "", about["about"].strip(), ""]
+    lines += ["## In short", "", _headline(site, paper), "", *_points(site, paper)]
     lines += _first(site, paper, experiments)
     lines += ["## Counts at full size", "", *_counts(site, [paper])]
     lines += _differences(site, paper)
@@ -150,8 +151,21 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
     if first:
         stem = f"{paper}-{chapter_of(of[0])}-first"
         lines += ["## Claims of first priority", "", KEY, "", _worded(site, first, stem), ""]
-        lines += _details("The same as a table", _verdicts(site, first, linked=True))
+        lines += _details("As a table", _verdicts(site, first, linked=True))
     return [*lines, *_experiments(site, of), FOOT]
+
+
+def _points(site: Site, paper: str) -> list[str]:
+    """What the paper says in a few points, with how many claims of each hold."""
+    listed = points.of_paper(site.ledger, paper)
+    table = points.table(site.ledger, listed, site.best, site.why, f"../{CAUSES}")
+    count = sum(len(each.claims) for each in listed)
+    return [
+        f"The {count} claims of first priority, by what they are about. *Holds* counts those that are "
+        "reproduced.",
+        "",
+        *_in_class("points", _without_title(table)),
+    ]
 
 
 def _headline(site: Site, paper: str = "") -> str:
@@ -204,7 +218,7 @@ def _first(site: Site, paper: str, experiments: Sequence[Experiment]) -> list[st
     first = _of_first_priority(site, experiments)
     if not chapters:
         lines += [_worded(site, first, f"{paper}-first"), ""]
-        return [*lines, *_details("The same as a table", _verdicts(site, first, linked=True))]
+        return [*lines, *_details("As a table", _verdicts(site, first, linked=True))]
     rows: list[Strip | Title] = []
     for key, title in chapters.items():
         of = _of_first_priority(site, [each for each in experiments if chapter_of(each) == key])
@@ -423,15 +437,15 @@ def _made_by(site: Site, experiment: Experiment) -> str:
 
 
 def _assumptions(site: Site, experiments: Sequence[Experiment]) -> list[str]:
-    """What the paper does not say and what is taken, each once."""
+    """What the paper leaves open and what is assumed, each once."""
     uses: dict[str, list[str]] = {}
     for each in experiments:
         for name in each.unstated if each.runs is not None else ():
             uses.setdefault(name, []).append(each.id.partition("/")[2])
     if not uses:
         return []
-    lines = ["## Not said by the paper, and taken", ""]
-    table = Table("", ("parameter", "taken", "why", "for"), text_columns=4)
+    lines = ["## What the paper leaves open, and what is assumed", ""]
+    table = Table("", ("parameter", "assumed", "why", "for"), text_columns=4)
     for name, of in uses.items():
         assumed = site.ledger.assumptions[name]
         where = ", ".join(of) if len(of) <= 4 else f"{len(of)} figures and tables"
@@ -471,9 +485,9 @@ def _index(site: Site) -> str:
     for paper in site.ledger.papers:
         about = site.ledger.pages[paper]
         lines.append(f"- **[{about['title']}](papers/{paper}.md)**. {_headline(site, paper)}")
+    lines += ["", "## What they say, and what holds", "", *_all_points(site)]
     everything = [*site.ledger.papers, ""]
-    lines += ["", "## Counts at full size", "", *_counts(site, everything)]
-    lines += ["[The claims of first priority](papers/first-priority.md) stand in one table.", ""]
+    lines += ["## Counts at full size", "", *_counts(site, everything)]
     if _has_quick(site):
         lines += [
             "## Counts with quick verdicts",
@@ -486,6 +500,21 @@ def _index(site: Site) -> str:
     lines += ["## Quick and full size", "", _changed_in_words(site), ""]
     lines += ["## What the runs cost", "", *_cost(site), FOOT]
     return "\n".join(lines)
+
+
+def _all_points(site: Site) -> list[str]:
+    """The points of all papers."""
+    lines = [
+        f"The claims of first priority, by what they are about. *Holds* counts those that are reproduced; "
+        f"[one table]({FIRST}) has each of them.",
+        "",
+    ]
+    for paper in site.ledger.papers:
+        listed = points.of_paper(site.ledger, paper)
+        table = points.table(site.ledger, listed, site.best, site.why, CAUSES, "papers/")
+        name = f"[{short_name(site.ledger, paper)}](papers/{paper}.md)"
+        lines += [f"**{name}**", "", *_in_class("points", _without_title(table))]
+    return lines
 
 
 def _cost(site: Site) -> list[str]:

@@ -306,14 +306,38 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def shown(interval: Interval, unit: str = "", digits: int = 4) -> str:
-    """An interval as tables show it; a number without chance by itself."""
-    middle = number(interval.mean, digits)
+    """An interval as tables show it: no digits that it does not support; a number without chance by itself.
+
+    Args:
+        interval: The interval.
+        unit: What follows.
+        digits: The significant digits of the estimate, unless the interval supports fewer: two of its
+            half-width, and as many decimals of the estimate.
+    """
     if interval.n == 1:
-        return f"{middle}{unit}"
+        return f"{number(interval.mean, digits)}{unit}"
+    width = (interval.high - interval.low) / 2
+    if width == 0 or not math.isfinite(width):
+        half = "0" if width == 0 else "∞"
+        return f"{number(interval.mean, digits)} ± {half}{unit}"
+    decimals = min(_decimals(width, 2), _decimals(interval.mean, digits))
+    middle = rounded(interval.mean, decimals)
     if interval.ends is not None and not _is_middle(interval):
-        return f"{middle} ({number(interval.low, 3)} to {number(interval.high, 3)}){unit}"
-    half = "∞" if math.isinf(interval.half_width) else number(interval.half_width, 3)
-    return f"{middle} ± {half}{unit}"
+        return f"{middle} ({rounded(interval.low, decimals)} to {rounded(interval.high, decimals)}){unit}"
+    return f"{middle} ± {rounded(width, _decimals(width, 2))}{unit}"
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number of so many decimals; of -2 it is rounded to hundreds."""
+    if decimals > 6:
+        return number(value, 2)
+    # Adding zero turns -0 into 0.
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """How many decimals a number of so many significant digits has."""
+    return digits - 1 - math.floor(math.log10(abs(value))) if value else digits - 1
 
 
 def _is_middle(interval: Interval) -> bool:

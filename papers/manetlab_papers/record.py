@@ -518,7 +518,7 @@ def assumed(ledger: Ledger, experiment: Experiment) -> str:
     if not listed:
         return "The paper leaves nothing open."
     return (
-        "Not said by the paper, and taken: "
+        "The paper leaves open; assumed here: "
         + "; ".join(f"{each.parameter}: {each.text}" for each in listed)
         + "."
     )

@@ -110,7 +110,7 @@ def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_pat
     text = manetlab("reproduce", key, "--output", str(tmp_path / "out"), "--markdown", str(page))
     assert "CBR one way and both ways" in text
     assert "B-09" in text
-    assert "Not said by the paper" in text
+    assert "The paper leaves open; assumed here: " in text
     kept = record.load(tmp_path / "out")
     assert [each.claim for each in kept] == ["B-09"]
     written = page.read_text(encoding="utf-8")

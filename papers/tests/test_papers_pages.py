@@ -11,7 +11,7 @@ import pytest
 
 from manetlab import provenance
 from manetlab.stats import Interval
-from manetlab_papers import causes, figures, first_priority, ledger, order, pages, places, record
+from manetlab_papers import causes, figures, first_priority, ledger, order, pages, places, points, record
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import (
     SPAN,
@@ -324,3 +324,27 @@ def test_a_drawn_figure_is_for_experiments_whose_runs_are_read() -> None:
         for name in data["for"]:
             assert LEDGER.experiments[name].runs is not None
             assert "function" not in data
+
+
+def test_the_points_of_a_paper_hold_all_its_claims_of_first_priority_once() -> None:
+    for paper in LEDGER.papers:
+        named = [claim for point in points.of_paper(LEDGER, paper) for claim in point.claims]
+        first = [each.id for each in LEDGER.claims.values() if each.paper == paper and each.priority == 1]
+        assert sorted(named) == sorted(first)
+
+
+def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> None:
+    [cause] = causes.of_claim(causes.load(), "B-11")
+    failed = cause.claims[:2]
+    outcomes = {"B-01": "reproduced", "B-02": "by construction"}
+    outcomes |= dict(zip(failed, ("contradicted", "inconclusive"), strict=True))
+    best = {
+        claim: replace(entry(claim, outcome=outcome), scale="full", size="full")
+        for claim, outcome in outcomes.items()
+    }
+    best["B-04"] = entry("B-04")
+    point = points.Point("it says so", (*outcomes, "B-04", "B-06"))
+    [row] = points.table(LEDGER, [point], best, [cause], "../causes.md").rows
+    assert row[:2] == ("it says so", "1 of 5, 1 by construction, 1 not tested, 1 only quick so far")
+    assert row[2:4] == tuple(places.link_to(LEDGER, each) for each in failed)
+    assert row[4] == f"[{cause.title}](../causes.md#{cause.anchor})"

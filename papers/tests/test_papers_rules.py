@@ -265,9 +265,29 @@ def test_rates_are_read_in_kb_per_s() -> None:
     along = {"kind": "trend", "sign": -1, "along": {"system": ["a", "b"]}}
     assert ours({**along, **in_mbps}) == "0.5, 0.2 Mb/s"
     order = {"kind": "order", "each": {"system": ["a", "b"]}}
-    assert ours({**order, **in_mbps}) == "a: 0.5 ± 0.127 Mb/s; b: 0.2 ± 0.127 Mb/s"
+    assert ours({**order, **in_mbps}) == "a: 0.50 ± 0.13 Mb/s; b: 0.20 ± 0.13 Mb/s"
     assert ours(along) == "500, 200 kb/s"
-    assert ours(order) == "a: 500 ± 127 kb/s; b: 200 ± 127 kb/s"
+    assert ours(order) == "a: 500 ± 130 kb/s; b: 200 ± 130 kb/s"
+
+
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        (Interval(4.4163, 0.4904, 20), "4.42 ± 0.49"),
+        (Interval(3493.2, 19.43, 5), "3493 ± 19"),
+        (Interval(519_200.0, 18_400.0, 5), "519000 ± 18000"),
+        # Four digits are enough, however narrow the interval is.
+        (Interval(142.6431, 0.0466, 5), "142.6 ± 0.047"),
+        (Interval(-0.0004, 0.31, 5), "0.00 ± 0.31"),
+        (Interval(1.0, 6.76e-9, 5), "1.000 ± 6.8e-09"),
+        (Interval(0.02048, 0.0, 5), "0.02048 ± 0"),
+        (Interval(12.0, math.inf, 2), "12 ± ∞"),
+        (Interval(13.288, 9.04, 20, (5.92, 24.04)), "13.3 (5.9 to 24.0)"),
+        (Interval(0.36, 0.0, 1), "0.36"),
+    ],
+)
+def test_a_value_has_the_digits_that_its_interval_supports(interval: Interval, text: str) -> None:
+    assert quantities.shown(interval) == text
 
 
 def test_an_operator_makes_the_cases_of_pairs() -> None:
@@ -454,7 +474,7 @@ def test_a_chosen_case_has_an_interval_that_allows_for_the_choice() -> None:
     # Alone it would be contradicted.
     assert alone.high < 10.6 < adjusted.high
     assert found.outcome is REPRODUCED
-    assert found.ours == f"a: {adjusted.mean:.4g} ± {adjusted.half_width:.3g}"
+    assert found.ours == f"a: {quantities.shown(adjusted)}"
 
 
 def test_claims_of_an_experiment_are_corrected_for_their_number() -> None:
