@@ -540,7 +540,7 @@ def _both(site: Site) -> list[tuple[Entry, Entry]]:
 def _changed_in_words(site: Site) -> str:
     both = _both(site)
     changed = [pair for pair in both if pair[0].outcome != pair[1].outcome]
-    reasons = record.reasons_counted(changed)
+    reasons = record.reasons_counted(site.ledger, changed)
     listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return (
         f"{len(both)} claims have verdicts from quick runs and from runs at full size. {len(changed)} of "
@@ -555,7 +555,7 @@ def _changes(site: Site) -> str:
     )
     for quick, full in changed:
         table.add(
-            *(full.claim, quick.outcome, full.outcome, record.reason_of_change(quick, full)),
+            *(full.claim, quick.outcome, full.outcome, record.reason_of_change(site.ledger, quick, full)),
             *(record.brief(quick.ours), record.brief(full.ours)),
         )
     lines = [

@@ -721,7 +721,8 @@ def _limit(rule: Rule) -> Finding:
     outcome = Outcome.REPRODUCED
     if most > rule.claim.band()[1]:
         outcome = Outcome.INCONCLUSIVE if rule.data.get("floods") else Outcome.CONTRADICTED
-    return outcomes.stated(Finding(outcome, "", f"{most:.1f}"))
+    measured = (Measured(exact(most), *rule.claim.band()),)
+    return outcomes.stated(Finding(outcome, "", f"{most:.1f}", measured=measured))
 
 
 @kind("same as")

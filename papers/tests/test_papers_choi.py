@@ -105,7 +105,7 @@ def test_a_gain_must_be_greater_at_high_speed() -> None:
     found = verdict("C-05", by_speed(v2=1.0, v5=1.1, v10=1.2, v20=1.3, v30=1.5))
     assert found.outcome is REPRODUCED
     # 40 % at high speed, 5 % at low.
-    assert found.ours.startswith("35 ±")
+    assert found.ours.startswith("35.00 ±")
     assert found.ours.endswith("points")
     assert verdict("C-05", by_speed(v2=1.5, v5=1.5, v10=1.2, v20=1.1, v30=1.1)).outcome is CONTRADICTED
 

@@ -348,3 +348,34 @@ def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> N
     assert row[:2] == ("it says so", "1 of 5, 1 by construction, 1 not tested, 1 only quick so far")
     assert row[2:4] == tuple(places.link_to(LEDGER, each) for each in failed)
     assert row[4] == f"[{cause.title}](../causes.md#{cause.anchor})"
+
+
+def test_why_a_verdict_differs_between_quick_and_full_size() -> None:
+    def reason(claim: str, quick: list[Interval], full: list[Interval]) -> str:
+        of_quick, of_full = (
+            entry(claim, *(Measured(each, 0.0, 1.0) for each in listed)) for listed in (quick, full)
+        )
+        return record.reason_of_change(LEDGER, of_quick, of_full)
+
+    wide, near, far = (Interval(mean, half, 20) for mean, half in ((0.5, 0.2), (0.6, 0.1), (0.9, 0.1)))
+    one, other = Interval(0.1, 0.0, 1), Interval(0.4, 0.0, 1)
+    assert reason("B-04", [wide], [near]).startswith("the interval is narrower")
+    assert reason("B-04", [wide], [far]) == "the value moved out of the quick interval"
+    # Numbers that have no interval tell nothing beside those that have one.
+    assert reason("B-04", [wide, one], [far, other]) == "the value moved out of the quick interval"
+    assert reason("B-04", [one], [other]) == "a rule without intervals"
+    assert reason("B-04", [wide], [near, far]).startswith("more cases")
+    # D4-58 is judged by one scenario, and H-01 by the rule of D4-58.
+    for claim in ("D4-58", "H-01"):
+        assert reason(claim, [one], [other]) == "another scenario is chosen among more"
+
+
+def test_claims_of_first_priority_are_drawn_where_a_number_was_compared() -> None:
+    runs = kept_folder()
+    assert runs is not None
+    names = ["dyer2002/fig-3.1", "dyer2002/table-1.1"]
+    best = record.best(study_from(LEDGER, runs, [LEDGER.experiments[each] for each in names]).entries)
+    [crossing] = best["D3-04"].compared
+    assert crossing.low <= crossing.interval.mean <= crossing.high
+    assert [each.name for each in best["D3-11"].compared] == ["AODV", "DSR"]
+    assert len(best["D1-01"].compared) == 10

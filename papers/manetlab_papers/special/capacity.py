@@ -9,7 +9,7 @@ from manetlab.scenario import Scenario
 from manetlab.tables import Table
 from manetlab_papers.campaigns import scenario_of
 from manetlab_papers.ledger import Data, Ledger
-from manetlab_papers.outcomes import Finding, Outcome, at_least_p, outside_p, stated
+from manetlab_papers.outcomes import Finding, Measured, Outcome, at_least_p, outside_p, stated
 from manetlab_papers.quantities import Evaluator, mean
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.tables import TABLES
@@ -52,7 +52,8 @@ def scaled(rule: Rule) -> Finding:
         p = at_least_p(ps, len(ps) - rule.data["at_least"] + 1, len(ps))
     text = f"{inside} of {len(means)} within their bands after scaling all by {factor:.3g}"
     reason = f"at least {rule.data['at_least']} of {len(means)} must lie in their bands"
-    return stated(Finding(outcome, reason, text, p=p))
+    measured = tuple(Measured(each.scaled(factor), *band) for each, band in _banded(rule, means))
+    return stated(Finding(outcome, reason, text, p=p, measured=measured))
 
 
 def _banded(rule: Rule, means: Sequence[Interval]) -> list[tuple[Interval, tuple[float, float]]]:

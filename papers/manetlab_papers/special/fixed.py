@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from manetlab.stats import Interval, jain
 from manetlab_papers.ledger import Data
-from manetlab_papers.outcomes import Finding, Outcome, level, stated, together
+from manetlab_papers.outcomes import Finding, Measured, Outcome, level, stated, together
 from manetlab_papers.quantities import Evaluator, TooFew, average, difference, levels_of, quantity, ratio
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.samples import Values
@@ -94,5 +94,7 @@ def correlation(rule: Rule) -> Finding:
         own = math.atanh(found.statistic) if abs(found.statistic) < 1 else math.inf
         p = math.erfc(abs(own - math.atanh(bound)) * math.sqrt(len(rows) - 3) / math.sqrt(2))
     of = f"{len(rows)} {'points' if means else 'scenarios'}"
+    interval = Interval.between(found.statistic, ends.low, ends.high, len(rows))
+    measured = (Measured(interval, -math.inf, bound),)
     text = f"{found.statistic:.2f}, 95 % interval {ends.low:.2f} to {ends.high:.2f}, {of}"
-    return stated(Finding(outcome, f"it must be below {bound:g}", text, p=p))
+    return stated(Finding(outcome, f"it must be below {bound:g}", text, p=p, measured=measured))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from manetlab_papers.ledger import Data
-from manetlab_papers.outcomes import Finding, Outcome, stated
-from manetlab_papers.quantities import Evaluator, average, difference, levels_of, pool, quantity
+from manetlab_papers.outcomes import Finding, Measured, Outcome, stated
+from manetlab_papers.quantities import Evaluator, average, difference, exact, levels_of, pool, quantity
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.samples import Values
 
@@ -147,7 +147,11 @@ def saturation(rule: Rule) -> Finding:
     outcome = Outcome.REPRODUCED if holds else Outcome.CONTRADICTED
     outside = ", ".join(name for name, load in found.items() if not low <= load <= high)
     reason = f"{outside}: outside {low:g} to {high:g} kb/s"
-    return stated(Finding(outcome, reason, text.replace("inf", f"above {end:g}")))
+    # Of a protocol that saturates at none of the loads no place is known.
+    measured = tuple(
+        Measured(exact(load), low, high, name) for name, load in found.items() if math.isfinite(load)
+    )
+    return stated(Finding(outcome, reason, text.replace("inf", f"above {end:g}"), measured=measured))
 
 
 @kind("crossing")
@@ -173,4 +177,5 @@ def crossing(rule: Rule) -> Finding:
     text = ", ".join(
         f"{load:g}: {1000 * each.mean:+.0f} ms" for load, each in zip(loads, differences, strict=True)
     )
-    return stated(Finding(outcome, "", f"{case.name} at {text}"))
+    measured = tuple(Measured(exact(load), low, high) for load in crossed)
+    return stated(Finding(outcome, "", f"{case.name} at {text}", measured=measured))
