@@ -445,14 +445,16 @@ def _dot(index: int, point: Point, y: float, x_of: Scale) -> Iterator[str]:
 def _marker(index: int, x: float, y: float) -> str:
     """A mark of its own for each series."""
     hue, r = index % 7, 2.8
-    if index % 5 == 0:
+    if hue == 0:
         return f'<circle class="s{hue}" cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>'
     start, shape = {
         1: ((-2.8, -2.8), "h5.6v5.6h-5.6Z"),
         2: ((-3.6, 0.0), "l3.6 -3.6l3.6 3.6l-3.6 3.6Z"),
         3: ((-3.2, 2.8), "h6.4l-3.2 -6.2Z"),
         4: ((-3.2, -2.8), "h6.4l-3.2 6.2Z"),
-    }[index % 5]
+        5: ((-3.4, -1.0), "h2.4v-2.4h2v2.4h2.4v2h-2.4v2.4h-2v-2.4h-2.4Z"),
+        6: ((-3.8, -1.3), "h7.6v2.6h-7.6Z"),
+    }[hue]
     return f'<path class="s{hue}" d="M{x + start[0]:.1f} {y + start[1]:.1f}{shape}"/>'
 
 

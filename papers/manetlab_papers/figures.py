@@ -192,7 +192,9 @@ def _series_name(grid: Grid, column: int) -> str:
     """The head of a column; a bare number with what it is a number of."""
     head = grid.heads[column]
     is_number = head.replace(".", "", 1).isdigit()
-    return f"{grid.across} {head}" if is_number and grid.across else head
+    if not is_number or not grid.across:
+        return head
+    return f"{head} {grid.across}" if grid.across.endswith("s") else f"{grid.across} {head}"
 
 
 def _of_row(grid: Grid, row: Row, known: Overlays) -> tuple[Chart, list[str]] | None:

@@ -9,6 +9,7 @@ read for numbers.
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,13 @@ from manetlab.errors import InputError, shown
 KINDS = ("value", "change", "ordering", "trend", "bound")
 FOLDER = Path(__file__).parent / "data"
 SHARED, FRAGMENTS, CAUSES, PAGES = "ledger.toml", "fragments.toml", "causes.toml", "pages.toml"
+UNITS = {
+    **{each: each for each in ("%", "s", "ms", "kb/s", "points", "nodes", "bytes", "hops", "connections")},
+    **{each: each for each in ("packets", "frames")},
+    "Mbps": "Mb/s",
+    "Kbps": "kb/s",
+}
+"""The units that claims' quantities have in brackets, as pages write them."""
 NO_PARTS = (SHARED, FRAGMENTS, CAUSES, PAGES)
 """Files that are not a part of a paper."""
 
@@ -158,6 +166,16 @@ class Claim:
         if name not in self.at:
             raise ValueError(f"{self.id}: {name} is none of {self.at}")
         return self.band(self.at.index(name))
+
+    @property
+    def unit(self) -> str:
+        """The unit of its quantity, as one appends it; empty if it has none, or several."""
+        found = [UNITS[each] for each in re.findall(r"\(([^()]*)\)", self.quantity) if each in UNITS]
+        return f" {found[0]}" if len(found) == 1 else ""
+
+    def unit_of(self, rule: Data) -> str:
+        """The unit of what a rule compares: that of the quantity, where the rule has no band of its own."""
+        return self.unit if (self.lo or self.hi) and "band" not in rule else ""
 
     @property
     def band_text(self) -> str:
@@ -413,6 +431,8 @@ def _text(value: object) -> str:
 def _band_text(low: float, high: float) -> str:
     if high == float("inf"):
         return f"≥ {low:g}"
+    if low == high:
+        return f"{low:g}"
     return f"≤ {high:g}" if low == float("-inf") else f"{low:g} to {high:g}"
 
 

@@ -337,10 +337,6 @@ def reasons_counted(ledger: Ledger, changed: Iterable[tuple[Entry, Entry]]) -> C
     return Counter(reason_of_change(ledger, quick, full) for quick, full in changed)
 
 
-UNITS = ("%", "s", "ms", "Mbps", "Kbps", "kb/s", "points", "nodes", "bytes", "hops", "connections", "packets")
-"""Units that claims' quantities have, in brackets."""
-
-
 def rule_text(ledger: Ledger, claim: Claim) -> str:
     """What is accepted: the band, or the rule, by its short name where it has one."""
     return band_text(claim) or _shortened(ledger, claim)
@@ -348,9 +344,7 @@ def rule_text(ledger: Ledger, claim: Claim) -> str:
 
 def band_text(claim: Claim) -> str:
     """The bands with their unit, where the claim's quantity has one; empty if there is no band."""
-    units = [each for each in re.findall(r"\(([^()]*)\)", claim.quantity) if each in UNITS]
-    unit = f" {units[0]}" if len(units) == 1 else ""
-    return f"{claim.band_text}{unit}" if claim.lo or claim.hi else ""
+    return f"{claim.band_text}{claim.unit}" if claim.lo or claim.hi else ""
 
 
 def verdict_text(entry: Entry) -> str:

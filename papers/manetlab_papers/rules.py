@@ -318,7 +318,8 @@ class Rule:
 
     def shown(self, interval: Interval) -> str:
         """An interval as the rule's outcome shows it, with the scenarios that it rests on if not on all."""
-        text = shown(interval, self.data.get("unit", ""), self.data.get("digits", 4))
+        unit = self.data.get("unit", self.claim.unit_of(self.data))
+        text = shown(interval, unit, self.data.get("digits", 4))
         return text + self._counts.get(interval, "")
 
     def read_in(self, *sides: Data) -> tuple[float, str]:

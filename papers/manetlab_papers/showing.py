@@ -111,7 +111,8 @@ def _compared(claim: Claim, entry: Entry) -> Table:
     points = figures.points(claim, entry)
     for each, point in zip(entry.compared, points, strict=True):
         table.add(
-            each.name or "all", shown(each.interval, each.unit), str(each.interval.n), _strip(point, points)
+            *(each.name or "all", shown(each.interval, each.unit or claim.unit_of(claim.rule))),
+            *(str(each.interval.n), _strip(point, points)),
         )
     table.notes.append(KEY)
     return table

@@ -250,3 +250,18 @@ def test_aodv_and_dsr_of_the_dissertation_are_those_of_its_set_ups() -> None:
     dsr = parameters.apply_routing_set(profile, "dsr", "broch-1998", "test")["dsr"]
     # "0.5 s between repeated requests, … primary/secondary caches 30/34".
     assert [dsr[key] for key in ("request_period_s", "primary_paths", "secondary_paths")] == [0.5, 30, 34]
+
+
+def test_values_and_bands_of_a_claim_have_the_unit_of_its_quantity() -> None:
+    claims = LEDGER.claims
+    # Percent, rates as the pages write them, a quantity without a unit, and one with two.
+    assert [claims[each].unit for each in ("D4-08", "D4-60", "B-06", "D5-37")] == [" %", "", " %", " %"]
+    assert {claims[each].unit for each in ("D3-22", "D3-11")} == {" kb/s"}
+    change = claims["D4-08"]
+    assert change.unit_of(change.rule) == " %"
+    # A rule with a band of its own may compare something else.
+    assert change.unit_of({**change.rule, "band": {"lo": 0}}) == ""
+
+
+def test_a_band_of_no_width_is_one_number() -> None:
+    assert LEDGER.claims["O-03"].band_text == "0.25; 0.25; 0.25; 0.25; 0.375; 0.375"

@@ -551,7 +551,7 @@ def test_shared_rules_have_names_and_keep_their_conditions() -> None:
 
     assert shown("D3-01") == "the order"
     assert shown("D3-19") == "the order. At offered loads 100-300 Kbps."
-    assert shown("DA-12") == "a rise or fall as said"
+    assert shown("DA-12") == "the trend"
     assert shown("DA-06") == LEDGER.claim("DA-06").tolerance
 
 

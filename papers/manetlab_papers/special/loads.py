@@ -151,7 +151,8 @@ def saturation(rule: Rule) -> Finding:
     measured = tuple(
         Measured(exact(load), low, high, name) for name, load in found.items() if math.isfinite(load)
     )
-    return stated(Finding(outcome, reason, text.replace("inf", f"above {end:g}"), measured=measured))
+    text = text.replace("inf", f"above {end:g}") + " kb/s"
+    return stated(Finding(outcome, reason, text, measured=measured))
 
 
 @kind("crossing")

@@ -11,7 +11,7 @@ from manetlab_papers.tables import TABLES
 
 
 def multipliers(evaluator: Evaluator, data: Data) -> list[float]:
-    """The timeout after each of the first timeouts, in parts of the first."""
+    """The RTO after each of the first timeouts, as a multiple of the first."""
     levels = levels_of(data)
     of_flow, totals = (
         evaluator.runs.series(data["runs"], name, levels)[0] for name in ("tcp_flows", "totals")
@@ -35,10 +35,10 @@ def exact(rule: Rule) -> Finding:
 
 def table(evaluator: Evaluator, data: Data) -> list[Table]:
     """The multipliers along the axis."""
-    made = Table(data["title"], ("timeouts", "in parts of the first"))
+    made = Table(data["title"], ("timeout", "multiple of the first RTO"))
     found = multipliers(evaluator, data["at"])
     for number in range(data["up_to"]):
-        made.add(str(number + 1), f"{found[number]:g}")
+        made.add(str(number + 1), f"{found[number]:.4g}")
     return [made]
 
 
