@@ -370,6 +370,11 @@ def sentence(text: str) -> str:
     return f"{start}{text[1:]}{'' if text.endswith('.') else '.'}" if text else ""
 
 
+def short_code(code: str) -> str:
+    """Versions and commits, with as much of a commit as names it."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", code)
+
+
 def size_text(entry: Entry) -> str:
     """How much the verdict rests on."""
     if not entry.size:
@@ -428,7 +433,7 @@ def status(ledger: Ledger, kept: Iterable[Entry]) -> Table:
         made = [each for each in of.values() if each.scale == scale and each.code]
         if made:
             # Runs of an experiment may be of several versions.
-            codes = sorted({code for each in made for code in each.code.split("; ")})
+            codes = sorted({code for each in made for code in short_code(each.code).split("; ")})
             days = sorted({each.date for each in made if each.date})
             when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
             table.notes.append(f"{scale.capitalize()} runs: {when} by {'; '.join(codes)}.".replace("  ", " "))

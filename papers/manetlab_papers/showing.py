@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,8 +80,8 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
         "ours": _listed(entry.ours),
         "why": _listed(entry.reason),
         "rests on": record.size_text(entry),
-        "made by": f"{_short(entry.code)}, {entry.date}" if entry.code else "",
-        "stale": _short(entry.stale),
+        "made by": f"{record.short_code(entry.code)}, {entry.date}" if entry.code else "",
+        "stale": record.short_code(entry.stale),
         "full size": missing,
         "runs": command(ledger, experiment) if entry.size and not missing else "",
     }
@@ -98,11 +97,6 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
 def _listed(text: str) -> str:
     """Cases one below the other."""
     return text.replace("; ", "\n")
-
-
-def _short(code: str) -> str:
-    """Versions and commits, with as much of a commit as names it."""
-    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", code)
 
 
 def _compared(claim: Claim, entry: Entry) -> Table:
