@@ -515,7 +515,9 @@ def _pairs(rule: Rule) -> Finding:
         first, second = (rule.values(case)[side] for side in ("of", "against"))
         outcome = outcomes.pair(first, second, rule.tie_percent, may_tie=rule.data.get("may_tie", False))
         factor, unit = rule.read_in(*case.sides.values())
-        means = ", ".join(number(factor * average(each)) for each in (first, second))
+        # The means are those of what is compared: of scenarios in which both have a value.
+        pairs = [pair for pair in zip(first, second, strict=True) if not any(map(math.isnan, pair))]
+        means = ", ".join(number(factor * average(each)) for each in zip(*pairs, strict=True)) or "none"
         ours = f"{means}{unit}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
