@@ -15,14 +15,14 @@ from typing import Any
 from manetlab_papers.ledger import CAUSES, FOLDER, Ledger, load_table, require
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.places import anchor, link_to
-from manetlab_papers.record import ONLY_QUICK, Entry, best, full_category, verdict_text
+from manetlab_papers.record import ONLY_QUICK, Entry, best, brief, full_category, verdict_text
 
 BECAUSE: Mapping[str, str] = {
     "set-up": "The paper leaves it open or says otherwise, and another choice decides it",
     "simulator": "What the paper's simulator did",
     "paper": "What the paper says cannot all be so",
-    "size": "Fewer or shorter runs than the paper's",
-    "open": "Not known; what was ruled out is said",
+    "size": "Too few or too short runs for a verdict, also where they are as many and as long as the paper's",
+    "open": "Not known; the text says what was ruled out",
 }
 """What kinds of causes there are, by the word that data use."""
 
@@ -115,7 +115,9 @@ def page(ledger: Ledger, causes: Sequence[Cause], of: Mapping[str, Entry]) -> st
         "# Why verdicts differ",
         "",
         "[The claims](papers.md) have the verdicts; [the guide](papers-how-to.md) says how to read them. "
-        "A cause may also explain claims that are open, or that only quick runs contradict.",
+        "A cause may also explain claims that are open, or that only quick runs contradict. Values beside a "
+        "claim are those of its verdict. Values in the texts are of the runs that are named there, often "
+        "fewer or shorter ones, on which variants were compared.",
         "",
         *(f"- *{word}*: {text}." for word, text in BECAUSE.items()),
         "",
@@ -134,7 +136,9 @@ def page(ledger: Ledger, causes: Sequence[Cause], of: Mapping[str, Entry]) -> st
 
 
 def _claim(ledger: Ledger, claim: str, entry: Entry | None) -> str:
-    """A claim with its verdict."""
+    """A claim with its verdict and values."""
     verdict = "not tested" if entry is None else verdict_text(entry)
     quick = ", quick" if full_category(entry) == ONLY_QUICK else ""
-    return f"- {link_to(ledger, claim, 'papers/')} ({verdict}{quick}): {ledger.claims[claim].statement}"
+    said = ledger.claims[claim]
+    values = "" if entry is None else f" Printed: {said.expected}; ours: {brief(entry.ours)}."
+    return f"- {link_to(ledger, claim, 'papers/')} ({verdict}{quick}): {said.statement}{values}"

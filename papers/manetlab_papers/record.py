@@ -296,11 +296,14 @@ def remarks(of: Mapping[str, Entry]) -> list[str]:
     """What counts do not show: what survives the correction for many claims, and what no effect means."""
     tested = [each for each in of.values() if each.p is not None]
     kept = sum(each.survives is True for each in tested)
+    lost = [each for each in tested if each.survives is False]
+    contradicted = sorted(each.claim for each in lost if each.outcome == str(Outcome.CONTRADICTED))
+    named = f" Of the {len(lost)} others {len(contradicted)} are contradicted: {', '.join(contradicted)}."
     no_effect = [each for each in of.values() if each.equivalent is not None]
     shown = sum(bool(each.equivalent) for each in no_effect)
     return [
         f"{len(tested)} outcomes rest on a test; {kept} of them survive Holm's correction among the claims "
-        "drawn from their figure or table.",
+        f"drawn from their figure or table.{named if lost else ''}",
         "That an interval overlaps a band does not show that nothing happens. "
         f"Of {len(no_effect)} claims of no effect, {shown} are shown to lie within their band (equivalence "
         "test at 5 %).",

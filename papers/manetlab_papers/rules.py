@@ -517,7 +517,7 @@ def _pairs(rule: Rule) -> Finding:
         factor, unit = rule.read_in(*case.sides.values())
         # The means are those of what is compared: of scenarios in which both have a value.
         pairs = [pair for pair in zip(first, second, strict=True) if not any(map(math.isnan, pair))]
-        means = ", ".join(number(factor * average(each)) for each in zip(*pairs, strict=True)) or "none"
+        means = ", ".join(number(factor * average(list(each))) for each in zip(*pairs, strict=True)) or "none"
         ours = f"{means}{unit}{counted(first, second)}"
         found.append((case.name, replace(outcome, ours=ours)))
     return outcomes.together(found)
