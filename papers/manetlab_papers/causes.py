@@ -20,7 +20,7 @@ from manetlab_papers.record import ONLY_QUICK, Entry, best, brief, full_category
 BECAUSE: Mapping[str, str] = {
     "set-up": "The paper leaves it open or says otherwise, and another choice decides it",
     "simulator": "What the paper's simulator did",
-    "paper": "What the paper says cannot all be so",
+    "paper": "The paper's statements cannot all be true",
     "size": "Too few or too short runs for a verdict, also where they are as many and as long as the paper's",
     "open": "Not known; the text says what was ruled out",
 }
