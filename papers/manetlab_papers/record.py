@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -91,9 +91,19 @@ class Extent:
     size: str = ""
 
 
-def extent(ledger: Ledger, experiment: Experiment, scale: Scale) -> Extent:
-    """How much of an experiment is run at a scale, beside the paper's size."""
-    run, whole = (_sizes(ledger, experiment, each) for each in (scale, Scale(full=True)))
+def extent(ledger: Ledger, experiment: Experiment, scale: Scale, of: Collection[str] = ()) -> Extent:
+    """How much of an experiment is run at a scale, beside the paper's size.
+
+    Args:
+        ledger: The ledger.
+        experiment: The experiment.
+        scale: How much is run.
+        of: The campaigns that count; all of the experiment's if none is named.
+    """
+    run, whole = (_sizes(ledger, experiment, each, of) for each in (scale, Scale(full=True)))
+    if of and not run:
+        # A rule may read runs of other experiments only.
+        return extent(ledger, experiment, scale)
     if not run:
         return Extent()
     scenarios, seconds = (
@@ -103,10 +113,14 @@ def extent(ledger: Ledger, experiment: Experiment, scale: Scale) -> Extent:
     return Extent(_part_of(*scenarios), f"{_part_of(*seconds)} s", size)
 
 
-def _sizes(ledger: Ledger, experiment: Experiment, scale: Scale) -> list[tuple[float, float, int]]:
+def _sizes(
+    ledger: Ledger, experiment: Experiment, scale: Scale, of: Collection[str]
+) -> list[tuple[float, float, int]]:
     """Of every campaign and every time that it measures: scenarios, seconds, points."""
     found: list[tuple[float, float, int]] = []
     for part in needed(ledger, experiment, scale):
+        if of and part.family not in of:
+            continue
         campaign = part.campaign
         levels = campaign.factors.get("measured_s", [])
         ends = {level["fields"]["duration_s"] for level in levels} or {campaign.base["duration_s"]}
@@ -122,20 +136,25 @@ def _part_of(run: Sequence[float], whole: Sequence[float]) -> str:
 
 
 def entries(
-    verdicts: Iterable[Verdict], scale: str, code: str, date: str, stale: str = "", ran: Extent | None = None
+    verdicts: Iterable[Verdict],
+    scale: str,
+    code: str,
+    date: str,
+    stale: str = "",
+    ran: Callable[[Collection[str]], Extent] | None = None,
 ) -> list[Entry]:
     """Verdicts on the claims of one experiment as they are kept.
 
-    These claims are the family for which Holm's correction is made: of them, those whose outcome rests on a
-    test.
+    `ran` says how much was run of the campaigns that a rule reads. These claims are the family for which
+    Holm's correction is made: of them, those whose outcome rests on a test.
     """
     listed = list(verdicts)
     tested = [each.p for each in listed if each.p is not None]
     adjusted = iter(holm(tested))
-    untested, ran = str(Outcome.NOT_TESTED), ran or Extent()
+    untested = str(Outcome.NOT_TESTED)
     made = []
     for each in listed:
-        how = Extent() if str(each.outcome) == untested else ran
+        how = Extent() if ran is None or str(each.outcome) == untested else ran(each.runs)
         made.append(
             Entry(
                 each.claim.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -189,8 +189,9 @@ class Reproduction:
         verdicts = self._judged(experiment)
         if self.keeping is not None and self.keeping.renewed:
             self._keep(needs)
-        ran = record.extent(self.ledger, experiment, self.scale)
-        made = record.entries(verdicts, self.scale.name, *self._origin(needs), ran=ran)
+        made = record.entries(
+            verdicts, self.scale.name, *self._origin(needs), ran=self._extent_of(experiment)
+        )
         record.keep(self.folder, made)
         return made
 
@@ -247,8 +248,19 @@ class Reproduction:
             verdicts = judge_all(experiment, self.evaluator)
         except NotKept:
             return None
-        ran = record.extent(self.ledger, experiment, self.scale)
-        return record.entries(verdicts, self.scale.name, code, day, text, ran)
+        return record.entries(verdicts, self.scale.name, code, day, text, self._extent_of(experiment))
+
+    def _extent_of(self, experiment: Experiment) -> Callable[[Collection[str]], record.Extent]:
+        """How much was run of some campaigns of an experiment."""
+        known: dict[frozenset[str], record.Extent] = {}
+
+        def of(names: Collection[str]) -> record.Extent:
+            key = frozenset(names)
+            if key not in known:
+                known[key] = record.extent(self.ledger, experiment, self.scale, key)
+            return known[key]
+
+        return of
 
     def _judged(self, experiment: Experiment) -> list[Verdict]:
         """The verdicts; a campaign of which too little was kept for its rules is run."""

@@ -60,6 +60,7 @@ class Verdict:
         p: The p-value of the test that the outcome rests on, if it rests on one.
         equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
         measured: What was compared; nothing where no interval was.
+        runs: The campaigns that the rule reads.
     """
 
     claim: Claim
@@ -71,6 +72,7 @@ class Verdict:
     p: float | None = None
     equivalent: bool | None = None
     measured: tuple[Measured, ...] = ()
+    runs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,12 @@ def judge(claim: Claim, evaluator: Evaluator) -> Verdict:
     Raises:
         ValueError: The rule's data make no rule.
     """
+    evaluator.runs.used.clear()
     try:
         if claim.rule["kind"] == "untested":
             return _untested(claim, evaluator)
         verdict = Rule(claim, claim.rule, evaluator).verdict()
+        verdict = replace(verdict, runs=frozenset(evaluator.runs.used))
         if verdict.outcome is Outcome.REPRODUCED and "by_construction" in claim.rule:
             reason = f"{verdict.reason}; {claim.rule['by_construction']}"
             return replace(verdict, outcome=Outcome.BY_CONSTRUCTION, reason=reason)

@@ -90,9 +90,14 @@ class Tables:
 
 
 class Runs:
-    """All finished runs, by the name of the campaign and the labels of its factors and cells."""
+    """All finished runs, by the name of the campaign and the labels of its factors and cells.
+
+    Attributes:
+        used: The campaigns that were read since somebody cleared it.
+    """
 
     def __init__(self) -> None:
+        self.used: set[str] = set()
         self._tables: dict[str, list[Tables]] = {}
         self._ignored: dict[str, Collection[str]] = {}
         self._found: dict[tuple[Any, ...], list[Row]] = {}
@@ -208,6 +213,7 @@ class Runs:
     def _rows(
         self, family: str, table: str, levels: Mapping[str, Any], *, may_lack: bool = False
     ) -> list[Row]:
+        self.used.add(family)
         levels = self._heeded(family, levels)
         key = (family, table, *sorted((name, str(label)) for name, label in levels.items()))
         if key not in self._found:

@@ -116,7 +116,7 @@ def test_reproduce_prints_tables_verdicts_and_status_and_writes_the_page(tmp_pat
     written = page.read_text(encoding="utf-8")
     assert f"{key}: CBR flows in opposite directions" in written
     assert kept[0].date in written
-    assert kept[0].code in written
+    assert record.short_code(kept[0].code) in written
     again = tmp_path / "again.md"
     manetlab("status", "--output", str(tmp_path / "out"), "--markdown", str(again))
     assert again.read_text(encoding="utf-8") == written

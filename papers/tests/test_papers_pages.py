@@ -379,3 +379,13 @@ def test_claims_of_first_priority_are_drawn_where_a_number_was_compared() -> Non
     assert crossing.low <= crossing.interval.mean <= crossing.high
     assert [each.name for each in best["D3-11"].compared] == ["AODV", "DSR"]
     assert len(best["D1-01"].compared) == 10
+
+
+def test_a_verdict_rests_on_the_runs_that_its_rule_reads() -> None:
+    runs = kept_folder()
+    assert runs is not None
+    # The experiment is run with two campaigns, of 50 scenarios and of 5.
+    experiment = LEDGER.experiments["dyer2002/sec-2.2.3-feedback"]
+    best = record.best(study_from(LEDGER, runs, [experiment]).entries)
+    assert [best[each].scenarios for each in ("D2-02", "D2-04")] == ["5", "50"]
+    assert [best[each].measured for each in ("D2-02", "D2-04")] == ["600 s", "120 s"]
