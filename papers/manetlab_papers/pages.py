@@ -31,13 +31,13 @@ STRIPS = 34
 LONG = 12
 """Rows of a table that is folded."""
 KEY = (
-    "A dot is our value with its 95 % interval: filled at the paper's full size, hollow from fewer or "
-    "shorter runs (*quick*). Grey is what is accepted, a diamond what is printed. Each line has a scale of "
-    "its own. "
+    "A dot is our value with its 95 % interval{sizes}. Grey is what is accepted, a diamond what is printed. "
+    "Each line has a scale of its own. "
     "*within*: the whole interval is accepted; *touches*: a part of it, which is no proof; *reproduced*: an "
     "order, a sign or a rule holds, which have no band; *by construction*: the model was made from what is "
     "said. [More on verdicts](../papers-how-to.md#how-to-read-a-verdict)."
 )
+SIZES = ": filled at the paper's full size, hollow from fewer or shorter runs (*quick*)"
 COUNTED = "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced."
 ONLY_FULL = (
     " Verdicts of quick runs, with fewer or shorter runs than the paper's, do not count here: such claims "
@@ -150,7 +150,7 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
     first = _of_first_priority(site, of)
     if first:
         stem = f"{paper}-{chapter_of(of[0])}-first"
-        lines += ["## Claims of first priority", "", KEY, "", _worded(site, first, stem), ""]
+        lines += ["## Claims of first priority", "", _key(site), "", _worded(site, first, stem), ""]
         lines += _details("As a table", _verdicts(site, first, linked=True))
     return [*lines, *_experiments(site, of), FOOT]
 
@@ -197,6 +197,10 @@ def _counts(site: Site, papers: Sequence[str], *, quick: bool = False) -> list[s
     return lines if quick else [*lines, COUNTED + (ONLY_FULL if _has_quick(site) else ""), ""]
 
 
+def _key(site: Site) -> str:
+    return KEY.format(sizes=SIZES if _has_quick(site) else "")
+
+
 def _has_quick(site: Site) -> bool:
     """Whether only quick runs have tested some claim."""
     return bool(record.headline(site.ledger, site.best)[record.ONLY_QUICK])
@@ -213,7 +217,7 @@ def _without_title(table: Table) -> list[str]:
 
 def _first(site: Site, paper: str, experiments: Sequence[Experiment]) -> list[str]:
     """The claims of first priority: strips; with their words where there are no chapters to have them."""
-    lines = ["## Claims of first priority", "", KEY, ""]
+    lines = ["## Claims of first priority", "", _key(site), ""]
     chapters = site.ledger.pages[paper].get("chapters")
     first = _of_first_priority(site, experiments)
     if not chapters:
