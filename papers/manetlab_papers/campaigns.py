@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from manetlab_papers.ledger import FOLDER, Data, Experiment, Ledger
+from manetlab_papers.ledger import FOLDER, Data, Experiment, Ledger, require
 from manetlab_papers.special.layouts import layout
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ def _derived(flat: Fields, base: Fields) -> Fields:
         return flat
     made = {key: value for key, value in flat.items() if key != LOAD}
     known = base | flat
+    require("traffic.random.cbr" in known, LOAD, flat[LOAD], "the number of flows, `cbr`, beside it")
     if known["traffic.random.cbr"]:
         each_kbps = flat[LOAD] / known["traffic.random.cbr"]
         made["traffic.random.cbr_interval_s"] = interval_s(known["traffic.random.cbr_bytes"], each_kbps)

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import groupby, pairwise
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab.campaign import Campaign
+from manetlab.errors import InputError
 from manetlab.metrics import TOTALS
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario
@@ -482,3 +484,12 @@ def test_every_rule_fails_in_some_world() -> None:
                 break
         held |= {claim.id: outcomes[claim.id] for claim in left}
     assert held == dict.fromkeys(CANNOT_FAIL, Outcome.BY_CONSTRUCTION)
+
+
+def test_a_load_without_a_number_of_flows_is_refused() -> None:
+    few = LEDGER.campaigns["cbr-few"]
+    lacking = {**few, "fields": {"traffic": {"random": {"tcp": 0, "cbr_kbps": 50}}}}
+    changed = replace(LEDGER, campaigns={**LEDGER.campaigns, "cbr-few": lacking})
+    with pytest.raises(InputError, match="cbr_kbps") as error:
+        list(parts(changed, "cbr-few", QUICK))
+    assert "the number of flows" in str(error.value)
