@@ -133,6 +133,23 @@ def test_the_tutorial_runs(
     assert (tmp_path / "speeds.pdf").read_bytes().startswith(b"%PDF")
 
 
+def without_numbers(text: str) -> str:
+    """A text with its numbers and the width of its columns taken out: any change of the models changes those."""
+    return " ".join(re.sub(r"[+-]?\d[\d.e+-]*", "#", text).split())
+
+
+def test_the_example_of_the_readme_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ROOT / "README.md"
+    [block] = blocks(page, "python")
+    namespace: dict[str, Any] = {}
+    exec(compile(block, "README.md", "exec"), namespace)
+    shown = next(block for block in blocks(page, "text") if block.startswith("routing"))
+    assert without_numbers(capsys.readouterr().out) == without_numbers(shown)
+    means = namespace["means"].set_index(["metric", "routing"])["mean"]
+    ratio = means["normalised_routing_load", "dsr"] / means["normalised_routing_load", "aodv"]
+    assert 1 / 4 < ratio < 0.45, "a third as many routing packets, as the text says"
+
+
 def test_the_notebook_shows_what_it_gives(tmp_path: Path) -> None:
     kept, run = notebook.read(), notebook.read()
     notebook.execute(run, tmp_path)
