@@ -24,11 +24,14 @@
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
-#   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes
+#   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes, and hold every
+#                   routing protocol against static routes in NETWORKS light networks
 
 PYTHON ?= python3
 SECONDS ?= 60
 WORKERS ?= 1
+# Light networks that every routing protocol must serve.
+NETWORKS ?= 20
 FUZZ_SECONDS ?= 60
 # Inputs of each target, instead of the time.
 FUZZ_RUNS ?=
@@ -206,6 +209,7 @@ $(TORTURE): $(BUILT) $(shell find python -name '*.py')
 
 torture: $(TORTURE)
 	PYTHONPATH=out/torture/site $(BIN)/python -m torture --seconds $(SECONDS) --workers $(WORKERS)
+	PYTHONPATH=out/torture/site $(BIN)/python -m torture.light --networks $(NETWORKS)
 
 # The databases of advisories: RustSec's, which cargo-deny fetches from GitHub, and PyPI's. PYSEC-2023-101 is about the server of
 # Selenium Grid, which nothing here runs.

@@ -24,6 +24,7 @@ from typing import Any
 import tomli_w
 
 from torture import drawing
+from torture.relations import RELATIONS
 from torture.shrinking import shrunk
 from torture.tally import Tally
 from torture.trial import FAILED, signature
@@ -75,10 +76,15 @@ def _arguments() -> argparse.Namespace:
 def _replay(path: Path) -> int:
     fields = tomllib.loads(path.read_text(encoding="utf-8"))
     worker = Worker()
-    outcome = worker.ask({"fields": fields, "again": "recorded"})
+    failed = False
+    for relation in ("", *RELATIONS):
+        outcome = worker.ask(
+            {"fields": fields, "again": "" if relation else "recorded", "relation": relation}
+        )
+        print(json.dumps({"relation": relation or "none", **outcome}, indent=2))
+        failed |= outcome["status"] == FAILED
     worker.close()
-    print(json.dumps(outcome, indent=2))
-    return int(outcome["status"] == FAILED)
+    return int(failed)
 
 
 class Sitting:
@@ -152,7 +158,7 @@ class Sitting:
             return
         self._kinds.add(kind)
         drawn = drawing.drawn(number)
-        job = {"again": drawn.again, "series_s": drawn.series_s}
+        job = {"again": drawn.again, "series_s": drawn.series_s, "relation": drawn.relation}
 
         def fails(fields: drawing.Fields) -> bool:
             outcome = worker.ask({"fields": fields, **job})

@@ -16,6 +16,7 @@ from typing import Any
 from manetlab import _core, flows, parameters
 from manetlab.chain_throughput import Key, packaged
 from manetlab.parameters import Parameter, Params
+from torture.relations import RELATIONS
 
 Fields = dict[str, Any]
 
@@ -55,6 +56,8 @@ FROM_TABLE = ("oracle", "density")
 """Modes of throttling that need to know what a flow carries alone."""
 ORACLE_STEPS = 400
 """How often an oracle looks at moving nodes at most: each look takes as long as many events."""
+RELATION_SHARE = 0.25
+"""The share of scenarios whose run is held against others that ask the same in another way."""
 LIGHT_S_PER_M = 1e6 / 299_792_458.0
 """Travel time of light, in µs a metre."""
 
@@ -71,6 +74,7 @@ class Drawn:
         series_s: Step of the time series of the recorded run, in s.
         extremes: The parameters that are at an end of their range, as section.name=value.
         carriers: What carries its flows, TCP left out.
+        relation: The relation to other runs that is checked, see `relations`; none if empty.
     """
 
     number: int
@@ -79,6 +83,7 @@ class Drawn:
     series_s: float
     extremes: tuple[str, ...]
     carriers: tuple[str, ...]
+    relation: str = ""
 
     @property
     def is_large(self) -> bool:
@@ -94,6 +99,7 @@ class Drawn:
             "senders": sorted(senders | set(self.carriers)),
             "is_large": self.is_large,
             "again": self.again,
+            "relation": self.relation,
             "extremes": self.extremes,
         }
 
@@ -157,7 +163,8 @@ class _Drawing:
         again = rng.choices(["", "repeated", "recorded"], [7, 2, 1])[0]
         carriers = _carriers(fields["traffic"])
         series_s = rng.choice([0.1, 1.0, 7.3])
-        return Drawn(self.number, fields, again, series_s, tuple(self.extremes), carriers)
+        relation = rng.choice(sorted(RELATIONS)) if rng.random() < RELATION_SHARE else ""
+        return Drawn(self.number, fields, again, series_s, tuple(self.extremes), carriers, relation)
 
     # Parameters.
 

@@ -26,6 +26,7 @@ class Tally:
             those that ran.
         refused: Refused ones by reason.
         failed: Failed ones by what failed.
+        relations: Those that ran, by the relation to other runs that was checked.
         pairs: Those that ran, by protocol and sender.
         extremes: Those that ran, by the parameters that were at an end of their range.
         slowest: CPU time in s and number of the slowest run.
@@ -40,6 +41,7 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
     pairs: Counter[str] = field(default_factory=Counter)
     extremes: Counter[str] = field(default_factory=Counter)
     slowest: tuple[float, int] = (0.0, -1)
@@ -65,6 +67,8 @@ class Tally:
         elif status == RAN:
             self.counts["large"] += outcome["is_large"]
             self.counts[outcome["again"] or "once"] += 1
+            if outcome["relation"]:
+                self.relations[outcome["relation"]] += 1
             self.extremes.update(outcome["extremes"])
             self.pairs.update(f"{outcome['routing']} {sender}" for sender in outcome["senders"])
 
@@ -119,6 +123,8 @@ class Tally:
             f"large (at least {drawing.LARGE_NODES} nodes and {drawing.LARGE_S:g} s): {self.counts['large']} "
             f"({self.counts['large'] / max(ran, 1):.1%})",
             f"repeated {self.counts['repeated']}, recorded with time series {self.counts['recorded']}",
+            "held against other runs: "
+            + (", ".join(f"{name} {count}" for name, count in sorted(self.relations.items())) or "none"),
             f"pairs of protocol and sender: {len(drawing.PAIRS)}, each at least {self.fewest[0]} times "
             f"({self.fewest[1]}); with other protocols or carriers {len(others)}, at least "
             f"{min(others, default=0)} times",

@@ -17,7 +17,7 @@ import manetlab
 from manetlab import ManetlabError, Result, Scenario, _core
 from manetlab.errors import InputError
 from manetlab.resolving import Resolved
-from torture import measures
+from torture import measures, relations
 from torture.shrinking import shortened
 
 RAN, REFUSED, STOPPED, FAILED = "ran", "refused", "stopped", "failed"
@@ -25,6 +25,8 @@ RAN, REFUSED, STOPPED, FAILED = "ran", "refused", "stopped", "failed"
 
 CPU_S = 1.5
 """CPU time after which a run is told to stop, in s. What it would take longer for is work, not a fault."""
+OTHERS_CPU_S = 20.0
+"""The same for another run that stands in a relation to one that ended: outputs take longer."""
 LATENCY_S = 0.5
 """CPU time within which a run has to obey, in s."""
 LONG_S = 0.06
@@ -80,7 +82,12 @@ class Stopped(Exception):
 
 
 def try_out(
-    fields: Mapping[str, Any], watch: Watch, again: str = "", series_s: float = 1.0, cpu_s: float = CPU_S
+    fields: Mapping[str, Any],
+    watch: Watch,
+    again: str = "",
+    series_s: float = 1.0,
+    cpu_s: float = CPU_S,
+    relation: str = "",
 ) -> dict[str, Any]:
     """Runs a scenario and says what became of it.
 
@@ -91,6 +98,7 @@ def try_out(
             one with recording and time series has, and what these say ("recorded").
         series_s: Step of the time series, in s.
         cpu_s: CPU time after which a run is told to stop, in s.
+        relation: The relation to other runs that is checked, see `relations`; none if empty.
 
     Returns:
         ``status``; why, for one that did not run; CPU time, events and memory of the run.
@@ -105,6 +113,8 @@ def try_out(
             faults += _disobeyed(resolved, watch, said)
         if again:
             faults += _repeated(resolved, result, watch, cpu_s, series_s if again == "recorded" else None)
+        if relation:
+            faults += _related(fields, resolved, result, watch, relation)
         if faults:
             said |= {"status": FAILED, "why": faults[0], "faults": faults[:20]}
         said["hash"] = result.hash
@@ -203,6 +213,29 @@ def _costly(said: Mapping[str, Any], lines: int = 0) -> Iterator[str]:
         yield f"time: {said['cpu_s']:.3f} s of CPU for {said['events']} events and arrivals"
     if said["grown_bytes"] > RUN_BYTES + EVENT_BYTES * lines:
         yield f"memory: {said['grown_bytes'] / 1e6:.0f} MB for {said['events']} events and arrivals"
+
+
+def _related(
+    fields: Mapping[str, Any], resolved: Resolved, first: Result, watch: Watch, relation: str
+) -> list[str]:
+    """What is wrong between this run and others that ask the same in another way."""
+
+    def run(other: Resolved, **outputs: Any) -> Result:
+        watch.begin(OTHERS_CPU_S)
+        try:
+            return manetlab.run(other, **outputs)
+        except KeyboardInterrupt:
+            if watch.asked_s is None:
+                raise
+            raise Stopped from None
+        finally:
+            watch.end()
+
+    case = relations.Case(dict(fields), resolved, first, run)
+    try:
+        return list(relations.RELATIONS[relation](case))
+    except Stopped:
+        return [f"{relation}: another run took more than {OTHERS_CPU_S:.0f} s of CPU"]
 
 
 def _repeated(

@@ -117,10 +117,15 @@ def main() -> None:
         signal.setitimer(signal.ITIMER_PROF, JOB_CPU_S)
         if "number" in job:
             drawn = drawing.drawn(job["number"])
-            outcome = trial.try_out(drawn.fields, watch, drawn.again, drawn.series_s)
+            outcome = trial.try_out(drawn.fields, watch, drawn.again, drawn.series_s, relation=drawn.relation)
             outcome |= drawn.described()
         else:
-            outcome = trial.try_out(job["fields"], watch, job.get("again", ""), job.get("series_s", 1.0))
+            again, series_s, relation = (
+                job.get("again", ""),
+                job.get("series_s", 1.0),
+                job.get("relation", ""),
+            )
+            outcome = trial.try_out(job["fields"], watch, again, series_s, relation=relation)
         signal.setitimer(signal.ITIMER_PROF, 0)
         outcome["held_bytes"] = trial.held_bytes()
         print(json.dumps(outcome), file=out, flush=True)

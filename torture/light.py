@@ -1,0 +1,163 @@
+"""Static networks at light load, in which every routing protocol has to deliver what static routes deliver.
+
+    python -m torture.light --networks 200
+    python -m torture.light --show 17 > scenario.toml
+
+A network is drawn connected, its flows send a few packets a second, and no link ever breaks: what a protocol
+does not deliver there is its own doing. A network whose protocol delivers less than `SHARE` of what static
+routes deliver fails, unless `REASONS` names why. Flows begin together, a whole second apart or anywhere, so
+that senders in phase are among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tomli_w
+
+import manetlab
+from manetlab import Result, Scenario, _core, topology
+from torture.drawing import Fields
+
+SHARE = 0.95
+"""What a protocol delivers at least of what static routes deliver."""
+PROFILE = "rfc"
+"""Old profiles keep what ns-2 does to senders in phase."""
+CONVERGED_S = 120.0
+"""When flows begin: protocols that advertise know all routes by then, or are too slow for the network."""
+LASTS_S = 60.0
+MOST_NODES = 16
+REASONS: Mapping[str, str] = {
+    "flooding": "broadcasts are not acknowledged: copies that collide are lost",
+}
+"""Protocols that promise less, and why."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A network in which a protocol delivers too little.
+
+    Attributes:
+        number: The network.
+        routing: The protocol.
+        delivered: The share of packets that it delivers.
+        wanted: The share that static routes deliver.
+        by_flow: The share of each flow, by its number.
+    """
+
+    number: int
+    routing: str
+    delivered: float
+    wanted: float
+    by_flow: tuple[float, ...]
+
+    def __str__(self) -> str:
+        """In a line."""
+        flows = ", ".join(f"{each:.2f}" for each in self.by_flow)
+        return (
+            f"network {self.number}, {self.routing}: {self.delivered:.3f} delivered where static routes "
+            f"deliver {self.wanted:.3f} (flows {flows})"
+        )
+
+
+def routings() -> list[str]:
+    """Every protocol and every set of it."""
+    return [
+        *_core.routings(),
+        *(f"{routing}:{name}" for routing in _core.routings() for name in _core.routing_sets(routing)),
+    ]
+
+
+def network(number: int) -> Fields:
+    """A connected network with its flows, always the same for the same number; without a protocol."""
+    rng = random.Random(f"light {number}")
+    while True:
+        fields = _drawn(rng)
+        report = topology.report(Scenario.build({**fields, "routing": "static"}))
+        if report.partitioned_pairs == 0.0:
+            return fields
+
+
+def _drawn(rng: random.Random) -> Fields:
+    """A network, perhaps in pieces."""
+    nodes = rng.randint(3, MOST_NODES)
+    side_m = 250.0 * (nodes / rng.uniform(0.6, 2.5)) ** 0.5
+    places = [[round(rng.uniform(0, side_m), 1), round(rng.uniform(0, side_m), 1)] for _ in range(nodes)]
+    interval_s = rng.choice([0.25, 0.5, 1.0])
+    together = rng.choice(["together", "seconds apart", "anywhere"])
+    flows = []
+    for index in range(rng.randint(1, min(4, nodes - 1))):
+        src, dst = rng.sample(range(nodes), 2)
+        later_s = {"together": 0.0, "seconds apart": float(index), "anywhere": rng.uniform(0, 5)}[together]
+        flows.append(
+            {
+                "kind": "cbr", "src": src, "dst": dst, "start_s": round(CONVERGED_S + later_s, 6),
+                "bytes": rng.choice([64, 512]), "interval_s": interval_s,
+            }
+        )  # fmt: skip
+    return {
+        "duration_s": CONVERGED_S + LASTS_S,
+        "warmup_s": CONVERGED_S,
+        "seed": rng.randrange(10**6),
+        "profile": PROFILE,
+        "movement": {"positions": places},
+        "traffic": {"flows": flows},
+    }
+
+
+def delivered(result: Result) -> tuple[float, tuple[float, ...]]:
+    """The share of packets that was delivered, of all flows and of each."""
+    shares = tuple(flow["received"] / max(1, flow["sent"]) for flow in result.flows)
+    sent = sum(flow["sent"] for flow in result.flows)
+    return sum(flow["received"] for flow in result.flows) / max(1, sent), shares
+
+
+def losses(number: int, names: list[str]) -> Iterator[Loss]:
+    """The protocols that deliver too little in a network, and have no reason to."""
+    fields = network(number)
+    wanted, _ = delivered(manetlab.run(Scenario.build({**fields, "routing": "static"})))
+    for name in names:
+        if name.partition(":")[0] in REASONS or name == "static":
+            continue
+        share, by_flow = delivered(manetlab.run(Scenario.build({**fields, "routing": name})))
+        if share < SHARE * wanted:
+            yield Loss(number, name, share, wanted, by_flow)
+
+
+def main() -> int:
+    """Tries networks; 1 if a protocol delivers too little somewhere."""
+    parser = argparse.ArgumentParser(
+        "python -m torture.light", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--networks", type=int, default=100, help="how many networks (100)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first network (0)")
+    parser.add_argument("--routing", action="append", help="this protocol only; may be repeated")
+    parser.add_argument("--show", type=int, metavar="NUMBER", help="print this network, for static routes")
+    arguments = parser.parse_args()
+    if arguments.show is not None:
+        shown: dict[str, Any] = {**network(arguments.show), "routing": "static"}
+        print(tomli_w.dumps(shown), end="")
+        return 0
+    names = arguments.routing or routings()
+    bad: Counter[str] = Counter()
+    for number in range(arguments.first, arguments.first + arguments.networks):
+        for loss in losses(number, names):
+            bad[loss.routing] += 1
+            print(f"FAILED: {loss}", flush=True)
+    tried = len([name for name in names if name.partition(":")[0] not in REASONS])
+    print(
+        f"{arguments.networks} networks × {tried} protocols and sets: {sum(bad.values())} failed {dict(bad)}"
+    )
+    for name, reason in REASONS.items():
+        print(f"not tried: {name}, because {reason}")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
