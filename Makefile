@@ -5,9 +5,9 @@
 #   make build      what .venv/bin/manetlab needs
 #   make lint       formatting, clippy, ruff, mypy
 #   make fmt        format all sources
-#   make reproduce-quick  run the papers' experiments in small, judge their claims, renew papers/kept and the
-#                   papers' pages; what is kept and current is not run again
-#   make papers-pages  write the papers' pages and charts in docs from what is kept, without a run
+#   make reproduce-quick  run the papers' experiments in small and judge their claims: a check of the machinery
+#   make papers-pages  write the pages of papers and studies to out/pages, and those that are stored to papers/pages
+#                   and docs/papers.md, from what is kept, without a run of the papers' experiments
 #   make validate   compare with ns-2.35, theory and published figures; renews the results on docs/validation.md
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
@@ -45,6 +45,8 @@ DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 TORTURE := out/torture/.built
 SITE := target/tools/site
+# Where the pages of papers and studies are made, arranged as the repository is.
+PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
@@ -95,14 +97,14 @@ wasm:
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --check --quiet python tests benches validation papers torture studies packaging
-	$(BIN)/ruff check --quiet python tests benches validation papers torture studies packaging
+	$(BIN)/ruff format --check --quiet python tests benches validation papers torture packaging
+	$(BIN)/ruff check --quiet python tests benches validation papers torture packaging
 	$(BIN)/mypy
 
 fmt: $(DEPENDENCIES)
 	cargo fmt
-	$(BIN)/ruff format --quiet python tests benches validation papers torture studies packaging
-	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture studies packaging
+	$(BIN)/ruff format --quiet python tests benches validation papers torture packaging
+	$(BIN)/ruff check --quiet --fix python tests benches validation papers torture packaging
 
 validate: build
 	@mkdir -p out
@@ -116,11 +118,12 @@ reproduce: build
 
 # Fewer and shorter runs: a check of the machinery, whose verdicts are labelled as quick.
 reproduce-quick: build
-	$(BIN)/manetlab papers reproduce all --quick --keep
-	$(BIN)/manetlab papers pages
+	$(BIN)/manetlab papers reproduce all --quick
 
 papers-pages: build
-	$(BIN)/manetlab papers pages
+	$(BIN)/manetlab papers pages --output $(PAGES)
+	$(BIN)/python -m studies.horizon --pages $(PAGES)/papers/studies
+	$(BIN)/python -m studies.remedies --pages $(PAGES)/papers/studies
 
 bench: build
 	benches/install_simulators.sh
@@ -164,14 +167,14 @@ $(SITE)/.installed: packaging/site/requirements.lock
 	@touch $@
 
 # Strict: a link to a page, an anchor or a name in a docstring that is not there ends it.
-site: build $(SITE)/.installed
+site: papers-pages $(SITE)/.installed
 	@rm -rf out/site && mkdir -p out/site
 	packaging/engine.sh
-	$(SITE)/bin/python packaging/site/assemble.py out/site/pages
+	$(SITE)/bin/python packaging/site/assemble.py out/site/pages $(PAGES)
 	$(BIN)/manetlab view packaging/site/live.toml --live --title "A network to try" --output out/site/pages/live.html
 	@cp packaging/site/zensical.toml out/site
 	cd out/site && $(abspath $(SITE))/bin/zensical build --strict
-	$(BIN)/python packaging/site/check.py out/site/html
+	$(BIN)/python packaging/site/check.py out/site/html $(PAGES)
 
 # With --sdist the wheel is built from the source distribution, far from this folder: everything is compiled once more.
 wheel: build

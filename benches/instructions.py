@@ -17,8 +17,9 @@ from pathlib import Path
 
 from benches.measuring import ENGINE, ROOT
 from manetlab import Scenario
+from validation import networks
 
-FILES = ROOT / "validation" / "ns2"
+FILES = networks.unpacked()
 
 
 def main() -> None:

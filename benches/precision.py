@@ -9,7 +9,7 @@ from manetlab.campaign import Campaign
 from manetlab.campaign.results import Results
 from manetlab.tables import Table
 
-STUDY = Path(__file__).resolve().parents[1] / "studies" / "adjusted.toml"
+STUDY = Path(__file__).resolve().parents[1] / "papers" / "studies" / "adjusted.toml"
 """The networks of docs/statistics.md, of which one protocol and one metric are taken."""
 METRIC = "tcp_throughput_bps"
 UNTIL, LEAST, MOST = 0.05, 10, 2_000

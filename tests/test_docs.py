@@ -22,7 +22,9 @@ from manetlab.running import Result
 from tests import notebook
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "papers" / "how-to.md"])
+OTHERS = [ROOT / "papers" / "README.md", *(ROOT / "papers" / "pages").glob("*.md")]
+STUDIES = [ROOT / "papers" / "studies" / name for name in ("README.md", "adjusted.md", "ranges.md")]
 MANETLAB = ".venv/bin/manetlab"
 TOO_LONG = (["demo"], ["papers", "reproduce"])
 """Commands that take a minute; their own tests run them in small."""
@@ -134,7 +136,7 @@ def test_the_tutorial_runs(
 
 
 def without_numbers(text: str) -> str:
-    """A text with its numbers and the width of its columns taken out: any change of the models changes those."""
+    """A text without its numbers and the width of its columns: any change of the models changes those."""
     return " ".join(re.sub(r"[+-]?\d[\d.e+-]*", "#", text).split())
 
 
@@ -247,7 +249,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS, *STUDIES], ids=page_name)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if link.startswith("https://"):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from manetlab.shares import mean_rates
 from studies import horizon
@@ -81,10 +82,14 @@ def test_every_run_is_kept_once_with_the_same_seeds() -> None:
     assert len(BESIDE) == beside.point_count * beside.replications
 
 
-def test_the_page_is_that_of_the_kept_runs() -> None:
-    assert horizon.PAGE.read_text(encoding="utf-8") == horizon.page(KEPT, BESIDE)
-
-
-def test_the_figure_is_that_of_the_kept_runs(tmp_path: Path) -> None:
-    horizon.draw(KEPT, tmp_path / "horizon.svg")
-    assert (tmp_path / "horizon.svg").read_bytes() == horizon.FIGURE.read_bytes()
+def test_the_page_and_its_figure_are_made_from_the_kept_runs(tmp_path: Path) -> None:
+    done = CliRunner().invoke(horizon.main, ["--pages", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    page = (tmp_path / horizon.PAGE).read_text(encoding="utf-8")
+    assert page == horizon.page(KEPT, BESIDE)
+    assert f"]({horizon.FIGURE})" in page
+    assert "{" not in page
+    drawn = (tmp_path / horizon.FIGURE).read_text(encoding="utf-8")
+    assert all(name in drawn for name in horizon.ROUTINGS)
+    horizon.draw(KEPT, tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn

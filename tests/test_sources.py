@@ -12,7 +12,7 @@ LONGEST_FUNCTION = 70
 CRATES = sorted(path for folder in ("crates", "fuzz/fuzz_targets") for path in (ROOT / folder).rglob("*.rs"))
 MODULES = sorted(
     path
-    for folder in ("python", "papers", "tests", "benches", "torture", "studies")
+    for folder in ("python", "papers", "tests", "benches", "torture")
     for path in (ROOT / folder).rglob("*.py")
 )
 

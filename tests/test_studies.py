@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from itertools import pairwise
+from pathlib import Path
 
 import click
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from manetlab.campaign import Campaign
 from manetlab.scenario import Scenario
@@ -75,8 +77,10 @@ def test_every_run_of_the_campaign_is_kept_once_with_the_same_seeds() -> None:
     assert (KEPT.groupby("replication")["seed"].nunique() == 1).all()
 
 
-def test_the_tables_of_the_page_are_those_of_the_kept_runs() -> None:
-    page = remedies.PAGE.read_text(encoding="utf-8")
+def test_the_page_has_the_tables_of_the_kept_runs_and_shows_every_outage(tmp_path: Path) -> None:
+    done = CliRunner().invoke(remedies.main, ["--pages", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    page = (tmp_path / remedies.PAGE).read_text(encoding="utf-8")
     for sessions, listed in remedies.ranked(KEPT).items():
         assert remedies.sentence(sessions, listed) in page
         assert remedies.ranking(sessions, listed).to_markdown() in page
@@ -84,7 +88,7 @@ def test_the_tables_of_the_page_are_those_of_the_kept_runs() -> None:
     for system in SYSTEMS:
         routing, _, remedy = system.partition(", ")
         if routing == "DSR":
-            assert (remedies.FIGURES / f"{remedies.slug(remedy)}.svg").exists()
+            assert (tmp_path / remedies.FIGURES / f"{remedies.slug(remedy)}.svg").exists()
             assert f"figures/remedies/{remedies.slug(remedy)}.svg" in page
 
 

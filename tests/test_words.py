@@ -38,9 +38,6 @@ FOREIGN = {
 
 QUOTING = {
     "papers.md",
-    "papers-changes.md",
-    "papers-causes.md",
-    "papers-how-to.md",
     "add-a-routing-protocol.md",
 }
 """Pages that quote papers, or that belong to the guide, which has its own tests."""

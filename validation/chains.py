@@ -19,7 +19,7 @@ LONG_TOLERANCE = 0.08
 def check(folder: Path, seeds: int) -> Check:
     """The chains in ``folder``, each with so many seeds."""
     theirs = {hops: [run for run in ns2_runs(folder) if run["scen"] == f"chain{hops}.tcl"] for hops in HOPS}
-    scenarios = [s for hops in HOPS for s in replications(as_ns2_ran(folder, theirs[hops][0]), seeds)]
+    scenarios = [s for hops in HOPS for s in replications(as_ns2_ran(theirs[hops][0]), seeds)]
 
     def evaluate(results: list[Result]) -> list[Table]:
         table = Table(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from manetlab.running import Result
 from manetlab.scenario import Scenario
 from manetlab.tables import Table
+from validation import networks
 
 T = TypeVar("T")
 
@@ -57,8 +58,9 @@ SENDERS = {"TCP/Reno": "reno", "TCP/Sack1": "sack", "TCP/Vegas": "vegas"}
 """What ns-2's agents are called here."""
 
 
-def as_ns2_ran(folder: Path, run: dict[str, Any]) -> Scenario:
+def as_ns2_ran(run: dict[str, Any]) -> Scenario:
     """The scenario of one of ns-2's runs."""
+    folder = networks.unpacked()
     return Scenario.build(
         {
             "movement": str(folder / run["scen"]),

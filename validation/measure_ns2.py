@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from validation import REFERENCE
+from validation import REFERENCE, networks
 
 MOST_CPU_S = 120
 """A run that takes more computing time than this hangs: the others take less than a tenth of it."""
@@ -105,8 +105,8 @@ def measure(folder: Path, run: dict[str, Any]) -> dict[str, Any]:
     """``run`` with what ns-2.35 measures, or with ``"error"`` if it does not finish."""
     settings: dict[str, Any] = {key: run[key] for key in ("tcp", "sink", "rts") if key in run}
     arguments: dict[str, Any] = {
-        "movement": folder / run["scen"],
-        "traffic": folder / run["traffic"],
+        "movement": networks.unpacked() / run["scen"],
+        "traffic": networks.unpacked() / run["traffic"],
         "nodes": run["nn"],
         "side": max(run["x"], run["y"]),
         "stop": run["stop"],
@@ -142,7 +142,7 @@ def missing(folder: Path, protocol: str, group: str, variant: str, seeds: int) -
     """The runs of a group that ``folder`` lacks to have so many seeds a scenario."""
     file = folder / f"{protocol.lower()}.jsonl"
     known = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    scenarios = sorted(path.stem for path in folder.glob("p*.mov"))
+    scenarios = sorted(path.stem for path in networks.unpacked().glob("p*.mov"))
     for number, scenario in enumerate(scenarios, start=1):
         name = "-".join(filter(None, (scenario, group, protocol, variant)))
         have = {run["seed"] for run in known if run["id"] == name}

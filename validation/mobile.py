@@ -105,7 +105,7 @@ def check(
         scenario
         for networks in theirs.values()
         for runs in networks
-        for scenario in replications(as_ns2_ran(folder, runs[0]), seeds)
+        for scenario in replications(as_ns2_ran(runs[0]), seeds)
     ]
 
     def evaluate(results: list[Result]) -> list[Table]:

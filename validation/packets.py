@@ -24,7 +24,7 @@ from manetlab.files import write_text
 from manetlab.scenario import Scenario
 from manetlab.stats import mean_interval
 from manetlab.tables import Table, stdout_console
-from validation import REFERENCE
+from validation import REFERENCE, networks
 from validation.check import as_ns2_ran, ns2_runs, replications
 
 SCRIPT = Path(__file__).parent.parent / "benches" / "ns2.tcl"
@@ -203,28 +203,30 @@ def _add(
 
 
 @click.command()
-@click.option("--networks", default="p01,p02,p03,p04", show_default=True, help="Movement files, with commas.")
+@click.option(
+    "--networks", "names", default="p01,p02,p03,p04", show_default=True, help="Movement files, with commas."
+)
 @click.option("--loads", default="1tcp,cbr25", show_default=True, help="Traffic files, with commas.")
 @click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, help="Of ns-2.35.")
 @click.option("--replications", "count", type=click.IntRange(1, 100), default=5, show_default=True)
 @click.option("--markdown", type=options.PATH, help="Write the tables here too, as Markdown.")
-def packets(networks: str, loads: str, seeds: int, count: int, markdown: Path | None) -> None:
+def packets(names: str, loads: str, seeds: int, count: int, markdown: Path | None) -> None:
     """Count DSR's packets by kind and cause, here and in ns-2.35."""
     written = []
     for load in loads.split(","):
         ours: list[Counts] = []
         theirs: list[Counts] = []
         hung = []
-        for name in networks.split(","):
+        for name in names.split(","):
             case = next(of for of in ns2_runs(REFERENCE, "DSR") if of["id"] == f"{name}-{load}-DSR")
             window = (float(case["warm"]), float(case["stop"]))
-            files = (REFERENCE / case["scen"], REFERENCE / case["traffic"])
+            files = (networks.unpacked() / case["scen"], networks.unpacked() / case["traffic"])
             for seed in range(1, seeds + 1):
                 try:
                     theirs.append(of_ns2(ns2_trace(*files, window[1], seed), *window))
                 except subprocess.TimeoutExpired:
                     hung.append(f"{name} with seed {seed}")
-            ours += [of_ours(one, *window) for one in replications(as_ns2_ran(REFERENCE, case), count)]
+            ours += [of_ours(one, *window) for one in replications(as_ns2_ran(case), count)]
         left_out = f"; runs of ns-2 that did not end: {', '.join(hung)}" if hung else ""
         made = table(f"{load}: {len(theirs)} runs of ns-2.35, {len(ours)} here{left_out}", theirs, ours)
         made.print(stdout_console())

@@ -18,7 +18,7 @@ import click
 from manetlab.captures import Ns2Trace
 from manetlab.running import run
 from manetlab.tables import Table, stdout_console
-from validation import REFERENCE
+from validation import REFERENCE, networks
 from validation.check import as_ns2_ran, ns2_runs, replications, verdict
 
 MEASURES = Path(__file__).with_name("measures.awk")
@@ -72,8 +72,8 @@ def theirs(network: str, routing: str, seed: int, stop_s: int) -> dict[str, floa
     """The measures of a trace that ns-2.35 makes."""
     scenario = network.partition("-")[0]
     settings = {
-        "movement": REFERENCE / f"{scenario}.mov",
-        "traffic": REFERENCE / f"{network}.traffic.tcl",
+        "movement": networks.unpacked() / f"{scenario}.mov",
+        "traffic": networks.unpacked() / f"{network}.traffic.tcl",
         "nodes": 50,
         "side": 1000,
         "stop": stop_s,
@@ -95,7 +95,7 @@ def ours(network: str, routing: str, seeds: int, stop_s: int) -> list[dict[str, 
     """The measures of our traces, and a check that they are what the runs measured."""
     name = f"{network}-{routing}"
     reference = next(run for run in ns2_runs(REFERENCE, routing) if run["id"] == name)
-    scenario = as_ns2_ran(REFERENCE, reference).changed(duration_s=float(stop_s), warmup_s=0.0)
+    scenario = as_ns2_ran(reference).changed(duration_s=float(stop_s), warmup_s=0.0)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "ours.tr"

@@ -1,7 +1,8 @@
-"""Puts the pages of the repository into a folder, as the site's generator wants them: assemble.py FOLDER.
+"""Puts the repository's pages into a folder, as the site's generator wants them: assemble.py FOLDER MADE.
 
-The folder is arranged as the repository is, so links between pages are the same in both. Added are the
-notebook as a page, the list of models, and the reference of the Python interface, made from docstrings.
+The folder is arranged as the repository is, so links between pages are the same in both. Added are the pages
+of papers and studies that `make papers-pages` has made in the folder MADE, the notebook as a page, the list
+of models, and the reference of the Python interface, made from docstrings.
 """
 
 from __future__ import annotations
@@ -13,7 +14,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-AT_ROOT = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "papers/README.md")
+OTHERS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "papers/README.md",
+    "papers/how-to.md",
+)
+"""Pages outside docs."""
+STUDIES = ROOT / "papers/studies"
 LINK = re.compile(r"(\]\()([^)#\s]+)([^)\s]*\))")
 NOTEBOOK = "docs/tutorial.ipynb"
 LIVE = """<iframe class="live" src="live.html" title="A network to try" loading="lazy"></iframe>
@@ -24,15 +34,21 @@ and compare. <a href="live.html">It also has a page of its own.</a> `manetlab vi
 """
 
 
-def pages() -> list[Path]:
-    """The pages of the repository that become pages of the site."""
-    return [*(ROOT / name for name in AT_ROOT), *sorted((ROOT / "docs").rglob("*.md"))]
+def pages(made: Path) -> dict[Path, Path]:
+    """The site's pages, by their names in the repository; those that were made replace what is stored."""
+    stored = [*(ROOT / name for name in OTHERS), *(ROOT / "docs").rglob("*.md"), *STUDIES.glob("*.md")]
+    found = {page.relative_to(ROOT): page for page in sorted(stored) if not page.name.endswith("-words.md")}
+    return found | {page.relative_to(made): page for page in sorted(made.rglob("*.md"))}
 
 
-def assemble(folder: Path) -> None:
+def assemble(folder: Path, made: Path) -> None:
     """Fills the folder."""
-    for page in pages():
-        write(folder, page.relative_to(ROOT), page.read_text(encoding="utf-8"))
+    for picture in made.rglob("*.svg"):
+        copy = folder / picture.relative_to(made)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, copy)
+    for name, page in pages(made).items():
+        write(folder, name, page.read_text(encoding="utf-8"))
     write_first_page(folder)
     shutil.copytree(ROOT / "docs/figures", folder / "docs/figures", dirs_exist_ok=True)
     shutil.copy(Path(__file__).with_name("site.css"), folder)
@@ -138,4 +154,4 @@ def write_reference(folder: Path) -> None:
 if __name__ == "__main__":
     target = Path(sys.argv[1])
     shutil.rmtree(target, ignore_errors=True)
-    assemble(target)
+    assemble(target, Path(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""Checks what strict building does not: that everything is in the site that is built: check.py FOLDER."""
+"""Checks what strict building does not, that everything is in the site: check.py FOLDER MADE."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ import json
 import sys
 from pathlib import Path
 
-from assemble import ROOT, offered, pages
+from assemble import offered, pages
 
 
-def main(html: Path) -> int:
-    """Says what is missing."""
-    found = [*missing_pages(html), *missing_names(html), *missing_in_search(html)]
+def main(html: Path, made: Path) -> int:
+    """Says what is missing; `made` has the pages that are not stored."""
+    found = [*missing_pages(html, made), *missing_names(html), *missing_in_search(html)]
     for each in found:
         print(f"the site lacks {each}", file=sys.stderr)
     return 1 if found else 0
 
 
-def place(page: Path) -> str:
+def place(name: Path) -> str:
     """The file of a page within the site."""
-    name = page.relative_to(ROOT)
     return str((name.with_name("index.md") if name.name == "README.md" else name).with_suffix(".html"))
 
 
-def missing_pages(html: Path) -> list[str]:
+def missing_pages(html: Path, made: Path) -> list[str]:
     """Pages that were not built, or that no menu leads to."""
     menu = (html / "index.html").read_text(encoding="utf-8")
-    wanted = [*map(place, pages()), "docs/notebook.html", "docs/models/index.html", "docs/api/index.html"]
+    wanted = [*map(place, pages(made)), "docs/notebook.html", "docs/models/index.html", "docs/api/index.html"]
     return [
         name
         for name in wanted
@@ -62,4 +61,4 @@ def missing_in_search(html: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))

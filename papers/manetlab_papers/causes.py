@@ -114,10 +114,10 @@ def page(ledger: Ledger, causes: Sequence[Cause], of: Mapping[str, Entry]) -> st
     lines = [
         "# Why verdicts differ",
         "",
-        "[The claims](papers.md) have the verdicts; [the guide](papers-how-to.md) says how to read them. "
-        "A cause may also explain claims that are open, or that only quick runs contradict. Values beside a "
-        "claim are those of its verdict. Values in the texts are of the runs that are named there, often "
-        "fewer or shorter ones, on which variants were compared.",
+        "[The papers' pages](../../docs/papers.md) have the verdicts; [the guide](../how-to.md) says how to "
+        "read them. A cause may also explain claims that are open, or that only quick runs contradict. "
+        "Values beside a claim are those of its verdict. Values in the texts are of the runs that are named "
+        "there, often fewer or shorter ones, on which variants were compared.",
         "",
         *(f"- *{word}*: {text}." for word, text in BECAUSE.items()),
         "",
@@ -141,4 +141,4 @@ def _claim(ledger: Ledger, claim: str, entry: Entry | None) -> str:
     quick = ", quick" if full_category(entry) == ONLY_QUICK else ""
     said = ledger.claims[claim]
     values = "" if entry is None else f" Printed: {said.expected}; ours: {brief(entry.ours)}."
-    return f"- {link_to(ledger, claim, 'papers/')} ({verdict}{quick}): {said.statement}{values}"
+    return f"- {link_to(ledger, claim)} ({verdict}{quick}): {said.statement}{values}"

@@ -177,11 +177,20 @@ def reproduce(
 
 @app.command()
 @click.option(
-    "--docs", type=options.PATH, help="Folder of the documentation; docs of a checkout if not given."
+    "--output",
+    "-o",
+    "out",
+    type=options.PATH,
+    default=Path("out/pages"),
+    show_default=True,
+    help="Folder for all pages, arranged as the repository is.",
 )
 @KEPT
-def pages(docs: Path | None, kept_in: Path | None) -> None:
-    """Write the papers' pages with their charts from results that are kept, without running anything."""
+def pages(out: Path, kept_in: Path | None) -> None:
+    """Write the papers' pages with their charts from results that are kept, without running anything.
+
+    In a checkout the pages that it stores are renewed, too: docs/papers.md and papers/pages.
+    """
     from manetlab import provenance
     from manetlab_papers import causes, ledger
     from manetlab_papers import pages as made
@@ -190,16 +199,13 @@ def pages(docs: Path | None, kept_in: Path | None) -> None:
     from manetlab_papers.reproduce import chosen, study_from
 
     loaded, root = ledger.load(), provenance.repository()
-    folder = root / "docs" if docs is None and root is not None else docs
-    if folder is None:
-        hint, wanted = "say where: --docs FOLDER", "a folder, or a checkout of the repository"
-        raise InputError("there is no folder of pages", "--docs", "no --docs", wanted, hint)
     everything, kept = chosen(loaded, ["all"]), _folder(kept_in, "--kept")
     study = study_from(loaded, kept, everything)
     left = remaining(loaded, everything, Scale(full=True), kept)
-    files = made.files(loaded, study, causes.load(), left)
-    differing = made.write(folder, files)
-    click.echo(f"{len(files)} files, {len(differing)} of them changed")
+    for folder, is_whole in ((out, True), *([(root, False)] if root is not None else [])):
+        files = made.files(made.Site(loaded, study, causes.load(), left, is_whole))
+        differing = made.write(folder, files)
+        click.echo(f"{folder}: {len(files)} files, {len(differing)} of them changed")
 
 
 @app.command()

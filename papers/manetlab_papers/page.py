@@ -74,7 +74,7 @@ def page(
         f"# Experiments at {size}",
         "",
         f"This page is made by `{command}`; do not edit it.",
-        "[Reproducing the papers](papers-how-to.md) says how to read verdicts.",
+        "`papers/how-to.md` says how to read verdicts.",
         record.MANY_CASES,
         "",
         cost_table(costs).to_markdown(),

@@ -1,18 +1,18 @@
-"""The papers' pages: an index, a page for each paper, one for each chapter of a long one, and their charts.
+"""The papers' pages: an index, a page for each paper, one for each chapter of a long one, causes, and charts.
 
-All of it follows from kept results. The same results make the same bytes.
+All of it follows from kept results. The same results make the same bytes. The repository stores the index
+and what a paper's page says in short, with the charts of that; the rest is made whenever it is wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, first_priority, points, record
+from manetlab_papers import causes, figures, points, record
 from manetlab_papers.charts import Strip, Title, height_of, svg_of_chart, svg_of_strips
-from manetlab_papers.compare import compared
 from manetlab_papers.ledger import Data, Experiment, Ledger
 from manetlab_papers.order import Remaining
 from manetlab_papers.page import cost_table
@@ -21,11 +21,10 @@ from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study
 from manetlab_papers.tables import TABLES, Grid, grids_of, with_panels_on
 
-FIGURES = "figures/papers"
-INDEX = "papers.md"
-CHANGES = "papers/quick-and-full.md"
-CAUSES = "papers-causes.md"
-FIRST = "papers/first-priority.md"
+INDEX = "docs/papers.md"
+FOLDER = "papers/pages"
+FIGURES = f"{FOLDER}/charts"
+CAUSES = "causes.md"
 STRIPS = 34
 """Claims of a figure in one picture: two of them beside each other fill a screen."""
 LONG = 12
@@ -35,7 +34,7 @@ KEY = (
     "Each line has a scale of its own. "
     "*within*: the whole interval is accepted; *touches*: a part of it, which is no proof; *reproduced*: an "
     "order, a sign or a rule holds, which have no band; *by construction*: the model was made from what is "
-    "said. [More on verdicts](../papers-how-to.md#how-to-read-a-verdict)."
+    "said. [More on verdicts](../how-to.md#how-to-read-a-verdict)."
 )
 SIZES = ": filled at the paper's full size, hollow from fewer or shorter runs (*quick*)"
 COUNTED = "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced."
@@ -45,59 +44,71 @@ ONLY_FULL = (
 )
 OUTCOMES = ("reproduced", "contradicted", "inconclusive", "by construction", "not tested")
 FOOT = "*This page is made by `make papers-pages` from the results in `papers/kept`; do not edit it.*\n"
+SHORT = (
+    "This is the page in short. `make papers-pages` makes all of it, with every figure, table, claim and "
+    "cause, in `out/pages`, and `make site` as part of the documentation. `manetlab papers show ID` prints "
+    "what there is of a figure, a table or a claim, `manetlab papers causes ID` why a claim differs.\n"
+)
 
 
 @dataclass
 class Site:
-    """The files that are made, by their place under ``docs``."""
+    """The files that are made, by their place in the repository.
+
+    Attributes:
+        ledger: The ledger.
+        study: What follows from kept results.
+        why: Why verdicts differ.
+        left: What is left to run at full size.
+        is_whole: All pages are made; else those that the repository stores.
+        files: The files so far.
+    """
 
     ledger: Ledger
     study: Study
     why: Sequence[causes.Cause]
     left: Remaining
+    is_whole: bool = True
     files: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.best = record.best(self.study.entries)
         self.overlays = figures.overlays(self.ledger, self.study.entries)
-        self.quick = {each.claim: each for each in self.study.entries if each.scale == "quick"}
-        self.full = {each.claim: each for each in self.study.entries if each.scale == "full"}
         # A table that several experiments share is under the first that it names.
         self.tables = {id(data): str(data["for"][0]) for data in self.ledger.tables}
 
     def picture(self, name: str, svg: str, text: str) -> str:
-        """Keeps a chart's file; what shows it on a page in papers, with its text for who cannot see it."""
+        """Keeps a chart's file; what shows it on a paper's page, with its text for who cannot see it."""
         path = f"{FIGURES}/{name}.svg"
         assert path not in self.files, path
         self.files[path] = svg
-        return f"![{_plain(text)}](../{path})"
+        return f"![{_plain(text)}](charts/{name}.svg)"
+
+    def claim(self, claim: str) -> str:
+        """A claim's number, which leads to its figure or table if that has a page."""
+        return link_to(self.ledger, claim) if self.is_whole else claim
+
+    def cause(self, cause: causes.Cause) -> str:
+        """A cause's title, which leads to its text if that has a page."""
+        return f"[{cause.title}]({CAUSES}#{cause.anchor})" if self.is_whole else cause.title
 
     def entries_of(self, experiment: Experiment) -> list[Entry]:
         """The verdicts on the claims that are drawn from an experiment."""
         return [self.best[each.id] for each in self.ledger.claims_of(experiment) if each.id in self.best]
 
 
-def files(ledger: Ledger, study: Study, why: Sequence[causes.Cause], left: Remaining) -> dict[str, str]:
-    """The files, by their place under ``docs``.
-
-    Args:
-        ledger: The ledger.
-        study: What follows from kept results.
-        why: Why verdicts differ.
-        left: What is left to run at full size.
-    """
-    site = Site(ledger, study, why, left)
-    for paper in ledger.papers:
+def files(site: Site) -> dict[str, str]:
+    """Makes all files of a site; by their place in the repository."""
+    for paper in site.ledger.papers:
         write_paper(site, paper)
-    site.files[CHANGES] = _changes(site)
-    site.files[FIRST] = first_priority.page(ledger, site.best, left)
-    site.files[CAUSES] = causes.page(ledger, why, site.best)
+    if site.is_whole:
+        site.files[f"{FOLDER}/{CAUSES}"] = causes.page(site.ledger, site.why, site.best)
     site.files[INDEX] = _index(site)
     return site.files
 
 
 def write(folder: Path, made: Mapping[str, str]) -> list[Path]:
-    """Writes the files under a folder of documentation, and removes charts and pages that are no more.
+    """Writes the files under a folder, as in the repository, and removes charts and pages that are no more.
 
     Returns:
         The files that were written or removed because they differ.
@@ -109,7 +120,7 @@ def write(folder: Path, made: Mapping[str, str]) -> list[Path]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             differing.append(path)
-    for path in [*(folder / FIGURES).glob("*.svg"), *(folder / "papers").glob("*.md")]:
+    for path in [*(folder / FIGURES).glob("*.svg"), *(folder / FOLDER).glob("*.md")]:
         if path.relative_to(folder).as_posix() not in made:
             path.unlink()
             differing.append(path)
@@ -125,22 +136,24 @@ def write_paper(site: Site, paper: str) -> None:
     about = site.ledger.pages[paper]
     chapters: Mapping[str, str] = about.get("chapters", {})
     lines = [f"# {about['title']}", "", f"{about['cite']}.", "", about["about"].strip(), ""]
+    lines += [] if site.is_whole else [SHORT]
     lines += ["## In short", "", _headline(site, paper), "", *_points(site, paper)]
     lines += _first(site, paper, experiments)
-    lines += ["## Counts at full size", "", *_counts(site, [paper])]
+    lines += ["## Counts at full size", "", *_counts(site, paper)]
     lines += _differences(site, paper)
-    if chapters:
+    if chapters and site.is_whole:
         lines += ["## Figures and tables by chapter", ""]
         for key, title in chapters.items():
             of = [each for each in experiments if chapter_of(each) == key]
             name = page_of(of[0], site.ledger)
             lines += [f"- [{title}]({name})"]
-            site.files[f"papers/{name}"] = "\n".join(_chapter(site, paper, title, of))
+            site.files[f"{FOLDER}/{name}"] = "\n".join(_chapter(site, paper, title, of))
         lines.append("")
-    else:
+    elif site.is_whole:
         lines += _experiments(site, experiments)
-    lines += [*_assumptions(site, experiments), *_runs(site, experiments), FOOT]
-    site.files[f"papers/{paper}.md"] = "\n".join(lines)
+    if site.is_whole:
+        lines += [*_assumptions(site, experiments), *_runs(site, experiments)]
+    site.files[f"{FOLDER}/{paper}.md"] = "\n".join([*lines, FOOT])
 
 
 def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> list[str]:
@@ -158,7 +171,7 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
 def _points(site: Site, paper: str) -> list[str]:
     """What the paper says in a few points, with how many claims of each hold."""
     listed = points.of_paper(site.ledger, paper)
-    table = points.table(site.ledger, listed, site.best, site.why, f"../{CAUSES}")
+    table = points.table(listed, site.best, site.why, site.claim, site.cause)
     count = sum(len(each.claims) for each in listed)
     return [
         f"The {count} claims of first priority, by what they are about. *Holds* counts those that are "
@@ -183,18 +196,14 @@ def headline(found: Mapping[str, int]) -> str:
     return f"{start} {found['claims']} claims {', '.join(listed)}."
 
 
-def _counts(site: Site, papers: Sequence[str], *, quick: bool = False) -> list[str]:
-    """The table of counts; of several papers each has its name once."""
-    table = record.count_table(site.ledger, site.best, papers, quick=quick)
-    start = 1 if len(papers) == 1 else 0
-    shown = Table("", table.columns[start:], text_columns=2 - start)
-    above = ""
+def _counts(site: Site, paper: str) -> list[str]:
+    """The table of a paper's counts, by priority."""
+    table = record.count_table(site.ledger, site.best, [paper])
+    shown = Table("", table.columns[1:])
     for row in table.rows:
-        name = "" if row[0] == above else f"**{row[0]}**"
-        shown.add(*(name, *row[1:])[start:])
-        above = row[0]
+        shown.add(*row[1:])
     lines = _in_class("counts", _without_title(shown))
-    return lines if quick else [*lines, COUNTED + (ONLY_FULL if _has_quick(site) else ""), ""]
+    return [*lines, COUNTED + (ONLY_FULL if _has_quick(site) else ""), ""]
 
 
 def _key(site: Site) -> str:
@@ -220,21 +229,15 @@ def _first(site: Site, paper: str, experiments: Sequence[Experiment]) -> list[st
     lines = ["## Claims of first priority", "", _key(site), ""]
     chapters = site.ledger.pages[paper].get("chapters")
     first = _of_first_priority(site, experiments)
+    as_table = _details("As a table", _verdicts(site, first, linked=True))
     if not chapters:
-        lines += [_worded(site, first, f"{paper}-first"), ""]
-        return [*lines, *_details("As a table", _verdicts(site, first, linked=True))]
+        return [*lines, _worded(site, first, f"{paper}-first"), "", *as_table]
     rows: list[Strip | Title] = []
     for key, title in chapters.items():
         of = _of_first_priority(site, [each for each in experiments if chapter_of(each) == key])
         if of:
             rows += [Title(title), *(figures.strip(site.ledger, each) for each in of)]
-    lines += [
-        _side_by_side(site, rows, f"{paper}-first"),
-        "",
-        "What each of them says is on the chapters' pages, and in [one table](first-priority.md).",
-        "",
-    ]
-    return lines
+    return [*lines, _side_by_side(site, rows, f"{paper}-first"), "", *as_table]
 
 
 def _of_first_priority(site: Site, experiments: Sequence[Experiment]) -> list[Entry]:
@@ -288,7 +291,7 @@ def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> 
     table = Table("", columns, text_columns=len(columns))
     for each in entries:
         claim = site.ledger.claims[each.claim]
-        name = link_to(site.ledger, claim.id) if linked else claim.id
+        name = site.claim(claim.id) if linked else claim.id
         table.add(
             *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
             *(record.brief(each.ours), record.verdict_and_reason(each)),
@@ -313,24 +316,22 @@ def _differences(site: Site, paper: str) -> list[str]:
     lines = ["## Where it differs, and why", "", f"{count} contradicted.", ""]
     for cause in [*site.why, None]:
         if cause in by:
-            lines += [*_cause(cause), *(_contradicted(site, each) for each in by[cause]), ""]
+            lines += [*_cause(site, cause), *(_contradicted(site, each) for each in by[cause]), ""]
     return lines
 
 
-def _cause(cause: causes.Cause | None) -> list[str]:
+def _cause(site: Site, cause: causes.Cause | None) -> list[str]:
     if cause is None:
         return ["**No cause is known yet**", ""]
-    link = f"[{cause.title}](../{CAUSES}#{cause.anchor})"
-    return [f"**{link}** ({cause.because}). {cause.summary}", ""]
+    return [f"**{site.cause(cause)}** ({cause.because}). {cause.summary}", ""]
 
 
 def _contradicted(site: Site, entry: Entry) -> str:
     claim = site.ledger.claims[entry.claim]
-    link = link_to(site.ledger, claim.id)
     printed, ours = claim.expected, record.brief(entry.ours)
     return (
-        f"- {link} (priority {claim.priority}): {claim.statement} Printed: {printed}; ours: {ours}. "
-        f"{record.sentence(record.brief(entry.reason))}"
+        f"- {site.claim(claim.id)} (priority {claim.priority}): {claim.statement} "
+        f"Printed: {printed}; ours: {ours}. {record.sentence(record.brief(entry.reason))}"
     ).rstrip()
 
 
@@ -478,103 +479,48 @@ def _runs(site: Site, experiments: Sequence[Experiment]) -> list[str]:
 
 
 def _index(site: Site) -> str:
+    """The index of the documentation: each paper in a sentence, and where to read on."""
     lines = [
         "# Five papers",
         "",
         "What five papers on mobile ad hoc networks claim, and what comes out when their experiments are "
-        "repeated here. [Reproducing the papers](papers-how-to.md) says how to read and repeat the verdicts; "
-        "[Why verdicts differ](papers-causes.md) has the causes.",
+        "repeated with manetlab.",
         "",
     ]
     for paper in site.ledger.papers:
         about = site.ledger.pages[paper]
-        lines.append(f"- **[{about['title']}](papers/{paper}.md)**. {_headline(site, paper)}")
-    lines += ["", "## What they say, and what holds", "", *_all_points(site)]
-    everything = [*site.ledger.papers, ""]
-    lines += ["## Counts at full size", "", *_counts(site, everything)]
-    if _has_quick(site):
-        lines += [
-            "## Counts with quick verdicts",
-            "",
-            "The same, where quick verdicts count for claims that have no others. " + _headline(site),
-            "",
-            *_counts(site, everything, quick=True),
-        ]
-    lines += [f"{each}\n" for each in record.remarks(site.best)]
-    lines += ["## Quick and full size", "", _changed_in_words(site), ""]
-    lines += ["## What the runs cost", "", *_cost(site), FOOT]
+        lines.append(f"- **[{about['title']}](../{FOLDER}/{paper}.md)**. {_headline(site, paper)}")
+    lines += ["", _headline(site), "", *(f"{each}\n" for each in record.remarks(site.best))]
+    lines += [*_reading(), *_cost(site), FOOT]
     return "\n".join(lines)
 
 
-def _all_points(site: Site) -> list[str]:
-    """The points of all papers."""
-    lines = [
-        f"The claims of first priority, by what they are about. *Holds* counts those that are reproduced; "
-        f"[one table]({FIRST}) has each of them.",
-        "",
-    ]
-    for paper in site.ledger.papers:
-        listed = points.of_paper(site.ledger, paper)
-        table = points.table(site.ledger, listed, site.best, site.why, CAUSES, "papers/")
-        name = f"[{short_name(site.ledger, paper)}](papers/{paper}.md)"
-        lines += [f"**{name}**", "", *_in_class("points", _without_title(table))]
-    return lines
+def _reading() -> Iterator[str]:
+    """Where to read on."""
+    yield "| page | what |"
+    yield "|---|---|"
+    yield "| [Reproducing the papers](../papers/how-to.md) | how to read a verdict, and how to repeat it |"
+    yield "| [The package](../papers/README.md) | how experiments and claims are written as data |"
+    yield "| [Studies](../papers/studies/README.md) | campaigns of our own, whose runs are kept as well |"
+    yield ""
 
 
 def _cost(site: Site) -> list[str]:
-    table = Table("", ("size", "campaigns", "runs", "processor time, h", "code", "days"))
+    """What the kept runs cost, in a sentence for each size."""
+    lines = []
     for scale in record.SCALES:
         costs = [cost for (of, _), cost in site.study.costs.items() if of == scale]
         if costs:
             days = sorted({day for cost in costs for day in cost.days})
-            codes = {code.partition(", confirmed")[0] for cost in costs for code in cost.code}
-            table.add(
-                *(scale, str(len(costs)), str(sum(cost.runs for cost in costs))),
-                *(f"{sum(cost.cpu_s for cost in costs) / 3600:.1f}", f"{len(codes)} versions"),
-                " to ".join(dict.fromkeys([days[0], days[-1]])),
-            )
-    return _without_title(table)
-
-
-def _both(site: Site) -> list[tuple[Entry, Entry]]:
-    """The claims that have verdicts of both sizes, which differ."""
-    return [(site.quick[name], each) for name, each in site.full.items() if name in site.quick]
-
-
-def _changed_in_words(site: Site) -> str:
-    both = _both(site)
-    changed = [pair for pair in both if pair[0].outcome != pair[1].outcome]
-    reasons = record.reasons_counted(site.ledger, changed)
-    listed = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
-    return (
-        f"{len(both)} claims have verdicts from quick runs and from runs at full size. {len(changed)} of "
-        f"these verdicts differ{f' ({listed})' if listed else ''}: [the list](papers/quick-and-full.md)."
-    )
-
-
-def _changes(site: Site) -> str:
-    changed = [pair for pair in _both(site) if pair[0].outcome != pair[1].outcome]
-    table = Table(
-        "", ("claim", "quick", "full size", "why", "ours, quick", "ours, full size"), text_columns=6
-    )
-    for quick, full in changed:
-        table.add(
-            *(full.claim, quick.outcome, full.outcome, record.reason_of_change(site.ledger, quick, full)),
-            *(record.brief(quick.ours), record.brief(full.ours)),
-        )
-    lines = [
-        "# Verdicts that differ between quick runs and full size",
-        "",
-        "This page is made by `make papers-pages`; do not edit it.",
-        "",
-        _changed_in_words(site).partition(": [the list]")[0] + ".",
-        "",
-    ]
-    summary, _ = compared(
-        {quick.claim: (quick.outcome, "") for quick, _ in _both(site)},
-        {full.claim: (full.outcome, "") for _, full in _both(site)},
-    )
-    return "\n".join([*lines, *_without_title(summary), *_without_title(table)])
+            runs, hours = sum(each.runs for each in costs), sum(each.cpu_s for each in costs) / 3600
+            size = "at full size" if scale == "full" else "in quick runs"
+            between = " to ".join(dict.fromkeys([days[0], days[-1]]))
+            lines += [
+                f"The kept results are of {runs:,} runs {size}, made in {hours:.1f} hours of processor time "
+                f"({between}).",
+                "",
+            ]
+    return lines
 
 
 def _plain(text: str) -> str:

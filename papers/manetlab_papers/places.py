@@ -37,16 +37,10 @@ def anchor(text: str) -> str:
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
-def link_to(ledger: Ledger, claim: str, folder: str = "") -> str:
-    """A claim's number, which leads to its figure or table from a page in the folder of papers.
-
-    Args:
-        ledger: The ledger.
-        claim: The claim's number.
-        folder: Where that folder is, for a page elsewhere: ``papers/``.
-    """
+def link_to(ledger: Ledger, claim: str) -> str:
+    """A claim's number, which leads to its figure or table from another of the papers' pages."""
     experiment = ledger.experiments[ledger.claims[claim].experiment]
-    return f"[{claim}]({folder}{page_of(experiment, ledger)}#{anchor(heading(experiment))})"
+    return f"[{claim}]({page_of(experiment, ledger)}#{anchor(heading(experiment))})"
 
 
 def command(ledger: Ledger, experiment: Experiment) -> str:

@@ -6,14 +6,13 @@ that none is left out because it fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from manetlab.tables import Table
 from manetlab_papers import causes
 from manetlab_papers.ledger import Ledger
 from manetlab_papers.outcomes import Outcome
-from manetlab_papers.places import link_to
 from manetlab_papers.record import ONLY_QUICK, Entry, full_category
 
 
@@ -36,31 +35,29 @@ def of_paper(ledger: Ledger, paper: str) -> list[Point]:
 
 
 def table(
-    ledger: Ledger,
     listed: Iterable[Point],
     best: Mapping[str, Entry],
     why: Sequence[causes.Cause],
-    causes_page: str,
-    folder: str = "",
+    name_of_claim: Callable[[str], str],
+    name_of_cause: Callable[[causes.Cause], str],
 ) -> Table:
     """How many claims of each point hold, which do not, and why.
 
     Args:
-        ledger: The ledger.
         listed: The points.
         best: The verdict of each claim that counts most.
         why: Why verdicts differ.
-        causes_page: Where the page of causes is from the page that shows the table.
-        folder: Where the papers' pages are from there, as for `link_to`.
+        name_of_claim: What a claim is called, with a link if there is a page to lead to.
+        name_of_cause: The same of a cause.
     """
     made = Table("", ("the paper says", "holds", "contradicted", "inconclusive", "why not"), text_columns=5)
     for point in listed:
         outcomes = {each: _outcome(best.get(each)) for each in point.claims}
         links = [
-            ", ".join(link_to(ledger, each, folder) for each, found in outcomes.items() if found == outcome)
+            ", ".join(name_of_claim(each) for each, found in outcomes.items() if found == outcome)
             for outcome in (str(Outcome.CONTRADICTED), str(Outcome.INCONCLUSIVE))
         ]
-        made.add(point.says, _holds(list(outcomes.values())), *links, _why(why, outcomes, causes_page))
+        made.add(point.says, _holds(list(outcomes.values())), *links, _why(why, outcomes, name_of_cause))
     return made
 
 
@@ -80,7 +77,9 @@ def _holds(outcomes: Sequence[str]) -> str:
     return ", ".join([*listed, *(f"{number} {what}" for number, what in counted if number)])
 
 
-def _why(why: Sequence[causes.Cause], outcomes: Mapping[str, str], causes_page: str) -> str:
+def _why(
+    why: Sequence[causes.Cause], outcomes: Mapping[str, str], name: Callable[[causes.Cause], str]
+) -> str:
     """The first cause of each claim that does not hold, each once."""
     failed = [
         each
@@ -88,4 +87,4 @@ def _why(why: Sequence[causes.Cause], outcomes: Mapping[str, str], causes_page: 
         if outcome in (str(Outcome.CONTRADICTED), str(Outcome.INCONCLUSIVE))
     ]
     found = [cause for each in failed for cause in causes.of_claim(why, each)[:1]]
-    return "; ".join(f"[{cause.title}]({causes_page}#{cause.anchor})" for cause in dict.fromkeys(found))
+    return "; ".join(name(cause) for cause in dict.fromkeys(found))

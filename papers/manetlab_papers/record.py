@@ -15,7 +15,7 @@ from manetlab.files import read_bytes, write_text
 from manetlab.stats import Interval, holm
 from manetlab.tables import Table
 from manetlab_papers.campaigns import Scale, needed
-from manetlab_papers.ledger import Claim, Data, Experiment, Ledger
+from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.places import short_name
 from manetlab_papers.rules import Verdict
@@ -329,36 +329,6 @@ def remarks(of: Mapping[str, Entry]) -> list[str]:
     ]
 
 
-def reason_of_change(ledger: Ledger, quick: Entry, full: Entry) -> str:
-    """Why a verdict differs between quick runs and full size, from what both compared."""
-    if not quick.compared or len(quick.compared) != len(full.compared):
-        return "more cases or another choice among scenarios" if full.compared else "a rule without intervals"
-    if _takes_one_scenario(ledger, ledger.claims[full.claim].rule):
-        return "another scenario is chosen among more"
-    pairs = [
-        (a, b)
-        for a, b in zip(quick.compared, full.compared, strict=True)
-        if min(a.interval.n, b.interval.n) > 1
-    ]
-    if not pairs:
-        return "a rule without intervals"
-    if all(a.interval.low <= b.interval.mean <= a.interval.high for a, b in pairs):
-        return "the interval is narrower, the value lies in the quick one's"
-    return "the value moved out of the quick interval"
-
-
-def _takes_one_scenario(ledger: Ledger, rule: Data) -> bool:
-    """Whether a rule, or the one that it takes from another claim, judges a scenario that it chooses."""
-    if rule["kind"] == "same as":
-        return _takes_one_scenario(ledger, ledger.claims[rule["claim"]].rule)
-    return bool(rule["kind"] == "single")
-
-
-def reasons_counted(ledger: Ledger, changed: Iterable[tuple[Entry, Entry]]) -> Counter[str]:
-    """How many verdicts differ for which reason."""
-    return Counter(reason_of_change(ledger, quick, full) for quick, full in changed)
-
-
 def rule_text(ledger: Ledger, claim: Claim) -> str:
     """What is accepted: the band, or the rule, by its short name where it has one."""
     return band_text(claim) or _shortened(ledger, claim)
@@ -575,7 +545,7 @@ def page(ledger: Ledger, kept: Sequence[Entry]) -> str:
         "# The papers' claims",
         "",
         "This page is made by `manetlab papers verdicts --markdown …`; do not edit it.",
-        "[Reproducing the papers](papers-how-to.md) says how to read and repeat it.",
+        "`papers/how-to.md` says how to read and repeat it.",
         MANY_CASES,
         "",
         "#" + status(ledger, kept).to_markdown().replace("### ", "# ", 1),

@@ -9,9 +9,8 @@ from manetlab.tables import Table
 from manetlab_papers import causes, figures, record
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import SPAN, Point, placed
-from manetlab_papers.first_priority import missing_for
 from manetlab_papers.ledger import Claim, Experiment, Ledger
-from manetlab_papers.order import remaining
+from manetlab_papers.order import Remaining, remaining
 from manetlab_papers.places import command
 from manetlab_papers.quantities import shown
 from manetlab_papers.record import Entry
@@ -53,6 +52,35 @@ def of_experiment(ledger: Ledger, experiment: Experiment, folder: Path) -> Itera
             table.add(claim.id, claim.expected, record.brief(entry.ours), record.verdict_text(entry))
     table.notes += [_extent(study, ledger, experiment), f"Runs: {command(ledger, experiment)}"]
     yield table
+
+
+def missing_for(ledger: Ledger, claim: Claim, entry: Entry | None, left: Remaining) -> str:
+    """What is missing for a claim's verdict at full size; nothing if it has one.
+
+    Args:
+        ledger: The ledger.
+        claim: The claim.
+        entry: Its verdict, if it has one.
+        left: What is left to run at full size.
+    """
+    if not _is_open(entry):
+        return ""
+    if entry is not None and not entry.size:
+        return f"not tested: {entry.reason}"
+    experiments = [ledger.experiments[each] for each in (claim.experiment, *claim.also)]
+    listed = [each for each in experiments if left.of([each]).runs]
+    if not listed and entry is None:
+        return "not tested: nothing to measure"
+    if not listed:
+        again = f"`{command(ledger, experiments[0])}`"
+        return f"not judged: runs are kept without values that the claim needs; {again} makes these again"
+    cost = left.of(listed)
+    commands = ", ".join(f"`{command(ledger, each)}`" for each in listed)
+    return f"not run: needs {cost.runs} runs, {cost.cpu_time_s / 60:.0f} min, {commands}"
+
+
+def _is_open(entry: Entry | None) -> bool:
+    return entry is None or record.full_category(entry) in (record.ONLY_QUICK, "not tested")
 
 
 def _extent(study: Study, ledger: Ledger, experiment: Experiment) -> str:

@@ -66,8 +66,10 @@ def test_an_entry_that_is_not_whole_is_refused(tmp_path: Path, old: str, new: st
 
 
 def test_the_page_is_made_from_the_data_and_the_kept_runs(kept: list[record.Entry]) -> None:
-    page = (ROOT / "docs" / "papers-causes.md").read_text(encoding="utf-8")
-    assert page == causes.page(LEDGER, CAUSES, record.best(kept)), "run `make papers-pages`"
+    page = causes.page(LEDGER, CAUSES, record.best(kept))
+    for each in CAUSES:
+        assert f"\n## {each.title}\n\n{each.summary}\n" in page
+        assert each.text in page
 
 
 def test_the_page_says_of_each_claim_what_came_out() -> None:
@@ -83,7 +85,7 @@ def test_the_page_says_of_each_claim_what_came_out() -> None:
         [line] = [
             each for each in causes.page(LEDGER, [dsdv], of).splitlines() if each.startswith("- [D3-05]")
         ]
-        assert "(papers/dyer2002-3.md#" in line
+        assert "(dyer2002-3.md#" in line
         assert said in line
 
 

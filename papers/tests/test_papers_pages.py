@@ -11,7 +11,7 @@ import pytest
 
 from manetlab import provenance
 from manetlab.stats import Interval
-from manetlab_papers import causes, figures, first_priority, ledger, order, pages, places, points, record
+from manetlab_papers import causes, figures, ledger, order, pages, places, points, record, showing
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import (
     SPAN,
@@ -26,7 +26,7 @@ from manetlab_papers.charts import (
 )
 from manetlab_papers.outcomes import Measured
 from manetlab_papers.record import Entry
-from manetlab_papers.reproduce import kept_folder, study_from
+from manetlab_papers.reproduce import Study, kept_folder, study_from
 from manetlab_papers.tables import Grid, Row, with_panels_on
 from manetlab_papers.tables import Printed as PrintedCell
 
@@ -43,8 +43,8 @@ def entry(claim: str, *measured: Measured, outcome: str = "reproduced", fit: str
 
 
 @pytest.fixture(scope="module")
-def of_one_paper() -> dict[str, str]:
-    """The pages of the paper whose results are read fastest."""
+def both() -> tuple[dict[str, str], dict[str, str]]:
+    """The pages of the paper whose results are read fastest: all, and those that are stored."""
     folder = kept_folder()
     assert folder is not None
     assert ROOT is not None
@@ -52,19 +52,49 @@ def of_one_paper() -> dict[str, str]:
     left = order.remaining(LEDGER, list(LEDGER.runnable.values()), Scale(full=True), folder)
     site = pages.Site(LEDGER, study_from(LEDGER, folder, wanted), causes.load(), left)
     pages.write_paper(site, "bansal2003")
-    return site.files
+    in_short = replace(site, is_whole=False, files={})
+    pages.write_paper(in_short, "bansal2003")
+    return site.files, in_short.files
 
 
-def test_a_papers_pages_are_those_of_the_kept_results(of_one_paper: dict[str, str]) -> None:
+@pytest.fixture(scope="module")
+def of_one_paper(both: tuple[dict[str, str], dict[str, str]]) -> dict[str, str]:
+    return both[0]
+
+
+def test_what_is_stored_of_a_paper_follows_from_the_kept_results(
+    both: tuple[dict[str, str], dict[str, str]],
+) -> None:
     assert ROOT is not None
-    for name, text in of_one_paper.items():
-        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, f"{name}: run `make papers-pages`"
+    for name, text in both[1].items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make papers-pages`"
+
+
+def test_a_page_in_short_leads_nowhere_that_is_not_stored(
+    both: tuple[dict[str, str], dict[str, str]],
+) -> None:
+    page = both[1]["papers/pages/bansal2003.md"]
+    assert set(re.findall(r"\]\(([^)#]+)", page)) <= {
+        "../how-to.md",
+        *(f"charts/bansal2003-first-{n}.svg" for n in (1, 2)),
+    }
+    for claim in LEDGER.claims.values():
+        if claim.paper == "bansal2003" and claim.priority == 1:
+            assert f"\n| {claim.id} | {claim.statement} |" in page
+
+
+def test_the_index_names_every_paper_with_its_page() -> None:
+    assert ROOT is not None
+    text = (ROOT / pages.INDEX).read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 40
+    for paper in LEDGER.papers:
+        assert f"](../papers/pages/{paper}.md)" in text
 
 
 def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
     of_one_paper: dict[str, str],
 ) -> None:
-    text = of_one_paper["papers/bansal2003.md"]
+    text = of_one_paper["papers/pages/bansal2003.md"]
     for experiment in LEDGER.runnable.values():
         if experiment.paper == "bansal2003":
             assert f"## {places.heading(experiment)}\n" in text
@@ -72,7 +102,7 @@ def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
             assert re.search(rf"^`{name} --(full`|quick` \(at)", text, re.MULTILINE)
             for claim in LEDGER.claims_of(experiment):
                 assert f"\n| {claim.id} |" in text
-    pictures = set(re.findall(r"\]\(\.\./(figures/papers/[^)]+)\)", text))
+    pictures = {f"papers/pages/{name}" for name in re.findall(r"\]\((charts/[^)]+)\)", text)}
     assert pictures == {name for name in of_one_paper if name.endswith(".svg")}
 
 
@@ -104,11 +134,11 @@ def test_commands_of_pages_name_experiments_that_can_be_run() -> None:
 
 
 def test_what_is_no_more_is_removed_and_what_is_the_same_is_not_written(tmp_path: Path) -> None:
-    old = tmp_path / "figures/papers/old.svg"
+    old = tmp_path / "papers/pages/charts/old.svg"
     old.parent.mkdir(parents=True)
     old.write_text("", encoding="utf-8")
-    made = {"papers/new.md": "text\n"}
-    assert pages.write(tmp_path, made) == [tmp_path / "papers/new.md", old]
+    made = {"papers/pages/new.md": "text\n"}
+    assert pages.write(tmp_path, made) == [tmp_path / "papers/pages/new.md", old]
     assert not old.exists()
     assert pages.write(tmp_path, made) == []
 
@@ -149,34 +179,18 @@ def test_a_column_of_quick_verdicts_stands_only_where_there_are_any() -> None:
     assert record.ONLY_QUICK in record.count_table(LEDGER, with_quick, ["choi2004"]).columns
 
 
-def rows_of(page: str) -> dict[str, list[str]]:
-    """The cells of a page's tables by the claim that begins the row."""
-    rows = [line[2:-2].split(" | ") for line in page.splitlines() if line.startswith("| [")]
-    return {cells[0][1:].partition("]")[0]: cells[1:] for cells in rows}
-
-
-def test_each_claim_of_first_priority_has_its_verdict_or_what_is_missing_for_it() -> None:
-    claims = [each for each in LEDGER.claims.values() if each.priority == 1]
+def test_what_is_missing_for_a_claim_is_said_until_it_has_a_verdict_at_full_size() -> None:
     full, quick = LEDGER.claims["C-03"], LEDGER.claims["D4-08"]
     experiment = LEDGER.experiments[quick.experiment]
-    best = {full.id: replace(entry(full.id), size="full"), quick.id: entry(quick.id)}
     left = order.Remaining(
         {"some": order.Cost(30, 90.0), "more": order.Cost(5, 30.0)}, {experiment.id: {"some", "more"}}
     )
-    rows = rows_of(first_priority.page(LEDGER, best, left))
-    assert list(rows) == [each.id for each in claims]
-    assert len(rows) == 224
-    assert rows[full.id][1] == "**reproduced, within**"
-    broken = replace(entry(full.id), size="full", outcome="contradicted", reason="the interval lies above")
-    told = rows_of(first_priority.page(LEDGER, {full.id: broken}, left))[full.id][1]
-    assert told.startswith("**contradicted") and told.endswith("**: the interval lies above")
-    assert rows[quick.id][1] == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
-    assert rows[quick.id][2].startswith("quick: reproduced")
-    text = first_priority.page(LEDGER, best, left)
-    assert "1 of 9 have a verdict at full size: 1 are reproduced (1 within the band)." in text
+    told = showing.missing_for(LEDGER, quick, entry(quick.id), left)
+    assert told == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
     nothing_left = order.Remaining({}, {})
-    assert first_priority.missing_for(LEDGER, full, best[full.id], nothing_left) == ""
-    assert "table-4.2 --full" in first_priority.missing_for(LEDGER, quick, best[quick.id], nothing_left)
+    done = replace(entry(full.id), size="full")
+    assert showing.missing_for(LEDGER, full, done, nothing_left) == ""
+    assert "table-4.2 --full" in showing.missing_for(LEDGER, quick, entry(quick.id), nothing_left)
 
 
 # Charts.
@@ -344,30 +358,11 @@ def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> N
     }
     best["B-04"] = entry("B-04")
     point = points.Point("it says so", (*outcomes, "B-04", "B-06"))
-    [row] = points.table(LEDGER, [point], best, [cause], "../causes.md").rows
+    site = pages.Site(LEDGER, Study([], {}, [], {}), [cause], order.Remaining({}, {}))
+    [row] = points.table([point], best, [cause], site.claim, site.cause).rows
     assert row[:2] == ("it says so", "1 of 5, 1 by construction, 1 not tested, 1 only quick so far")
     assert row[2:4] == tuple(places.link_to(LEDGER, each) for each in failed)
-    assert row[4] == f"[{cause.title}](../causes.md#{cause.anchor})"
-
-
-def test_why_a_verdict_differs_between_quick_and_full_size() -> None:
-    def reason(claim: str, quick: list[Interval], full: list[Interval]) -> str:
-        of_quick, of_full = (
-            entry(claim, *(Measured(each, 0.0, 1.0) for each in listed)) for listed in (quick, full)
-        )
-        return record.reason_of_change(LEDGER, of_quick, of_full)
-
-    wide, near, far = (Interval(mean, half, 20) for mean, half in ((0.5, 0.2), (0.6, 0.1), (0.9, 0.1)))
-    one, other = Interval(0.1, 0.0, 1), Interval(0.4, 0.0, 1)
-    assert reason("B-04", [wide], [near]).startswith("the interval is narrower")
-    assert reason("B-04", [wide], [far]) == "the value moved out of the quick interval"
-    # Numbers that have no interval tell nothing beside those that have one.
-    assert reason("B-04", [wide, one], [far, other]) == "the value moved out of the quick interval"
-    assert reason("B-04", [one], [other]) == "a rule without intervals"
-    assert reason("B-04", [wide], [near, far]).startswith("more cases")
-    # D4-58 is judged by one scenario, and H-01 by the rule of D4-58.
-    for claim in ("D4-58", "H-01"):
-        assert reason(claim, [one], [other]) == "another scenario is chosen among more"
+    assert row[4] == f"[{cause.title}](causes.md#{cause.anchor})"
 
 
 def test_claims_of_first_priority_are_drawn_where_a_number_was_compared() -> None:

@@ -31,7 +31,7 @@ from validation.theory import (
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_short_chains_agree_with_ns2(hops: int) -> None:
     theirs = [run for run in ns2_runs(REFERENCE) if run["scen"] == f"chain{hops}.tcl"]
-    results = run_many(replications(as_ns2_ran(REFERENCE, theirs[0]), 5))
+    results = run_many(replications(as_ns2_ran(theirs[0]), 5))
     ours = mean_interval([result.totals["tcp_throughput_bps"] / 1e6 for result in results])
     assert chains.agrees(hops, ours.mean, mean_interval([run["tcp_mbps"] for run in theirs]))
 

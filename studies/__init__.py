@@ -1,1 +1,0 @@
-"""Studies that are kept: campaigns, the results that they gave, and what makes their pages."""
