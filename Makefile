@@ -22,7 +22,8 @@
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
 #   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
-#   make fuzz       fuzz readers, state machines, stores and a failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
+#   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
+#                   failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes, and hold every
 #                   routing protocol against static routes in NETWORKS light networks
@@ -43,6 +44,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
+NODE_MODULES := viewer/node_modules/.package-lock.json
+# Many times what they take on a slow machine.
+RUST_TESTS_END_S := 3600
 TORTURE := out/torture/.built
 SITE := target/tools/site
 # Where the pages of papers and studies are made, arranged as the repository is.
@@ -50,23 +54,26 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: rust viewer-tests engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
-$(BIN)/python:
+# Before anything is installed.
+rust:
+	@packaging/rust.sh
+
+$(BIN)/python: | rust
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "manetlab needs Python 3.11 or newer, not $$($(PYTHON) --version)." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "This Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(DEPENDENCIES): requirements.lock | $(BIN)/python
+$(DEPENDENCIES): requirements.lock | rust $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
-$(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
-	@command -v cargo >/dev/null || { echo "manetlab needs Rust 1.95 or newer: https://rustup.rs" >&2; exit 1; }
+$(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES) | rust
 # Where the wheel's man pages are: maturin wants the folder for every build.
 	@mkdir -p out/wheel-data
 	MAKEFLAGS= PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
@@ -79,13 +86,28 @@ $(BUILT): $(DEPENDENCIES) pyproject.toml papers/pyproject.toml $(RUST_SOURCES)
 demo: build
 	$(BIN)/manetlab demo
 
-# Side by side, because much of each build keeps one core only busy.
+# Builds go side by side, because much of each keeps one core only busy. Tests that hang are ended: Rust's names those that
+# run for more than a minute, and pytest has a limit for each (pyproject.toml).
 test:
 	@$(MAKE) --no-print-directory --jobs=2 build rust-tests wasm
 	tests/install_chromium.sh
 	tests/install_tshark.sh
-	cargo test --workspace --locked --quiet
+	@$(MAKE) --no-print-directory viewer-tests
+	timeout --kill-after=10 $(RUST_TESTS_END_S) cargo test --workspace --locked --quiet
 	$(BIN)/pytest --numprocesses=auto --dist=loadfile
+
+# The installation of Node's packages leaves this file.
+$(NODE_MODULES): viewer/package-lock.json
+	cd viewer && npm ci --no-audit --no-fund --silent
+	@touch $@
+
+ifeq ($(shell command -v node),)
+viewer-tests:
+	@echo "Skipped: the tests of viewer (viewer/test); they need Node 20 and npm." >&2
+else
+viewer-tests: $(NODE_MODULES)
+	cd viewer && npm test --silent
+endif
 
 # Cargo counts its own jobs: those of make are not handed to it.
 rust-tests:
@@ -180,14 +202,19 @@ site: papers-pages $(SITE)/.installed
 wheel: build
 	@rm -rf dist
 	packaging/engine.sh
-	packaging/wheel.sh dist --compatibility manylinux_2_34 --sdist
+	packaging/wheel.sh dist --release --compatibility manylinux_2_34 --sdist
 
 slurm: build
 	$(BIN)/python -m tests.slurm
 
+# The property tests with a new seed first, Rust's and Python's: `make test` draws the same inputs every time.
 # libFuzzer needs unstable flags of the compiler; RUSTC_BOOTSTRAP lets the stable one take them. Without unsafe code
 # sanitizers would look at dependencies only.
 fuzz: build
+	@seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+		echo "Property tests with FUZZ_SEED=$$seed"; \
+		PROPTEST_RNG_SEED=$$seed cargo test --workspace --locked --quiet && \
+		$(BIN)/pytest -m hypothesis --hypothesis-profile=default --hypothesis-seed=$$seed
 	@cargo fuzz --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-fuzz || \
 		cargo install --quiet --root target/tools cargo-fuzz
 	for target in $(FUZZ_TARGETS); do \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes what is installed: packaging/wheel.sh FOLDER [OPTION OF maturin build…], for `make wheel` and the tests.
-# The wheel and the source distribution contain the commit and the man pages of this checkout. `make build` has compiled
-# the extension with the same options, so a wheel without a source distribution is only packed.
+# The wheel and the source distribution contain the commit and the man pages of this checkout. `make wheel` makes a
+# release; the tests take `--profile developer`, which `make build` has compiled, so that the wheel is only packed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
@@ -15,4 +15,4 @@ rm -rf out/wheel-data
 # The pages of commands that another distribution adds are not ours.
 rm -f out/wheel-data/data/share/man/man1/manetlab-papers*.1
 mkdir -p "$folder"
-PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --release --locked --out "$folder" "$@"
+PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --locked --out "$folder" "$@"

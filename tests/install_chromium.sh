@@ -8,5 +8,7 @@ if ! command -v apt-get >/dev/null || { [ -n "$as_root" ] && ! command -v sudo >
     echo "The tests of reports need Chromium: install the Debian packages chromium and chromium-driver." >&2
     exit 1
 fi
-$as_root apt-get update -qq
-$as_root apt-get install -y -qq chromium chromium-driver
+# Another apt that runs is waited for.
+wait="-o DPkg::Lock::Timeout=300"
+$as_root apt-get $wait update -qq
+$as_root apt-get $wait install -y -qq chromium chromium-driver

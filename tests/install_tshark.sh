@@ -8,5 +8,7 @@ if ! command -v apt-get >/dev/null || { [ -n "$as_root" ] && ! command -v sudo >
     echo "The tests of captures need tshark: install the Debian package tshark." >&2
     exit 1
 fi
-$as_root apt-get update -qq
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq tshark
+# Another apt that runs is waited for.
+wait="-o DPkg::Lock::Timeout=300"
+$as_root apt-get $wait update -qq
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get $wait install -y -qq tshark

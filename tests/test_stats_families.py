@@ -147,6 +147,18 @@ def test_the_best_the_rivals_and_the_worse_are_told_apart() -> None:
     assert turned["leader"].difference.low == 0.0
 
 
+def test_a_p_value_of_exactly_alpha_is_significant() -> None:
+    rows = {"a": [0.0, 2.0], "b": [0.0, 0.0]}
+    (_, b) = compare_with_best(rows)
+    alpha = b.p_adjusted
+    # Both have as many bits as a float below 1 can have: nothing is rounded.
+    confidence = 1.0 - alpha
+    assert 1.0 - confidence == alpha
+    assert [each.verdict for each in compare_with_best(rows, confidence=confidence)] == ["best", "worse"]
+    more = math.nextafter(confidence, 1.0)
+    assert [each.verdict for each in compare_with_best(rows, confidence=more)] == ["not distinguishable"] * 2
+
+
 def test_as_good_as_the_best_in_practice_needs_a_margin() -> None:
     base = [10.0, 30.0, 20.0, 40.0, 15.0]
     rows = {"a": base, "b": [value - 0.5 - 0.01 * (value % 3) for value in base]}
@@ -169,7 +181,7 @@ def test_verdict_p_value_and_interval_agree(
     for each in found:
         better = each.difference.scaled(sign)
         assert (each.verdict == "worse") == (each.p_adjusted <= 0.05)
-        assert better.low <= better.mean <= better.high or each.verdict == "worse"
+        assert better.low <= better.mean <= better.high
         assert better.low <= 0.0 <= better.high
         if each.verdict == "worse":
             assert better.high <= 1e-9

@@ -30,7 +30,7 @@ EXTRA = "report"
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    command = [str(ROOT / "packaging/wheel.sh"), str(folder)]
+    command = [str(ROOT / "packaging/wheel.sh"), str(folder), "--profile", "developer"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     [made] = folder.glob("*.whl")

@@ -38,9 +38,8 @@ FOREIGN = {
 
 QUOTING = {
     "papers.md",
-    "add-a-routing-protocol.md",
 }
-"""Pages that quote papers, or that belong to the guide, which has its own tests."""
+"""Pages that quote papers."""
 
 
 def pages() -> list[Path]:

@@ -25,6 +25,9 @@ test("the camera shows the whole field, and zooms around the pointer", () => {
   const before = camera.toField(200, 100);
   camera.zoomAt(3, 200, 100);
   assert.deepEqual(camera.toField(200, 100).map((each) => each.toFixed(6)), before.map((each) => each.toFixed(6)));
+  // Moved by pixels: what was under the pointer stays under it.
+  camera.move(40, -25);
+  assert.deepEqual(camera.toField(240, 75).map((each) => each.toFixed(6)), before.map((each) => each.toFixed(6)));
   camera.reset();
   assert.deepEqual(camera.toField(450, 250), [750, 150]);
 });

@@ -29,6 +29,8 @@ struct Bench {
     last_bits: Vec<Time>,
     /// Is [`Dcf::overhear`] tried first, as the network does?
     takes_short_way: bool,
+    /// Last bits and timeouts so far.
+    steps: usize,
     /// What the station did, with times in µs.
     log: Vec<(f64, MacAction)>,
 }
@@ -57,6 +59,7 @@ impl Bench {
             heard: Vec::new(),
             last_bits: Vec::new(),
             takes_short_way: true,
+            steps: 0,
             log: Vec::new(),
         }
     }
@@ -69,6 +72,8 @@ impl Bench {
             if now > at(us) {
                 return self;
             }
+            self.steps += 1;
+            assert!(self.steps < 100_000, "the station does not come to rest, at {} µs", micros(now));
             let mut out = Vec::new();
             if last_bit == Some(now) {
                 self.last_bits.remove(0);

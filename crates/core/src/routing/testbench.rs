@@ -233,7 +233,10 @@ impl Bench {
 
     /// Runs all that happens up to and including `end`.
     pub(crate) fn run_until(&mut self, end: Time) {
+        let mut steps = 0;
         loop {
+            steps += 1;
+            assert!(steps < 10_000_000, "no end, at {} ns", self.now.0);
             let event = self.events.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
             let wake = self.nodes.iter().map(|node| node.next_timeout()).min().unwrap_or(Time::NEVER);
             let next = event.min(wake);

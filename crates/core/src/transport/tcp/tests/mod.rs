@@ -194,7 +194,10 @@ impl Pipe {
 
     /// Lets all happen that happens before `end_ms`.
     fn run(&mut self, end_ms: u64) -> &mut Pipe {
+        let mut steps = 0;
         while let Some(now) = self.next_event().filter(|&now| now < ms(end_ms)) {
+            steps += 1;
+            assert!(steps < 1_000_000, "no end, at {} ns", now.0);
             self.now = now;
             let mut out = Vec::new();
             match self.under_way.first_entry().filter(|first| first.key().0 == now) {
