@@ -14,7 +14,6 @@ use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
-use super::stage::announcement_headers;
 use super::watch::Watch;
 use super::wires::Line;
 use super::{Network, Options, Station, Target};
@@ -63,9 +62,7 @@ impl<'r> Network<'r> {
             watch: None,
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
-            stages: Vec::new(),
-            throttles: Vec::new(),
-            announcement_headers: announcement_headers(params),
+            stages: None,
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),
@@ -90,8 +87,7 @@ impl<'r> Network<'r> {
         for id in 0..scenario.flows.len() as u32 {
             network.add_flow(scenario, id);
         }
-        network.stages = network.stage_nodes(scenario);
-        network.throttles = network.throttle_nodes(scenario);
+        network.add_stages(scenario);
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
         let rates_bps = network.timing.rates_bps().collect();
         network.watch = recorder.map(|recorder| Box::new(Watch::new(recorder, scenario, rates_bps)));

@@ -88,7 +88,7 @@ impl Network<'_> {
             return;
         }
         let is_first = self.audit.deliver(packet);
-        self.meter.cached_routes.arrived(packet);
+        self.meter.arrived(packet);
         self.record(node, || Event::Delivered(packet));
         self.with_flow(id, |flow, now, actions| flow.handle_packet(now, packet, is_first, actions));
     }

@@ -13,7 +13,7 @@ mod build;
 mod delays;
 mod flows;
 mod results;
-mod stage;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -38,7 +38,7 @@ use crate::wire::{NodeId, Packet};
 use air::Air;
 use delays::Delayed;
 use flows::NetworkFlow;
-use stage::StageNode;
+use stages::Stages;
 use watch::Watch;
 use wires::Line;
 
@@ -121,9 +121,9 @@ enum Target {
     DelayLine(u32),
     /// The warm-up ends.
     Warmup,
-    /// A node's stage between routing and the link layer.
-    Stage(u32),
-    /// Of a node: its throttles.
+    /// What stands between a node's routing and its link layer.
+    Interceptor(u32),
+    /// What throttles a node's flows.
     Throttle(u32),
 }
 
@@ -176,12 +176,8 @@ struct Network<'r> {
     sampler: Sampler,
     /// When the time series or the recorder next want to look at the network between two events.
     pause: Time,
-    /// Every node's stage between routing and the link layer; empty if the scenario needs none.
-    stages: Vec<StageNode>,
-    /// Every node's throttles; empty in networks that need none.
-    throttles: Vec<StageNode>,
-    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
-    announcement_headers: Option<u32>,
+    /// What stands around routing; nothing in most networks.
+    stages: Option<Box<Stages>>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<flow::Action>,
@@ -295,8 +291,8 @@ impl Network<'_> {
             Target::FrameStarts => "the starts of frames under way".to_owned(),
             Target::Held | Target::DelayLine(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
-            Target::Stage(node) => format!("the stage of node {node}"),
-            Target::Throttle(node) => format!("the throttles of node {node}"),
+            Target::Interceptor(node) => format!("the interceptor of node {node}"),
+            Target::Throttle(node) => format!("the throttle of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -316,9 +312,11 @@ impl Network<'_> {
             Target::Held => self.release_held(),
             Target::DelayLine(at) => self.advance_line(at),
             Target::Warmup => self.mark_warmup(),
-            Target::Stage(node) => self.with_stage(node, |stage, now, out| stage.handle_timeout(now, out)),
+            Target::Interceptor(node) => {
+                self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
+            }
             Target::Throttle(node) => {
-                self.with_throttle(node, |stage, now, out| stage.handle_timeout(now, out));
+                self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
             }
         }
     }
@@ -332,27 +330,20 @@ impl Network<'_> {
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));
-            if self.announcement_headers.is_some() {
-                self.show_received(node, packet, from);
+            if self.stages.is_some() && self.show_received(node, packet, from) {
+                return self.audit.consume(packet);
             }
-        }
-        if let Body::Ip(packet) = &*body
-            && packet.dst.is_broadcast()
-            && self.stages.is_empty()
-            && self.suppress_duplicate(node, packet, from)
-        {
-            self.audit.consume(packet);
-            return;
+            if packet.dst.is_broadcast() && self.suppress_duplicate(node, packet, from) {
+                return self.audit.consume(packet);
+            }
         }
         let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else {
             return self.break_off(NodeId(node), "something else than an IP packet goes up to routing");
         };
-        if packet.only_announces() {
-            return self.audit.consume(&packet);
+        if self.stages.is_some() {
+            self.pass_up(node, &mut packet);
         }
-        packet.take_announcement();
         packet.hops = packet.hops.saturating_add(1);
-        self.with_stage(node, |stage, now, out| stage.handle_incoming(now, &mut packet, out));
         self.with_routing(node, |routing, now, actions| {
             routing.handle_incoming(now, packet, from, actions);
         });
@@ -409,7 +400,9 @@ impl Network<'_> {
                 self.meter.noticed(self.now, NodeId(node), notice);
                 self.record(node, || Event::Notice(notice));
                 self.notify_flows(NodeId(node), notice);
-                self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
+                self.with_interceptor(node, |interceptor, now, out| {
+                    interceptor.handle_notice(now, notice, out);
+                });
             }
         }
     }
@@ -422,7 +415,7 @@ impl Network<'_> {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
-        self.with_stage(node, |stage, now, out| stage.handle_dropped(now, packet, out));
+        self.with_interceptor(node, |interceptor, now, out| interceptor.handle_dropped(now, packet, out));
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || Event::Dropped(packet, reason));
@@ -451,15 +444,10 @@ impl Network<'_> {
     /// IP hands a packet down: onto the wire, if there is one to its next hop; else through ARP, if that must
     /// be resolved, to the interface queue.
     fn send_down(&mut self, node: u32, mut packet: Packet, next_hop: NodeId) {
-        if self.announcement_headers.is_some() {
+        if self.stages.is_some() {
             self.show_sent(node, &mut packet, next_hop);
         }
-        if !packet.is_data() {
-            self.meter.routing_sent(self.now, packet.bytes);
-        } else if let Some(header) = &packet.routing_header {
-            self.meter.routing_header_sent(self.now, header.bytes());
-            self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
-        }
+        self.meter.sent(self.now, NodeId(node), &packet);
         self.record(node, || Event::Sent(&packet, next_hop));
         let Some(packet) = self.send_over_wire(node, packet, next_hop) else { return };
         if next_hop.is_broadcast() || !self.needs_arp {
@@ -499,7 +487,7 @@ impl Network<'_> {
     /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
     /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
-        self.meter.cached_routes.broke(self.now, &packet);
+        self.meter.link_failed(self.now, &packet);
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);
@@ -592,7 +580,9 @@ impl Network<'_> {
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
                     self.audit.hand_over(packet);
-                    self.with_stage(node, |stage, now, out| stage.handle_taken(now, packet, out));
+                    self.with_interceptor(node, |interceptor, now, out| {
+                        interceptor.handle_taken(now, packet, out);
+                    });
                 }
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
