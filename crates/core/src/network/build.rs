@@ -51,6 +51,7 @@ impl<'r> Network<'r> {
             bit_errors: bit_errors(scenario),
             routes: Routes::default(),
             taps: false,
+            arp_slots: Vec::new(),
             needs_arp: true,
             stations: Vec::with_capacity(scenario.movement.len()),
             lines: scenario.wired.iter().flat_map(Line::both).collect(),
@@ -88,6 +89,10 @@ impl<'r> Network<'r> {
             network.add_flow(scenario, id);
         }
         network.add_stages(scenario);
+        if network.needs_arp && params.arp.has_timer() {
+            let nodes = 0..scenario.movement.len() as u32;
+            network.arp_slots = nodes.map(|node| network.add_slot(Target::Arp(node))).collect();
+        }
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
         let rates_bps = network.timing.rates_bps().collect();
         network.watch = recorder.map(|recorder| Box::new(Watch::new(recorder, scenario, rates_bps)));
@@ -123,7 +128,7 @@ impl<'r> Network<'r> {
             self.stations.push(Station {
                 mac,
                 queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
-                arp: Arp::new(NodeId(node), &scenario.params.arp),
+                arp: Arp::new(NodeId(node), &scenario.params.arp, streams.stream(node, Purpose::Arp)),
                 routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
                 mac_slot,
                 routing_slot,

@@ -125,6 +125,8 @@ enum Target {
     Interceptor(u32),
     /// What throttles a node's flows.
     Throttle(u32),
+    /// Of a node: its address resolution.
+    Arp(u32),
 }
 
 /// One node.
@@ -162,6 +164,8 @@ struct Network<'r> {
     routes: Routes,
     /// Does routing listen to packets that are addressed to others?
     taps: bool,
+    /// For each node, when its ARP wants to be woken; empty where no request is repeated by a timer.
+    arp_slots: Vec<Slot>,
     /// Must next hops be resolved, because routing names them by their IP addresses?
     needs_arp: bool,
     stations: Vec<Station>,
@@ -293,6 +297,7 @@ impl Network<'_> {
             Target::Warmup => "the end of the warm-up".to_owned(),
             Target::Interceptor(node) => format!("the interceptor of node {node}"),
             Target::Throttle(node) => format!("the throttle of node {node}"),
+            Target::Arp(node) => format!("ARP at node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -317,6 +322,9 @@ impl Network<'_> {
             }
             Target::Throttle(node) => {
                 self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
+            }
+            Target::Arp(node) => {
+                self.with_arp(node, self.arp_delay, |arp, now, actions| arp.handle_timeout(now, actions));
             }
         }
     }
@@ -454,26 +462,35 @@ impl Network<'_> {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
             self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
         } else {
-            self.with_arp(node, self.link_layer_delay, |arp, actions| {
-                arp.handle_outgoing(packet, next_hop, actions);
+            self.with_arp(node, self.link_layer_delay, |arp, now, actions| {
+                arp.handle_outgoing(now, packet, next_hop, actions);
             });
         }
     }
 
-    /// Calls the node's ARP and carries out its actions; resolved packets wait `resolved_delay`.
+    /// Calls the node's ARP, carries out its actions, and sets its deadline; resolved packets wait
+    /// `resolved_delay`.
     fn with_arp(
         &mut self,
         node: u32,
         resolved_delay: Span,
-        call: impl FnOnce(&mut Arp, &mut Vec<ArpAction>),
+        call: impl FnOnce(&mut Arp, Time, &mut Vec<ArpAction>),
     ) {
         let mut actions = self.arp_actions.pop().unwrap_or_default();
-        call(&mut self.stations[node as usize].arp, &mut actions);
+        let arp = &mut self.stations[node as usize].arp;
+        call(arp, self.now, &mut actions);
+        if let Some(&slot) = self.arp_slots.get(node as usize) {
+            self.agenda.set(slot, arp.next_timeout());
+        }
         for action in actions.drain(..) {
             match action {
                 ArpAction::Send { to, body } => {
                     let delay = if matches!(body, Body::Arp(_)) { self.arp_delay } else { resolved_delay };
                     self.put_in_line(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
+                }
+                ArpAction::Ask { request, delay } => {
+                    let outgoing = Outgoing { to: NodeId::BROADCAST, body: Body::Arp(request) };
+                    self.put_in_line(self.arp_delay + delay, Delayed::Enqueue { node, outgoing });
                 }
                 ArpAction::Replaced(packet) => self.drop_packet(node, &packet, DropReason::ArpHoldReplaced),
                 ArpAction::Unresolved { next_hop, packet } => {
@@ -614,7 +631,7 @@ impl Network<'_> {
             }
             &Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.
-                self.with_arp(node, self.arp_delay, |arp, actions| arp.handle_message(message, actions));
+                self.with_arp(node, self.arp_delay, |arp, _, actions| arp.handle_message(message, actions));
             }
         }
     }
