@@ -90,7 +90,7 @@ def test_primary_measures_that_no_run_has_are_left_out() -> None:
         ({"control": "olsr"}, "olsr"),
         ({"kind": "best", "control": "dsr"}, "no control"),
         ({"metrics": "cbr_delivery_fraction"}, "list"),
-        ({"metrics": ["pdr"]}, "pdr"),
+        ({"metrics": ["pdrr"]}, "pdrr"),
         ({"margins": {"cbr_delivery_fraction": 0.0}}, "above 0"),
         ({"margins": 0.02}, "table"),
         ({"confidence": 95}, "0.95"),
@@ -123,8 +123,8 @@ def test_the_verdict_names_the_best_and_what_cannot_be_told_from_it() -> None:
     found = answer(asked())
     assert found.verdict == "No routing protocol is the best in all 2 primary measures."
     assert found.details == [
-        "CBR delivery: dsr leads, not distinguishable from aodv.",
-        "Mean CBR latency: dsdv is the best.",
+        "PDR: dsr leads, not distinguishable from aodv.",
+        "Mean end-to-end delay: dsdv is the best.",
         "All 12 comparisons and their intervals hold together with 95 % confidence (paired t tests, "
         "Bonferroni).",
     ]
@@ -391,9 +391,9 @@ def test_differences_of_percentages_are_percentage_points() -> None:
     assert "difference −32.96 percentage points, −35.5 % relative; 95 % interval" in told
     table = outcomes.comparison_table(Study(made))
     assert table is not None
-    assert table.rows[0][0].shown == "CBR delivery (percentage points)"
+    assert table.rows[0][0].shown == "PDR (percentage points)"
     [figure] = outcomes.comparison_figures(Study(made))
-    assert figure.x_title == "difference in CBR delivery (percentage points)"
+    assert figure.x_title == "difference in PDR (percentage points)"
 
 
 def test_points_are_named_by_factor_and_level() -> None:
@@ -414,7 +414,7 @@ def test_a_margin_may_be_a_share_of_the_others_mean() -> None:
     assert pair["verdict"] == "practically the same"
     table = outcomes.comparison_table(Study(made))
     assert table is not None
-    assert any("10 % of each other’s CBR delivery" in note for note in table.notes)
+    assert any("10 % of each other’s PDR" in note for note in table.notes)
     for wrong in ("ten", "0 %", "200 %", "5 % of it"):
         with pytest.raises(InputError, match="or a share such as"):
             asked(margins={"cbr_delivery_fraction": wrong})

@@ -277,6 +277,6 @@ def test_a_run_shows_the_totals_that_apply_and_says_how_many_do_not(cli: Cli, ns
     totals = told[told.index("Totals") :]
     shown = [metric.heading for metric in TOTALS if f"\n {metric.heading} " in totals]
     assert {"TCP throughput (kb/s)", "frames of all kinds per delivered packet"} <= set(shown)
-    assert not {"holds", "probes sent", "CBR delivery (%)", "Web sessions", "messages made"} & set(shown)
+    assert not {"holds", "probes sent", "PDR (%)", "Web sessions", "messages made"} & set(shown)
     hidden = f"{len(TOTALS) - len(shown)} measures of other protocols, flows and options do not apply"
     assert hidden in " ".join(totals.split())

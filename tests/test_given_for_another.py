@@ -76,7 +76,7 @@ def test_a_damaged_line_of_the_right_file_is_still_named(tmp_path: Path) -> None
         (("run", "s.toml", "--routing", "AODV"), ('did you mean "aodv"?',)),
         (("run", "s.toml", "--routing", "olsrr2"), ("`manetlab list protocols`",)),
         (("run", "s.toml", "--tcp", "xxyyz"), ("`manetlab list senders`",)),
-        (("campaign", "results", "c.toml", "--metric", "pdr"), ('did you mean "cbr_delivery_fraction"?',)),
+        (("campaign", "results", "c.toml", "--metric", "hold"), ('did you mean "holds"?',)),
         (("campaign", "results", "c.toml", "--metric", "xyz"), ("names of `manetlab list measures`",)),
     ],
 )

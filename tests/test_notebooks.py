@@ -81,7 +81,7 @@ def test_representations_are_short_and_say_what_there_is(result: Result, results
     lone = [{"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.0, "bytes": 100, "interval_s": 0.1}]
     without_tcp = manetlab.run(chain(traffic={"flows": lone}, duration_s=1.0, warmup_s=0.0))
     assert "TCP" not in repr(without_tcp) + without_tcp._repr_html_()
-    assert "CBR delivery" in repr(without_tcp)
+    assert "PDR" in repr(without_tcp)
     many = [{"kind": "tcp", "src": 0, "dst": 1, "start_s": float(at)} for at in range(300)]
     assert (
         len(repr(Scenario(traffic={"flows": many}, movement={"chain": {"nodes": 2}}, duration_s=400))) < 1000

@@ -69,7 +69,7 @@ def test_metrics_are_shown_in_their_unit() -> None:
     assert metric.show_interval(Interval(0.01, float("inf"), 1)) == "10.0 ± ∞"
 
 
-def test_the_throughput_of_no_flows_is_shown_without_a_sign() -> None:
+def test_the_throughput_of_no_flows_is_a_dash() -> None:
     totals = run(chain(traffic={"flows": []}, duration_s=2.0, warmup_s=0.0)).totals
     shown = {metric.key: metric.show(totals) for metric in TOTALS}
-    assert shown["tcp_throughput_bps"] == shown["cbr_throughput_bps"] == "0.0"
+    assert shown["tcp_throughput_bps"] == shown["cbr_throughput_bps"] == "–"

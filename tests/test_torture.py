@@ -153,32 +153,6 @@ def test_a_measure_that_cannot_be_is_noticed(result: Result, place: str, name: s
     assert any(fault.startswith(place if place == "audit" else name) for fault in measures.faults(changed))
 
 
-def test_the_page_of_metrics_and_the_table_of_ranges_have_the_same_measures() -> None:
-    page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    sections = {part.partition("\n")[0]: part for part in page.split("\n## ")}
-    tables = {
-        "Every flow": {*measures.EVERY_FLOW, *measures.PATH, *measures.ROUTE, *measures.COMPARED, "kind"},
-        "A TCP flow": {*measures.TCP, *measures.PROGRESS},
-        "A CBR flow": set(measures.CBR),
-        "A flow of messages": {*measures.MESSAGES, *measures.VIDEO, *measures.RTP, "transport"},
-        "A Web session": set(measures.WEB),
-        "Totals": {
-            *measures.TOTALS,
-            *measures.TCP_TOTALS,
-            *measures.CACHE_TOTALS,
-            *measures.TSR_TOTALS,
-            *measures.PROGRESS_TOTALS,
-            *measures.SHARE_TOTALS,
-            *measures.BIT_ERROR_TOTALS,
-            *measures.MESSAGE_TOTALS,
-            *measures.WEB_TOTALS,
-        },
-    }
-    for heading, wanted in tables.items():
-        rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", sections[heading], re.MULTILINE)
-        assert {name for row in rows for name in re.findall(r"\w+", row)} == wanted, heading
-
-
 def small(**changes: Any) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "duration_s": 2.0,

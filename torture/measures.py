@@ -1,17 +1,18 @@
-"""What each measure of a run may be, and how measures must fit each other: the one table of their ranges.
+"""What each measure of a run may be, by the core's table, and how measures must fit each other.
 
-docs/metrics.md defines the measures. A measure that a result has and this table lacks is a finding, and so is
-one that the table has and the page lacks (`tests/test_torture.py`).
+A measure that a result has and the table lacks is a finding, and so is one that the table has and the result
+or docs/metrics.md lacks (`tests/test_torture.py`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from manetlab import Result
+from manetlab.metrics import FLOW_MEASURES, MEASURES, Metric
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Range:
 
     def holds(self, value: object, duration_s: float) -> bool:
         """May the measure be this, in a run of this length?"""
-        if value is None:
-            return self.optional
+        if value is None or self is NONE:
+            return value is None and self.optional
         if isinstance(value, bool) or not isinstance(value, int if self.is_whole else int | float):
             return False
         high = duration_s if self.high == RUN else self.high
@@ -41,239 +42,29 @@ class Range:
 
 
 RUN = -1.0
+NONE = Range(optional=True)
+"""Of a measure that has no value."""
 ROUNDING = 1e-9
 """What the arithmetic of floating-point numbers may add, relative to the value and in its unit."""
 
-COUNT, COUNT_OR_NONE = Range(is_whole=True), Range(is_whole=True, optional=True)
-WHOLE = Range(-math.inf, is_whole=True)
-RATE, RATE_OR_NONE = Range(), Range(optional=True)
-TIME, TIME_OR_NONE = Range(high=RUN), Range(high=RUN, optional=True)
-SHARE_OR_NONE = Range(high=1.0, optional=True)
-HOPS_OR_NONE = Range(1.0, 256.0, optional=True)
-
-EVERY_FLOW = {
-    "id": COUNT,
-    "src": COUNT,
-    "dst": COUNT,
-    "start_s": TIME,
-    "mac_packets": COUNT,
-    "mac_bytes": COUNT,
-    "mac_ack_packets": COUNT,
-    "mac_ack_bytes": COUNT,
-    "mac_packets_per_delivered": RATE_OR_NONE,
-    "mac_bytes_per_delivered_byte": RATE_OR_NONE,
-}
-TCP = {
-    "throughput_bps": RATE,
-    "delivered_bytes": COUNT,
-    # Above 1 if data is delivered in the window that was sent before it.
-    "goodput": RATE_OR_NONE,
-    "connect_time_s": TIME_OR_NONE,
-    "segments_sent": COUNT,
-    "retransmissions": COUNT,
-    "timeouts": COUNT,
-    "fast_retransmits": COUNT,
-    "completed_s": TIME_OR_NONE,
-    "hops_mean": HOPS_OR_NONE,
-    "latency_mean_s": TIME_OR_NONE,
-    "route_repairs": COUNT,
-    "route_repair_mean_s": TIME_OR_NONE,
-    "route_repair_max_s": TIME_OR_NONE,
-    "longest_gap_s": TIME,
-    "timeouts_in_row": COUNT,
-    "eq2_goodput_bps": RATE,
-    "backoffs": COUNT,
-}
-# What flows of messages over TCP have, too.
-CONNECTION = {name: TCP[name] for name in ("eq2_goodput_bps", "backoffs")}
-# With tcp.allowed_pause_s.
-PROGRESS, PROGRESS_TOTALS = {"unsmoothness": RATE_OR_NONE}, {"tcp_unsmoothness_max": RATE_OR_NONE}
-# With a flow that is one TCP connection.
-TCP_TOTALS = {"tcp_backoffs": COUNT, "eq2_goodput_bps": RATE}
-# With the path density protocol; rates may be compared with an oracle's.
-BIT_ERROR_TOTALS = {"bit_error_fraction": SHARE_OR_NONE}
-SHARE_TOTALS = {
-    "announcements": COUNT,
-    "announcements_alone": COUNT,
-    "announcement_bytes": COUNT,
-    "throttle_error_mean": RATE_OR_NONE,
-    "throttle_error_max": RATE_OR_NONE,
-}
-COMPARED = {
-    "throttle_error_mean": RATE_OR_NONE,
-    "throttle_error_max": RATE_OR_NONE,
-    "throttle_unknown_share": SHARE_OR_NONE,
-}
-# With DSR and TSR.
-CACHE_TOTALS = {
-    "routes_taken": COUNT,
-    "invalid_routes": COUNT,
-    "stale_routes": COUNT,
-    "invalid_routes_with_probes": COUNT,
-}
-# With TSR. Holds of several nodes add up.
-TSR_TOTALS = {
-    "holds": COUNT,
-    "holds_answered": COUNT,
-    "holds_timed_out": COUNT,
-    "hold_time_s": RATE,
-    "hold_time_mean_s": TIME_OR_NONE,
-    "hold_time_max_s": TIME_OR_NONE,
-    "probes_sent": COUNT,
-    "probes_answered": COUNT,
-    "probe_first_answer_mean_s": TIME_OR_NONE,
-}
-CBR = {
-    "sent": COUNT,
-    "received": COUNT,
-    "duplicates": COUNT,
-    "delivery_fraction": SHARE_OR_NONE,
-    "latency_mean_s": TIME_OR_NONE,
-    "latency_p50_s": TIME_OR_NONE,
-    "latency_p95_s": TIME_OR_NONE,
-    "latency_p99_s": TIME_OR_NONE,
-    "throughput_bps": RATE,
-    "hops_mean": HOPS_OR_NONE,
-}
-MESSAGES = {
-    "messages_made": COUNT,
-    "messages_delivered": COUNT,
-    "messages_dropped": COUNT,
-    "messages_waiting": COUNT,
-    "messages_lost": COUNT,
-    "message_delivery_fraction": SHARE_OR_NONE,
-    "message_network_drop_rate": SHARE_OR_NONE,
-    "message_latency_mean_s": TIME_OR_NONE,
-    "message_latency_p50_s": TIME_OR_NONE,
-    "message_latency_p95_s": TIME_OR_NONE,
-    "message_latency_p99_s": TIME_OR_NONE,
-    "throughput_bps": RATE,
-    "packets_sent": COUNT_OR_NONE,
-    "packets_received": COUNT_OR_NONE,
-    "packet_delivery_fraction": SHARE_OR_NONE,
-    "network_latency_mean_s": TIME_OR_NONE,
-    "hops_mean": HOPS_OR_NONE,
-    "acks_sent": COUNT_OR_NONE,
-    "timeouts": COUNT_OR_NONE,
-}
-VIDEO = {
-    "frames_late": COUNT,
-    "i_frames": COUNT,
-    "p_frames": COUNT,
-    "b_frames": COUNT,
-    "i_decodable": COUNT,
-    "p_decodable": COUNT,
-    "b_decodable": COUNT,
-    "decodable_fraction": SHARE_OR_NONE,
-}
-RTP = {
-    "rtp_packets_expected": COUNT,
+RANGES = {
+    "count": Range(is_whole=True),
     # Copies count as received (RFC 3550, A.3), so fewer than none may be lost.
-    "rtp_packets_lost": WHOLE,
-    "rtp_loss_fraction": SHARE_OR_NONE,
-    "rtp_jitter_s": TIME,
-    "rtp_reports_sent": COUNT,
-    "rtp_reports_received": COUNT,
-    "rtp_reported_loss_mean": SHARE_OR_NONE,
-    "rtp_sender_reports_sent": COUNT,
-    "rtp_sender_reports_received": COUNT,
-    "rtp_reported_packets": COUNT_OR_NONE,
-    "rtp_reported_bytes": COUNT_OR_NONE,
-    "rtp_round_trip_mean_s": TIME_OR_NONE,
-    "rtp_in_time_fraction": SHARE_OR_NONE,
+    "whole": Range(-math.inf, is_whole=True),
+    "amount": Range(),
+    "share": Range(high=1.0),
+    "time": Range(high=RUN),
+    "hops": Range(1.0, 256.0),
 }
-# With network.measure_path_hops.
-PATH = {
-    "path_hops_min": COUNT_OR_NONE,
-    "path_hops_max": COUNT_OR_NONE,
-    "path_hops_mean": HOPS_OR_NONE,
-    "path_hops_mode": COUNT_OR_NONE,
-    "path_hops_mode_share": SHARE_OR_NONE,
-    "path_partitioned": Range(high=1.0),
-}
-# With network.measure_route_hops and a protocol that knows how long its routes are.
-ROUTE = {"route_hops_mean": Range(0.0, 256.0, optional=True), "route_missing_share": SHARE_OR_NONE}
-WEB = {
-    "cycles": COUNT,
-    "cycles_begun": COUNT,
-    "cycles_completed": COUNT,
-    "completed_s": TIME_OR_NONE,
-    "service_time_s": TIME,
-    "session_time_s": TIME,
-    "responses": COUNT,
-    "response_time_mean_s": TIME_OR_NONE,
-    "response_time_max_s": TIME_OR_NONE,
-    "delivered_bytes": COUNT,
-    "throughput_bps": RATE_OR_NONE,
-    "connections": COUNT,
-    # Summed over connections, which may be open at once.
-    "connection_time_s": RATE,
-    "segments_sent": COUNT,
-    "retransmissions": COUNT,
-    "timeouts": COUNT,
-    "hops_mean": HOPS_OR_NONE,
-}
-TOTALS = {
-    "tcp_throughput_bps": RATE,
-    "tcp_goodput": RATE_OR_NONE,
-    "tcp_connect_time_mean_s": TIME_OR_NONE,
-    "tcp_retransmissions": COUNT,
-    "tcp_timeouts": COUNT,
-    "cbr_sent": COUNT,
-    "cbr_received": COUNT,
-    "cbr_delivery_fraction": SHARE_OR_NONE,
-    "cbr_latency_mean_s": TIME_OR_NONE,
-    "cbr_latency_p50_s": TIME_OR_NONE,
-    "cbr_latency_p95_s": TIME_OR_NONE,
-    "cbr_latency_p99_s": TIME_OR_NONE,
-    "cbr_throughput_bps": RATE,
-    "routing_packets_per_s": RATE,
-    "routing_bytes_per_s": RATE,
-    "routing_mac_frames_per_s": RATE,
-    "routing_mac_bytes_per_s": RATE,
-    "mac_frames_per_s": RATE,
-    "mac_bytes_per_s": RATE,
-    "hops_mean": HOPS_OR_NONE,
-    "collision_fraction": SHARE_OR_NONE,
-    "mac_packets_per_delivered": RATE_OR_NONE,
-    "mac_bytes_per_delivered_byte": RATE_OR_NONE,
-    "frames_per_delivered_packet": RATE_OR_NONE,
-    "frame_bytes_per_delivered_byte": RATE_OR_NONE,
-    "rebroadcasts_per_delivered_packet": RATE_OR_NONE,
-    "normalised_routing_load": RATE_OR_NONE,
-    "normalised_routing_bytes": RATE_OR_NONE,
-}
-MESSAGE_TOTALS = {
-    "messages_made": COUNT,
-    "messages_delivered": COUNT,
-    "messages_dropped": COUNT,
-    "messages_lost": COUNT,
-    "message_delivery_fraction": SHARE_OR_NONE,
-    "message_network_drop_rate": SHARE_OR_NONE,
-    "message_latency_mean_s": TIME_OR_NONE,
-    "message_throughput_bps": RATE,
-    "video_decodable_fraction": SHARE_OR_NONE,
-}
-WEB_TOTALS = {
-    "web_sessions": COUNT,
-    "web_sessions_finished": COUNT,
-    "web_cycles_completed": COUNT,
-    "web_service_time_mean_s": TIME,
-    "web_session_time_mean_s": TIME,
-    "web_response_time_mean_s": TIME_OR_NONE,
-    "web_delivered_bytes": COUNT,
-    "web_throughput_bps": RATE_OR_NONE,
-    "web_combined_throughput_bps": RATE_OR_NONE,
-    "web_timeouts": COUNT,
-    "web_connection_time_s": RATE,
-}
-BY_KIND = {
-    "tcp": TCP,
-    "cbr": CBR,
-    "video": MESSAGES | VIDEO,
-    "web": WEB,
-    **dict.fromkeys(("on-off", "poisson", "trace", "adp"), MESSAGES),
-}
+"""What a measure may be that has such values."""
+# Of a flow it is given, not measured.
+GIVEN = {"id": RANGES["count"], "src": RANGES["count"], "dst": RANGES["count"], "start_s": RANGES["time"]}
+
+
+def _range_of(metric: Metric) -> Range:
+    return replace(RANGES[metric.values], optional=metric.is_optional)
+
+
 NAMED = {"kind", "transport"}
 """What a flow has beside its measures."""
 
@@ -283,48 +74,61 @@ def faults(result: Result) -> Iterator[str]:
     scenario = result.provenance["scenario"]
     duration_s, warmup_s = scenario["duration_s"], scenario["warmup_s"]
     for flow in result.flows:
-        table = EVERY_FLOW | BY_KIND[flow["kind"]]
-        if flow.get("transport") == "tcp":
-            table = table | CONNECTION
-        if "rtp_jitter_s" in flow:
-            table = table | RTP
-        if scenario["params"]["network"]["measure_path_hops"]:
-            table = table | PATH
-        if flow["kind"] == "tcp" and scenario["params"]["tcp"]["allowed_pause_s"] > 0.0:
-            table = table | PROGRESS
-        if "throttle_unknown_share" in flow:
-            table = table | COMPARED
-        if "route_missing_share" in flow:
-            table = table | ROUTE
+        there = _needed(scenario) | _needed_by(flow)
+        of_kind = (each for each in FLOW_MEASURES if not each.flows or flow["kind"] in each.flows)
+        table = {each.key: _range_of(each) for each in of_kind if not each.needs or each.needs in there}
         measured = {name: value for name, value in flow.items() if name not in NAMED}
-        for fault in (*_outside(measured, table, duration_s), *_unfit(flow, duration_s - warmup_s)):
+        for fault in (*_outside(measured, GIVEN | table, duration_s), *_unfit(flow, duration_s - warmup_s)):
             yield f"{fault} (a flow of kind {flow['kind']})"
     yield from _outside(result.totals, _totals(result), duration_s)
     yield from _unbalanced(result.audit)
     yield from _other_totals(result)
 
 
+def _needed(scenario: Mapping[str, Any]) -> set[str]:
+    """What measures need beside flows of a kind, and a scenario has, in the words of the core's table."""
+    params, routing = scenario["params"], scenario["routing"]
+    there = {
+        "DSR or TSR": routing in ("dsr", "tsr"),
+        "TSR": routing == "tsr",
+        "tcp.allowed_pause_s above 0": params["tcp"]["allowed_pause_s"] > 0.0,
+        "throttle.mode density": params["throttle"]["mode"] == "density",
+        "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0,
+        "network.measure_path_hops": params["network"]["measure_path_hops"],
+    }
+    return {needs for needs, is_there in there.items() if is_there}
+
+
+def _needed_by(flow: Mapping[str, Any]) -> set[str]:
+    """The same of a flow; whether protocols and oracles know what is asked only they can say."""
+    there = {
+        "TCP": flow.get("transport") == "tcp",
+        "RTP": str(flow.get("transport")).startswith("rtp"),
+        "network.measure_route_hops and a protocol that knows the length of its routes": "route_hops_mean"
+        in flow,
+        "throttle.measure_error, and a rate of the oracle": "throttle_error_mean" in flow,
+    }
+    return {needs for needs, is_there in there.items() if is_there}
+
+
 def _totals(result: Result) -> dict[str, Range]:
-    """The table of this run's totals."""
+    """The table of this run's totals. Those of TCP and CBR are there, and none, without such flows."""
     kinds = {flow["kind"] for flow in result.flows}
-    table = dict(TOTALS)
-    if kinds & {"on-off", "poisson", "trace", "adp", "video"}:
-        table |= MESSAGE_TOTALS
-    if "web" in kinds:
-        table |= WEB_TOTALS
-    routing = result.provenance["scenario"]["routing"]
-    if "tcp" in kinds or "tcp_backoffs" in result.totals:
-        table |= TCP_TOTALS
-    if routing in ("dsr", "tsr"):
-        table |= CACHE_TOTALS
-    if routing == "tsr":
-        table |= TSR_TOTALS
-    if "tcp" in kinds and result.provenance["scenario"]["params"]["tcp"]["allowed_pause_s"] > 0.0:
-        table |= PROGRESS_TOTALS
-    if result.provenance["scenario"]["params"]["throttle"]["mode"] == "density":
-        table |= SHARE_TOTALS
-    if result.provenance["scenario"]["params"]["radio"]["bit_error_rate"] > 0.0:
-        table |= BIT_ERROR_TOTALS
+    there = _needed(result.provenance["scenario"])
+    if "tcp" in kinds or any(flow.get("transport") == "tcp" for flow in result.flows):
+        there.add("a flow that is one TCP connection")
+    table: dict[str, Range] = {}
+    for key, metric in MEASURES.items():
+        applies = not metric.flows or bool(kinds & {*metric.flows})
+        if metric.needs and metric.needs not in there:
+            continue
+        if applies:
+            table[key] = _range_of(metric)
+        elif not metric.needs and metric.flows in (("tcp",), ("cbr",)):
+            table[key] = NONE
+    # Whoever has messages has a share of video frames, which is none without video.
+    if kinds & {*MEASURES["messages_made"].flows}:
+        table.setdefault("video_decodable_fraction", NONE)
     return table
 
 
@@ -418,8 +222,11 @@ SUMS = (
 def _other_totals(result: Result) -> Iterator[str]:
     """Totals that are not the sums that they should be, and drops that count nothing."""
     for total, kind, measure in SUMS:
-        summed = sum(flow[measure] for flow in result.flows if flow["kind"] == kind)
-        if not math.isclose(result.totals[total], summed, rel_tol=1e-9, abs_tol=1e-9):
+        of_kind = [flow[measure] for flow in result.flows if flow["kind"] == kind]
+        if not of_kind and result.totals[total] is None:
+            continue
+        summed = sum(of_kind)
+        if not of_kind or not math.isclose(result.totals[total], summed, rel_tol=1e-9, abs_tol=1e-9):
             yield f"{total}: {result.totals[total]!r} is not the sum over the flows, {summed!r}"
     if any(drop["count"] < 1 for drop in result.drops):
         yield f"drops: a reason without drops: {result.drops}"

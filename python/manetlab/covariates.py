@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from manetlab.capacity import TABLE_1_1_BPS, of_hops
+from manetlab.metrics import by_key
 from manetlab.topology import shortest_hops_over_time
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
 
 GROUPS = {"tcp": "tcp", "cbr": "cbr", "web": "web"}
-"""The first word of the metrics of a kind of flow; those of all other kinds begin with ``message``."""
+"""The group of the flows of a kind; those of all other kinds are one."""
 MESSAGES = "message"
-CARRIED = ("throughput_bps", "goodput", "goodput_bps")
-"""Endings of metrics that say how much was carried, for which the capacity says most."""
 INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 30, 5, 20_000
 """At how many instants the paths are looked at, and at how few of those of a large network."""
 DRAW_EVENTS = 4_000
@@ -92,9 +91,11 @@ def _summed(hops: Sequence[int | None]) -> Paths:
 
 def asked(metric: str) -> tuple[str, bool]:
     """What decides the covariates of a metric: the group of its flows, empty for all, and how they begin."""
-    groups = {*GROUPS.values(), MESSAGES}
-    group = next((each for each in sorted(groups) if metric.startswith(f"{each}_")), "")
-    return group, metric.endswith(CARRIED)
+    said = by_key(metric)
+    groups = {GROUPS.get(kind, MESSAGES) for kind in said.flows}
+    # The capacity says most of what is carried: of rates, and of the share that new data has in TCP's.
+    is_carried = said.base_unit == "bit/s" or said.key == "tcp_goodput"
+    return groups.pop() if len(groups) == 1 else "", is_carried
 
 
 def covariates(metric: str, draws: Iterable[dict[str, Paths]]) -> dict[str, list[float]]:

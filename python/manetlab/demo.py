@@ -8,7 +8,7 @@ and every other random draw are the same in all three, so the runs are compared 
 
 from __future__ import annotations
 
-from manetlab.metrics import Metric
+from manetlab.metrics import by_key
 from manetlab.running import Result
 from manetlab.scenario import Scenario
 from manetlab.stats import Adjusted, adjusted_pair, mean_interval
@@ -21,7 +21,7 @@ SENDERS = {
     "reno-f": "Reno-F (fixed timeout, SACK, delayed ACKs)",
 }
 """The senders and what each is; the others are compared with the first."""
-THROUGHPUT = Metric("tcp_throughput_bps", "TCP throughput", "kb/s", 1e-3, 1)
+THROUGHPUT = by_key("tcp_throughput_bps")
 SIGNIFICANT = 0.05
 
 

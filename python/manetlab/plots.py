@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
 from manetlab.extras import require
-from manetlab.metrics import Metric, by_key
+from manetlab.metrics import by_key, of_flow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ def by_flow(flows: Sequence[dict[str, Any]], name: str, axes: Axes) -> Axes:
     if not having:
         known = sorted({key for flow in flows for key, value in flow.items() if isinstance(value, float)})
         raise InputError("no flow has this metric", "plot", f'"{name}"', "one of " + ", ".join(known))
-    metric = _shown_as(name)
+    metric = of_flow(name, having[0]["kind"])
     labels = [f"{flow['id']}: {flow['src']} → {flow['dst']}" for flow in having]
     axes.barh(labels, [flow[name] * metric.factor for flow in having])
     axes.invert_yaxis()
@@ -96,12 +96,3 @@ def over_factor(table: pd.DataFrame, name: str, factors: Sequence[str], axes: Ax
         axes.legend(title=", ".join(others))
     axes.set_title(f"means with 95 % intervals, n = {table['n'].min()}", fontsize="medium")
     return axes
-
-
-def _shown_as(name: str) -> Metric:
-    """How a metric of a flow is shown: in kb/s, %, ms, or as it is."""
-    if name.endswith("_bps"):
-        return Metric(name, name.removesuffix("_bps").replace("_", " "), "kb/s", 1e-3)
-    if name.endswith("_fraction"):
-        return Metric(name, name.removesuffix("_fraction").replace("_", " "), "%", 100)
-    return Metric(name, name.replace("_", " "))

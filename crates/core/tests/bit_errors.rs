@@ -20,6 +20,10 @@ fn one_hop(bytes: u32, bit_error_rate: f64) -> Scenario {
     scenario
 }
 
+fn count(packets: Option<u64>) -> f64 {
+    packets.expect("the scenario has CBR") as f64
+}
+
 fn recorded(scenario: &Scenario) -> Outcome {
     run(scenario, true).expect("the scenario runs")
 }
@@ -66,7 +70,8 @@ fn without_retries_a_hop_delivers_what_the_closed_form_leaves() {
     let mut scenario = one_hop(1000, 5e-5);
     scenario.params.mac.short_retry_limit = 1;
     let outcome = recorded(&scenario);
-    let (sent, received) = (outcome.result.totals.cbr_sent as f64, outcome.result.totals.cbr_received as f64);
+    let totals = &outcome.result.totals;
+    let (sent, received) = (count(totals.cbr_sent), count(totals.cbr_received));
     assert_share((received, sent), 1.0 - closed_form(1064, 5e-5), "delivered");
     let (data, acks) = (undecoded(&outcome, FrameKind::Data), undecoded(&outcome, FrameKind::Ack));
     let measured = outcome.result.totals.bit_error_fraction.expect("bits can be wrong");
@@ -81,7 +86,7 @@ fn retries_hide_errors_and_cost_attempts() {
     assert_eq!(outcome.result.totals.cbr_delivery_fraction, Some(1.0));
     let attempts = undecoded(&outcome, FrameKind::Data).1;
     let exchange_arrives = (1.0 - closed_form(576, 1e-5)) * (1.0 - closed_form(14, 1e-5));
-    assert_share((outcome.result.totals.cbr_sent as f64, attempts), exchange_arrives, "packets an attempt");
+    assert_share((count(outcome.result.totals.cbr_sent), attempts), exchange_arrives, "packets an attempt");
 }
 
 /// Errors are a stream of their own: until the first one, everything goes as without them.

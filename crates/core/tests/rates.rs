@@ -48,7 +48,7 @@ fn basic(data_rate_bps: f64) -> MacParams {
 
 /// The goodput of the only flow, in bit/s.
 fn goodput_bps(scenario: &Scenario) -> f64 {
-    run(scenario, false).expect("the scenario runs").result.totals.cbr_throughput_bps
+    run(scenario, false).expect("the scenario runs").result.totals.cbr_throughput_bps.expect("CBR")
 }
 
 fn check_goodput(scenario: &Scenario, payload: u32, mean_s: f64, what: &str) {

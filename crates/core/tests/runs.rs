@@ -118,7 +118,7 @@ fn every_wait_after_a_cts_lets_the_exchange_through() {
             scenario.params.mac =
                 MacParams { access: Access::AlwaysBackoff, rts_threshold_bytes: 0, ..waits };
             let expected = closed_form_bps(&scenario.params.mac, 512);
-            let found = outcome(&scenario).result.totals.cbr_throughput_bps;
+            let found = outcome(&scenario).result.totals.cbr_throughput_bps.expect("CBR");
             assert!((found / expected - 1.0).abs() < 0.01, "{data_wait:?}: {found} for {expected}");
         }
     }
@@ -135,7 +135,7 @@ fn one_hop_udp_goodput_is_the_closed_form() {
             scenario.movement[1] = Trajectory::fixed(1.0, 0.0);
             scenario.params.mac = MacParams { access, rts_threshold_bytes, ..scenario.params.mac };
             let expected = closed_form_bps(&scenario.params.mac, payload);
-            let found = outcome(&scenario).result.totals.cbr_throughput_bps;
+            let found = outcome(&scenario).result.totals.cbr_throughput_bps.expect("CBR");
             assert!((found / expected - 1.0).abs() < 0.005, "{access:?} {payload} B: {found} for {expected}");
         }
     }

@@ -48,7 +48,7 @@ fn a_packet_takes_what_rate_and_delay_say() {
 fn an_overloaded_wire_carries_its_rate() {
     let scenario = behind_a_base_station(vec![flow(0, 1, 0.0, cbr(972, 0.0064))], 100.0);
     let measured = result(&Scenario { warmup_s: 10.0, ..scenario });
-    let packets = measured.totals.cbr_throughput_bps * 90.0 / (8.0 * 972.0);
+    let packets = measured.totals.cbr_throughput_bps.expect("CBR") * 90.0 / (8.0 * 972.0);
     assert!((packets - 90.0 / 0.008).abs() <= 1.0, "{packets}");
     let latency_s = measured.totals.cbr_latency_p50_s.expect("packets arrived");
     assert!((0.013 + 19.0 * 0.008..=0.013 + 20.0 * 0.008).contains(&latency_s), "{latency_s}");

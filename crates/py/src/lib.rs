@@ -15,6 +15,7 @@ mod traffic;
 
 use manetlab_core::kernel::MAX_TIME_S;
 use manetlab_core::mobility::waypoint::WaypointParams;
+use manetlab_core::observe;
 use manetlab_core::profile as of_core;
 use manetlab_core::radio::Propagation;
 use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
@@ -42,6 +43,12 @@ fn schema() -> PyResult<String> {
 #[pyfunction]
 fn flow_schema() -> PyResult<(String, String)> {
     Ok((json(&Flow::SCHEMA)?, json(&FlowKind::SCHEMA)?))
+}
+
+/// What is said of each measure: a JSON object with a list of those of runs, `totals`, and of `flows`.
+#[pyfunction]
+fn measures() -> PyResult<String> {
+    json(&observe::measures::Table::new())
 }
 
 /// The parameters of random waypoint movement: a JSON list of objects.
@@ -155,6 +162,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_NODES", movement::MAX_NODES)?;
     module.add("MAX_TIME_S", MAX_TIME_S)?;
+    module.add("HASH_FORM", observe::FORM)?;
     module.add("RECORDED_KINDS", recording::kinds())?;
     module.add_class::<movement::Movement>()?;
     module.add_class::<routing::Node>()?;
@@ -164,6 +172,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(modules, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(flow_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(measures, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_schema, module)?)?;
     module.add_function(wrap_pyfunction!(waypoint_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;

@@ -6,6 +6,8 @@
 //! 3. `manetlab_output(what)` and `manetlab_output_bytes(what)` say where the answer is: `TEXT` is the
 //!    result, or in words why there is none; `RECORDING` is the recording.
 //!
+//! `manetlab_measures()` puts the table of measures there: what is said of each, in JSON.
+//!
 //! A panic traps, after which the text holds its message and the module should be made anew. While a recorded
 //! run goes on, the module calls the host's `manetlab.progress(part)`.
 
@@ -68,6 +70,14 @@ pub extern "C" fn manetlab_run() -> u32 {
     }
 }
 
+/// Puts what is said of each measure where the text is: a JSON object, see `manetlab_core::observe::measures`.
+#[expect(unsafe_code, reason = "the host finds it by its name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn manetlab_measures() {
+    let table = serde_json::to_vec(&manetlab_core::observe::measures::Table::new());
+    put(&table.unwrap_or_default(), Vec::new());
+}
+
 /// The address of an output, until the next run.
 #[expect(unsafe_code, reason = "the host finds it by its name")]
 #[unsafe(no_mangle)]
@@ -80,4 +90,18 @@ pub extern "C" fn manetlab_output(what: u32) -> *const u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn manetlab_output_bytes(what: u32) -> usize {
     OUTPUTS.with_borrow(|outputs| outputs.get(what as usize).map_or(0, Vec::len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_measures_is_put_where_the_text_is() {
+        manetlab_measures();
+        let text = OUTPUTS.with_borrow(|outputs| outputs[TEXT as usize].clone());
+        let table: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        assert_eq!(table["totals"][0]["name"], "tcp_throughput_bps");
+        assert_eq!(manetlab_output_bytes(TEXT), text.len());
+    }
 }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from manetlab.metrics import ROUTING_COSTS, better, bounds
+from manetlab.metrics import ROUTING, better, bounds, by_key
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _standings_at(
 
 def _not_comparable(metric: str, values: Mapping[Label, Sequence[float | None]]) -> set[Label]:
     """The alternatives that never send what a cost of routing counts; all, if only one other does."""
-    if not metric.startswith(ROUTING_COSTS):
+    if by_key(metric).group != ROUTING:
         return set()
     sending = {label for label, listed in values.items() if any(listed)}
     silent = {label for label, listed in values.items() if set(listed) - {None} == {0.0}}
@@ -223,7 +223,7 @@ def _row(
         "n": found.n,
         "verdict": _verdict(found.difference.mean, found.p_adjusted, found.p_equivalent, a == b, family),
     }
-    if metric.startswith(ROUTING_COSTS) and any(a) != any(b):
+    if by_key(metric).group == ROUTING and any(a) != any(b):
         row |= {**dict.fromkeys(TESTED, math.nan), "verdict": NOT_COMPARABLE}
     return row
 

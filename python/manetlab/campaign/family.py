@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError, shown
-from manetlab.metrics import COMMON_NAMES, better
+from manetlab.metrics import better, named
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -30,11 +30,18 @@ PRIMARY = ("tcp_throughput_bps", "cbr_delivery_fraction")
 
 
 def unknown_metric(name: str, known: Collection[str], where: str) -> InputError:
-    """The error for a metric that does not exist; what papers call it leads to its key."""
-    error = unknown("metric", name, known, where, "measures")
-    if (meant := COMMON_NAMES.get(name.lower())) is not None:
-        error.hint = f'did you mean "{meant}"? `manetlab list measures` shows all'
-    return error
+    """The error for a metric that does not exist."""
+    return unknown("metric", name, known, where, "measures")
+
+
+def with_keys(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What a campaign says of its comparison, with the keys of measures that it calls as papers do."""
+    made, metrics, margins = dict(asked), asked.get("metrics"), asked.get("margins")
+    if isinstance(metrics, Sequence) and not isinstance(metrics, str):
+        made["metrics"] = [named(str(name)) for name in metrics]
+    if isinstance(margins, Mapping):
+        made["margins"] = {named(str(name)): margin for name, margin in margins.items()}
+    return made
 
 
 @dataclass(frozen=True)

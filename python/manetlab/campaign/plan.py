@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,9 @@ from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
+from manetlab.metrics import MEASURES, named
 from manetlab.parameters import unknown
-from manetlab.running import check_series_step, run
+from manetlab.running import check_series_step
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import as_plain, assign, merged
 
@@ -104,22 +105,6 @@ class Campaign:
 
     Raises:
         InputError: Something is unknown, missing or not allowed, or too much is asked for.
-
-    Examples:
-        >>> import manetlab
-        >>> transfer = {"kind": "tcp", "src": 0, "dst": 3, "start_s": 0.0}
-        >>> base = {"movement": {"chain": {"nodes": 4}}, "traffic": {"flows": [transfer]}}
-        >>> campaign = manetlab.Campaign(
-        ...     base={**base, "duration_s": 5.0},
-        ...     factors={"tcp.sender": ["reno", "cubic"], "routing": ["aodv", "dsr"]},
-        ...     replications=3,
-        ... )
-        >>> campaign
-        <Campaign 'campaign': 4 points × 3 replications; tcp.sender: 2 levels, routing: 2 levels>
-        >>> campaign.points[3].levels
-        {'tcp.sender': 'cubic', 'routing': 'dsr'}
-        >>> campaign.scenario(3, 2).seed
-        3
     """
 
     base: Mapping[str, Any]
@@ -164,7 +149,8 @@ class Campaign:
         object.__setattr__(self, "comparison", as_plain(self.comparison))
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
             raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
-        object.__setattr__(self, "metrics", tuple(map(str, self.metrics)))
+        object.__setattr__(self, "metrics", tuple(dict.fromkeys(named(str(name)) for name in self.metrics)))
+        object.__setattr__(self, "comparison", family.with_keys(self.comparison))
         self._check_numbers()
         object.__setattr__(
             self,
@@ -372,19 +358,6 @@ class Campaign:
 
         Raises:
             InputError: The campaign, the store or the scheduler cannot be used.
-
-        Examples:
-            A store keeps what was run; asked again for more replications, only these are run.
-
-            >>> import manetlab
-            >>> transfer = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 0.0}
-            >>> base = {"duration_s": 2.0, "movement": {"chain": {"nodes": 3}}}
-            >>> base["traffic"] = {"flows": [transfer]}
-            >>> manetlab.Campaign(base=base, replications=2).run("chain.db")
-            <Results of 'campaign': 2 of 2 runs at 1 points>
-            >>> results = manetlab.Campaign(base=base, replications=3).run("chain.db")
-            >>> results.runs["seed"].tolist()
-            [1, 2, 3]
         """
         from manetlab.campaign.execution import run
 
@@ -528,15 +501,6 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
     return data
 
 
-@cache
 def known_metrics() -> tuple[str, ...]:
-    """The names of all totals, as the simulator gives them."""
-    # Asking the simulator costs a millisecond and keeps the names in one place.
-    ends = {"src": 0, "dst": 1, "start_s": 0.0}
-    flows = [{"kind": "video", **ends}, {"kind": "tcp", **ends}]
-    traffic = {"flows": flows, "web": {"clients": 1, "servers": 1}}
-    chain = {"chain": {"nodes": 2}}
-    smallest = run(
-        movement=chain, traffic=traffic, duration_s=0.001, routing="tsr", tcp={"allowed_pause_s": 3.0}
-    )
-    return tuple(smallest.totals)
+    """The names of all totals."""
+    return tuple(MEASURES)

@@ -6,7 +6,8 @@ is imported before a shell or a user asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from manetlab.errors import ManetlabError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from manetlab.tables import Table
 
 Named = Iterable[tuple[str, str]]
 """Names, each with what it is in a line."""
@@ -84,12 +87,28 @@ def _sources() -> Named:
 
 
 def _measures() -> Named:
-    from manetlab.campaign.plan import known_metrics
-    from manetlab.metrics import TOTALS, better, by_key
+    from manetlab.metrics import MEASURES
 
-    for key in dict.fromkeys((*(metric.key for metric in TOTALS), *known_metrics())):
-        metric, way = by_key(key), better(key)
-        yield key, f"{metric.heading[:1].upper()}{metric.heading[1:]}" + (way and f"; {way} is better")
+    for key, metric in MEASURES.items():
+        name = metric.in_words + (metric.unit and f" ({metric.unit})")
+        way = metric.better and f"; {metric.better} is better"
+        yield key, f"{name[:1].upper()}{name[1:]}{way}"
+
+
+def _tables_of_measures() -> Iterator[Table]:
+    """All measures of a run, a table for those that need the same to be there."""
+    from manetlab.metrics import MEASURES
+    from manetlab.tables import Table
+
+    for (group, needs), of_group in groupby(MEASURES.values(), key=lambda each: (each.group, each.needs)):
+        title = f"{group} (with {needs})" if needs else group
+        table = Table(title, ("name", "measure", "unit", "better"), text_columns=4)
+        for metric in of_group:
+            unit = metric.unit or ("number" if metric.values == "count" else "ratio")
+            table.add(metric.key, metric.in_words, unit, metric.better or "–")
+        yield table
+    aliases = (f"{', '.join(metric.also)} for {key}" for key, metric in MEASURES.items() if metric.also)
+    yield Table("Other names that can be given", ("", ""), [(each, "") for each in aliases], text_columns=2)
 
 
 LISTS: Mapping[str, tuple[str, Callable[[], Named]]] = {
@@ -187,6 +206,10 @@ def list_names(kind: str | None, as_json: bool) -> None:
         heading, names = LISTS[kind][0], dict(LISTS[kind][1]())
     if as_json:
         print(json.dumps(names))
+        return
+    if kind == "measures":
+        for measures in _tables_of_measures():
+            measures.print(stdout_console())
         return
     table = Table(heading, ("name", "what"), text_columns=2)
     for pair in names.items():

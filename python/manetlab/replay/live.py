@@ -39,8 +39,6 @@ FIRST = {
     *("hops_mean", "collision_fraction"),
 }
 """Totals that a page shows at once."""
-FOLLOWING = {"normalised_routing_load", "normalised_routing_bytes"}
-"""Totals that Python computes of the core's."""
 OVER_TCP = {"tcp", "web"}
 """Kinds of flows that have a TCP sender."""
 NO_ENGINE = (
@@ -104,7 +102,7 @@ def live(resolved: Resolved, result: Result) -> Live:
             "isFirst": each.key in FIRST,
         }
         for each in TOTALS
-        if each.key in result.totals and each.key not in FOLLOWING
+        if each.key in result.totals
     ]
     config = {"hash": result.hash, "totals": dict(result.totals), "metrics": metrics}
     module = engine()

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from manetlab.metrics import COSTS, Metric
+from manetlab.metrics import Metric, by_key
 from manetlab.report import conclusions
 from manetlab.report.outcomes import confidence, factor_columns, finite, levels_cells
-from manetlab.report.quantities import number, total
+from manetlab.report.quantities import number
 from manetlab.report.study import Point, Study
 from manetlab.report.tables import Cell, Column, DataTable
 
@@ -59,17 +59,26 @@ def answer_of(study: Study) -> Answer:
     return Answer(conclusions.tested(study), verdict, details, table_of(study, study.wanted))
 
 
+COSTS = (
+    *("normalised_routing_load", "normalised_routing_bytes", "mac_packets_per_delivered"),
+    *("rebroadcasts_per_delivered_packet", "frames_per_delivered_packet", "frame_bytes_per_delivered_byte"),
+)
+"""The columns of the table of costs: routing packets, data packets, those of them that nodes send again as a
+flood, and what is on the air for whatever reason."""
+
+
 def costs_table(study: Study) -> DataTable | None:
     """What a delivery costs with every alternative, or None if no routing protocols are compared."""
-    metrics = [total(key) for key in COSTS if key in study.runs and study.runs[key].notna().any()]
+    metrics = [by_key(key) for key in COSTS if key in study.runs and study.runs[key].notna().any()]
     if study.compared is None or study.compared.key != "routing" or not metrics:
         return None
     made = table_of(study, metrics, "costs")
     made.caption = f"What a delivery costs: {made.caption[:1].lower()}{made.caption[1:]}"
     made.notes.append(
-        "Routing packets per delivered packet are the normalised routing load (Das, Perkins and Royer 2000): "
-        "each transmission over a hop counts. Data packets sent count each hop too, acknowledgements of the "
-        "transport and data that is flooded included, retries of the MAC not. Data packets flooded again are "
+        "NRL is the normalised routing load (Das, Perkins and Royer 2000): routing packets per delivered "
+        "packet, of which each transmission over a hop counts. Data packets sent count each hop too, "
+        "acknowledgements of the transport and data that is flooded included, retries of the MAC not. Data "
+        "packets flooded again are "
         "those among them that a node other than their source broadcasts. Frames and frame bytes are all "
         "that is on the air: no protocol escapes them."
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from manetlab.campaign.comparison import NOT_COMPARABLE
-from manetlab.metrics import Metric, better
+from manetlab.metrics import Metric, by_key
 from manetlab.report.outcomes import capital, confidence
-from manetlab.report.quantities import listed, number, p_value, percent, span, total, with_unit
+from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
 from manetlab.tested import different_settings, saturation
 
@@ -118,7 +118,7 @@ def _best_of(study: Study, here: list[Standing]) -> str:
     possible = [each for each in here if each.can_be_best]
     # The leader is the one whose mean differs to the good from the best of the others.
     leader = max(
-        possible, key=lambda each: each.difference[0] * (1 if better(each.metric.key) == "higher" else -1)
+        possible, key=lambda each: each.difference[0] * (1 if each.metric.better == "higher" else -1)
     )
     if leader.verdict == "best":
         return f"{study.named(leader.level)} is the best"
@@ -316,7 +316,7 @@ def _about_settings(study: Study) -> list[str]:
 
 def _about_flooded_data(study: Study) -> list[str]:
     """Alternatives without routing packets, where others send some: what they cost is in no routing load."""
-    load, again = total("normalised_routing_load"), total("rebroadcasts_per_delivered_packet")
+    load, again = by_key("normalised_routing_load"), by_key("rebroadcasts_per_delivered_packet")
     if (
         study.compared is None
         or study.compared.key != "routing"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from manetlab.metrics import TOTALS, Metric
+from manetlab.metrics import Metric
 from manetlab.stats import Interval
 
 MINUS = "−"
@@ -33,13 +33,6 @@ UNITS = {
     "_m": "m",
 }
 """Endings of names that carry a unit; the first that fits is the unit."""
-SHOWN = {
-    "bps": ("kb/s", 1e-3, 1),
-    "bytes_per_s": ("B/s", 1.0, 0),
-    "per_s": ("1/s", 1.0, 1),
-    "s": ("ms", 1e3, 1),
-}
-"""How totals that have no entry in `manetlab.metrics` are shown, by the end of their name."""
 
 
 @dataclass(frozen=True)
@@ -111,21 +104,6 @@ def level(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.12g}"
     return str(value)
-
-
-def total(key: str) -> Metric:
-    """How a total of a run is shown."""
-    for metric in TOTALS:
-        if metric.key == key:
-            return metric
-    for ending, (unit, factor, digits) in SHOWN.items():
-        if key.endswith(f"_{ending}"):
-            return Metric(key, _words(key.removesuffix(f"_{ending}")), unit, factor, digits)
-    return Metric(key, _words(key), "", 1.0, 3)
-
-
-def _words(key: str) -> str:
-    return key.replace("_", " ").replace("tcp", "TCP").replace("cbr", "CBR").replace("web", "Web")
 
 
 def number(value: float, metric: Metric, *, signed: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from manetlab.metrics import Metric, better
+from manetlab.metrics import Metric
 from manetlab.report.page import Part
 from manetlab.report.study import Point, Study
 from manetlab.report.tables import Cell, Column, DataTable
@@ -20,7 +20,7 @@ def part(study: Study, are_made: bool) -> Part | None:
     if store is None or not study.wanted:
         return None
     metric = study.wanted[0]
-    worst = "highest" if better(metric.key) == "lower" else "lowest"
+    worst = "highest" if metric.better == "lower" else "lowest"
     caption = f"Median and worst replication of each setting, by {metric.label} ({worst} is worst)"
     columns = (
         *(Column(factor.heading, factor.key, is_text=True) for factor in study.factors),
@@ -55,7 +55,7 @@ def chosen(study: Study, point: Point, metric: Metric) -> list[tuple[str, int, f
     if not ranked:
         return []
     middle = ranked[(len(ranked) - 1) // 2]
-    last = ranked[-1] if better(metric.key) == "lower" else ranked[0]
+    last = ranked[-1] if metric.better == "lower" else ranked[0]
     return [("median", middle[1], middle[0]), ("worst", last[1], last[0])]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from manetlab.metrics import CBR_FLOW, TCP_FLOW, Metric
+from manetlab.metrics import DERIVED, Metric, of_flow
 from manetlab.report.figures import AnyFigure, Boxes, Cumulative, Sample
 from manetlab.report.outcomes import capital, confidence, factor_columns, finite, levels_cells
 from manetlab.report.quantities import number
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_SETTINGS = 6
 """With more settings, cumulative distributions are left to the boxes: nobody reads so many figures."""
-JAIN = Metric("jain", "Jain index", "", 1.0, 3)
+JAIN = DERIVED["jain"]
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Kind:
 def kinds(study: Study) -> list[Kind]:
     """The kinds of flows that the campaign has."""
     known = (
-        ("tcp", "TCP", TCP_FLOW, "throughput_bps", "throughput"),
-        ("cbr", "CBR", CBR_FLOW, "delivery_fraction", "delivery"),
+        ("tcp", "TCP", "throughput_bps", "throughput"),
+        ("cbr", "CBR", "delivery_fraction", "PDR"),
     )
     present = set(study.flows["kind"])
     return [
-        Kind(key, label, next(metric for metric in metrics if metric.key == name), what)
-        for key, label, metrics, name, what in known
+        Kind(key, label, of_flow(name, key), what)
+        for key, label, name, what in known
         if key in present and study.flows.loc[study.flows["kind"] == key, name].notna().any()
     ]
 

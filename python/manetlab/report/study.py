@@ -13,8 +13,8 @@ from manetlab import _core
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.family import PRIMARY
 from manetlab.errors import InputError
-from manetlab.metrics import TOTALS, Metric
-from manetlab.report.quantities import Factor, level, total
+from manetlab.metrics import TOTALS, Metric, by_key
+from manetlab.report.quantities import Factor, level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +246,7 @@ class Study:
         """The primary measures, then the other metrics that the campaign asks for."""
         primary = self.family.metrics if self.family is not None else PRIMARY
         named = dict.fromkeys([*primary, *self.campaign.metrics])
-        shown = [total(key) for key in named if key in self.runs and self.runs[key].notna().any()]
+        shown = [by_key(key) for key in named if key in self.runs and self.runs[key].notna().any()]
         return shown or self.measured[:1]
 
     @property
@@ -342,7 +342,7 @@ class Study:
         # Pandas has a NaN for what is nothing among numbers.
         against = row["against"]
         return {
-            "metric": total(row["metric"]),
+            "metric": by_key(row["metric"]),
             "level": level(row["level"]),
             "against": "–" if against is None or against != against else level(against),
             "others": tuple(level(row[factor.key]) for factor in self.others),

@@ -2,8 +2,8 @@
 
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, MacCount, Measures, MessageTotals,
-    ProgressTotals, Receptions, RunResult, RunTotals, WebTotals,
+    ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, Measures,
+    MessageTotals, ProgressTotals, Receptions, RunResult, RunTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
@@ -34,8 +34,11 @@ impl Network<'_> {
             flow.path = Some(path.clone());
         }
         let transmitted = self.flows.iter().map(|flow| flow.flow.transfer_sent_bytes()).sum();
+        let common = self.meter.totals(&measures, transmitted, self.receptions());
+        let costs = CostTotals::of(costs.into_iter(), self.meter.air());
         let totals = RunTotals {
-            common: self.meter.totals(&measures, transmitted, self.receptions()),
+            loads: LoadTotals::of(&common, &costs),
+            common,
             messages: MessageTotals::of(&measures),
             web: WebTotals::of(&measures),
             connections: ConnectionTotals::of(&flows),
@@ -43,7 +46,7 @@ impl Network<'_> {
             holds: self.meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             shares: self.meter.shares.totals(),
-            costs: CostTotals::of(costs.into_iter(), self.meter.air()),
+            costs,
         };
         let drops = self.meter.drop_counts();
         let audit = self.audit.close(held.iter(), self.flows.len())?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::wire::{Packet, Payload, adp, tcp};
 
+use super::Totals;
 use super::statistics::ratio;
 
 /// Packets that MACs took to send, each hop counted, retries not.
@@ -53,6 +54,38 @@ pub struct CostTotals {
     pub frame_bytes_per_delivered_byte: Option<f64>,
     /// Packets of flows that nodes other than their source broadcast, over the data packets that arrived.
     pub rebroadcasts_per_delivered_packet: Option<f64>,
+}
+
+/// What routing sends for a delivery: the normalised routing load of Das, Perkins and Royer (INFOCOM 2000),
+/// with the transmissions of Broch et al. (MobiCom 1998).
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct LoadTotals {
+    /// Routing packets at IP, each hop counted, over the data packets that arrived.
+    pub normalised_routing_load: Option<f64>,
+    /// Their bytes, those of routing headers included, over the payload bytes that arrived.
+    pub normalised_routing_bytes: Option<f64>,
+}
+
+impl LoadTotals {
+    /// The loads that follow from these totals.
+    pub fn of(totals: &Totals, costs: &CostTotals) -> LoadTotals {
+        // What was delivered in a second is what was on the air over its cost.
+        let load = |routing: f64, cost: Option<f64>, on_air: f64| {
+            cost.filter(|_| on_air > 0.0).map(|per_delivered| routing * per_delivered / on_air)
+        };
+        LoadTotals {
+            normalised_routing_load: load(
+                totals.routing_packets_per_s,
+                costs.frames_per_delivered_packet,
+                totals.mac_frames_per_s,
+            ),
+            normalised_routing_bytes: load(
+                totals.routing_bytes_per_s,
+                costs.frame_bytes_per_delivered_byte,
+                totals.mac_bytes_per_s,
+            ),
+        }
+    }
 }
 
 impl MacCount {

@@ -210,28 +210,8 @@ impl Meter {
         }
     }
 
-    /// IP at `node` handed a packet down.
-    pub fn sent(&mut self, now: Time, node: NodeId, packet: &Packet) {
-        if !packet.is_data() {
-            self.routing_sent(now, packet.bytes);
-        } else if let Some(header) = &packet.routing_header {
-            self.routing_header_sent(now, header.bytes());
-            self.cached_routes.sent(now, node, packet);
-        }
-    }
-
-    /// A packet could not be brought to its next hop.
-    pub fn link_failed(&mut self, now: Time, packet: &Packet) {
-        self.cached_routes.broke(now, packet);
-    }
-
-    /// A packet reached its endpoint.
-    pub fn arrived(&mut self, packet: &Packet) {
-        self.cached_routes.arrived(packet);
-    }
-
     /// IP handed a routing packet down.
-    fn routing_sent(&mut self, now: Time, bytes: u32) {
+    pub fn routing_sent(&mut self, now: Time, bytes: u32) {
         if let Some(running) = &mut self.running {
             running.routing_packets += 1;
             running.routing_bytes += u64::from(bytes);
@@ -250,7 +230,7 @@ impl Meter {
     }
 
     /// IP handed a data packet down that carries a routing header of `bytes`.
-    fn routing_header_sent(&mut self, now: Time, bytes: u32) {
+    pub fn routing_header_sent(&mut self, now: Time, bytes: u32) {
         if self.in_window(now) {
             self.routing_bytes += u64::from(bytes);
         }
@@ -418,21 +398,23 @@ impl Meter {
         latencies_s.sort_unstable_by(f64::total_cmp);
         let connects: Vec<f64> = tcp.iter().filter_map(|flow| flow.connect_time_s).collect();
         let (sent, received) = (cbr.iter().map(|c| c.0.sent).sum(), cbr.iter().map(|c| c.0.received).sum());
+        // What is said of a kind of flow says nothing where there is none.
+        let (has_tcp, has_cbr) = (!tcp.is_empty(), !cbr.is_empty());
         let per_s = |count: u64| count as f64 / self.window_s;
         Totals {
-            tcp_throughput_bps: total(tcp.iter().map(|flow| flow.throughput_bps)),
+            tcp_throughput_bps: has_tcp.then(|| total(tcp.iter().map(|flow| flow.throughput_bps))),
             tcp_goodput: ratio(tcp.iter().map(|flow| flow.delivered_bytes).sum(), transmitted_bytes),
             tcp_connect_time_mean_s: mean(&connects),
-            tcp_retransmissions: tcp.iter().map(|flow| flow.retransmissions).sum(),
-            tcp_timeouts: tcp.iter().map(|flow| flow.timeouts).sum(),
-            cbr_sent: sent,
-            cbr_received: received,
+            tcp_retransmissions: has_tcp.then(|| tcp.iter().map(|flow| flow.retransmissions).sum()),
+            tcp_timeouts: has_tcp.then(|| tcp.iter().map(|flow| flow.timeouts).sum()),
+            cbr_sent: has_cbr.then_some(sent),
+            cbr_received: has_cbr.then_some(received),
             cbr_delivery_fraction: ratio(received, sent),
             cbr_latency_mean_s: mean(&latencies_s),
             cbr_latency_p50_s: percentile(&latencies_s, 0.50),
             cbr_latency_p95_s: percentile(&latencies_s, 0.95),
             cbr_latency_p99_s: percentile(&latencies_s, 0.99),
-            cbr_throughput_bps: total(cbr.iter().map(|(flow, _)| flow.throughput_bps)),
+            cbr_throughput_bps: has_cbr.then(|| total(cbr.iter().map(|(flow, _)| flow.throughput_bps))),
             routing_packets_per_s: per_s(self.routing_packets),
             routing_bytes_per_s: per_s(self.routing_bytes),
             routing_mac_frames_per_s: per_s(self.air_routing.frames),

@@ -8,6 +8,7 @@ mod cached_routes;
 mod costs;
 mod flow_events;
 mod hash;
+pub mod measures;
 mod messages;
 mod meter;
 mod outages;
@@ -24,9 +25,9 @@ mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
 pub use cached_routes::{CachedRouteTotals, CachedRoutes, HoldTotals};
-pub use costs::{CostTotals, FlowCost, MacCount};
+pub use costs::{CostTotals, FlowCost, LoadTotals, MacCount};
 pub use flow_events::{Delivery, FlowEvent};
-pub use hash::Measures;
+pub use hash::{FORM, Measures};
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::{Meter, Receptions};
 pub use outages::{Outage, Outages};
@@ -231,23 +232,23 @@ pub struct CbrMeasures {
     pub hops_mean: Option<f64>,
 }
 
-/// Measures over all flows and all nodes.
+/// Measures over all flows and all nodes. Those of a kind of flow have no value where no flow is of that kind.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Totals {
     /// Sum of the TCP flows' throughput, bit/s.
-    pub tcp_throughput_bps: f64,
+    pub tcp_throughput_bps: Option<f64>,
     /// Delivered new payload over transmitted payload, all TCP flows.
     pub tcp_goodput: Option<f64>,
     /// Mean connect time of the TCP flows that connected, s.
     pub tcp_connect_time_mean_s: Option<f64>,
     /// TCP retransmissions.
-    pub tcp_retransmissions: u64,
+    pub tcp_retransmissions: Option<u64>,
     /// TCP retransmission time-outs.
-    pub tcp_timeouts: u64,
+    pub tcp_timeouts: Option<u64>,
     /// CBR packets made.
-    pub cbr_sent: u64,
+    pub cbr_sent: Option<u64>,
     /// Different CBR packets delivered.
-    pub cbr_received: u64,
+    pub cbr_received: Option<u64>,
     /// `cbr_received` over `cbr_sent`.
     pub cbr_delivery_fraction: Option<f64>,
     /// Mean latency of the delivered CBR packets, s.
@@ -259,7 +260,7 @@ pub struct Totals {
     /// 99th percentile of the latency, s.
     pub cbr_latency_p99_s: Option<f64>,
     /// CBR payload delivered in the window, bit/s.
-    pub cbr_throughput_bps: f64,
+    pub cbr_throughput_bps: Option<f64>,
     /// Routing packets sent or sent on at the IP layer, each hop counted, per second.
     pub routing_packets_per_s: f64,
     /// Their bytes, IP headers included, per second.
@@ -313,6 +314,9 @@ pub struct RunTotals {
     /// What the data cost at the MAC.
     #[serde(flatten)]
     pub costs: CostTotals,
+    /// What routing cost.
+    #[serde(flatten)]
+    pub loads: LoadTotals,
 }
 
 impl std::ops::Deref for RunTotals {
