@@ -140,5 +140,5 @@ def _claim(ledger: Ledger, claim: str, entry: Entry | None) -> str:
     verdict = "not tested" if entry is None else verdict_text(entry)
     quick = ", quick" if full_category(entry) == ONLY_QUICK else ""
     said = ledger.claims[claim]
-    values = "" if entry is None else f" Printed: {said.expected}; ours: {brief(entry.ours)}."
+    values = "" if entry is None else f" Printed: {said.expected}; ours: {brief(entry.ours, entry.compared)}."
     return f"- {link_to(ledger, claim)} ({verdict}{quick}): {said.statement}{values}"

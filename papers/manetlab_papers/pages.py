@@ -294,7 +294,7 @@ def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> 
         name = site.claim(claim.id) if linked else claim.id
         table.add(
             *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
-            *(record.brief(each.ours), record.verdict_and_reason(each)),
+            *(record.brief(each.ours, each.compared), record.verdict_and_reason(each)),
             *([record.size_text(each)] if linked else []),
         )
     return _in_class("claims", _without_title(table))
@@ -328,7 +328,7 @@ def _cause(site: Site, cause: causes.Cause | None) -> list[str]:
 
 def _contradicted(site: Site, entry: Entry) -> str:
     claim = site.ledger.claims[entry.claim]
-    printed, ours = claim.expected, record.brief(entry.ours)
+    printed, ours = claim.expected, record.brief(entry.ours, entry.compared)
     return (
         f"- {site.claim(claim.id)} (priority {claim.priority}): {claim.statement} "
         f"Printed: {printed}; ours: {ours}. {record.sentence(record.brief(entry.reason))}"

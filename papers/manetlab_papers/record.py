@@ -18,12 +18,8 @@ from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.places import short_name
-from manetlab_papers.rules import Verdict
+from manetlab_papers.rules import ALONG, Verdict
 
-_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_FIGURE = re.compile(rf": (?:last minus first |median )?({_NUMBER})")
-_ALONG = re.compile(rf"({_NUMBER})(?:, {_NUMBER}){{3,}}, ({_NUMBER})")
-"""Five or more values along an axis."""
 FILE = "verdicts.json"
 SCALES = ("full", "quick")
 """From the one that counts more."""
@@ -457,7 +453,7 @@ def verdict_table(ledger: Ledger, title: str, shown: Sequence[Entry], *, short: 
         rule, ours, reason = accepted(claim), each.ours, each.reason
         if short:
             rule = rule if claim.lo or claim.hi else _shortened(ledger, claim)
-            ours, reason = brief(ours), brief(reason)
+            ours, reason = brief(ours, each.compared), brief(reason)
         table.add(
             *(claim.id, claim.statement, claim.expected, rule, ours, _fit(each), outcome, _corrected(each)),
             *(reason, each.scenarios or "–", each.measured or "–"),
@@ -493,27 +489,35 @@ def _shortened(ledger: Ledger, claim: Claim) -> str:
 
 MOST_CASES = 3
 """Of a claim on more cases pages show two."""
+MOST_ALONG = 4
+"""Of more values along an axis pages show the ends."""
 MANY_CASES = (
     f"Of claims on more than {MOST_CASES} cases two are shown; `manetlab papers reproduce` prints them all."
 )
 
 
-def brief(text: str) -> str:
+def brief(text: str, compared: Sequence[Measured] = ()) -> str:
     """A list of cases as one can read it: of many, the lowest and the highest; of an axis, its ends.
 
     Args:
-        text: Cases such as ``10 kb/s: 3.1 ± 0.2``, with semicolons in between. If one has no figure after its
-            colon, the first and the last are shown.
+        text: Cases such as ``10 kb/s: 3.1 ± 0.2``, with semicolons in between.
+        compared: What was compared, by which cases are lower and higher. If that is not one value a case, the
+            first and the last are shown.
     """
-    cases = _ALONG.sub(r"\1, …, \2", text).split("; ")
+    cases = [_ends_of_axis(case) for case in text.split("; ")]
     if len(cases) <= MOST_CASES:
         return "; ".join(cases)
-    figures = [_FIGURE.search(case) for case in cases]
     ends, what = (0, len(cases) - 1), "first and last"
-    if all(figures):
-        order = sorted(range(len(cases)), key=lambda index: float(figures[index][1]))  # type: ignore[index]
+    if len(compared) == len(cases) and all(map(str.startswith, cases, (each.name for each in compared))):
+        order = sorted(range(len(cases)), key=lambda index: compared[index].interval.mean)
         ends, what = (order[0], order[-1]), "lowest and highest"
     return f"{cases[ends[0]]}; {cases[ends[1]]} ({what} of {len(cases)})"
+
+
+def _ends_of_axis(case: str) -> str:
+    """A case with the ends of the values along an axis, if they are many."""
+    along = case.split(ALONG)
+    return case if len(along) <= MOST_ALONG else ALONG.join((along[0], "…", along[-1]))
 
 
 def assumed(ledger: Ledger, experiment: Experiment) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from typing import Any
 
+from manetlab.metrics import base_unit
 from manetlab.stats import Interval
 from manetlab_papers import outcomes
 from manetlab_papers.campaigns import every
@@ -37,13 +38,15 @@ from manetlab_papers.samples import NotRun, Values
 SIDES = ("of", "against", "base")
 STILL_IN_UNIT = ("over", "join", "per")
 """Words of a quantity under which what was measured keeps its unit."""
+ALONG = " → "
+"""Between values along an axis."""
 READ_IN: Mapping[str, tuple[float, str]] = {
-    "_bps": (1e-3, " kb/s"),
-    "_bytes_per_s": (1e-3, " kB/s"),
-    "_per_s": (1.0, "/s"),
-    "_s": (1.0, " s"),
+    "bit/s": (1e-3, " kb/s"),
+    "B/s": (1e-3, " kB/s"),
+    "1/s": (1.0, "/s"),
+    "s": (1.0, " s"),
 }
-"""Factor and unit with which values are read, by the end of their measure's name; the first to fit counts."""
+"""Factor and unit with which values are read, by the unit of their measure."""
 
 
 @dataclass(frozen=True)
@@ -362,7 +365,7 @@ class Rule:
 
 def _read_in(measure: str) -> tuple[float, str]:
     """The factor and the unit with which a measure's values are read."""
-    return next((read for end, read in READ_IN.items() if measure.endswith(end)), (1.0, ""))
+    return READ_IN.get(base_unit(measure), (1.0, ""))
 
 
 def _laid(sides: Mapping[str, Data], chosen: Data) -> dict[str, dict[str, Any]]:
@@ -545,7 +548,7 @@ def _trend(rule: Rule) -> Finding:
     for case in rule.cases():
         factor, unit = rule.read_in(case.sides["of"])
         along = [[factor * value for value in values] for values in rule.along(case)]
-        ours = ", ".join(map(middle, along)) + unit + counted(*along)
+        ours = ALONG.join(map(middle, along)) + unit + counted(*along)
         found.append((case.name, replace(outcomes.trend(along, rule.data["sign"]), ours=ours)))
     return outcomes.together(found)
 

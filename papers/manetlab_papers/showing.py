@@ -49,7 +49,9 @@ def of_experiment(ledger: Ledger, experiment: Experiment, folder: Path) -> Itera
     for claim in ledger.claims_of(experiment):
         if claim.id in best:
             entry = best[claim.id]
-            table.add(claim.id, claim.expected, record.brief(entry.ours), record.verdict_text(entry))
+            table.add(
+                claim.id, claim.expected, record.brief(entry.ours, entry.compared), record.verdict_text(entry)
+            )
     table.notes += [_extent(study, ledger, experiment), f"Runs: {command(ledger, experiment)}"]
     yield table
 

@@ -12,6 +12,7 @@ PUBLIC = {
     *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.code_modules", "manetlab.errors"),
     *(
         "manetlab.files",
+        "manetlab.metrics",
         "manetlab.operation_range",
         "manetlab.parameters",
         "manetlab.provenance",

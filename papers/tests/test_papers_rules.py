@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from manetlab.stats import Interval, mean_interval, paired_ratio
 from manetlab_papers import ledger, outcomes, quantities, record
 from manetlab_papers.ledger import Claim, Ledger
-from manetlab_papers.outcomes import Outcome
+from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import Verdict, judge
 from manetlab_papers.samples import Runs, Tables
@@ -224,11 +224,11 @@ def test_an_order_is_judged_pair_by_pair() -> None:
 @pytest.mark.parametrize(
     ("measure", "shown"),
     [
-        ("x_bps", "0.009, 0.001 kb/s"),
-        ("x_bytes_per_s", "0.009, 0.001 kB/s"),
-        ("x_packets_per_s", "9, 1/s"),
-        ("x_mean_s", "9, 1 s"),
-        ("x_timeouts", "9, 1"),
+        ("tcp_throughput_bps", "0.009, 0.001 kb/s"),
+        ("routing_bytes_per_s", "0.009, 0.001 kB/s"),
+        ("routing_packets_per_s", "9, 1/s"),
+        ("cbr_latency_mean_s", "9, 1 s"),
+        ("tcp_timeouts", "9, 1"),
     ],
 )
 def test_values_have_the_unit_of_what_was_measured(measure: str, shown: str) -> None:
@@ -244,7 +244,7 @@ def test_values_have_the_unit_of_what_was_measured(measure: str, shown: str) -> 
 
 def test_rates_are_read_in_kb_per_s() -> None:
     rows = [
-        {"system": name, "replication": number, "x_bps": value}
+        {"system": name, "replication": number, "tcp_throughput_bps": value}
         for name, listed in {"a": [51e4, 49e4], "b": [19e4, 21e4]}.items()
         for number, value in enumerate(listed)
     ]
@@ -252,7 +252,7 @@ def test_rates_are_read_in_kb_per_s() -> None:
     runs.add("made", Tables({}, rows))
 
     def ours(rule: Mapping[str, Any]) -> str:
-        at = {"runs": "made", "measure": "x_bps"} | rule.get("at", {})
+        at = {"runs": "made", "measure": "tcp_throughput_bps"} | rule.get("at", {})
         return judge(claim_of({**rule, "at": at}), Evaluator(LEDGER, runs, full=True)).ours
 
     pairs = {"kind": "pairs", "by": "system", "greater": [["a", "b"]]}
@@ -530,18 +530,25 @@ def test_what_was_not_run_is_not_tested() -> None:
 
 
 def test_of_many_cases_pages_show_the_least_and_the_greatest() -> None:
-    cases = [f"load {load}: {value:+.1f} %" for load, value in enumerate((3.0, -12.5, 40.0, 1.0, 9.0))]
-    assert record.brief("; ".join(cases)) == ("load 1: -12.5 %; load 2: +40.0 % (lowest and highest of 5)")
+    values = (3.0, -12.5, 40.0, 1.0, 9.0)
+    cases = [f"load {load}: {value:+.1f} %" for load, value in enumerate(values)]
+    compared = [Measured(quantities.exact(value), -math.inf, math.inf) for value in values]
+    shown = record.brief("; ".join(cases), compared)
+    assert shown == "load 1: -12.5 %; load 2: +40.0 % (lowest and highest of 5)"
+    # What is compared decides, not what the text says of it.
+    shown = record.brief("; ".join(cases), [*compared[1:], compared[0]])
+    assert shown == "load 0: +3.0 %; load 1: -12.5 % (lowest and highest of 5)"
     few = "; ".join(cases[: record.MOST_CASES])
-    assert record.brief(few) == few
-    # One case is a sentence, so that no case is the least.
-    assert record.brief("; ".join([*cases, "both: holds"])) == (
+    assert record.brief(few, compared[:3]) == few
+    # One case has no value, so that no case is the least.
+    assert record.brief("; ".join([*cases, "both: holds"]), compared) == (
         "load 0: +3.0 %; both: holds (first and last of 6)"
     )
 
 
 def test_of_an_axis_pages_show_the_ends() -> None:
-    assert record.brief("AODV: 0, 681.7, 1.2e+04, 3, -5450") == "AODV: 0, …, -5450"
+    assert record.brief("AODV: 0 → 681.7 → 1.2e+04 → 3 → -5450 s") == "AODV: 0 → … → -5450 s"
+    assert record.brief("AODV: 0 → 3") == "AODV: 0 → 3"
     assert record.brief("AODV > DSR: 0.5, 0.4") == "AODV > DSR: 0.5, 0.4"
 
 
