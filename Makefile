@@ -12,7 +12,7 @@
 #   make bench      measure speed, growth, throughput and start-up, beside ns-2 and ns-3 (installs their Debian
 #                   packages if they are missing); writes out/performance.md
 #   make golden     renew the golden results
-#   make docs       renew docs/parameters.md and the outputs of docs/tutorial.ipynb
+#   make docs       renew docs/parameters.md, the outputs of docs/tutorial.ipynb and the picture of the architecture
 #   make viewer     check, test and build the page that plays runs, from viewer (needs Node 20 and npm; users need neither)
 #   make engine     build the core as a WebAssembly module, and test it in Node and Chromium beside the native one
 #   make aarch64    compare the goldens' results on an emulated aarch64 with the native ones (needs Debian's packages
@@ -158,6 +158,7 @@ golden: build
 docs: build
 	$(BIN)/python -m manetlab.docs_tables > docs/parameters.new && mv docs/parameters.new docs/parameters.md
 	$(BIN)/python -m tests.notebook
+	$(BIN)/python -m tests.architecture
 
 # What it builds is committed: python/manetlab/replay/assets/page.html.
 viewer:

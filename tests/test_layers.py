@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import architecture
 from tests.conftest import ROOT
 from tests.rust_modules import Module, Use, sources, uses
 
@@ -87,6 +88,36 @@ def test_no_module_of_the_core_uses_a_higher_layer() -> None:
 @pytest.mark.parametrize("crate", ["core", "formats", "py"])
 def test_no_modules_use_each_other_in_a_circle(crate: str) -> None:
     assert "\n".join(circles(uses(ROOT / "crates" / crate / "src"))) == ""
+
+
+def test_the_picture_of_the_architecture_is_made_from_the_tables() -> None:
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    drawn = architecture.PICTURE.read_text(encoding="utf-8")
+    assert drawn == architecture.picture(page), "run `make docs`"
+    modules = [name for row in core_layers() for name in row]
+    assert [
+        name for name in modules if f">{name}</text>" not in drawn and f">{name}.rs</text>" not in drawn
+    ] == []
+
+
+def test_every_folder_with_code_is_drawn_above_the_crates_that_it_uses() -> None:
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    depth = {folder: number for number, line in enumerate(architecture.STACK) for folder in line}
+    assert depth.keys() == set(architecture.folders(page)) - {"golden", "docs"}
+    found = architecture.dependencies()
+    assert found["crates/py"] > {"crates/core", "crates/formats"}
+    assert [(by, of) for by, uses in found.items() for of in uses if depth[of] <= depth[by]] == []
+
+
+def test_a_module_that_changes_its_layer_changes_the_picture() -> None:
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    assert page.count("| `flow` |") == page.count("| `stage` |") == 1
+    other = (
+        page.replace("| `flow` |", "| `X` |")
+        .replace("| `stage` |", "| `flow` |")
+        .replace("| `X` |", "| `stage` |")
+    )
+    assert architecture.picture(other) != architecture.picture(page)
 
 
 def test_the_core_knows_no_files_threads_and_clocks() -> None:

@@ -1,8 +1,13 @@
 """manetlab: packet-level simulation of mobile ad hoc networks.
 
     >>> import manetlab
-    >>> result = manetlab.run("scenario.toml", seed=7)          # doctest: +SKIP
-    >>> result.totals["tcp_throughput_bps"]                     # doctest: +SKIP
+    >>> flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 512, "interval_s": 0.25}
+    >>> chain = manetlab.Scenario(
+    ...     duration_s=10.0, movement={"chain": {"nodes": 4}}, traffic={"flows": [flow]}, seed=7
+    ... )
+    >>> result = manetlab.run(chain, routing="aodv")
+    >>> result.totals["cbr_sent"], result.totals["cbr_received"]
+    (36, 36)
 
 `run` makes one run, `run_many` several at a time on all cores; `Scenario` is what they take, `Result` what
 they return. `Campaign` asks a question of many runs, `Results` is what came out. `Routing` is what a routing

@@ -106,6 +106,16 @@ def capacity_over_time(
 
     Raises:
         InputError: The scenario cannot be used, a node or the step is not allowed, or the table is empty.
+
+    Examples:
+        >>> import manetlab
+        >>> four = {"chain": {"nodes": 4}}
+        >>> chain = manetlab.Scenario(movement=four, traffic={"flows": []}, duration_s=10.0)
+        >>> found = manetlab.capacity_over_time(chain, [(0, 1), (0, 3)], step_s=5.0)
+        >>> found.times_s, found.hops
+        ([0.0, 5.0], [[1, 1], [3, 3]])
+        >>> found.bps[0] > found.bps[1]
+        True
     """
     from manetlab.topology import shortest_hops_over_time
 

@@ -31,7 +31,19 @@ class ManetlabError(Exception):
 
 
 class InputError(ManetlabError):
-    """The input (a file, a scenario, an option) cannot be used. Nothing was run and nothing was written."""
+    """The input (a file, a scenario, an option) cannot be used. Nothing was run and nothing was written.
+
+    Examples:
+        >>> import manetlab
+        >>> try:
+        ...     manetlab.Scenario(movement={"chain": {"nodes": 3}}, traffic={"flows": []}, duration_s=-1.0)
+        ... except manetlab.InputError as error:
+        ...     print(error)
+        scenario: duration_s: the value is not allowed
+          found:  -1.0
+          wanted: a number above 0, up to 1000000 s
+          hint:   The length of the run, in s.
+    """
 
     exit_status = 2
 

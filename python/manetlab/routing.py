@@ -41,6 +41,35 @@ class Routing:
     What a node does may depend on nothing but its inputs, its own state, `random`, and the attributes and
     methods here: no clock, no `random` module, no iteration over sets of strings, no state shared by objects.
     Times are seconds since the start of the run.
+
+    Examples:
+        A file ``along.py``, whose class sends every packet to the next node of a chain:
+
+        >>> source = '''
+        ... import manetlab
+        ...
+        ... class Along(manetlab.Routing):
+        ...     def handle_outgoing(self, packet):
+        ...         self.send(packet, self.node + (1 if packet.destination > self.node else -1))
+        ...
+        ...     def handle_incoming(self, packet, previous_hop):
+        ...         if packet.destination == self.node:
+        ...             self.deliver(packet)
+        ...         else:
+        ...             self.handle_outgoing(packet)
+        ... '''
+        >>> from pathlib import Path
+        >>> _ = Path("along.py").write_text(source)
+        >>> import manetlab
+        >>> flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 0.5, "bytes": 512, "interval_s": 0.5}
+        >>> result = manetlab.run(
+        ...     movement={"chain": {"nodes": 4}},
+        ...     traffic={"flows": [flow]},
+        ...     duration_s=5.0,
+        ...     routing="python:along.Along",
+        ... )
+        >>> result.totals["cbr_received"]
+        9
     """
 
     takes_back_control: ClassVar[bool] = False

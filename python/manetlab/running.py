@@ -49,6 +49,20 @@ class Result:
         series: The time series, if they were asked for: the columns, each a list, of ``totals``,
             ``tcp_flows``, ``message_flows``, ``route_repairs``, ``queues`` and ``paths``, see
                 docs/metrics.md.
+
+    Examples:
+        >>> import manetlab
+        >>> flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 512, "interval_s": 0.5}
+        >>> result = manetlab.run(movement={"chain": {"nodes": 3}}, traffic={"flows": [flow]}, duration_s=6.0)
+        >>> result.totals["cbr_delivery_fraction"]
+        1.0
+        >>> print(result.to_frame()[["kind", "src", "dst", "sent", "received"]].to_string(index=False))
+        kind  src  dst  sent  received
+         cbr    0    2    10        10
+        >>> result.hash == manetlab.run(
+        ...     movement={"chain": {"nodes": 3}}, traffic={"flows": [flow]}, duration_s=6.0
+        ... ).hash
+        True
     """
 
     flows: list[dict[str, Any]]
@@ -182,6 +196,15 @@ def run(
         InputError: The scenario cannot be used.
         ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
+
+    Examples:
+        >>> import manetlab
+        >>> transfer = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 0.0, "bytes": 20_000}
+        >>> result = manetlab.run(
+        ...     movement={"chain": {"nodes": 3}}, traffic={"flows": [transfer]}, duration_s=5.0, routing="dsr"
+        ... )
+        >>> result.flows[0]["delivered_bytes"]
+        20000
     """
     check_series_step(series_s, "run: series_s")
     outputs = captures.as_capture(pcap), captures.as_trace(ns2_trace)
@@ -226,6 +249,18 @@ def run_many(
         InputError: A scenario cannot be used, in which case nothing is run; or ``jobs`` is not above 0.
         ProtocolFailed: A routing protocol in Python raised an exception or broke the contract.
         RunFailed: The simulator found itself in the wrong.
+
+    Examples:
+        Three protocols on the same network; nodes of DSDV need longer than 10 s to hear of each other:
+
+        >>> import manetlab
+        >>> flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 512, "interval_s": 0.25}
+        >>> chain = manetlab.Scenario(
+        ...     duration_s=10.0, movement={"chain": {"nodes": 4}}, traffic={"flows": [flow]}
+        ... )
+        >>> results = manetlab.run_many([chain.changed(routing=name) for name in ("aodv", "dsr", "dsdv")])
+        >>> [result.totals["cbr_received"] for result in results]
+        [36, 36, 0]
     """
     # Only here: a single run starts sooner without.
     from concurrent.futures import ThreadPoolExecutor, as_completed

@@ -30,7 +30,22 @@ Section = dict[str, Any]
 
 
 class Scenario(Record):
-    """Who moves where, who talks to whom, which protocols every node runs, for how long."""
+    """Who moves where, who talks to whom, which protocols every node runs, for how long.
+
+    Examples:
+        >>> import manetlab
+        >>> scenario = manetlab.Scenario(
+        ...     movement={"waypoint": {"nodes": 20, "width_m": 900.0, "height_m": 300.0, "speed_max": 20.0}},
+        ...     traffic={"random": {"cbr": 5, "tcp": 1}},
+        ...     duration_s=100.0,
+        ...     routing="dsr",
+        ... )
+        >>> scenario.routing, scenario.seed, scenario.warmup_s
+        ('dsr', 1, 0.0)
+        >>> result = manetlab.run(scenario)
+        >>> result.totals["cbr_sent"] > 1000
+        True
+    """
 
     movement: MovementSource = table(
         "Positions and movement of the nodes. A string is the name of an ns-2 file.", MovementSource
@@ -171,6 +186,15 @@ class Scenario(Record):
 
         Raises:
             InputError: A field is unknown, or a value is not allowed.
+
+        Examples:
+            >>> import manetlab
+            >>> chain = manetlab.Scenario(
+            ...     movement={"chain": {"nodes": 3}}, traffic={"flows": []}, duration_s=9.0, tcp={"window": 4}
+            ... )
+            >>> changed = chain.changed(seed=7, tcp={"sender": "cubic"})
+            >>> changed.seed, dict(changed.tcp)
+            (7, {'window': 4, 'sender': 'cubic'})
         """
         return Scenario.build(merged(self.to_dict(), changes), self._where, self._folder)
 

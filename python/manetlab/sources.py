@@ -181,6 +181,11 @@ class RandomTraffic(Record):
         "When the TCP, ADP and video flows begin, in s; with the measurement if not given.",
         0, LATEST_S, "s", None,
     )  # fmt: skip
+    tcp_start_within_s: float | None = number(
+        "The TCP, ADP and video flows begin at uniformly drawn times within this from then, in s, so not in "
+        "step; if not given, 1 s, or 0 if tcp_start_s is given or network.start_jitter_ms is 0.",
+        0, LATEST_S, "s", None,
+    )  # fmt: skip
     cbr_bytes: int = flows.like("Payload of a CBR packet.", "cbr", "bytes", 512)
     cbr_interval_s: float = flows.like(
         "Time between the packets of a CBR flow, in s.", "cbr", "interval_s", 0.25

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 CBR_START_WITHIN_S = 20.0
 """CBR flows begin within this time, in s, if neither the pattern nor a shorter run says otherwise."""
+TCP_START_WITHIN_S = 1.0
+"""And TCP, ADP and video flows within this time from when they all may begin, where starts are jittered."""
 
 
 def draw(
@@ -44,33 +46,34 @@ def draw(
     """
     nodes = movement.nodes
     check_nodes(pattern, nodes, f"{where}: traffic.random")
-    warmup_s, duration_s = times
+    _, duration_s = times
     within_s = start_within_s(pattern.cbr_start_within_s, duration_s)
     if pattern.cbr and within_s > duration_s:
         place = f"{where}: traffic.random.cbr_start_within_s"
         wanted = f"at most the duration, {duration_s:g} s"
         hint = "omit it, or make the run longer"
         raise InputError("CBR flows might start after the run", place, f"{within_s:g} s", wanted, hint)
-    # One list of draws in a fixed order: 2 for each flow that is not CBR, at most 3 for each CBR flow.
+    # One list of draws in a fixed order: 2 for each flow that is not CBR, at most 3 for each CBR flow, and
+    # the starts of those that are not CBR.
     kinds = _kinds(pattern)
-    units = iter(_core.traffic_draws(*streams, 2 * len(kinds) + 3 * pattern.cbr))
-    start_s = warmup_s if pattern.tcp_start_s is None else pattern.tcp_start_s
+    of_ends = 2 * len(kinds) + 3 * pattern.cbr
+    drawn = _core.traffic_draws(*streams, of_ends + len(kinds))
+    units, of_starts = iter(drawn[:of_ends]), drawn[of_ends:]
+    starts = _starts(pattern, of_starts, params, times)
     drawn_ends = _apart(units, _flows_apart(pattern), nodes)
     apart_ends = drawn_ends if ends is None else ends
     flows: list[dict[str, Any]] = [
         {**kind, "src": src, "dst": dst, "start_s": start_s}
-        for kind, (src, dst) in zip(kinds, apart_ends, strict=False)
+        for kind, start_s, (src, dst) in zip(kinds, starts, apart_ends, strict=False)
     ]
     for src, dst, unit in _cbr_draws(pattern, units, apart_ends[len(kinds) :], movement, params, where):
         drawn_s = unit * within_s
-        # Whole microseconds: a time that every file format keeps. The nearest may be the end of the run.
-        begins_s = round(drawn_s, 6)
         flows.append(
             {
                 "kind": "cbr",
                 "src": src,
                 "dst": dst,
-                "start_s": begins_s if begins_s < duration_s else floor(drawn_s * 1e6) / 1e6,
+                "start_s": _in_microseconds(drawn_s, duration_s),
                 "bytes": pattern.cbr_bytes,
                 "interval_s": pattern.cbr_interval_s,
             }
@@ -81,6 +84,29 @@ def draw(
 def start_within_s(asked_s: float | None, duration_s: float) -> float:
     """Before which time CBR flows begin, in s: what was asked for, or the default, within the run."""
     return min(CBR_START_WITHIN_S, duration_s) if asked_s is None else asked_s
+
+
+def _starts(
+    pattern: RandomTraffic, units: list[float], params: Mapping[str, Any], times: tuple[float, float]
+) -> list[float]:
+    """When the flows begin that are not CBR, in s: all at once, or at drawn times of a window."""
+    warmup_s, duration_s = times
+    from_s, within_s = pattern.tcp_start_s, pattern.tcp_start_within_s
+    if within_s is None:
+        # A start that is stated, or an old profile: all flows begin together, as the scenario says.
+        is_spread = from_s is None and params["network"]["start_jitter_ms"] > 0
+        within_s = TCP_START_WITHIN_S if is_spread else 0.0
+    begins_s = warmup_s if from_s is None else from_s
+    if within_s == 0 or begins_s >= duration_s:
+        return [begins_s] * len(units)
+    window_s = min(within_s, duration_s - begins_s)
+    return [_in_microseconds(begins_s + unit * window_s, duration_s) for unit in units]
+
+
+def _in_microseconds(time_s: float, duration_s: float) -> float:
+    """A time that every file format keeps, before the run ends, where the nearest may be."""
+    nearest_s = round(time_s, 6)
+    return nearest_s if nearest_s < duration_s else floor(time_s * 1e6) / 1e6
 
 
 def _kinds(pattern: RandomTraffic) -> list[dict[str, Any]]:

@@ -1,13 +1,15 @@
-//! Address resolution with one held packet per neighbour, as BSD and ns-2 do it (RFC 826).
+//! Address resolution with one held packet per neighbour (RFC 826; RFC 1122 §2.3.2).
 //!
 //! *Implemented*: request by broadcast, reply by unicast, learning at the target; one packet held per
-//! unresolved neighbour, a newer one replaces it; after the allowed number of requests the held packet and
-//! the new one are reported as link failures.
-//! *Not implemented*: expiry of entries, request retransmission by timer. The reasons are in
-//! docs/models/interface-queue-and-arp.md, which numbers no deviation for ARP.
+//! unresolved neighbour, a newer one replaces it; requests that wait for a random time and are repeated by a
+//! timer, or, as in ns-2, one request for each packet; after the allowed number of requests the packet that
+//! waits is reported as a link failure.
+//! *Not implemented*: expiry of entries. The reasons are in docs/models/interface-queue-and-arp.md, which
+//! numbers no deviation for ARP.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kernel::{Span, Stream, Time};
 use crate::params::params;
 use crate::wire::arp::ArpMessage;
 use crate::wire::mac::Body;
@@ -20,6 +22,12 @@ params! {
         enabled: bool = true, "", "RFC 826";
         /// Number of requests for one neighbour before its packets are reported as undeliverable.
         max_requests: u32 = 3, "", "ns-2 ARP_MAX_REQUEST_COUNT", [1.0, 100.0];
+        /// A request waits a time uniform below this, so that neighbours that ask at the same instant do not
+        /// collide; 0: it is sent at once.
+        request_jitter_ms: f64 = 10.0, "ms", "RFC 5148 §5; ns-2: 0", [0.0, 1e4];
+        /// A request without an answer is repeated after this time, whatever packets come meanwhile; 0: each
+        /// packet that needs the address sends a request, and nothing else does.
+        retry_interval_ms: f64 = 100.0, "ms", "RFC 1122 §2.3.2.1: 1000; ns-2: 0", [0.0, 1e5];
         /// Learn the sender of every request that is received, as ns-2 does. In the standard only the node
         /// that the request asks for learns it; others only renew an entry that they have.
         learns_from_all: bool = false, "", "RFC 826";
@@ -28,15 +36,39 @@ params! {
     }
 }
 
+impl ArpParams {
+    /// Requests for each packet, at once, and the senders of all requests learned, as in ns-2.
+    pub fn ns_2() -> ArpParams {
+        ArpParams {
+            request_jitter_ms: 0.0,
+            retry_interval_ms: 0.0,
+            learns_from_all: true,
+            ..ArpParams::default()
+        }
+    }
+
+    /// Are requests repeated by a timer?
+    pub fn has_timer(&self) -> bool {
+        self.enabled && self.retry_interval_ms > 0.0
+    }
+}
+
 /// What ARP asks of the network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ArpAction {
     /// Send to the (resolved) neighbour.
     Send {
-        /// The neighbour, or broadcast.
+        /// The neighbour.
         to: NodeId,
         /// The body.
         body: Body,
+    },
+    /// Broadcast a request.
+    Ask {
+        /// The request.
+        request: ArpMessage,
+        /// How long to hold it first (jitter).
+        delay: Span,
     },
     /// The held packet was replaced by a newer one and ends here.
     Replaced(Packet),
@@ -49,59 +81,76 @@ pub enum ArpAction {
     },
 }
 
-/// A neighbour. Small, because every node has one for everybody whom it ever talked to, and looks it up for
-/// every packet.
-#[derive(Default)]
-struct Entry {
-    resolved: bool,
+/// A neighbour that was asked for and has not answered.
+struct Search {
+    /// Requests so far, at least one.
     requests: u32,
-    /// Apart, because it is large and there seldom.
-    held: Option<Box<Packet>>,
+    held: Packet,
+    /// When the next request is due, or the search is given up; [`Time::NEVER`] without a timer.
+    due: Time,
 }
 
-/// The ARP table of one node.
+/// The ARP table of one node. `next_timeout` says when to wake it.
 pub struct Arp {
     node: NodeId,
     enabled: bool,
     max_requests: u32,
     learns_from_all: bool,
-    entries: BTreeMap<NodeId, Entry>,
+    jitter: Span,
+    /// None: packets ask, and no timer does.
+    retry_interval: Option<Span>,
+    stream: Stream,
+    resolved: BTreeSet<NodeId>,
+    /// By neighbour; none of them is resolved.
+    searches: BTreeMap<NodeId, Search>,
 }
 
 impl Arp {
-    /// An empty table.
-    pub fn new(node: NodeId, params: &ArpParams) -> Arp {
+    /// An empty table. `stream` is used for jitter only.
+    pub fn new(node: NodeId, params: &ArpParams, stream: Stream) -> Arp {
+        let interval = Span::from_micros(params.retry_interval_ms * 1e3);
         Arp {
             node,
             enabled: params.enabled,
             max_requests: params.max_requests,
             learns_from_all: params.learns_from_all,
-            entries: BTreeMap::new(),
+            jitter: Span::from_micros(params.request_jitter_ms * 1e3),
+            retry_interval: params.has_timer().then_some(interval.max(Span(1))),
+            stream,
+            resolved: BTreeSet::new(),
+            searches: BTreeMap::new(),
         }
     }
 
     /// A packet for a neighbour.
-    pub fn handle_outgoing(&mut self, packet: Packet, next_hop: NodeId, actions: &mut Vec<ArpAction>) {
-        if !self.enabled {
+    pub fn handle_outgoing(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        next_hop: NodeId,
+        actions: &mut Vec<ArpAction>,
+    ) {
+        if !self.enabled || self.resolved.contains(&next_hop) {
             actions.push(ArpAction::Send { to: next_hop, body: Body::Ip(packet) });
             return;
         }
-        let entry = self.entries.entry(next_hop).or_default();
-        if entry.resolved {
-            actions.push(ArpAction::Send { to: next_hop, body: Body::Ip(packet) });
-        } else if entry.requests >= self.max_requests {
-            entry.requests = 0;
-            if let Some(held) = entry.held.take() {
-                actions.push(ArpAction::Unresolved { next_hop, packet: *held });
+        let Some(search) = self.searches.get_mut(&next_hop) else {
+            let due = self.retry_interval.map_or(Time::NEVER, |interval| now + interval);
+            self.searches.insert(next_hop, Search { requests: 1, held: packet, due });
+            return self.ask(next_hop, actions);
+        };
+        if self.retry_interval.is_none() && search.requests >= self.max_requests {
+            if let Some(search) = self.searches.remove(&next_hop) {
+                actions.push(ArpAction::Unresolved { next_hop, packet: search.held });
             }
             actions.push(ArpAction::Unresolved { next_hop, packet });
-        } else {
-            entry.requests += 1;
-            if let Some(old) = entry.held.replace(Box::new(packet)) {
-                actions.push(ArpAction::Replaced(*old));
-            }
-            let request = ArpMessage::Request { from: self.node, wanted: next_hop };
-            actions.push(ArpAction::Send { to: NodeId::BROADCAST, body: Body::Arp(request) });
+            return;
+        }
+        // RFC 1122 §2.3.2.2: at least the latest packet is saved.
+        actions.push(ArpAction::Replaced(std::mem::replace(&mut search.held, packet)));
+        if self.retry_interval.is_none() {
+            search.requests += 1;
+            self.ask(next_hop, actions);
         }
     }
 
@@ -112,10 +161,9 @@ impl Arp {
         if target != self.node && !self.learns_from_all {
             return;
         }
-        let entry = self.entries.entry(from).or_default();
-        entry.resolved = true;
-        if let Some(held) = entry.held.take() {
-            actions.push(ArpAction::Send { to: from, body: Body::Ip(*held) });
+        self.resolved.insert(from);
+        if let Some(search) = self.searches.remove(&from) {
+            actions.push(ArpAction::Send { to: from, body: Body::Ip(search.held) });
         }
         if let ArpMessage::Request { .. } = message
             && target == self.node
@@ -125,33 +173,42 @@ impl Arp {
         }
     }
 
+    /// The deadline of [`Arp::next_timeout`] has come: requests are repeated, and searches given up.
+    pub fn handle_timeout(&mut self, now: Time, actions: &mut Vec<ArpAction>) {
+        let due = self.searches.iter().filter(|(_, search)| search.due <= now);
+        for next_hop in due.map(|(&next_hop, _)| next_hop).collect::<Vec<_>>() {
+            self.ask_again_or_give_up(now, next_hop, actions);
+        }
+    }
+
+    /// When a request is due to be repeated; [`Time::NEVER`] if none is.
+    pub fn next_timeout(&self) -> Time {
+        self.searches.values().map(|search| search.due).min().unwrap_or(Time::NEVER)
+    }
+
     /// The packets that wait for an answer.
     pub fn held(&self) -> impl Iterator<Item = &Packet> {
-        self.entries.values().filter_map(|entry| entry.held.as_deref())
+        self.searches.values().map(|search| &search.held)
+    }
+
+    fn ask_again_or_give_up(&mut self, now: Time, next_hop: NodeId, actions: &mut Vec<ArpAction>) {
+        let (Some(interval), Some(search)) = (self.retry_interval, self.searches.get_mut(&next_hop)) else {
+            return;
+        };
+        if search.requests < self.max_requests {
+            search.requests += 1;
+            search.due = now + interval;
+            self.ask(next_hop, actions);
+        } else if let Some(search) = self.searches.remove(&next_hop) {
+            actions.push(ArpAction::Unresolved { next_hop, packet: search.held });
+        }
+    }
+
+    fn ask(&mut self, wanted: NodeId, actions: &mut Vec<ArpAction>) {
+        let delay = if self.jitter == Span::ZERO { Span::ZERO } else { self.stream.span_below(self.jitter) };
+        actions.push(ArpAction::Ask { request: ArpMessage::Request { from: self.node, wanted }, delay });
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ME: NodeId = NodeId(0);
-    const PEER: NodeId = NodeId(1);
-    const OTHER: NodeId = NodeId(2);
-
-    fn knows_peer_after(params: &ArpParams, message: ArpMessage) -> bool {
-        let mut arp = Arp::new(ME, params);
-        arp.handle_message(message, &mut Vec::new());
-        arp.entries.get(&PEER).is_some_and(|entry| entry.resolved)
-    }
-
-    /// RFC 826, Packet Reception: a new entry only if "I am the target protocol address".
-    #[test]
-    fn only_the_target_of_a_request_learns_its_sender() {
-        let standard = ArpParams::default();
-        assert!(knows_peer_after(&standard, ArpMessage::Request { from: PEER, wanted: ME }));
-        assert!(!knows_peer_after(&standard, ArpMessage::Request { from: PEER, wanted: OTHER }));
-        let ns2 = ArpParams { learns_from_all: true, ..standard };
-        assert!(knows_peer_after(&ns2, ArpMessage::Request { from: PEER, wanted: OTHER }));
-    }
-}
+mod tests;

@@ -63,14 +63,19 @@ fn ns_2_35() -> Params {
             backoff_after_failure: false,
             ..MacParams::default()
         },
-        arp: ArpParams { learns_from_all: true, ..ArpParams::default() },
+        arp: ArpParams::ns_2(),
         // A limit of 50 admits a packet only while fewer than 49 wait.
         queue: QueueParams {
             packets: 49,
             routing_priority: RoutingPriority::NewestFirst,
             ..QueueParams::default()
         },
-        network: NetworkParams { link_layer_delay_us: 25.0, udp_header_bytes: 0, ..NetworkParams::default() },
+        network: NetworkParams {
+            link_layer_delay_us: 25.0,
+            udp_header_bytes: 0,
+            start_jitter_ms: 0.0,
+            ..NetworkParams::default()
+        },
         tcp: TcpParams::ns_2_35(),
         aodv: AodvParams::ns_2_35(),
         dsdv: DsdvParams::ns_2_35(),

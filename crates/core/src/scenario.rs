@@ -9,11 +9,13 @@ use crate::radio::Propagation;
 
 mod flow;
 mod rates;
+mod throttling;
 mod wired;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
 pub use rates::LinkRate;
+pub(crate) use throttling::timed;
 pub use wired::WiredLink;
 
 /// Everything that a run depends on, besides the version of the code.

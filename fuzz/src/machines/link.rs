@@ -31,27 +31,31 @@ pub fn arp(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut params = params::of_a_profile(&mut input);
     params::vary(&mut input, ArpParams::SCHEMA, &mut params.arp);
-    let mut arp = Arp::new(ME, &params.arp);
-    let mut given = 0;
+    let mut arp = Arp::new(ME, &params.arp, input.stream(Purpose::Arp));
+    let (mut given, mut now) = (0, Time::ZERO);
     while !input.is_over() {
         let mut before: Vec<u64> = arp.held().map(|packet| packet.uid).collect();
         let mut actions = Vec::new();
-        match input.below(3) {
+        now += input.span();
+        match input.below(4) {
             0 => {
                 given += 1;
                 before.push(given);
                 let next_hop = input.other();
-                arp.handle_outgoing(packet(given, &mut input), next_hop, &mut actions);
+                arp.handle_outgoing(now, packet(given, &mut input), next_hop, &mut actions);
             }
             1 => {
                 let message = ArpMessage::Request { from: input.other(), wanted: input.node() };
                 arp.handle_message(message, &mut actions);
             }
+            2 => {
+                arp.handle_timeout(now, &mut actions);
+                assert!(arp.next_timeout() > now);
+            }
             _ => {
                 arp.handle_message(ArpMessage::Reply { from: input.other(), to: input.node() }, &mut actions);
             }
         }
-        assert!(actions.len() <= 2, "{actions:?}");
         let mut after: Vec<u64> = arp.held().map(|packet| packet.uid).collect();
         for action in actions {
             match action {
@@ -59,8 +63,12 @@ pub fn arp(bytes: &[u8]) {
                     assert!(to != ME && !to.is_broadcast());
                     after.push(packet.uid);
                 }
-                ArpAction::Send { to, body: Body::Arp(ArpMessage::Request { from, wanted }) } => {
-                    assert!(to.is_broadcast() && from == ME && wanted != ME);
+                ArpAction::Ask { request: ArpMessage::Request { from, wanted }, .. } => {
+                    assert!(from == ME && wanted != ME);
+                }
+                ArpAction::Ask { .. }
+                | ArpAction::Send { body: Body::Arp(ArpMessage::Request { .. }), .. } => {
+                    panic!("{action:?}");
                 }
                 ArpAction::Send { to, body: Body::Arp(ArpMessage::Reply { from, to: asked }) } => {
                     assert!(from == ME && to == asked && to != ME);

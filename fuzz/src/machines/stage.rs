@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use manetlab_core::kernel::{Purpose, Time};
-use manetlab_core::stage::{self, OwnFlow, StageAction, ThrottleMode, ThrottleParams};
+use manetlab_core::stage::{OwnFlow, Throttle, ThrottleAction, ThrottleMode, ThrottleParams};
 use manetlab_core::wire::density::{Announcement, Bound, Downstream, Entry, FlowKey};
 use manetlab_core::wire::{FlowId, NodeId, Packet, Payload};
 
@@ -62,7 +62,7 @@ pub fn stage(bytes: &[u8]) {
     };
     let flows = vec![own(0), own(1)];
     let stream = input.stream(Purpose::Shares);
-    let mut stage = stage::throttle(ME, &params, 8, flows, stream).expect("throttling is on");
+    let mut throttle = Throttle::new(ME, &params, 8, flows, stream);
     let (mut now, mut given, mut out) = (Time::ZERO, 0, 0);
     while !input.is_over() {
         let mut actions = Vec::new();
@@ -74,66 +74,65 @@ pub fn stage(bytes: &[u8]) {
                 let payload = Payload::Udp(of.flow, given);
                 let packet = Packet::control(now, ME, of.dst, 30, 28 + input.number() % 2000, payload);
                 let packet = Packet { uid: given, ..packet };
-                out += usize::from(stage.handle_made(now, packet, &mut actions).is_some());
+                out += usize::from(throttle.handle_made(now, packet, &mut actions).is_some());
             }
             3 => {
                 let to = if input.once_in(8) { NodeId::BROADCAST } else { input.other() };
-                stage.handle_sent(now, key(&mut input), to, &mut actions);
+                throttle.handle_sent(now, key(&mut input), to, &mut actions);
             }
             4 => {
                 let from = input.other();
-                stage.handle_received(now, key(&mut input), from, &mut actions);
+                throttle.handle_received(now, key(&mut input), from, &mut actions);
             }
             5 => {
                 let from = input.other();
-                stage.handle_announcement(now, from, &announcement(&mut input), &mut actions);
+                throttle.handle_announcement(now, from, &announcement(&mut input), &mut actions);
             }
             6 => {
-                if let Some(announcement) = stage.handle_broadcast(now, &mut actions) {
+                if let Some(announcement) = throttle.handle_broadcast(now, &mut actions) {
                     check(&announcement);
                 }
             }
-            _ => now = pass_timeout(now, &mut *stage, &mut actions),
+            _ => now = pass_timeout(now, &mut throttle, &mut actions),
         }
         for action in actions {
             match action {
-                StageAction::Route(_) | StageAction::Drop(..) => out += 1,
-                StageAction::Announce(announcement) => check(&announcement),
-                StageAction::Rate { flow, share, rate_bps, .. } => {
+                ThrottleAction::Route(_) | ThrottleAction::Drop(..) => out += 1,
+                ThrottleAction::Announce(announcement) => check(&announcement),
+                ThrottleAction::Rate { flow, share, rate_bps, .. } => {
                     assert_eq!(flow, FlowId(0), "the other has its own rates");
                     assert!(share > 0.0 && share <= 1.0 && rate_bps > 0.0 && rate_bps <= 1e6);
                 }
-                StageAction::Tell { .. } => panic!("nobody is told anything"),
             }
         }
-        assert_eq!(given as usize, out + kept(&*stage), "each that went in came out once, or waits");
+        assert_eq!(given as usize, out + kept(&throttle), "each that went in came out once, or waits");
         // What is due may be late by as much as time went on here.
-        if stage.next_timeout() < now {
+        if throttle.next_timeout() < now {
             let mut actions = Vec::new();
-            stage.handle_timeout(now, &mut actions);
-            out += actions.iter().filter(|action| matches!(action, StageAction::Route(_))).count();
+            throttle.handle_timeout(now, &mut actions);
+            out += actions.iter().filter(|action| matches!(action, ThrottleAction::Route(_))).count();
         }
     }
 }
 
 /// An early call of the next timer, which changes nothing, and the call when it is due; the time of that.
-fn pass_timeout(now: Time, stage: &mut dyn stage::Stage, actions: &mut Vec<StageAction>) -> Time {
-    let due = stage.next_timeout();
+fn pass_timeout(now: Time, throttle: &mut Throttle, actions: &mut Vec<ThrottleAction>) -> Time {
+    let due = throttle.next_timeout();
     let mut time = now;
     if due != Time::NEVER && due > now {
-        let before = (due, kept(stage));
-        stage.handle_timeout(now, actions);
+        let before = (due, kept(throttle));
+        throttle.handle_timeout(now, actions);
         assert!(actions.is_empty(), "early: {actions:?}");
-        assert_eq!((stage.next_timeout(), kept(stage)), before, "an early call changes nothing");
+        assert_eq!((throttle.next_timeout(), kept(throttle)), before, "an early call changes nothing");
         time = due;
     }
-    stage.handle_timeout(time, actions);
-    assert!(stage.next_timeout() > time, "again at the same instant");
+    throttle.handle_timeout(time, actions);
+    assert!(throttle.next_timeout() > time, "again at the same instant");
     time
 }
 
-fn kept(stage: &dyn stage::Stage) -> usize {
+fn kept(throttle: &Throttle) -> usize {
     let mut count = 0;
-    stage.kept(&mut |_| count += 1);
+    throttle.kept(&mut |_| count += 1);
     count
 }

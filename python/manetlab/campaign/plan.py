@@ -105,6 +105,22 @@ class Campaign:
 
     Raises:
         InputError: Something is unknown, missing or not allowed, or too much is asked for.
+
+    Examples:
+        >>> import manetlab
+        >>> transfer = {"kind": "tcp", "src": 0, "dst": 3, "start_s": 0.0}
+        >>> base = {"movement": {"chain": {"nodes": 4}}, "traffic": {"flows": [transfer]}}
+        >>> campaign = manetlab.Campaign(
+        ...     base={**base, "duration_s": 5.0},
+        ...     factors={"tcp.sender": ["reno", "cubic"], "routing": ["aodv", "dsr"]},
+        ...     replications=3,
+        ... )
+        >>> campaign
+        <Campaign 'campaign': 4 points × 3 replications; tcp.sender: 2 levels, routing: 2 levels>
+        >>> campaign.points[3].levels
+        {'tcp.sender': 'cubic', 'routing': 'dsr'}
+        >>> campaign.scenario(3, 2).seed
+        3
     """
 
     base: Mapping[str, Any]
@@ -358,6 +374,19 @@ class Campaign:
 
         Raises:
             InputError: The campaign, the store or the scheduler cannot be used.
+
+        Examples:
+            A store keeps what was run; asked again for more replications, only these are run.
+
+            >>> import manetlab
+            >>> transfer = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 0.0}
+            >>> base = {"duration_s": 2.0, "movement": {"chain": {"nodes": 3}}}
+            >>> base["traffic"] = {"flows": [transfer]}
+            >>> manetlab.Campaign(base=base, replications=2).run("chain.db")
+            <Results of 'campaign': 2 of 2 runs at 1 points>
+            >>> results = manetlab.Campaign(base=base, replications=3).run("chain.db")
+            >>> results.runs["seed"].tolist()
+            [1, 2, 3]
         """
         from manetlab.campaign.execution import run
 

@@ -49,6 +49,29 @@ class Results:
         campaign: The campaign.
         replications: Replications of each point.
         store: The file that they come from; None if they were kept in memory.
+
+    Examples:
+        >>> import manetlab
+        >>> waypoint = {"nodes": 10, "width_m": 600.0, "height_m": 300.0, "speed_max": 20.0}
+        >>> campaign = manetlab.Campaign(
+        ...     base={
+        ...         "movement": {"waypoint": waypoint},
+        ...         "traffic": {"random": {"cbr": 3}},
+        ...         "duration_s": 20.0,
+        ...     },
+        ...     factors={"routing": ["flooding", "aodv"]},
+        ...     replications=4,
+        ...     metrics=["cbr_delivery_fraction", "normalised_routing_load"],
+        ... )
+        >>> results = campaign.run()
+        >>> results.missing, len(results.runs), len(results.flows)
+        (0, 8, 24)
+        >>> summary = results.summary(["cbr_delivery_fraction"])
+        >>> (summary["mean"] > 0.9).tolist(), summary["n"].tolist()
+        ([True, True], [4, 4])
+        >>> against = results.compare("routing", "flooding", "aodv")
+        >>> against[["metric", "verdict"]].to_dict("records")[1]
+        {'metric': 'normalised_routing_load', 'verdict': 'not comparable'}
     """
 
     def __init__(self, campaign: Campaign, replications: int, store: Path | None, tables: _Raw) -> None:
@@ -63,6 +86,15 @@ class Results:
 
         Raises:
             InputError: The store does not exist, or it has no campaign.
+
+        Examples:
+            >>> import manetlab
+            >>> base = {"movement": {"chain": {"nodes": 3}}, "traffic": {"flows": []}, "duration_s": 2.0}
+            >>> files = manetlab.Campaign(base=base, replications=2).run("idle.db").export("tables", ["csv"])
+            >>> "runs.csv" in {file.name for file in files}
+            True
+            >>> manetlab.Results.load("idle.db")
+            <Results of 'campaign': 2 of 2 runs at 1 points>
         """
         with Store.read(Path(path)) as store:
             return cls.of(store)

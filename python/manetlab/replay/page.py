@@ -82,6 +82,15 @@ def view(
     Raises:
         InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
         RunFailed: The simulator found itself in the wrong.
+
+    Examples:
+        >>> import manetlab
+        >>> flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.5}
+        >>> chain = manetlab.Scenario(
+        ...     movement={"chain": {"nodes": 3}}, traffic={"flows": [flow]}, duration_s=2.0
+        ... )
+        >>> manetlab.view(chain, title="Three nodes").save("replay.html").name
+        'replay.html'
     """
     if live:
         _check_live(run, compare)

@@ -1,9 +1,15 @@
 """Reports: from the results of a campaign to a page, figures and tables that can go into a paper.
 
-    >>> from manetlab.campaign import Results                   # doctest: +SKIP
-    >>> from manetlab.report import answer, write               # doctest: +SKIP
-    >>> write(Results.load("reno-f.db"), "reno-f-report")       # doctest: +SKIP
-    >>> print(answer(Results.load("reno-f.db")))                # doctest: +SKIP
+    >>> import manetlab
+    >>> from manetlab.report import answer, write
+    >>> transfer = {"kind": "tcp", "src": 0, "dst": 2, "start_s": 0.0}
+    >>> base = {"movement": {"chain": {"nodes": 3}}, "traffic": {"flows": [transfer]}, "duration_s": 5.0}
+    >>> factors = {"tcp.sender": ["reno", "cubic"]}
+    >>> results = manetlab.Campaign(base=base, factors=factors, replications=3, name="senders").run()
+    >>> print(str(answer(results)).splitlines()[-1])
+    TCP throughput is the same with cubic and reno in every pair ...; 3 pairs).
+    >>> "index.html" in {file.name for file in write(results, "senders-report")}
+    True
 
 `study` decides what is compared with what; `outcomes`, `shares`, `losses`, `methods`, `again` and `words`
 turn it into figures, tables and sentences; `interactive` and `printed` draw the figures, `tables` and `page`

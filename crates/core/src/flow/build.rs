@@ -30,7 +30,7 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
     let flow = Builder {
         scenario,
         id,
-        start: Time::from_secs(spec.start_s),
+        start: start(scenario, id),
         stop: spec.stop_s.map_or(Time::NEVER, Time::from_secs),
         streams: Streams::new(scenario.seed, scenario.replication),
     };
@@ -73,6 +73,21 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
             flow.of_messages(Box::new(source), MessageKind::Video, transport)
         }
     }
+}
+
+/// When a flow begins: at the time that the scenario says, or a random time after it
+/// (`network.start_jitter_ms`).
+pub fn start(scenario: &Scenario, id: FlowId) -> Time {
+    let spec = &scenario.flows[id.index()];
+    let start = Time::from_secs(spec.start_s);
+    let jitter = Span::from_micros(scenario.params.network.start_jitter_ms * 1e3);
+    if jitter == Span::ZERO {
+        return start;
+    }
+    let end_s = spec.stop_s.unwrap_or(scenario.duration_s).min(scenario.duration_s);
+    let most = Time::from_secs(end_s).since(start).scaled(0.1);
+    let streams = Streams::new(scenario.seed, scenario.replication);
+    start + streams.stream(id.0, Purpose::Starts).span_below(jitter).min(most)
 }
 
 /// What all parts of a flow are made from.
@@ -183,5 +198,30 @@ impl Builder<'_> {
         let sender = rtp::Sender::new(params, overhead, &mut stream, reports);
         let receiver = rtp::Receiver::new(params, overhead, stream);
         RtpEnds::new(self.id, (sender, receiver), params, overhead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::testbench::scenario_of;
+
+    fn begins(start_s: f64, stop_s: Option<f64>, jitter_ms: f64, seed: u64) -> f64 {
+        let mut scenario =
+            scenario_of(FlowKind::Cbr { bytes: 100, interval_s: 0.25, random: false, max_packets: None });
+        scenario.seed = seed;
+        scenario.params.network.start_jitter_ms = jitter_ms;
+        (scenario.flows[0].start_s, scenario.flows[0].stop_s) = (start_s, stop_s);
+        start(&scenario, FlowId(0)).as_secs()
+    }
+
+    #[test]
+    fn flows_begin_a_random_time_later_or_exactly_when_they_are_to() {
+        assert!((1..50).all(|seed| begins(1.0, None, 0.0, seed) == 1.0));
+        let late: Vec<f64> = (1..50).map(|seed| begins(1.0, None, 10.0, seed) - 1.0).collect();
+        assert!(late.iter().all(|late_s| (0.0..0.01).contains(late_s)));
+        assert!(late.iter().any(|&late_s| late_s > 0.008) && late.iter().any(|&late_s| late_s < 0.002));
+        // A short flow begins within its first tenth.
+        assert!((1..50).all(|seed| begins(1.0, Some(1.02), 10.0, seed) <= 1.002_000_001));
     }
 }

@@ -61,27 +61,8 @@ impl Pair {
 
     /// The same, which stops at `stop_s`, with a changed scenario.
     pub(super) fn with(kind: FlowKind, stop_s: Option<f64>, change: impl FnOnce(&mut Scenario)) -> Pair {
-        let mut scenario = Scenario {
-            duration_s: 100.0,
-            warmup_s: 0.0,
-            seed: 1,
-            replication: 0,
-            routing: RoutingKind::Static,
-            params: profile("rfc").expect("the profile exists"),
-            flows: vec![FlowSpec {
-                src: 0,
-                dst: 1,
-                start_s: 1.0,
-                stop_s,
-                throttle_bps: None,
-                alone_bps: None,
-                oracle_bps: None,
-                kind,
-            }],
-            rates: Vec::new(),
-            wired: Vec::new(),
-            movement: Vec::new(),
-        };
+        let mut scenario = scenario_of(kind);
+        scenario.flows[0].stop_s = stop_s;
         change(&mut scenario);
         let id = FlowId(0);
         let flow = build::make(&scenario, id);
@@ -269,4 +250,32 @@ impl Pair {
 
 fn ways(two_way: bool) -> &'static str {
     if two_way { "two-way" } else { "one-way" }
+}
+
+/// A flow of this kind from exactly 1 s on, with the standards' parameters.
+pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
+    let mut params = profile("rfc").expect("the profile exists");
+    params.network.start_jitter_ms = 0.0;
+    let flow = FlowSpec {
+        src: 0,
+        dst: 1,
+        start_s: 1.0,
+        stop_s: None,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    };
+    Scenario {
+        duration_s: 100.0,
+        warmup_s: 0.0,
+        seed: 1,
+        replication: 0,
+        routing: RoutingKind::Static,
+        params,
+        flows: vec![flow],
+        rates: Vec::new(),
+        wired: Vec::new(),
+        movement: Vec::new(),
+    }
 }

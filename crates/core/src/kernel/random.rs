@@ -33,6 +33,10 @@ pub enum Purpose {
     Reports = 8,
     /// When nodes announce the flows that they carry.
     Shares = 9,
+    /// Jitter of address resolution.
+    Arp = 10,
+    /// By how much flows begin later than they are to.
+    Starts = 11,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

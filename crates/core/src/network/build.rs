@@ -14,7 +14,6 @@ use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
-use super::stage::announcement_headers;
 use super::watch::Watch;
 use super::wires::Line;
 use super::{Network, Options, Station, Target};
@@ -52,6 +51,7 @@ impl<'r> Network<'r> {
             bit_errors: bit_errors(scenario),
             routes: Routes::default(),
             taps: false,
+            arp_slots: Vec::new(),
             needs_arp: true,
             stations: Vec::with_capacity(scenario.movement.len()),
             lines: scenario.wired.iter().flat_map(Line::both).collect(),
@@ -63,9 +63,7 @@ impl<'r> Network<'r> {
             watch: None,
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
-            stages: Vec::new(),
-            throttles: Vec::new(),
-            announcement_headers: announcement_headers(params),
+            stages: None,
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),
@@ -90,8 +88,11 @@ impl<'r> Network<'r> {
         for id in 0..scenario.flows.len() as u32 {
             network.add_flow(scenario, id);
         }
-        network.stages = network.stage_nodes(scenario);
-        network.throttles = network.throttle_nodes(scenario);
+        network.add_stages(scenario);
+        if network.needs_arp && params.arp.has_timer() {
+            let nodes = 0..scenario.movement.len() as u32;
+            network.arp_slots = nodes.map(|node| network.add_slot(Target::Arp(node))).collect();
+        }
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
         let rates_bps = network.timing.rates_bps().collect();
         network.watch = recorder.map(|recorder| Box::new(Watch::new(recorder, scenario, rates_bps)));
@@ -127,7 +128,7 @@ impl<'r> Network<'r> {
             self.stations.push(Station {
                 mac,
                 queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
-                arp: Arp::new(NodeId(node), &scenario.params.arp),
+                arp: Arp::new(NodeId(node), &scenario.params.arp, streams.stream(node, Purpose::Arp)),
                 routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
                 mac_slot,
                 routing_slot,

@@ -39,7 +39,7 @@ impl Network<'_> {
         let spec = &scenario.flows[id as usize];
         let (src, dst) = (NodeId(spec.src), NodeId(spec.dst));
         if flow.has_outages() {
-            self.meter.outages.add(FlowId(id), src, dst, Time::from_secs(spec.start_s));
+            self.meter.outages.add(FlowId(id), src, dst, flow::build::start(scenario, FlowId(id)));
         }
         self.flows.push(NetworkFlow { src, dst, flow, slots });
         self.set_flow_deadlines(FlowId(id));
@@ -88,7 +88,7 @@ impl Network<'_> {
             return;
         }
         let is_first = self.audit.deliver(packet);
-        self.meter.cached_routes.arrived(packet);
+        self.meter.arrived(packet);
         self.record(node, || Event::Delivered(packet));
         self.with_flow(id, |flow, now, actions| flow.handle_packet(now, packet, is_first, actions));
     }

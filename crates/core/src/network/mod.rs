@@ -13,7 +13,7 @@ mod build;
 mod delays;
 mod flows;
 mod results;
-mod stage;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -38,7 +38,7 @@ use crate::wire::{NodeId, Packet};
 use air::Air;
 use delays::Delayed;
 use flows::NetworkFlow;
-use stage::StageNode;
+use stages::Stages;
 use watch::Watch;
 use wires::Line;
 
@@ -121,10 +121,12 @@ enum Target {
     DelayLine(u32),
     /// The warm-up ends.
     Warmup,
-    /// A node's stage between routing and the link layer.
-    Stage(u32),
-    /// Of a node: its throttles.
+    /// What stands between a node's routing and its link layer.
+    Interceptor(u32),
+    /// What throttles a node's flows.
     Throttle(u32),
+    /// Of a node: its address resolution.
+    Arp(u32),
 }
 
 /// One node.
@@ -162,6 +164,8 @@ struct Network<'r> {
     routes: Routes,
     /// Does routing listen to packets that are addressed to others?
     taps: bool,
+    /// For each node, when its ARP wants to be woken; empty where no request is repeated by a timer.
+    arp_slots: Vec<Slot>,
     /// Must next hops be resolved, because routing names them by their IP addresses?
     needs_arp: bool,
     stations: Vec<Station>,
@@ -176,12 +180,8 @@ struct Network<'r> {
     sampler: Sampler,
     /// When the time series or the recorder next want to look at the network between two events.
     pause: Time,
-    /// Every node's stage between routing and the link layer; empty if the scenario needs none.
-    stages: Vec<StageNode>,
-    /// Every node's throttles; empty in networks that need none.
-    throttles: Vec<StageNode>,
-    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
-    announcement_headers: Option<u32>,
+    /// What stands around routing; nothing in most networks.
+    stages: Option<Box<Stages>>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<flow::Action>,
@@ -295,8 +295,9 @@ impl Network<'_> {
             Target::FrameStarts => "the starts of frames under way".to_owned(),
             Target::Held | Target::DelayLine(_) => "a layer's delay".to_owned(),
             Target::Warmup => "the end of the warm-up".to_owned(),
-            Target::Stage(node) => format!("the stage of node {node}"),
-            Target::Throttle(node) => format!("the throttles of node {node}"),
+            Target::Interceptor(node) => format!("the interceptor of node {node}"),
+            Target::Throttle(node) => format!("the throttle of node {node}"),
+            Target::Arp(node) => format!("ARP at node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
     }
@@ -316,9 +317,14 @@ impl Network<'_> {
             Target::Held => self.release_held(),
             Target::DelayLine(at) => self.advance_line(at),
             Target::Warmup => self.mark_warmup(),
-            Target::Stage(node) => self.with_stage(node, |stage, now, out| stage.handle_timeout(now, out)),
+            Target::Interceptor(node) => {
+                self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
+            }
             Target::Throttle(node) => {
-                self.with_throttle(node, |stage, now, out| stage.handle_timeout(now, out));
+                self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
+            }
+            Target::Arp(node) => {
+                self.with_arp(node, self.arp_delay, |arp, now, actions| arp.handle_timeout(now, actions));
             }
         }
     }
@@ -332,27 +338,20 @@ impl Network<'_> {
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));
-            if self.announcement_headers.is_some() {
-                self.show_received(node, packet, from);
+            if self.stages.is_some() && self.show_received(node, packet, from) {
+                return self.audit.consume(packet);
             }
-        }
-        if let Body::Ip(packet) = &*body
-            && packet.dst.is_broadcast()
-            && self.stages.is_empty()
-            && self.suppress_duplicate(node, packet, from)
-        {
-            self.audit.consume(packet);
-            return;
+            if packet.dst.is_broadcast() && self.suppress_duplicate(node, packet, from) {
+                return self.audit.consume(packet);
+            }
         }
         let Body::Ip(mut packet) = Rc::unwrap_or_clone(body) else {
             return self.break_off(NodeId(node), "something else than an IP packet goes up to routing");
         };
-        if packet.only_announces() {
-            return self.audit.consume(&packet);
+        if self.stages.is_some() {
+            self.pass_up(node, &mut packet);
         }
-        packet.take_announcement();
         packet.hops = packet.hops.saturating_add(1);
-        self.with_stage(node, |stage, now, out| stage.handle_incoming(now, &mut packet, out));
         self.with_routing(node, |routing, now, actions| {
             routing.handle_incoming(now, packet, from, actions);
         });
@@ -409,7 +408,9 @@ impl Network<'_> {
                 self.meter.noticed(self.now, NodeId(node), notice);
                 self.record(node, || Event::Notice(notice));
                 self.notify_flows(NodeId(node), notice);
-                self.with_stage(node, |stage, now, out| stage.handle_notice(now, notice, out));
+                self.with_interceptor(node, |interceptor, now, out| {
+                    interceptor.handle_notice(now, notice, out);
+                });
             }
         }
     }
@@ -422,7 +423,7 @@ impl Network<'_> {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
-        self.with_stage(node, |stage, now, out| stage.handle_dropped(now, packet, out));
+        self.with_interceptor(node, |interceptor, now, out| interceptor.handle_dropped(now, packet, out));
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || Event::Dropped(packet, reason));
@@ -451,41 +452,45 @@ impl Network<'_> {
     /// IP hands a packet down: onto the wire, if there is one to its next hop; else through ARP, if that must
     /// be resolved, to the interface queue.
     fn send_down(&mut self, node: u32, mut packet: Packet, next_hop: NodeId) {
-        if self.announcement_headers.is_some() {
+        if self.stages.is_some() {
             self.show_sent(node, &mut packet, next_hop);
         }
-        if !packet.is_data() {
-            self.meter.routing_sent(self.now, packet.bytes);
-        } else if let Some(header) = &packet.routing_header {
-            self.meter.routing_header_sent(self.now, header.bytes());
-            self.meter.cached_routes.sent(self.now, NodeId(node), &packet);
-        }
+        self.meter.sent(self.now, NodeId(node), &packet);
         self.record(node, || Event::Sent(&packet, next_hop));
         let Some(packet) = self.send_over_wire(node, packet, next_hop) else { return };
         if next_hop.is_broadcast() || !self.needs_arp {
             let outgoing = Outgoing { to: next_hop, body: Body::Ip(packet) };
             self.put_in_line(self.link_layer_delay, Delayed::Enqueue { node, outgoing });
         } else {
-            self.with_arp(node, self.link_layer_delay, |arp, actions| {
-                arp.handle_outgoing(packet, next_hop, actions);
+            self.with_arp(node, self.link_layer_delay, |arp, now, actions| {
+                arp.handle_outgoing(now, packet, next_hop, actions);
             });
         }
     }
 
-    /// Calls the node's ARP and carries out its actions; resolved packets wait `resolved_delay`.
+    /// Calls the node's ARP, carries out its actions, and sets its deadline; resolved packets wait
+    /// `resolved_delay`.
     fn with_arp(
         &mut self,
         node: u32,
         resolved_delay: Span,
-        call: impl FnOnce(&mut Arp, &mut Vec<ArpAction>),
+        call: impl FnOnce(&mut Arp, Time, &mut Vec<ArpAction>),
     ) {
         let mut actions = self.arp_actions.pop().unwrap_or_default();
-        call(&mut self.stations[node as usize].arp, &mut actions);
+        let arp = &mut self.stations[node as usize].arp;
+        call(arp, self.now, &mut actions);
+        if let Some(&slot) = self.arp_slots.get(node as usize) {
+            self.agenda.set(slot, arp.next_timeout());
+        }
         for action in actions.drain(..) {
             match action {
                 ArpAction::Send { to, body } => {
                     let delay = if matches!(body, Body::Arp(_)) { self.arp_delay } else { resolved_delay };
                     self.put_in_line(delay, Delayed::Enqueue { node, outgoing: Outgoing { to, body } });
+                }
+                ArpAction::Ask { request, delay } => {
+                    let outgoing = Outgoing { to: NodeId::BROADCAST, body: Body::Arp(request) };
+                    self.put_in_line(self.arp_delay + delay, Delayed::Enqueue { node, outgoing });
                 }
                 ArpAction::Replaced(packet) => self.drop_packet(node, &packet, DropReason::ArpHoldReplaced),
                 ArpAction::Unresolved { next_hop, packet } => {
@@ -499,7 +504,7 @@ impl Network<'_> {
     /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
     /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
-        self.meter.cached_routes.broke(self.now, &packet);
+        self.meter.link_failed(self.now, &packet);
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);
@@ -592,7 +597,9 @@ impl Network<'_> {
             MacAction::Sent(body) => {
                 if let Body::Ip(packet) = &*body {
                     self.audit.hand_over(packet);
-                    self.with_stage(node, |stage, now, out| stage.handle_taken(now, packet, out));
+                    self.with_interceptor(node, |interceptor, now, out| {
+                        interceptor.handle_taken(now, packet, out);
+                    });
                 }
             }
             MacAction::Failed { body, to } => match Rc::unwrap_or_clone(body) {
@@ -624,7 +631,7 @@ impl Network<'_> {
             }
             &Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.
-                self.with_arp(node, self.arp_delay, |arp, actions| arp.handle_message(message, actions));
+                self.with_arp(node, self.arp_delay, |arp, _, actions| arp.handle_message(message, actions));
             }
         }
     }

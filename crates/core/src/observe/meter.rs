@@ -210,8 +210,28 @@ impl Meter {
         }
     }
 
+    /// IP at `node` handed a packet down.
+    pub fn sent(&mut self, now: Time, node: NodeId, packet: &Packet) {
+        if !packet.is_data() {
+            self.routing_sent(now, packet.bytes);
+        } else if let Some(header) = &packet.routing_header {
+            self.routing_header_sent(now, header.bytes());
+            self.cached_routes.sent(now, node, packet);
+        }
+    }
+
+    /// A packet could not be brought to its next hop.
+    pub fn link_failed(&mut self, now: Time, packet: &Packet) {
+        self.cached_routes.broke(now, packet);
+    }
+
+    /// A packet reached its endpoint.
+    pub fn arrived(&mut self, packet: &Packet) {
+        self.cached_routes.arrived(packet);
+    }
+
     /// IP handed a routing packet down.
-    pub fn routing_sent(&mut self, now: Time, bytes: u32) {
+    fn routing_sent(&mut self, now: Time, bytes: u32) {
         if let Some(running) = &mut self.running {
             running.routing_packets += 1;
             running.routing_bytes += u64::from(bytes);
@@ -230,7 +250,7 @@ impl Meter {
     }
 
     /// IP handed a data packet down that carries a routing header of `bytes`.
-    pub fn routing_header_sent(&mut self, now: Time, bytes: u32) {
+    fn routing_header_sent(&mut self, now: Time, bytes: u32) {
         if self.in_window(now) {
             self.routing_bytes += u64::from(bytes);
         }

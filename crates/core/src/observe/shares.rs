@@ -4,10 +4,9 @@ use serde::Serialize;
 
 use super::statistics::mean;
 use crate::kernel::Time;
+use crate::scenario::{Scenario, timed};
+use crate::stage::Rates;
 use crate::wire::FlowId;
-
-/// Rates, bit/s, each from a time on; in order of time.
-type Rates = Vec<(Time, f64)>;
 
 /// A flow whose rates are compared.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +57,17 @@ pub struct ShareTotals {
 }
 
 impl ShareLog {
+    /// The log of a run in which nodes announce their flows.
+    pub fn of_scenario(scenario: &Scenario) -> ShareLog {
+        let mut log = ShareLog::measured();
+        for flow in &scenario.flows {
+            let until_s = flow.stop_s.unwrap_or(scenario.duration_s).min(scenario.duration_s);
+            let from = Time::from_secs(flow.start_s.max(scenario.warmup_s));
+            log.add_flow(from, Time::from_secs(until_s), flow.oracle_bps.as_deref().map(timed));
+        }
+        log
+    }
+
     /// A log for a run in which nodes announce their flows.
     pub fn measured() -> ShareLog {
         ShareLog { is_on: true, ..ShareLog::default() }

@@ -26,7 +26,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Stage, StageAction};
+use super::{Interceptor, InterceptorAction};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::transport::tcp::BaseStationMode;
@@ -102,7 +102,7 @@ impl BaseStation {
         id: ConnectionId,
         next: u32,
         eln: &mut bool,
-        out: &mut Vec<StageAction>,
+        out: &mut Vec<InterceptorAction>,
     ) -> bool {
         let (mode, retransmits) = (self.mode, self.retransmits());
         let Some(connection) = self.connections.get_mut(&id) else { return true };
@@ -125,7 +125,7 @@ impl BaseStation {
             // This duplicate is the first of those that the segments under way cause.
             connection.expected = under_way.saturating_sub(1);
             lost.again = true;
-            out.push(StageAction::Route(lost.packet.clone()));
+            out.push(InterceptorAction::Route(lost.packet.clone()));
             connection.deadline = Some(now + connection.timeout());
         } else {
             connection.expected -= 1;
@@ -152,12 +152,12 @@ impl Connection {
     }
 }
 
-impl Stage for BaseStation {
+impl Interceptor for BaseStation {
     fn handle_outgoing(
         &mut self,
         now: Time,
         mut packet: Packet,
-        out: &mut Vec<StageAction>,
+        out: &mut Vec<InterceptorAction>,
     ) -> Option<Packet> {
         let is_host = |node: NodeId| self.hosts.contains(&node);
         let (from_host, to_host) = (is_host(packet.src), is_host(packet.dst));
@@ -178,11 +178,11 @@ impl Stage for BaseStation {
         if passes {
             return Some(packet);
         }
-        out.push(StageAction::Drop(packet, DropReason::Suppressed));
+        out.push(InterceptorAction::Drop(packet, DropReason::Suppressed));
         None
     }
 
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>) {
         for connection in self.connections.values_mut() {
             if connection.deadline.is_none_or(|deadline| deadline > now) {
                 continue;
@@ -191,7 +191,7 @@ impl Stage for BaseStation {
             connection.deadline = None;
             if let Some(first) = connection.sent.values_mut().next() {
                 first.again = true;
-                out.push(StageAction::Route(first.packet.clone()));
+                out.push(InterceptorAction::Route(first.packet.clone()));
                 connection.expected = under_way;
                 connection.deadline = Some(now + connection.timeout());
             }
@@ -270,17 +270,17 @@ mod tests {
         }
 
         /// Copies go out past the base station; suppressed ACKs end.
-        fn again(&mut self, out: Vec<StageAction>) -> Vec<u32> {
+        fn again(&mut self, out: Vec<InterceptorAction>) -> Vec<u32> {
             let mut numbers = Vec::new();
             for action in out {
                 match action {
-                    StageAction::Route(copy) => {
+                    InterceptorAction::Route(copy) => {
                         assert_eq!(copy.uid, Packet::UNNUMBERED);
                         let passed = self.station.handle_outgoing(self.now, copy.clone(), &mut Vec::new());
                         assert_eq!(passed.as_ref(), Some(&copy));
                         numbers.push(number(&copy));
                     }
-                    StageAction::Drop(_, DropReason::Suppressed) => {}
+                    InterceptorAction::Drop(_, DropReason::Suppressed) => {}
                     other => panic!("not of a base station: {other:?}"),
                 }
             }

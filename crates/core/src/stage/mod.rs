@@ -1,16 +1,16 @@
-//! Stages around routing: the contract, and what stands behind it.
+//! What may stand around routing at a node: two contracts, and what keeps them.
 //!
-//! A stage is one node's state machine that sees what the node's own endpoints make, what routing sends on or
-//! gives up, what comes up for routing, and what next hops take, and that may keep packets back. Most
-//! networks have none, and then a packet's way is a branch or two longer and no more. Routing protocols do
-//! not know of stages: a packet that a stage lets go comes to
+//! An [`Interceptor`] stands between routing and the link layer: it sees what routing sends on or gives up,
+//! what comes up for routing, and what next hops take. TCP-BuS and base stations are interceptors. A
+//! [`Throttle`] stands between the node's own endpoints and routing: it lets their data go at the rates of
+//! their flows, which it may learn by announcements. The two know nothing of each other. Most networks have
+//! neither. Routing protocols do not know of them: a packet that one lets go comes to
 //! [`Routing::handle_outgoing`](crate::routing::Routing::handle_outgoing) as any other does.
 //!
-//! **Contract.** The network calls one `handle_*` at a time, carries out the actions in their order, and
-//! afterwards asks [`Stage::next_timeout`]. Time never runs backwards; an early call of
-//! [`Stage::handle_timeout`] does nothing. A packet that goes in by value comes back from the call, or is
-//! kept and shown by [`Stage::kept`] until it goes out in exactly one action. The packet audit checks this in
-//! every run.
+//! **Contract of both.** The network calls one `handle_*` at a time, carries out the actions in their order,
+//! and afterwards asks `next_timeout`. Time never runs backwards; an early call of `handle_timeout` does
+//! nothing. A packet that goes in by value comes back from the call, or is kept and shown by `kept` until it
+//! goes out in exactly one action. The packet audit checks this in every run.
 
 mod base_station;
 mod density;
@@ -20,26 +20,22 @@ mod tcp_bus;
 mod tests;
 mod throttle;
 
-use std::sync::Arc;
-
 use crate::drops::DropReason;
-use crate::kernel::{Stream, Time};
+use crate::kernel::Time;
 use crate::routing::Notice;
 use crate::transport::tcp::{BaseStationMode, RouteFailureScheme, TcpParams};
-use crate::wire::density::{Announcement, FlowKey};
 use crate::wire::tcp::Segment;
-use crate::wire::{ConnectionId, FlowId, NodeId, Packet};
+use crate::wire::{ConnectionId, NodeId, Packet};
 
 pub use params::{Sharing, ThrottleMode, ThrottleParams};
-pub use throttle::{OwnFlow, Rates};
+pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 
 use base_station::BaseStation;
 use tcp_bus::TcpBus;
-use throttle::Throttle;
 
-/// What a stage asks of the network.
+/// What an interceptor asks of the network.
 #[derive(Clone, PartialEq, Debug)]
-pub enum StageAction {
+pub enum InterceptorAction {
     /// Routing shall find a way for this packet from here.
     Route(Packet),
     /// Tell the sender of a connection, which may be at this node.
@@ -55,32 +51,18 @@ pub enum StageAction {
     },
     /// The packet is kept no longer, for this reason.
     Drop(Packet, DropReason),
-    /// Send this to all neighbours in a packet of its own.
-    Announce(Arc<Announcement>),
-    /// A flow of this node has another rate from now on.
-    Rate {
-        /// The flow.
-        flow: FlowId,
-        /// Length of its path.
-        hops: u8,
-        /// Its share.
-        share: f64,
-        /// The rate, bit/s of payload.
-        rate_bps: f64,
-    },
 }
 
-/// One node's stage. See the module's head. The defaults let everything pass.
-pub trait Stage: Send {
-    /// An endpoint at this node has made a packet. Returns it if it shall go to routing now.
-    fn handle_made(&mut self, _now: Time, packet: Packet, _out: &mut Vec<StageAction>) -> Option<Packet> {
-        Some(packet)
-    }
-
+/// What stands between routing and the link layer at one node. See the module's head. The defaults let
+/// everything pass.
+pub trait Interceptor: Send {
     /// Routing sends a packet on to a neighbour. Returns it if it shall go.
-    fn handle_outgoing(&mut self, _now: Time, packet: Packet, _out: &mut Vec<StageAction>) -> Option<Packet> {
-        Some(packet)
-    }
+    fn handle_outgoing(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        out: &mut Vec<InterceptorAction>,
+    ) -> Option<Packet>;
 
     /// Routing gives up a packet. Returns it if it is not kept.
     fn handle_given_up(
@@ -88,75 +70,46 @@ pub trait Stage: Send {
         _now: Time,
         packet: Packet,
         _reason: DropReason,
-        _out: &mut Vec<StageAction>,
+        _out: &mut Vec<InterceptorAction>,
     ) -> Option<Packet> {
         Some(packet)
     }
 
     /// A packet comes up for routing, which may change on the way.
-    fn handle_incoming(&mut self, _now: Time, _packet: &mut Packet, _out: &mut Vec<StageAction>) {}
+    fn handle_incoming(&mut self, _now: Time, _packet: &mut Packet, _out: &mut Vec<InterceptorAction>) {}
 
     /// A next hop has acknowledged a packet.
-    fn handle_taken(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<StageAction>) {}
+    fn handle_taken(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<InterceptorAction>) {}
 
     /// A packet was dropped at this node, for whatever reason and at whatever layer.
-    fn handle_dropped(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<StageAction>) {}
+    fn handle_dropped(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<InterceptorAction>) {}
 
     /// Routing tells the other layers something.
-    fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<StageAction>) {}
+    fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<InterceptorAction>) {}
 
-    /// A packet of a flow, on its way from the flow's source to its destination, goes to a neighbour, or to
-    /// all.
-    fn handle_sent(&mut self, _now: Time, _flow: FlowKey, _to: NodeId, _out: &mut Vec<StageAction>) {}
+    /// The deadline of [`Interceptor::next_timeout`] has come.
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>);
 
-    /// A packet of a flow, on its way from the flow's source to its destination, came from a neighbour.
-    fn handle_received(&mut self, _now: Time, _flow: FlowKey, _from: NodeId, _out: &mut Vec<StageAction>) {}
-
-    /// A neighbour has announced its flows.
-    fn handle_announcement(
-        &mut self,
-        _now: Time,
-        _from: NodeId,
-        _announcement: &Arc<Announcement>,
-        _out: &mut Vec<StageAction>,
-    ) {
-    }
-
-    /// A message of the routing protocol goes to all neighbours. Returns what shall go with it.
-    fn handle_broadcast(&mut self, _now: Time, _out: &mut Vec<StageAction>) -> Option<Arc<Announcement>> {
-        None
-    }
-
-    /// The deadline of [`Stage::next_timeout`] has come.
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>);
-
-    /// When the stage next wants to be woken; [`Time::NEVER`] if it does not.
+    /// When it next wants to be woken; [`Time::NEVER`] if it does not.
     fn next_timeout(&self) -> Time;
 
     /// Calls `visit` for every packet that is kept, in a fixed order.
     fn kept(&self, visit: &mut dyn FnMut(&Packet));
 }
 
-/// What a node does that has wires to these hosts, if base stations do anything.
-pub fn base_station(params: &TcpParams, hosts: Vec<NodeId>) -> Option<Box<dyn Stage>> {
-    let mode = params.base_station;
-    (mode != BaseStationMode::None).then(|| Box::new(BaseStation::new(mode, hosts)) as Box<dyn Stage>)
-}
-
-/// The part of a node in TCP-BuS, if its senders have nodes do their part.
-pub fn tcp_bus(node: NodeId, params: &TcpParams) -> Option<Box<dyn Stage>> {
-    let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;
-    has_part.then(|| Box::new(TcpBus::new(node, params)) as Box<dyn Stage>)
-}
-
-/// The throttles of a node with these own flows; none if nothing is throttled anywhere.
-pub fn throttle(
+/// What stands between routing and the link layer at a node that has wires to `hosts`; nothing if the
+/// parameters ask for nothing. Where there are wires, base stations come before TCP-BuS, which has nothing to
+/// do where routes do not fail.
+pub fn interceptor(
     node: NodeId,
-    params: &ThrottleParams,
-    udp_header_bytes: u32,
-    flows: Vec<OwnFlow>,
-    stream: Stream,
-) -> Option<Box<dyn Stage>> {
-    let is_on = params.mode != ThrottleMode::Off;
-    is_on.then(|| Box::new(Throttle::new(node, params, udp_header_bytes, flows, stream)) as Box<dyn Stage>)
+    params: &TcpParams,
+    is_wired: bool,
+    hosts: Vec<NodeId>,
+) -> Option<Box<dyn Interceptor>> {
+    let mode = params.base_station;
+    if is_wired && mode != BaseStationMode::None {
+        return Some(Box::new(BaseStation::new(mode, hosts)));
+    }
+    let has_part = params.route_failure == RouteFailureScheme::TcpBus && params.bus_buffer_packets > 0;
+    has_part.then(|| Box::new(TcpBus::new(node, params)) as Box<dyn Interceptor>)
 }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{Stage, StageAction};
+use super::{Interceptor, InterceptorAction};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::Notice;
@@ -88,14 +88,14 @@ impl TcpBus {
     }
 }
 
-impl Stage for TcpBus {
+impl Interceptor for TcpBus {
     /// Routing gives up a packet. Returns it if it is not kept.
     fn handle_given_up(
         &mut self,
         now: Time,
         packet: Packet,
         reason: DropReason,
-        out: &mut Vec<StageAction>,
+        out: &mut Vec<InterceptorAction>,
     ) -> Option<Packet> {
         let Some((connection, _)) = connection_of(&packet) else { return Some(packet) };
         let outage = self.outages.iter_mut().find(|outage| outage.dst == packet.dst);
@@ -126,7 +126,12 @@ impl Stage for TcpBus {
 
     /// Routing sends a packet on. Returns it if it shall go: at a node that keeps segments for a destination,
     /// others stay behind them.
-    fn handle_outgoing(&mut self, now: Time, packet: Packet, out: &mut Vec<StageAction>) -> Option<Packet> {
+    fn handle_outgoing(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        out: &mut Vec<InterceptorAction>,
+    ) -> Option<Packet> {
         let Some(at) = self.outages.iter().position(|outage| outage.dst == packet.dst) else {
             return Some(packet);
         };
@@ -140,7 +145,7 @@ impl Stage for TcpBus {
     }
 
     /// A next hop has taken a packet: if it is the one that was asked for, the way is there again.
-    fn handle_taken(&mut self, _: Time, packet: &Packet, out: &mut Vec<StageAction>) {
+    fn handle_taken(&mut self, _: Time, packet: &Packet, out: &mut Vec<InterceptorAction>) {
         let Some(at) = self.asked_for(packet) else { return };
         let outage = self.outages.remove(at);
         for told in outage.told.iter().filter(|told| told.here) {
@@ -152,20 +157,25 @@ impl Stage for TcpBus {
             }
             let bytes = self.message_bytes + RANGE_BYTES * kept.len() as u32;
             let segment = Segment::Ersn { dst: outage.dst, kept };
-            out.push(StageAction::Tell { connection: told.connection, source: told.source, segment, bytes });
+            out.push(InterceptorAction::Tell {
+                connection: told.connection,
+                source: told.source,
+                segment,
+                bytes,
+            });
         }
-        out.extend(outage.kept.into_iter().map(|(_, packet)| StageAction::Route(packet)));
+        out.extend(outage.kept.into_iter().map(|(_, packet)| InterceptorAction::Route(packet)));
     }
 
     /// A packet was dropped below or beside routing: the next one is asked for.
-    fn handle_dropped(&mut self, now: Time, packet: &Packet, _: &mut Vec<StageAction>) {
+    fn handle_dropped(&mut self, now: Time, packet: &Packet, _: &mut Vec<InterceptorAction>) {
         if let Some(at) = self.asked_for(packet) {
             self.outages[at].search = Search::Rests { until: now + self.interval };
         }
     }
 
     /// Routing has a route again: it is asked for the first segment.
-    fn handle_notice(&mut self, _: Time, notice: Notice, out: &mut Vec<StageAction>) {
+    fn handle_notice(&mut self, _: Time, notice: Notice, out: &mut Vec<InterceptorAction>) {
         let Notice::RouteFound { dst } = notice else { return };
         if let Some(at) = self.outages.iter().position(|outage| outage.dst == dst) {
             self.ask_if_resting(at, out);
@@ -173,7 +183,7 @@ impl Stage for TcpBus {
     }
 
     /// An ERDN or ERSN of another node passes on its way to the source. An ERSN learns what is kept here.
-    fn handle_incoming(&mut self, now: Time, packet: &mut Packet, out: &mut Vec<StageAction>) {
+    fn handle_incoming(&mut self, now: Time, packet: &mut Packet, out: &mut Vec<InterceptorAction>) {
         let source = packet.dst;
         if source == self.node {
             return;
@@ -208,13 +218,13 @@ impl Stage for TcpBus {
     }
 
     /// Segments that have become too old go, and it may be time to ask. An early call does nothing.
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
+    fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>) {
         let mut at = 0;
         while at < self.outages.len() {
             let kept = &mut self.outages[at].kept;
             while kept.front().is_some_and(|(expires, _)| *expires <= now) {
                 let oldest = kept.pop_front().map(|(_, packet)| packet);
-                out.extend(oldest.map(|packet| StageAction::Drop(packet, DropReason::BufferTimeout)));
+                out.extend(oldest.map(|packet| InterceptorAction::Drop(packet, DropReason::BufferTimeout)));
             }
             let is_due = matches!(self.outages[at].search, Search::Rests { until } if until <= now);
             if !is_due || self.ask(at, out) {
@@ -272,7 +282,7 @@ impl TcpBus {
         at: usize,
         connection: ConnectionId,
         packet: Packet,
-        out: &mut Vec<StageAction>,
+        out: &mut Vec<InterceptorAction>,
     ) {
         let outage = &mut self.outages[at];
         let source = packet.src;
@@ -283,10 +293,10 @@ impl TcpBus {
             None => outage.told.push(Told { connection, source, at: now, here: true }),
         }
         let segment = Segment::Erdn { dst: outage.dst };
-        out.push(StageAction::Tell { connection, source, segment, bytes: self.message_bytes });
+        out.push(InterceptorAction::Tell { connection, source, segment, bytes: self.message_bytes });
     }
 
-    fn ask_if_resting(&mut self, at: usize, out: &mut Vec<StageAction>) {
+    fn ask_if_resting(&mut self, at: usize, out: &mut Vec<InterceptorAction>) {
         if matches!(self.outages[at].search, Search::Rests { .. }) {
             self.ask(at, out);
         }
@@ -294,14 +304,14 @@ impl TcpBus {
 
     /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is
     /// returned.
-    fn ask(&mut self, at: usize, out: &mut Vec<StageAction>) -> bool {
+    fn ask(&mut self, at: usize, out: &mut Vec<InterceptorAction>) -> bool {
         let outage = &mut self.outages[at];
         let Some((expires, packet)) = outage.kept.pop_front() else {
             self.outages.remove(at);
             return false;
         };
         outage.search = Search::Asked { uid: packet.uid, expires };
-        out.push(StageAction::Route(packet));
+        out.push(InterceptorAction::Route(packet));
         true
     }
 

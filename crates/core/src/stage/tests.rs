@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::tcp_bus::TcpBus;
-use super::{Stage, StageAction};
+use super::{Interceptor, InterceptorAction};
 use crate::drops::DropReason::{self, BufferTimeout, LinkFailure, NoRoute, QueueFull};
 use crate::kernel::{Span, Time};
 use crate::routing::Notice;
-use crate::transport::tcp::{SENDER_NAMES, TcpParams};
+use crate::transport::tcp::{BaseStationMode, SENDER_NAMES, TcpParams};
 use crate::wire::tcp::{AckSigns, SackBlocks, Segment, SegmentRanges};
 use crate::wire::{ConnectionId, FlowId, NodeId, Packet, Payload};
 
@@ -74,7 +74,10 @@ impl OnTheWay {
         node
     }
 
-    fn tell(&mut self, call: impl FnOnce(&mut dyn Stage, Time, &mut Vec<StageAction>)) -> Vec<Said> {
+    fn tell(
+        &mut self,
+        call: impl FnOnce(&mut dyn Interceptor, Time, &mut Vec<InterceptorAction>),
+    ) -> Vec<Said> {
         let mut out = Vec::new();
         call(&mut self.stage, self.now, &mut out);
         out.into_iter().map(said).collect()
@@ -124,12 +127,12 @@ impl OnTheWay {
     }
 }
 
-fn said(action: StageAction) -> Said {
+fn said(action: InterceptorAction) -> Said {
     let number = |packet: &Packet| packet.uid as u32 - 100;
     match action {
-        StageAction::Route(packet) => Said::Route(number(&packet)),
-        StageAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
-        StageAction::Tell { connection, source, segment, bytes } => {
+        InterceptorAction::Route(packet) => Said::Route(number(&packet)),
+        InterceptorAction::Drop(packet, reason) => Said::Drop(number(&packet), reason),
+        InterceptorAction::Tell { connection, source, segment, bytes } => {
             assert_eq!((connection, source), (CONNECTION, SOURCE));
             match segment {
                 Segment::Erdn { dst: DST } => Said::Erdn,
@@ -137,7 +140,6 @@ fn said(action: StageAction) -> Said {
                 other => panic!("not a notification about {DST:?}: {other:?}"),
             }
         }
-        other => panic!("not of TCP-BuS: {other:?}"),
     }
 }
 
@@ -262,14 +264,24 @@ fn only_data_segments_are_kept() {
 }
 
 #[test]
-fn only_networks_of_tcp_bus_with_buffers_have_a_stage() {
+fn only_networks_of_tcp_bus_with_buffers_have_an_interceptor() {
     for name in SENDER_NAMES {
         let mut params = TcpParams::rfc();
         assert!(params.apply_sender(name));
-        assert_eq!(super::tcp_bus(NodeId(1), &params).is_some(), *name == "tcp-bus", "{name}");
+        let has_one = |params: &TcpParams| super::interceptor(NodeId(1), params, false, vec![]).is_some();
+        assert_eq!(has_one(&params), *name == "tcp-bus", "{name}");
         params.bus_buffer_packets = 0;
-        assert!(super::tcp_bus(NodeId(1), &params).is_none());
+        assert!(!has_one(&params));
     }
+}
+
+#[test]
+fn base_stations_do_their_part_only_where_there_are_wires() {
+    let mut params = TcpParams { base_station: BaseStationMode::Snoop, ..TcpParams::rfc() };
+    assert!(super::interceptor(NodeId(1), &params, true, vec![NodeId(0)]).is_some());
+    assert!(super::interceptor(NodeId(1), &params, false, vec![]).is_none());
+    params.base_station = BaseStationMode::None;
+    assert!(super::interceptor(NodeId(1), &params, true, vec![NodeId(0)]).is_none());
 }
 
 /// Notifications that end here are the transport's.

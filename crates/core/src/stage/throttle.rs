@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use super::density::Density;
 use super::params::{ThrottleMode, ThrottleParams};
-use super::{Stage, StageAction};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::wire::density::{Announcement, FlowKey};
@@ -50,8 +49,31 @@ struct Throttled {
     waiting: VecDeque<Packet>,
 }
 
-/// The throttles of one node. See the module's head. Calls come in order of time.
-pub(super) struct Throttle {
+/// What a throttle asks of the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ThrottleAction {
+    /// Routing shall find a way for this packet from here.
+    Route(Packet),
+    /// The packet finds its flow's queue full.
+    Drop(Packet, DropReason),
+    /// Send this to all neighbours in a packet of its own.
+    Announce(Arc<Announcement>),
+    /// A flow of this node has another rate from now on.
+    Rate {
+        /// The flow.
+        flow: FlowId,
+        /// Length of its path.
+        hops: u8,
+        /// Its share.
+        share: f64,
+        /// The rate, bit/s of payload.
+        rate_bps: f64,
+    },
+}
+
+/// What throttles the flows of one node. See the module's head, and for the contract that of
+/// [`stage`](super). Calls come in order of time.
+pub struct Throttle {
     limit: usize,
     udp_header_bytes: u32,
     flows: Vec<Throttled>,
@@ -60,8 +82,8 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// The throttles of a node with these own flows; other flows are left alone.
-    pub(super) fn new(
+    /// The throttle of a node with these own flows; other flows are left alone.
+    pub fn new(
         node: NodeId,
         params: &ThrottleParams,
         udp_header_bytes: u32,
@@ -86,11 +108,106 @@ impl Throttle {
         }
     }
 
+    /// An endpoint at this node has made a packet. Returns it if it shall go to routing now.
+    pub fn handle_made(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        out: &mut Vec<ThrottleAction>,
+    ) -> Option<Packet> {
+        let Some(bits) = self.data_bits(&packet) else { return Some(packet) };
+        let limit = self.limit;
+        let id = packet.flow();
+        let Some(flow) = self.flows.iter_mut().find(|flow| Some(flow.flow) == id) else {
+            return Some(packet);
+        };
+        if flow.waiting.is_empty() && flow.free_at <= now {
+            flow.pass(now, bits);
+            return Some(packet);
+        }
+        if flow.waiting.len() < limit {
+            flow.waiting.push_back(packet);
+        } else {
+            out.push(ThrottleAction::Drop(packet, DropReason::ThrottleFull));
+        }
+        None
+    }
+
+    /// A packet of a flow, on its way from the flow's source to its destination, goes to a neighbour, or to
+    /// all.
+    pub fn handle_sent(&mut self, now: Time, flow: FlowKey, to: NodeId, out: &mut Vec<ThrottleAction>) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_sent(now, flow, to);
+            None
+        });
+    }
+
+    /// A packet of a flow, on its way from the flow's source to its destination, came from a neighbour.
+    pub fn handle_received(&mut self, now: Time, flow: FlowKey, from: NodeId, out: &mut Vec<ThrottleAction>) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_received(now, flow, from);
+            None
+        });
+    }
+
+    /// A neighbour has announced its flows.
+    pub fn handle_announcement(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        announcement: &Arc<Announcement>,
+        out: &mut Vec<ThrottleAction>,
+    ) {
+        self.with_density(now, out, |density| -> Option<()> {
+            density.handle_announcement(now, from, Arc::clone(announcement));
+            None
+        });
+    }
+
+    /// A message of the routing protocol goes to all neighbours. Returns what shall go with it.
+    pub fn handle_broadcast(
+        &mut self,
+        now: Time,
+        out: &mut Vec<ThrottleAction>,
+    ) -> Option<Arc<Announcement>> {
+        self.with_density(now, out, |density| density.ride(now))
+    }
+
+    /// The deadline of [`Throttle::next_timeout`] has come: announcements first, then what has waited.
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ThrottleAction>) {
+        if self.density.as_ref().is_some_and(|density| density.next_timeout() <= now)
+            && let Some(announcement) = self.with_density(now, out, |density| density.handle_timeout(now))
+        {
+            out.push(ThrottleAction::Announce(announcement));
+        }
+        for at in 0..self.flows.len() {
+            while self.flows[at].free_at <= now
+                && let Some(packet) = self.flows[at].waiting.pop_front()
+            {
+                let bits = self.data_bits(&packet).unwrap_or_default();
+                self.flows[at].pass(now, bits);
+                out.push(ThrottleAction::Route(packet));
+            }
+        }
+    }
+
+    /// When it next wants to be woken; [`Time::NEVER`] if it does not.
+    pub fn next_timeout(&self) -> Time {
+        let busy = self.flows.iter().filter(|flow| !flow.waiting.is_empty());
+        let spread = self.density.as_ref().map_or(Time::NEVER, Density::next_timeout);
+        busy.map(|flow| flow.free_at).min().unwrap_or(Time::NEVER).min(spread)
+    }
+
+    /// Calls `visit` for every packet that waits, flow by flow in order of time.
+    pub fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.flows.iter().flat_map(|flow| &flow.waiting).for_each(visit);
+    }
+
     /// Calls the protocol that spreads shares, and throttles to what it has learned.
     fn with_density<T>(
         &mut self,
         now: Time,
-        out: &mut Vec<StageAction>,
+        out: &mut Vec<ThrottleAction>,
         call: impl FnOnce(&mut Density) -> Option<T>,
     ) -> Option<T> {
         let density = self.density.as_mut()?;
@@ -105,7 +222,7 @@ impl Throttle {
             let rate_bps = share * flow.alone_bps[hops.min(flow.alone_bps.len()) - 1];
             if flow.rates.last().is_none_or(|&(_, held_bps)| held_bps.to_bits() != rate_bps.to_bits()) {
                 flow.rates = vec![(now, rate_bps)];
-                out.push(StageAction::Rate { flow: flow.flow, hops: way.hops, share, rate_bps });
+                out.push(ThrottleAction::Rate { flow: flow.flow, hops: way.hops, share, rate_bps });
             }
         }
         answer
@@ -134,85 +251,6 @@ impl Throttled {
             Some(at) => now + Span::from_secs(bits as f64 / self.rates[at].1),
             None => now,
         };
-    }
-}
-
-impl Stage for Throttle {
-    fn handle_made(&mut self, now: Time, packet: Packet, out: &mut Vec<StageAction>) -> Option<Packet> {
-        let Some(bits) = self.data_bits(&packet) else { return Some(packet) };
-        let limit = self.limit;
-        let id = packet.flow();
-        let Some(flow) = self.flows.iter_mut().find(|flow| Some(flow.flow) == id) else {
-            return Some(packet);
-        };
-        if flow.waiting.is_empty() && flow.free_at <= now {
-            flow.pass(now, bits);
-            return Some(packet);
-        }
-        if flow.waiting.len() < limit {
-            flow.waiting.push_back(packet);
-        } else {
-            out.push(StageAction::Drop(packet, DropReason::ThrottleFull));
-        }
-        None
-    }
-
-    fn handle_sent(&mut self, now: Time, flow: FlowKey, to: NodeId, out: &mut Vec<StageAction>) {
-        self.with_density(now, out, |density| -> Option<()> {
-            density.handle_sent(now, flow, to);
-            None
-        });
-    }
-
-    fn handle_received(&mut self, now: Time, flow: FlowKey, from: NodeId, out: &mut Vec<StageAction>) {
-        self.with_density(now, out, |density| -> Option<()> {
-            density.handle_received(now, flow, from);
-            None
-        });
-    }
-
-    fn handle_announcement(
-        &mut self,
-        now: Time,
-        from: NodeId,
-        announcement: &Arc<Announcement>,
-        out: &mut Vec<StageAction>,
-    ) {
-        self.with_density(now, out, |density| -> Option<()> {
-            density.handle_announcement(now, from, Arc::clone(announcement));
-            None
-        });
-    }
-
-    fn handle_broadcast(&mut self, now: Time, out: &mut Vec<StageAction>) -> Option<Arc<Announcement>> {
-        self.with_density(now, out, |density| density.ride(now))
-    }
-
-    fn handle_timeout(&mut self, now: Time, out: &mut Vec<StageAction>) {
-        if self.density.as_ref().is_some_and(|density| density.next_timeout() <= now)
-            && let Some(announcement) = self.with_density(now, out, |density| density.handle_timeout(now))
-        {
-            out.push(StageAction::Announce(announcement));
-        }
-        for at in 0..self.flows.len() {
-            while self.flows[at].free_at <= now
-                && let Some(packet) = self.flows[at].waiting.pop_front()
-            {
-                let bits = self.data_bits(&packet).unwrap_or_default();
-                self.flows[at].pass(now, bits);
-                out.push(StageAction::Route(packet));
-            }
-        }
-    }
-
-    fn next_timeout(&self) -> Time {
-        let busy = self.flows.iter().filter(|flow| !flow.waiting.is_empty());
-        let spread = self.density.as_ref().map_or(Time::NEVER, Density::next_timeout);
-        busy.map(|flow| flow.free_at).min().unwrap_or(Time::NEVER).min(spread)
-    }
-
-    fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
-        self.flows.iter().flat_map(|flow| &flow.waiting).for_each(visit);
     }
 }
 
@@ -281,7 +319,7 @@ mod tests {
                 assert!(!out.is_empty(), "a timeout for nothing");
                 for action in out {
                     match action {
-                        StageAction::Route(packet) => self.went.push((due, packet.uid)),
+                        ThrottleAction::Route(packet) => self.went.push((due, packet.uid)),
                         other => panic!("{other:?}"),
                     }
                 }
@@ -295,7 +333,7 @@ mod tests {
             match (self.throttle.handle_made(now, packet, &mut out), out.pop()) {
                 (Some(passed), None) => self.went.push((now, passed.uid)),
                 (None, None) => {}
-                (None, Some(StageAction::Drop(packet, DropReason::ThrottleFull))) => {
+                (None, Some(ThrottleAction::Drop(packet, DropReason::ThrottleFull))) => {
                     assert_eq!(packet.uid, uid, "the newest is dropped");
                     self.dropped.push(uid);
                 }
@@ -412,7 +450,7 @@ mod tests {
         };
         source.handle_announcement(ms(2), NodeId(1), &announced(2), &mut out);
         // Longer paths have the last of what is known.
-        let learned = StageAction::Rate { flow: FLOW, hops: 3, share: 0.5, rate_bps: 30e3 };
+        let learned = ThrottleAction::Rate { flow: FLOW, hops: 3, share: 0.5, rate_bps: 30e3 };
         assert_eq!(out, [learned]);
         out.clear();
         source.handle_announcement(ms(3), NodeId(1), &announced(2), &mut out);
@@ -425,7 +463,9 @@ mod tests {
         while went.is_empty() {
             let due = source.next_timeout();
             source.handle_timeout(due, &mut out);
-            went.extend(out.drain(..).filter(|action| matches!(action, StageAction::Route(_))).map(|_| due));
+            went.extend(
+                out.drain(..).filter(|action| matches!(action, ThrottleAction::Route(_))).map(|_| due),
+            );
         }
         assert_eq!(went, [ms(4 + 160)]);
     }

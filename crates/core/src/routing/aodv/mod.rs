@@ -164,7 +164,7 @@ params! {
         /// this applies only to a broadcast that answers another.
         broadcast_jitter_ms: f64 = 10.0, "ms", "ns-2.35 aodv.cc; RFC 5148 §5", [0.0, 1e4];
         /// A reply or error to one neighbour waits a time uniform below this. Behaviour rfc-3561 only.
-        unicast_jitter_ms: f64 = 0.0, "ms", "AODV-UU: 30", [0.0, 1e4];
+        unicast_jitter_ms: f64 = 10.0, "ms", "RFC 5148 §5; AODV-UU: 30", [0.0, 1e4];
         /// Gap between packets released from the buffer: ARP holds only one packet per neighbour.
         release_spacing_ms: f64 = 10.0, "ms", "ns-2.35 aodv.h", [0.0, 1e4];
     }
@@ -214,6 +214,7 @@ impl AodvParams {
             rreq_retries: 3,
             local_repair: true,
             allowed_hello_loss: 3,
+            unicast_jitter_ms: 0.0,
             ..AodvParams::default()
         }
     }

@@ -452,7 +452,7 @@ fn a_neighbour_that_does_not_acknowledge_a_reply_is_blacklisted() {
     let ask = |probe: &mut Probe, time, id| {
         replies(&probe.hear(time, 1, 9, Message::Rreq(rreq(id, 5, id, ME.0, 4))))
     };
-    let params = AodvParams { rrep_ack: true, ..rfc() };
+    let params = AodvParams { rrep_ack: true, unicast_jitter_ms: 0.0, ..rfc() };
     let mut probe = start(&params);
     assert!(ask(&mut probe, at(1.0), 1)[0].1.acknowledge, "the A flag");
     assert_eq!(probe.hear(at(1.049), 1, 1, Message::RrepAck).len(), 1, "consumed");

@@ -1,0 +1,297 @@
+//! What stands around routing, in networks that have such a thing: what each layer shows to interceptors and
+//! throttles, and what becomes of their actions. In other networks a packet's way asks once at each place
+//! whether there is anything, and no more.
+
+use std::sync::Arc;
+
+use crate::drops::DropReason;
+use crate::kernel::{Purpose, Slot, Span, Streams, Time};
+use crate::observe::{Event, ShareLog};
+use crate::scenario::Scenario;
+use crate::stage::{Interceptor, InterceptorAction, Throttle, ThrottleAction, ThrottleMode, interceptor};
+use crate::wire::density::{Announcement, FlowKey};
+use crate::wire::{Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
+
+use super::delays::Delayed;
+use super::{Network, Target};
+
+/// Interceptors and throttles, each with its slot in the event queue.
+#[derive(Default)]
+pub(super) struct Stages {
+    /// By node; empty where nothing is intercepted.
+    interceptors: Vec<(Box<dyn Interceptor>, Slot)>,
+    /// By node; empty where nothing is throttled.
+    throttles: Vec<(Throttle, Slot)>,
+    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
+    announcement_headers: Option<u32>,
+}
+
+impl Network<'_> {
+    /// Adds what the scenario wants around routing.
+    pub(super) fn add_stages(&mut self, scenario: &Scenario) {
+        let interceptors = self.interceptors(scenario);
+        let throttles = self.throttles(scenario);
+        if interceptors.is_empty() && throttles.is_empty() {
+            return;
+        }
+        let params = &scenario.params;
+        let announces = params.throttle.mode == ThrottleMode::Density;
+        if announces {
+            self.meter.shares = ShareLog::of_scenario(scenario);
+        }
+        let announcement_headers = announces.then_some(IP_HEADER_BYTES + params.network.udp_header_bytes);
+        self.stages = Some(Box::new(Stages { interceptors, throttles, announcement_headers }));
+    }
+
+    /// Every node's interceptor, none if the scenario needs none.
+    fn interceptors(&mut self, scenario: &Scenario) -> Vec<(Box<dyn Interceptor>, Slot)> {
+        let (params, is_wired) = (&scenario.params.tcp, !self.lines.is_empty());
+        (0..self.stations.len() as u32)
+            .filter_map(|node| {
+                let hosts = self.lines.iter().filter(|line| line.from.0 == node).map(|line| line.to);
+                let of = interceptor(NodeId(node), params, is_wired, hosts.collect())?;
+                Some((of, self.add_slot(Target::Interceptor(node))))
+            })
+            .collect()
+    }
+
+    /// Every node's throttle, none if the scenario throttles nothing.
+    fn throttles(&mut self, scenario: &Scenario) -> Vec<(Throttle, Slot)> {
+        let params = &scenario.params;
+        if params.throttle.mode == ThrottleMode::Off {
+            return Vec::new();
+        }
+        let streams = Streams::new(scenario.seed, scenario.replication);
+        (0..self.stations.len() as u32)
+            .map(|node| {
+                let (flows, stream) = (scenario.own_flows(node), streams.stream(node, Purpose::Shares));
+                let udp_header_bytes = params.network.udp_header_bytes;
+                let throttle = Throttle::new(NodeId(node), &params.throttle, udp_header_bytes, flows, stream);
+                (throttle, self.add_slot(Target::Throttle(node)))
+            })
+            .collect()
+    }
+
+    /// Calls `visit` for the packets kept at all nodes.
+    pub(super) fn visit_kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        let Some(stages) = &self.stages else { return };
+        stages.interceptors.iter().for_each(|(interceptor, _)| interceptor.kept(visit));
+        stages.throttles.iter().for_each(|(throttle, _)| throttle.kept(visit));
+    }
+
+    // Interceptors.
+
+    /// Calls the node's interceptor, if there is one, carries out its actions, and sets its deadline.
+    #[inline]
+    pub(super) fn with_interceptor(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut dyn Interceptor, Time, &mut Vec<InterceptorAction>),
+    ) {
+        if self.stages.is_some() {
+            self.call_interceptor(node, call);
+        }
+    }
+
+    fn call_interceptor(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut dyn Interceptor, Time, &mut Vec<InterceptorAction>),
+    ) {
+        let now = self.now;
+        let Some((interceptor, _)) = self.interceptor(node) else { return };
+        let mut actions = Vec::new();
+        call(interceptor, now, &mut actions);
+        for action in actions {
+            self.carry_out_interceptor(node, action);
+        }
+        if let Some((interceptor, slot)) = self.interceptor(node) {
+            let due = interceptor.next_timeout();
+            self.agenda.set(slot, due);
+        }
+    }
+
+    fn interceptor(&mut self, node: u32) -> Option<(&mut dyn Interceptor, Slot)> {
+        let (interceptor, slot) = self.stages.as_mut()?.interceptors.get_mut(node as usize)?;
+        Some((interceptor.as_mut(), *slot))
+    }
+
+    /// Routing sends a packet on: it comes back unless it is kept.
+    #[inline]
+    pub(super) fn send_or_keep(&mut self, node: u32, packet: Packet) -> Option<Packet> {
+        if self.stages.is_none() {
+            return Some(packet);
+        }
+        self.pass_or_keep(node, packet, |interceptor, now, packet, out| {
+            interceptor.handle_outgoing(now, packet, out)
+        })
+    }
+
+    /// Routing gives a packet up: it comes back unless it is kept.
+    #[inline]
+    pub(super) fn drop_or_keep(&mut self, node: u32, packet: Packet, reason: DropReason) -> Option<Packet> {
+        if self.stages.is_none() {
+            return Some(packet);
+        }
+        self.pass_or_keep(node, packet, |interceptor, now, packet, out| {
+            interceptor.handle_given_up(now, packet, reason, out)
+        })
+    }
+
+    fn pass_or_keep(
+        &mut self,
+        node: u32,
+        packet: Packet,
+        call: impl FnOnce(&mut dyn Interceptor, Time, Packet, &mut Vec<InterceptorAction>) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let now = self.now;
+        let copy = self.watch.is_some().then(|| packet.clone());
+        let Some((interceptor, _)) = self.interceptor(node) else { return Some(packet) };
+        let mut actions = Vec::new();
+        let passed = call(interceptor, now, packet, &mut actions);
+        if let Some(packet) = copy.filter(|_| passed.is_none()) {
+            self.record(node, || Event::Kept(&packet));
+        }
+        self.with_interceptor(node, |_, _, out| out.append(&mut actions));
+        passed
+    }
+
+    fn carry_out_interceptor(&mut self, node: u32, action: InterceptorAction) {
+        match action {
+            InterceptorAction::Route(packet) => self.route(node, packet),
+            InterceptorAction::Tell { connection, source, segment, .. } if source.0 == node => {
+                self.notify_sender(connection, &segment);
+            }
+            InterceptorAction::Tell { connection, source, segment, bytes } => {
+                let payload = Payload::Tcp(connection, segment);
+                self.originate(NodeId(node), source, bytes, payload, Ecn::NotEct);
+            }
+            InterceptorAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
+        }
+    }
+
+    /// Routing gets a packet that was kept.
+    fn route(&mut self, node: u32, packet: Packet) {
+        self.with_routing(node, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
+    }
+
+    // Throttles.
+
+    /// An endpoint at the node has made a packet: it comes back unless it is kept.
+    #[inline]
+    pub(super) fn make_or_keep(&mut self, node: u32, packet: Packet) -> Option<Packet> {
+        if self.stages.as_ref().is_none_or(|stages| stages.throttles.is_empty()) {
+            return Some(packet);
+        }
+        let copy = self.watch.is_some().then(|| packet.clone());
+        let mut passed = None;
+        let mut is_kept = true;
+        self.with_throttle(node, |throttle, now, out| {
+            passed = throttle.handle_made(now, packet, out);
+            is_kept = passed.is_none() && out.is_empty();
+        });
+        if let Some(packet) = copy.filter(|_| is_kept) {
+            self.record(node, || Event::Kept(&packet));
+        }
+        passed
+    }
+
+    /// Calls the node's throttle, carries out its actions, and sets its deadline.
+    pub(super) fn with_throttle(
+        &mut self,
+        node: u32,
+        call: impl FnOnce(&mut Throttle, Time, &mut Vec<ThrottleAction>),
+    ) {
+        let now = self.now;
+        let Some((throttle, _)) = self.throttle(node) else { return };
+        let mut actions = Vec::new();
+        call(throttle, now, &mut actions);
+        for action in actions {
+            self.carry_out_throttle(node, action);
+        }
+        if let Some((throttle, slot)) = self.throttle(node) {
+            let due = throttle.next_timeout();
+            self.agenda.set(slot, due);
+        }
+    }
+
+    fn throttle(&mut self, node: u32) -> Option<(&mut Throttle, Slot)> {
+        let (throttle, slot) = self.stages.as_mut()?.throttles.get_mut(node as usize)?;
+        Some((throttle, *slot))
+    }
+
+    fn carry_out_throttle(&mut self, node: u32, action: ThrottleAction) {
+        match action {
+            ThrottleAction::Route(packet) => self.route(node, packet),
+            ThrottleAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
+            ThrottleAction::Announce(announcement) => self.announce(node, announcement),
+            ThrottleAction::Rate { flow, hops, share, rate_bps } => {
+                self.meter.shares.learned(self.now, flow, rate_bps);
+                self.record(node, || Event::Share { flow, hops, share, rate_bps });
+            }
+        }
+    }
+
+    // Packets that pass by, and what is announced with them.
+
+    /// A packet comes up for routing: its announcement is taken off, and an interceptor may change it.
+    pub(super) fn pass_up(&mut self, node: u32, packet: &mut Packet) {
+        packet.take_announcement();
+        self.with_interceptor(node, |interceptor, now, out| interceptor.handle_incoming(now, packet, out));
+    }
+
+    fn announces(&self) -> bool {
+        self.stages.as_ref().is_some_and(|stages| stages.announcement_headers.is_some())
+    }
+
+    /// A packet goes to a neighbour, or to all: the node carries its flow; messages of the routing protocol
+    /// to all neighbours carry what the node announces.
+    pub(super) fn show_sent(&mut self, node: u32, packet: &mut Packet, next_hop: NodeId) {
+        if !self.announces() {
+            return;
+        }
+        if let Some(flow) = self.flow_from_source(packet) {
+            self.with_throttle(node, |throttle, now, out| throttle.handle_sent(now, flow, next_hop, out));
+        } else if next_hop.is_broadcast() && packet.announcement.is_none() && !packet.is_data() {
+            let mut announced = None;
+            self.with_throttle(node, |throttle, now, out| announced = throttle.handle_broadcast(now, out));
+            if let Some(announcement) = announced {
+                self.meter.announced(self.now, announcement.bytes(), false);
+                packet.put_announcement(announcement);
+            }
+        }
+    }
+
+    /// A packet came from a neighbour; true if nothing of it is for routing.
+    pub(super) fn show_received(&mut self, node: u32, packet: &Packet, from: NodeId) -> bool {
+        if !self.announces() {
+            return false;
+        }
+        if let Some(announcement) = &packet.announcement {
+            self.with_throttle(node, |throttle, now, out| {
+                throttle.handle_announcement(now, from, announcement, out);
+            });
+        } else if let Some(flow) = self.flow_from_source(packet) {
+            self.with_throttle(node, |throttle, now, out| throttle.handle_received(now, flow, from, out));
+        }
+        packet.only_announces()
+    }
+
+    /// The flow of a packet that goes from the flow's source to its destination.
+    fn flow_from_source(&self, packet: &Packet) -> Option<FlowKey> {
+        let flow = packet.flow()?;
+        let of = &self.flows[flow.index()];
+        ((of.src, of.dst) == (packet.src, packet.dst)).then_some(FlowKey { src: of.src, dst: of.dst, flow })
+    }
+
+    /// Sends an announcement to all neighbours in a datagram of its own.
+    fn announce(&mut self, node: u32, announcement: Arc<Announcement>) {
+        self.meter.announced(self.now, announcement.bytes(), true);
+        let bytes = self.stages.as_ref().and_then(|stages| stages.announcement_headers).unwrap_or_default();
+        let (src, dst) = (NodeId(node), NodeId::BROADCAST);
+        let mut packet = Packet::control(self.now, src, dst, 1, bytes, Payload::Nothing);
+        packet.put_announcement(announcement);
+        self.number(&mut packet);
+        self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: dst });
+    }
+}

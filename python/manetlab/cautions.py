@@ -1,0 +1,259 @@
+"""What may make a run an artefact of its set-up, deduced from the scenario before it is run.
+
+Flows in lockstep, sources hidden from each other whose phases stay as they are, DSDV that has not converged,
+degrees in place of metres; and what was understood of files otherwise than it may be meant. All of it follows
+from the resolved scenario, so that a check says it without a run and a run pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any
+
+from manetlab import _core
+
+if TYPE_CHECKING:
+    from manetlab.resolving import Resolved
+
+FEWEST_MEETINGS = 3
+"""So many packets of two flows must be made at the same instants for the flows to be in lockstep."""
+LOCKSTEP_SHARE = 0.2
+"""And so large a share of those of one of them."""
+MOST_INSTANTS = 2000
+"""How many packets of a flow are looked at."""
+MOST_FLOWS = 400
+"""Of so many flows each pair is looked at."""
+MOST_NAMED = 4
+"""How many pairs of flows are named."""
+OVERLAP = 0.05
+"""Chance of two packets to overlap, above which the phases of hidden sources matter."""
+FIELD_IN_RANGES, FIELD_M = 0.02, 10.0
+"""A network smaller than this share of the range, and than this in m, is taken for one in degrees."""
+CONVERGES_S = {False: (30.0, 27.0), True: (4.0, 12.0)}
+"""In how many s DSDV knows all routes in nine of ten runs, at least, and more for each hop: measured on
+chains, without and with `dsdv.trigger_on_seqno` (docs/models/dsdv.md)."""
+IN_STEP = ("standard", "defer")
+"""Values of `mac.access` with which stations send at once on an idle medium, and so at the same instant."""
+
+Pair = tuple[int, int]
+
+
+def cautions(resolved: Resolved) -> list[str]:
+    """What may make the results an artefact, a sentence each."""
+    checks: Sequence[Callable[[Resolved], str | None]] = (lockstep, hidden_phases, unconverged_dsdv, degrees)
+    return [found for check in checks if (found := check(resolved)) is not None]
+
+
+def notes(resolved: Resolved) -> list[str]:
+    """How files were understood where that may be a surprise, a sentence each."""
+    found = []
+    if (rests := resolved.movement.rests_elsewhere) > 0:
+        orders = "one order" if rests == 1 else f"{rests} orders"
+        found.append(
+            f"the movement has {orders} at speed 0 to a place where the node is not; as in ns-2, the node stays "
+            "where it is until its next order"
+        )
+    if (late := resolved.late_flows) > 0:
+        flows, begin = ("one flow", "begins") if late == 1 else (f"{late} flows", "begin")
+        found.append(
+            f"{flows} of the traffic file {begin} when the run has ended, at {resolved.core['duration_s']:g} s, "
+            "and are left out"
+        )
+    return found
+
+
+# Flows in lockstep.
+
+
+def lockstep(resolved: Resolved) -> str | None:
+    """A sentence if senders make their packets at the same instants again and again, else None.
+
+    Where stations send at once on an idle medium, such packets collide every time, and whatever is broadcast
+    is lost: requests for routes and addresses among them (Floyd and Jacobson's traffic phase effects).
+    """
+    params = resolved.params
+    if params["network"]["start_jitter_ms"] > 0 or params["mac"]["access"] not in IN_STEP:
+        return None
+    beats = [_instants(flow, resolved) for flow in resolved.flows[:MOST_FLOWS]]
+    by_instant: dict[int, list[int]] = {}
+    for number, instants in enumerate(beats):
+        for instant in instants:
+            by_instant.setdefault(instant, []).append(number)
+    meetings: dict[Pair, int] = {}
+    for together in by_instant.values():
+        for pair in combinations(together, 2):
+            meetings[pair] = meetings.get(pair, 0) + 1
+    reach_m = sum(_core.radio_ranges(json.dumps(params))[1:])
+    places = resolved.movement.positions(0.0)
+    found = [
+        pair
+        for pair, count in sorted(meetings.items())
+        if _is_lockstep(count, *(beats[number] for number in pair))
+        and _apart_m(resolved, places, pair, "src") is not None
+        and (_apart_m(resolved, places, pair, "src") or 0.0) <= reach_m
+    ]
+    if not found:
+        return None
+    return (
+        f"{_named(found)} send at the same nanosecond again and again, from nodes that interfere with each other: "
+        "they may block each other for the whole run; set network.start_jitter_ms, or let them begin at different "
+        "times"
+    )
+
+
+def _is_lockstep(meetings: int, *instants: Sequence[int]) -> bool:
+    # A transfer has one beginning; if two are the same, their requests to connect are repeated in step.
+    if any(len(each) == 1 for each in instants):
+        return True
+    return meetings >= FEWEST_MEETINGS and meetings >= LOCKSTEP_SHARE * min(map(len, instants))
+
+
+def _instants(flow: Mapping[str, Any], resolved: Resolved) -> list[int]:
+    """When a flow makes packets, in ns, as far as that is known before the run; of a transfer its beginning."""
+    start = round(flow["start_s"] * 1e9)
+    duration_s = resolved.core["duration_s"]
+    end = round(min(flow.get("stop_s") or duration_s, duration_s) * 1e9)
+    match flow["kind"]:
+        case "cbr" if not flow.get("random"):
+            times = range(start, end, max(1, round(flow["interval_s"] * 1e9)))
+            # Those after all flows have begun, where they all are.
+            latest = max(round(other["start_s"] * 1e9) for other in resolved.flows)
+            skipped = max(0, -((start - latest) // times.step))
+            skipped = min(skipped, max(0, len(times) - MOST_INSTANTS))
+            most = flow.get("max_packets") or len(times)
+            return list(islice(times, skipped, min(most, skipped + MOST_INSTANTS)))
+        case "trace":
+            times_s = [time_s for time_s, _ in flow["packets"][:MOST_INSTANTS]]
+            return [start + round(time_s * 1e9) for time_s in times_s]
+        case "tcp" | "adp" | "video":
+            return [start]
+    return []
+
+
+def _apart_m(
+    resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, end: str
+) -> float | None:
+    """The distance of two flows' sources when the run begins, in m; None if they are one node."""
+    first, second = (resolved.flows[number][end] for number in pair)
+    return None if first == second else math.dist(places[first], places[second])
+
+
+def _named(pairs: Sequence[Pair]) -> str:
+    listed = [f"{first} and {second}" for first, second in pairs[:MOST_NAMED]]
+    more = f" (and {len(pairs) - MOST_NAMED} more pairs)" if len(pairs) > MOST_NAMED else ""
+    return f"flows {', '.join(listed)}{more}"
+
+
+# Hidden sources.
+
+
+def hidden_phases(resolved: Resolved) -> str | None:
+    """A sentence if CBR sources that cannot sense each other keep the phase of their packets, else None."""
+    movement, params = resolved.movement, resolved.params
+    if movement.last_command_s > 0.0 or params["mac"]["rts_threshold_bytes"] < _bytes_of_least(resolved):
+        return None
+    _, _, sense_m = _core.radio_ranges(json.dumps(params))
+    places = movement.positions(0.0)
+    found = [pair for pair in _equal_intervals(resolved) if _is_hidden(resolved, places, pair, sense_m)]
+    if not found:
+        return None
+    return (
+        f"{_named(found)} have equal intervals and sources that cannot sense each other: whether their packets "
+        "overlap is decided once, by when they begin; give random = true, or average over several seeds"
+    )
+
+
+def _bytes_of_least(resolved: Resolved) -> float:
+    return min((flow["bytes"] for flow in resolved.flows if flow["kind"] == "cbr"), default=math.inf)
+
+
+def _equal_intervals(resolved: Resolved) -> Iterator[Pair]:
+    """The pairs of CBR flows whose packets often overlap if their sources do not sense each other."""
+    rate_bps = resolved.params["mac"]["data_rate_bps"]
+    regular = [
+        number
+        for number, flow in enumerate(resolved.flows[:MOST_FLOWS])
+        if flow["kind"] == "cbr"
+        and not flow.get("random")
+        and 2 * 8 * flow["bytes"] / rate_bps / flow["interval_s"] > OVERLAP
+    ]
+    for first, second in combinations(regular, 2):
+        if resolved.flows[first]["interval_s"] == resolved.flows[second]["interval_s"]:
+            yield first, second
+
+
+def _is_hidden(
+    resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, sense_m: float
+) -> bool:
+    """Do the sources not sense each other, and does one disturb the other's direct neighbour?"""
+    apart_m = _apart_m(resolved, places, pair, "src")
+    if apart_m is None or apart_m <= sense_m:
+        return False
+    first, second = (resolved.flows[number] for number in pair)
+    return any(
+        math.dist(places[one["src"]], places[other["dst"]]) <= sense_m
+        for one, other in ((first, second), (second, first))
+    )
+
+
+# DSDV.
+
+
+def unconverged_dsdv(resolved: Resolved) -> str | None:
+    """A sentence if DSDV may not know the flows' routes when they are measured, else None."""
+    if resolved.core["routing"] != "dsdv" or not resolved.flows:
+        return None
+    hops = _most_hops(resolved)
+    begins_s = max(resolved.core["warmup_s"], min(flow["start_s"] for flow in resolved.flows))
+    needed_s = converges_within_s(resolved.params["dsdv"], hops)
+    if hops < 2 or begins_s >= needed_s:
+        return None
+    return (
+        f"DSDV needs about {needed_s:.0f} s until it knows routes of {hops} hops, and what is measured begins "
+        f"at {begins_s:g} s: part of every result is that it has not converged; give a warmup_s of at least "
+        f"{needed_s:.0f}"
+    )
+
+
+def converges_within_s(dsdv: Mapping[str, Any], hops: int) -> float:
+    """In how many s DSDV knows routes of so many hops in nine of ten runs, where nodes stand still."""
+    least_s, of_hop_s = CONVERGES_S[dsdv["trigger_on_seqno"]]
+    # Routes settle hop by hop with triggers, and wait for full updates without them.
+    settling_s = dsdv["initial_settling_s"] * dsdv["settling_factor"] / 12.0
+    slower = settling_s if dsdv["trigger_on_seqno"] else max(settling_s, dsdv["update_interval_s"] / 15.0)
+    return slower * (least_s + of_hop_s * hops)
+
+
+def _most_hops(resolved: Resolved) -> int:
+    """The hops of the longest of the flows' shortest paths when the run begins."""
+    pairs = list(dict.fromkeys((flow["src"], flow["dst"]) for flow in resolved.flows))[:MOST_FLOWS]
+    # One instant only: that at the start.
+    step_s = float(resolved.core["duration_s"])
+    hops = _core.shortest_hops(resolved.core_json(), resolved.movement, pairs, step_s)
+    return max((each[0] or 0 for each in hops), default=0)
+
+
+# Degrees.
+
+
+def degrees(resolved: Resolved) -> str | None:
+    """A sentence if the nodes' places look like degrees of longitude and latitude, else None."""
+    places = resolved.movement.positions(0.0)
+    if len(places) < 2:
+        return None
+    widths_m = [max(axis) - min(axis) for axis in zip(*places, strict=True)]
+    range_m = _core.radio_ranges(json.dumps(resolved.params))[0]
+    extent_m = max(widths_m)
+    if not 0.0 < extent_m <= min(FIELD_M, FIELD_IN_RANGES * range_m):
+        return None
+    values = [value for place in places for value in place]
+    finer = sum(abs(value * 100 - round(value * 100)) > 1e-6 for value in values)
+    if 2 * finer <= len(values) or any(abs(x) > 180 or abs(y) > 90 for x, y in places):
+        return None
+    return (
+        f"all nodes start within {extent_m:.2g} m of each other, at places such as {places[0][0]:g}, "
+        f"{places[0][1]:g}: are these degrees? Places are in metres; project them first (UTM, for example)"
+    )
