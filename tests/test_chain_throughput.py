@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manetlab import InputError, chain_runs, chain_throughput, shares
+from manetlab import InputError, alone, chain_runs, chain_throughput
 from manetlab.chain_throughput import Key
 from tests.conftest import Cli
 
@@ -70,7 +70,7 @@ def test_video_over_more_hops_carries_less_and_is_found_by_its_frames(
     assert key == Key("ns-2.35", False, 2e6, 1211, "video")
     assert 1.6 < row.throughput_bps[0] / row.throughput_bps[1] < 2.4
     made = chain_runs.datagrams(PAPER, 1, "video", 3e5).resolve()
-    assert shares.video_bps(made.params["video"]) == pytest.approx(3e5)
+    assert alone.video_bps(made.params["video"]) == pytest.approx(3e5)
 
 
 def test_other_kinds_of_traffic_are_refused() -> None:

@@ -215,7 +215,7 @@ def test_unfairness_of_a_run_compares_with_fair_rates() -> None:
     assert found.unfairness([1.0, 2.0]) == unfairness([1.0, 2.0], fair)
     with pytest.raises(InputError, match="cannot be paired"):
         found.unfairness([1.0])
-    without = at_instant(in_areas().changed(mac={"data_rate_bps": 3e6}).resolve())
+    without = at_instant(in_areas().changed(mac={"data_rate_bps": 3e5}).resolve())
     with pytest.raises(InputError, match="flow 0"):
         without.unfairness(fair)
 

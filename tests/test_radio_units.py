@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, _core
 from manetlab.radio_units import DEVICES, FIELDS, in_watts, power_at
-from manetlab.tested import before_run, fast_and_far
+from manetlab.tested import before_run, fast_and_far, grey_zone
 from tests.conftest import Cli
 from tests.examples import chain
 
@@ -83,7 +83,8 @@ def test_devices_reach_as_far_as_they_say() -> None:
     assert ranges_m(device="wavelan-914")[0] == pytest.approx(250, abs=0.1)
     assert ranges_m(device="wavelan-914")[2] == pytest.approx(550, abs=0.1)
     for rate_bps, range_m in ((1e6, 796), (2e6, 670), (5.5e6, 532), (11e6, 399)):
-        made = chain(radio={"device": "orinoco-gold"}, mac={"data_rate_bps": rate_bps}).resolve()
+        mac = {"data_rate_bps": rate_bps, "rate_control": "fixed"}
+        made = chain(radio={"device": "orinoco-gold"}, mac=mac).resolve()
         assert _core.radio_ranges(json.dumps(made.params))[0] == pytest.approx(range_m, abs=1)
         assert str(range_m) in DEVICES["orinoco-gold"].meaning
     assert ranges_m(device="ns-2-11mbps")[0] == pytest.approx(22.5, abs=0.1)
@@ -91,7 +92,7 @@ def test_devices_reach_as_far_as_they_say() -> None:
 
 
 def test_a_device_can_be_changed_and_says_what_it_set() -> None:
-    made = chain(radio={"device": "orinoco-gold", "range_m": 120.0})
+    made = chain(radio={"device": "orinoco-gold", "range_m": 120.0}, mac={"rate_control": "fixed"})
     assert _core.radio_ranges(json.dumps(made.resolve().params))[0] == pytest.approx(120.0)
     assert made.set_by("radio", "frequency_hz") == "scenario (radio.device)"
     assert made.set_by("radio", "receive_threshold_w") == "scenario (radio.range_m)"
@@ -120,6 +121,55 @@ def test_fast_frames_that_reach_far_are_told_unless_that_is_said() -> None:
     assert told({"device": "orinoco-gold"}, data_rate_bps=11e6) is None
     resolved = chain(mac={"data_rate_bps": 11e6}).resolve()
     assert fast_and_far(resolved) in before_run(resolved)
+
+
+def test_a_device_with_several_rates_adapts_them_unless_the_scenario_says_otherwise() -> None:
+    def control(radio: dict[str, Any], **mac: Any) -> str:
+        return str(chain(radio=radio, mac=mac).resolve().params["mac"]["rate_control"])
+
+    assert control({"device": "orinoco-gold"}) == "aarf"
+    assert control({"device": "orinoco-gold"}, data_rate_bps=11e6) == "aarf"
+    assert control({"device": "orinoco-gold"}, rate_control="fixed") == "fixed"
+    assert control({"device": "orinoco-gold", "ranges": "equal"}) == "fixed"
+    assert control({"device": "wavelan-914"}) == control({"ranges": "ladder"}) == "fixed"
+    made = chain(radio={"device": "orinoco-gold"})
+    assert made.set_by("mac", "rate_control") == "scenario (radio.device)"
+
+
+def test_broadcasts_that_reach_farther_than_data_are_told() -> None:
+    def told(radio: dict[str, Any], routing: str = "aodv", **fields: Any) -> str | None:
+        return grey_zone(chain(radio=radio, routing=routing, **fields).resolve())
+
+    card = {"device": "orinoco-gold"}
+    fast = {"data_rate_bps": 11e6, "rate_control": "fixed"}
+    found = str(told(card, mac=fast))
+    assert found.startswith(
+        "broadcasts reach 796 m, data 399 m: routes are found over links that carry no data"
+    )
+    assert "mac.rate_control" in found and "mac.broadcast_rate_bps" in found
+    assert told(card, mac={"data_rate_bps": 11e6}) is None
+    assert told(card, mac={**fast, "broadcast_rate_bps": 11e6}) is None
+    # Static routes take links that carry data, flooding sends data as broadcasts.
+    assert told(card, "static", mac=fast) is None and told(card, "flooding", mac=fast) is None
+    assert told({}, mac=fast) is None
+    ladder = {"ranges": "ladder"}
+    assert "data 149 m" in str(told(ladder, rates=[{"src": 0, "rate_bps": 11e6}]))
+    resolved = chain(radio=card, mac=fast, routing="dsr").resolve()
+    assert grey_zone(resolved) in before_run(resolved)
+
+
+def test_a_link_margin_shortens_links_and_not_what_is_sensed() -> None:
+    plain, with_margin = ranges_m(**(card := {"device": "orinoco-gold"})), ranges_m(**card, link_margin_db=12)
+    # Two-ray ground: 12 dB are half the distance.
+    assert with_margin[1] == pytest.approx(plain[1] / 10 ** (12 / 40), rel=1e-6)
+    assert with_margin[2] == plain[2]
+    slowed = chain(
+        radio={**card, "link_margin_db": 12.7}, mac={"data_rate_bps": 11e6, "rate_control": "fixed"}
+    )
+    assert _core.radio_ranges(json.dumps(slowed.resolve().params))[0] == pytest.approx(160, abs=2)
+    assert ranges_m(link_margin_db=0.0)[0] == ranges_m()[0]
+    with pytest.raises(InputError, match="stated twice"):
+        params(range_m=100.0, link_margin_db=3)
 
 
 def test_factors_and_the_command_line_take_metres(cli: Cli) -> None:

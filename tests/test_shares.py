@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from manetlab import InputError, Scenario, chain_runs, run
+from manetlab import InputError, Scenario, alone, alone_runs, chain_runs, parameters, run
 from manetlab.chain_throughput import Key, Row, Table, packaged, read
-from manetlab.shares import at_instant, max_min, mean_rates, rates_over_time, regions
+from manetlab.shares import at_instant, max_min, mean_rates, rates_over_time, regions, varies
 from tests.conftest import Cli
 
 ROW = [(200.0 * place, 0.0) for place in range(8)]
@@ -380,3 +380,176 @@ def test_the_packaged_table_says_what_chains_carry_of_cbr_and_video_now(key: Key
             [flow] = run(made.changed(seed=1)).flows
             arrived.append(flow["delivery_fraction" if key.traffic == "cbr" else "packet_delivery_fraction"])
         assert arrived[0] >= 0.99 > arrived[1]
+
+
+def lone(hops: int = 1, **fields: Any) -> Scenario:
+    """One NewReno flow over a chain, in a network of which the packaged table speaks."""
+    flow = {"kind": "tcp", "src": 0, "dst": hops, "start_s": 0.0, "segment_bytes": 600}
+    base = {
+        "movement": {"chain": {"nodes": hops + 1, "spacing_m": 130.0}},
+        "traffic": {"flows": [flow]},
+        "duration_s": 30.0,
+        "profile": "ns-2.35",
+        "routing": "static",
+        "mac": {"rts_threshold_bytes": 2347, "data_rate_bps": 11e6},
+        "tcp": {"sender": "newreno"},
+    }
+    return Scenario.build(base).changed(**fields)
+
+
+@pytest.mark.parametrize("rate_bps", [1e6, 2e6, 5.5e6])
+def test_the_rate_of_a_flows_links_decides_what_it_carries_alone(rate_bps: float) -> None:
+    made = lone(rates=[{"src": 0, "rate_bps": rate_bps}, {"src": 1, "dst": 0, "rate_bps": rate_bps}])
+    row = packaged().bps(Key("ns-2.35", False, rate_bps, 600), 1)
+    assert at_instant(made.resolve()).flows[0].alone_bps == row
+    [oracle] = made.changed(throttle={"mode": "oracle"}).resolve().flows
+    assert [tuple(each) for each in oracle["throttle_bps"]] == [(0.0, row)]
+    [density] = made.changed(throttle={"mode": "density"}).resolve().flows
+    assert density["alone_bps"][0] == row
+
+
+def test_links_of_different_rates_are_refused_unless_the_flow_says_what_it_carries() -> None:
+    # The ACKs come back at 11 Mb/s.
+    made = lone(rates=[{"src": 0, "rate_bps": 1e6}])
+    assert "0 to 1: 1 Mb/s, 1 to 0: 11 Mb/s" in at_instant(made.resolve()).flows[0].note
+    for mode in ("oracle", "density"):
+        with pytest.raises(InputError, match="different rates") as caught:
+            made.changed(throttle={"mode": mode}).resolve()
+        assert "--measured" in caught.value.hint
+        own = [{**made.traffic.flows[0], "alone_bps": [6.6e5]}]
+        assert made.changed(throttle={"mode": mode}, traffic={"flows": own}).resolve()
+    with pytest.raises(InputError, match="different rates"):
+        mean_rates(made.resolve())
+    # Datagrams have no answers on the air but the MAC's.
+    cbr = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.0, "bytes": 600, "interval_s": 0.01}
+    assert at_instant(made.changed(traffic={"flows": [cbr]}).resolve()).flows[0].alone_bps == packaged().bps(
+        Key("ns-2.35", False, 1e6, 600), 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"mac": {"preamble": "short"}}, "mac.preamble is short, in the row long"),
+        ({"mac": {"plcp_bits": 10000}}, "mac.plcp_bits is 10000"),
+        ({"mac": {"cw_min": 7}}, "mac.cw_min is 7"),
+        ({"mac": {"rate_control": "aarf"}}, "mac.rate_control is aarf"),
+        ({"radio": {"bit_error_rate": 1e-4}}, "radio.bit_error_rate is 0.0001, in the row 0"),
+        ({"radio": {"ranges": "ladder"}}, "radio.ranges is ladder"),
+        ({"queue": {"packets": 2}}, "queue.packets is 2"),
+        ({"tcp": {"window": 1}}, "tcp.window is 1"),
+        ({"tcp": {"sender": "vegas"}}, "tcp."),
+        ({"network": {"link_layer_delay_us": 1000.0}}, "network.link_layer_delay_us is 1000"),
+        ({"mac": {"data_header_bytes": 30}}, "mac.data_header_bytes is 30"),
+    ],
+    ids=str,
+)
+def test_a_row_that_was_measured_with_other_parameters_is_refused(
+    changes: dict[str, Any], named: str
+) -> None:
+    made = lone(**changes)
+    assert named in at_instant(made.resolve()).flows[0].note
+    for mode in ("oracle", "density"):
+        with pytest.raises(InputError, match="other parameters") as caught:
+            made.changed(throttle={"mode": mode}).resolve()
+        assert named in caught.value.found and "chain-throughput" in caught.value.hint
+    with pytest.raises(InputError, match="other parameters"):
+        at_instant(made.resolve()).unfairness([1e5])
+
+
+def test_what_changes_nothing_of_a_chain_is_no_difference() -> None:
+    changes = {"tcp": {"allowed_pause_s": 3.0}, "aodv": {"ttl_start": 2}, "arp": {"max_requests": 5}}
+    assert at_instant(lone(**changes).resolve()).flows[0].note == ""
+    known = {f"{section}.{name}" for section, of in parameters.schema().items() for name in of}
+    assert alone.IRRELEVANT.keys() <= known
+    assert alone.IRRELEVANT_SECTIONS.keys() <= parameters.schema().keys()
+
+
+IN_THE_KEY = ("mac.data_rate_bps", "mac.rts_threshold_bytes", "tcp.segment_bytes")
+
+
+@pytest.mark.parametrize(
+    "name", [each for each in alone.IRRELEVANT if "video" not in each and each not in IN_THE_KEY]
+)
+def test_parameters_that_do_not_count_change_nothing_of_a_lone_flow(name: str) -> None:
+    section, key = name.split(".")
+    usual = lone(2).resolve().params[section][key]
+    parameter = parameters.schema()[section][key]
+    if parameter.kind == "choice":
+        other: Any = next(each for each in parameter.choices if each != usual)
+    elif isinstance(usual, bool):
+        other = not usual
+    else:
+        other = 2 * usual if usual else 1
+    plain, changed = lone(2), lone(2).changed(**{section: {key: other}})
+    window = {"warmup_s": 5.0}
+    one, two = (run(each, **window).totals["tcp_throughput_bps"] for each in (plain, changed))
+    assert two == pytest.approx(one, rel=0.005)
+
+
+def test_a_row_holds_for_what_it_was_measured_with() -> None:
+    key, row = chain_runs.measure({"profile": "rfc", "mac": {"preamble": "short"}}, 600, 1, 2)
+    known = Table({key: row}, "here")
+    fields = {"profile": "rfc", "mac": {"preamble": "short"}}
+    base = {**fields, "movement": {"chain": {"nodes": 2}}, "duration_s": 9.0, "tcp": {"sender": "newreno"}}
+    flow = {"kind": "tcp", "src": 0, "dst": 1, "start_s": 0.0, "segment_bytes": 600}
+    made = Scenario.build({**base, "traffic": {"flows": [flow]}})
+    assert at_instant(made.resolve(), table=known).flows[0].alone_bps == row.throughput_bps[0]
+    long = at_instant(made.changed(mac={"preamble": "long"}).resolve(), table=known).flows[0]
+    assert "mac.preamble is long, in the row short" in long.note
+    # A sender of one's own is measured beside it.
+    reno, of_reno = chain_runs.measure({**fields, "tcp": {"sender": "reno"}}, 600, 1, 2)
+    assert reno.sender == "reno" and key.sender == "newreno"
+    both = Table({key: row, reno: of_reno}, "here")
+    for sender, wanted in (("newreno", row), ("reno", of_reno)):
+        [share] = at_instant(made.changed(tcp={"sender": sender}).resolve(), table=both).flows
+        assert share.alone_bps == wanted.throughput_bps[0]
+
+
+def test_what_a_flow_carries_in_its_own_network_can_be_measured(cli: Cli, tmp_path: Path) -> None:
+    made = lone(rates=[{"src": 0, "rate_bps": 1e6}], mac={"rts_threshold_bytes": 2347, "data_rate_bps": 11e6})
+    path = tmp_path / "lone.toml"
+    import tomli_w
+
+    path.write_text(tomli_w.dumps(made.to_dict()))
+    refused = cli("shares", path)
+    assert refused.returncode == 2 and "--measured" in refused.stderr
+    done = cli("shares", path, "--measured", "--run", "--json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    assert shown["unfairness"] < 0.01
+    assert 6.1e5 < shown["flows"][0]["alone_bps"] < 7.2e5
+
+
+def test_a_moving_network_is_judged_by_means_over_time(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "moving.toml").write_text(
+        'duration_s = 60.0\nwarmup_s = 10.0\nprofile = "ns-2.27"\nrouting = "aodv"\n'
+        "[movement.waypoint]\nnodes = 15\nwidth_m = 700.0\nheight_m = 300.0\nspeed_min = 5.0\nspeed_max = 15.0\n"
+        "[mac]\nrts_threshold_bytes = 2347\n[tcp]\nsender = 'newreno'\n[traffic]\nflows = [\n"
+        '{ kind = "tcp", src = 0, dst = 1, start_s = 0.0, segment_bytes = 600 },\n'
+        '{ kind = "tcp", src = 2, dst = 3, start_s = 0.0, stop_s = 40.0, segment_bytes = 600 },\n]\n'
+    )
+    done = cli("shares", "moving.toml", "--run", "--json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    resolved = Scenario.load(tmp_path / "moving.toml").resolve()
+    fair = mean_rates(resolved)
+    actual = [flow["actual_bps"] for flow in shown["flows"]]
+    assert [flow["mean_rate_bps"] for flow in shown["flows"]] == fair
+    assert shown["unfairness"] == pytest.approx(math.dist(fair, actual) / math.hypot(*fair))
+
+
+def test_a_flow_that_stops_has_no_rate_from_then_on() -> None:
+    made = lone().changed(duration_s=40.0, warmup_s=10.0)
+    [whole] = mean_rates(made.resolve())
+    stopping = made.changed(traffic={"flows": [{**made.traffic.flows[0], "stop_s": 20.0}]}).resolve()
+    assert mean_rates(stopping) == [pytest.approx(whole / 3)]
+    assert varies(stopping) and not varies(made.resolve())
+
+
+def test_a_network_with_wires_has_no_fair_shares() -> None:
+    wires = [{"nodes": [0, 1], "rate_bps": 10e6, "delay_s": 0.001}]
+    made = lone(2, wired=wires).resolve()
+    for ask in (at_instant, mean_rates, alone_runs.measure):
+        with pytest.raises(InputError, match="wired"):
+            ask(made)

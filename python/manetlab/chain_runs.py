@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from manetlab import _core, provenance, shares
-from manetlab.chain_throughput import TRAFFIC, Key, Row
+from manetlab import _core, alone, provenance
+from manetlab.chain_throughput import SENDER, TRAFFIC, Key, Row
 from manetlab.errors import InputError, shown
 from manetlab.running import run_many
 from manetlab.scenario import Scenario
@@ -21,12 +22,12 @@ from manetlab.scenario_data import merged
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
 
+Place = TypeVar("Place", bound=Hashable)
+
 WARMUP_S, DURATION_S = 12.0, 120.0
 """The paper's warm-up and length of a run, in s (Osipov and Tschudin 2006, section III)."""
 SPACING_M = 130.0
 """Distance between neighbours, in m, of the paper's example of nine hops (section III.C.1)."""
-SENDER = "newreno"
-"""The paper's TCP."""
 MOST_LOST = 0.01
 """Highest share of the packets of CBR or video that may be lost."""
 SLOWEST_BPS = 1e3
@@ -79,7 +80,7 @@ def datagrams(
         return _chain(base, hops, flow, spacing_m)
     made = _chain(base, hops, flow, spacing_m)
     video = made.resolve().params["video"]
-    frames_per_s = video["frames_per_s"] * rate_bps / shares.video_bps(video)
+    frames_per_s = video["frames_per_s"] * rate_bps / alone.video_bps(video)
     return made.changed(video={"frames_per_s": frames_per_s})
 
 
@@ -129,7 +130,7 @@ def measure(
     longest = chain(base, hops, segment_bytes, spacing_m).resolve()
     _check_range(longest, hops, spacing_m)
     if traffic == "video":
-        segment_bytes = round(shares.mean_payload_bytes({"kind": "video"}, longest.params))
+        segment_bytes = round(alone.mean_payload_bytes({"kind": "video"}, longest.params))
     settings: dict[str, Any]
     if traffic == "tcp":
         found = _of_tcp(base, segment_bytes, hops, seeds, spacing_m, jobs)
@@ -155,7 +156,8 @@ def measure(
             "seeds": seeds,
         },
     )
-    return Key.of(longest.scenario.profile, longest.params, segment_bytes, traffic), row
+    key = Key.of(longest.scenario.profile, longest.params, segment_bytes, traffic)
+    return replace(key, sender=str(settings.get("sender", SENDER))), row
 
 
 def _of_tcp(
@@ -178,29 +180,48 @@ def _of_datagrams(
     top_bps: float,
     jobs: int | None,
 ) -> list[list[float]]:
-    """The highest rates at which enough arrives, for each length those of all seeds, in bit/s.
+    """The highest rates at which enough arrives, for each length those of all seeds, in bit/s."""
 
-    All lengths and seeds are searched at the same time: a step halves, on a logarithmic scale, what is
-    between a rate at which enough arrives and one at which too much is lost.
-    """
+    def make(place: tuple[int, int], rate_bps: float) -> Resolved:
+        length, seed = place
+        chain = datagrams(base, length, traffic, rate_bps, payload_bytes, spacing_m)
+        return chain.changed(seed=seed).resolve()
+
     places = [(length, seed) for length in range(1, hops + 1) for seed in range(1, seeds + 1)]
+    found = highest_carried(make, places, top_bps, traffic, jobs)
+    return [[found[length, seed] for seed in range(1, seeds + 1)] for length in range(1, hops + 1)]
+
+
+def highest_carried(
+    make: Callable[[Place, float], Resolved],
+    places: Sequence[Place],
+    top_bps: float,
+    traffic: str,
+    jobs: int | None,
+) -> dict[Place, float]:
+    """The highest rate at which enough packets arrive, for each of several scenarios, in bit/s.
+
+    All are searched at the same time: a step halves, on a logarithmic scale, what is between a rate at which
+    enough arrives and one at which too much is lost.
+
+    Args:
+        make: Makes a scenario with one flow of a rate in bit/s.
+        places: What names the scenarios.
+        top_bps: A rate that is above what can be carried, in bit/s.
+        traffic: The kind of the flow: ``cbr`` or ``video``.
+        jobs: How many runs at a time; as many as there are cores if not given.
+    """
     low = dict.fromkeys(places, SLOWEST_BPS)
     high = dict.fromkeys(places, top_bps)
     while any(high[place] > PRECISION * low[place] for place in places):
         middle = {place: math.sqrt(low[place] * high[place]) for place in places}
-        scenarios = [
-            datagrams(base, length, traffic, middle[length, seed], payload_bytes, spacing_m).changed(
-                seed=seed
-            )
-            for length, seed in places
-        ]
-        resolved = [each.resolve() for each in scenarios]
+        resolved = [make(place, middle[place]) for place in places]
         for place, result in zip(places, run_many(resolved, jobs=jobs), strict=True):
             [flow] = result.flows
             arrived = flow["delivery_fraction" if traffic == "cbr" else "packet_delivery_fraction"]
             is_carried = arrived is not None and arrived >= 1.0 - MOST_LOST
             (low if is_carried else high)[place] = middle[place]
-    return [[low[length, seed] for seed in range(1, seeds + 1)] for length in range(1, hops + 1)]
+    return low
 
 
 def _check_range(resolved: Resolved, hops: int, spacing_m: float) -> None:

@@ -28,6 +28,8 @@ TRAFFIC = {
     "video": "video packets of {} bytes on average",
 }
 """The kinds of traffic that rows are for, and their packets in words."""
+SENDER = "newreno"
+"""The sender of TCP of rows that name none: the paper's."""
 IP_HEADER_BYTES = 20
 """Bytes of an IP header (RFC 791 §3.1)."""
 
@@ -43,6 +45,7 @@ class Key:
         segment_bytes: Payload of a packet, in bytes: of a segment of TCP, a CBR packet, or a packet of video
             on average.
         traffic: The kind of traffic, one of `TRAFFIC`.
+        sender: The sender of TCP.
     """
 
     profile: str
@@ -50,6 +53,7 @@ class Key:
     data_rate_bps: float
     segment_bytes: int
     traffic: str = "tcp"
+    sender: str = SENDER
 
     @classmethod
     def of(
@@ -60,18 +64,28 @@ class Key:
         traffic: str = "tcp",
     ) -> Key:
         """The key of flows with packets of this size in a scenario with these parameters."""
-        mac, datagram = params["mac"], IP_HEADER_BYTES + params["network"]["udp_header_bytes"]
-        headers = mac["llc_bytes"] + mac["data_header_bytes"]
-        headers += params["tcp"]["header_bytes"] if traffic == "tcp" else datagram
-        rts = segment_bytes + headers > mac["rts_threshold_bytes"]
-        return cls(profile, rts, float(mac["data_rate_bps"]), segment_bytes, traffic)
+        datagram = IP_HEADER_BYTES + params["network"]["udp_header_bytes"]
+        headers = params["tcp"]["header_bytes"] if traffic == "tcp" else datagram
+        rts = is_announced(params, segment_bytes + headers)
+        return cls(profile, rts, float(params["mac"]["data_rate_bps"]), segment_bytes, traffic)
+
+    def is_like(self, other: Key) -> bool:
+        """Whether both are the same but for the size of packets and the sender of TCP."""
+        return replace(self, segment_bytes=0, sender="") == replace(other, segment_bytes=0, sender="")
 
     def __str__(self) -> str:
         """The key in words."""
         access = "with" if self.rts else "without"
         rate = f"{self.data_rate_bps / 1e6:g} Mb/s"
         packets = TRAFFIC[self.traffic].format(self.segment_bytes)
-        return f"profile {self.profile}, {rate}, {access} RTS, {packets}"
+        sender = f" from {self.sender}" if self.traffic == "tcp" else ""
+        return f"profile {self.profile}, {rate}, {access} RTS, {packets}{sender}"
+
+
+def is_announced(params: Mapping[str, Mapping[str, Any]], packet_bytes: int) -> bool:
+    """Whether a packet of this length at the IP layer is announced by RTS and CTS."""
+    mac = params["mac"]
+    return bool(packet_bytes + mac["llc_bytes"] + mac["data_header_bytes"] > mac["rts_threshold_bytes"])
 
 
 @dataclass(frozen=True)
@@ -130,21 +144,13 @@ class Table:
             raise InputError("the table of throughputs has no such row", self.where, str(key), wanted, hint)
         return found
 
-    def of_datagrams(self, key: Key, mean_bytes: float) -> tuple[float, ...] | None:
-        """What a flow of datagrams carries alone over 1, 2, … hops, in bit/s.
-
-        It is in the row of its own kind and size, or follows from the rows of CBR of two other sizes.
-
-        Args:
-            key: The key of the flow's kind and size.
-            mean_bytes: Mean payload of a packet, in bytes.
-
-        Returns:
-            The throughputs; None if no rows say it.
-        """
-        if (found := self.rows.get(key)) is not None:
-            return found.throughput_bps
-        return self.of_mixed(replace(key, traffic="cbr"), mean_bytes)
+    def alike(self, key: Key) -> list[tuple[Key, Row]]:
+        """The rows for a key, whatever the sender of TCP."""
+        return [
+            (each, row)
+            for each, row in self.rows.items()
+            if replace(each, sender="") == replace(key, sender="")
+        ]
 
     def of_mixed(self, key: Key, mean_bytes: float) -> tuple[float, ...] | None:
         """What a flow carries alone whose packets differ in size, over 1, 2, … hops, in bit/s.
@@ -159,15 +165,13 @@ class Table:
         Returns:
             The throughputs; None if there are not two rows that differ from the key in nothing but the size.
         """
-        sizes = sorted(
-            each.segment_bytes
-            for each in self.rows
-            if replace(each, segment_bytes=0) == replace(key, segment_bytes=0)
-        )
-        if len(sizes) < 2:
+        of_size = {
+            each.segment_bytes: row.throughput_bps for each, row in self.rows.items() if each.is_like(key)
+        }
+        if len(of_size) < 2:
             return None
-        low, high = sizes[0], sizes[-1]
-        rows = [self.rows[replace(key, segment_bytes=size)].throughput_bps for size in (low, high)]
+        low, high = min(of_size), max(of_size)
+        rows = (of_size[low], of_size[high])
         found = []
         for low_bps, high_bps in zip(*rows, strict=False):
             low_s, high_s = 8 * low / low_bps, 8 * high / high_bps
@@ -180,7 +184,7 @@ class Table:
         return {
             "row": [
                 {
-                    **asdict(key),
+                    **{name: each for name, each in asdict(key).items() if name != "sender"},
                     "throughput_bps": [round(each) for each in row.throughput_bps],
                     "half_width_95_bps": [round(each) for each in row.half_width_95_bps],
                     **row.made_with,
@@ -228,6 +232,7 @@ def _row(written: object, where: str) -> tuple[Key, Row]:
             float(rest.pop("data_rate_bps")),
             int(rest.pop("segment_bytes")),
             _traffic(rest.pop("traffic", "tcp")),
+            str(rest.get("sender", SENDER)),
         )
         numbers = _numbers(rest.pop("throughput_bps")), _numbers(rest.pop("half_width_95_bps"))
     except KeyError as error:

@@ -20,7 +20,7 @@ from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import assign, merged
-from manetlab.shares import at_instant, mean_rates
+from manetlab.shares import at_instant, mean_rates, varies
 from manetlab.sources import MAX_NODES, Areas
 
 if TYPE_CHECKING:
@@ -514,11 +514,11 @@ def _unfairness_of(
 ) -> float:
     """The unfairness of a run, with what flows carry alone as measured, or else as the table says.
 
-    Where nodes move, fair rates are means over the measurement.
+    Where nodes move, or flows start or stop in the measurement, fair rates are means over it.
     """
     from manetlab.stats import unfairness
 
-    if _areas_of(resolved.scenario).speed_mps > 0:
+    if varies(resolved):
         fair_bps = mean_rates(resolved, table=table, whole_bps=alone_bps)
         if 0.0 in fair_bps:
             where, found = f"range: flow {fair_bps.index(0.0)}", "no path at any time"

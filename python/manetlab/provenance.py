@@ -14,6 +14,7 @@ from typing import Any
 import manetlab
 
 DECIDING = (
+    "alone",
     "chain_throughput",
     "flows",
     "parameters",

@@ -56,8 +56,10 @@ DEVICES: Mapping[str, Device] = {
         },
     ),
     "orinoco-gold": Device(
-        "802.11b card at 2.437 GHz, 15 dBm, -94 to -82 dBm: 796, 670, 532, 399 m at 1, 2, 5.5, 11 Mb/s",
-        "sensitivities of the Orinoco Gold card as commonly quoted; ranges over flat open ground",
+        "802.11b card at 2.437 GHz, 15 dBm, -94 to -82 dBm: 796, 670, 532, 399 m at 1, 2, 5.5, 11 Mb/s over "
+        "flat open ground without fading; the maker is said to state 550, 400, 270, 160 m in the open, which "
+        "radio.link_margin_db = 12.7 gives at 11 Mb/s",
+        "sensitivities of the Orinoco Gold card as commonly quoted",
         {
             "transmit_power_dbm": 15.0,
             "frequency_hz": 2.437e9,
@@ -72,7 +74,8 @@ DEVICES: Mapping[str, Device] = {
         {"propagation_allowance_us": 3.0},
     ),
     "802.11b-minimum": Device(
-        "The least that 802.11b allows, at 2.437 GHz and 20 dBm: -80 dBm up to 2 Mb/s, -76 dBm above",
+        "The least that 802.11b allows, at 2.437 GHz and 20 dBm: -80 dBm up to 2 Mb/s, -76 dBm above, over "
+        "flat open ground without fading",
         "IEEE Std 802.11b-1999 receiver sensitivity at 2 and 11 Mb/s, 8 % frame errors of 1024 bytes",
         {
             "transmit_power_dbm": 20.0,
@@ -99,6 +102,11 @@ DEVICES: Mapping[str, Device] = {
         },
     ),
 }
+
+RATE_CONTROL = "aarf"
+"""What a device with a range for each rate has unless the scenario says otherwise, as real cards do."""
+MARGIN_DB = "link_margin_db"
+"""What is added to the receive threshold, in dB."""
 
 _POWER = Value(kind="number", range=(-170.0, 60.0), unit="dBm")
 _RANGE = Value(kind="number", range=(0.1, 1e6), unit="m")
@@ -136,6 +144,11 @@ FIELDS: Mapping[str, Stated] = {
         "carrier_sense_threshold_w", _POWER, "Minimum power that is sensed as a busy medium."
     ),
     "noise_dbm": Stated("noise_w", _POWER, "Noise power for the `sinr` rule."),
+    MARGIN_DB: Stated(
+        "receive_threshold_w",
+        Value(kind="number", range=(0.0, 60.0), unit="dB"),
+        "Power above the sensitivity that a link needs, for fading, obstacles and bodies.",
+    ),
     "antenna_gain_dbi": Stated(
         "antenna_gain", Value(kind="number", range=(-30.0, 40.0), unit="dBi"), "Gain of each antenna."
     ),
@@ -156,9 +169,12 @@ def decided_by(section: Mapping[str, Any], parameter: str) -> str | None:
 
 
 def needed_of_mac(section: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters of the MAC that the device of a section ``radio`` needs."""
+    """The parameters of the MAC that the device of a section ``radio`` needs, with its rate control."""
     named = DEVICES.get(str(section.get(DEVICE)))
-    return {} if named is None else named.mac
+    if named is None:
+        return {}
+    has_rates = section.get("ranges", named.values["ranges"]) == "ladder"
+    return {**named.mac, "rate_control": RATE_CONTROL} if has_rates else named.mac
 
 
 def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -184,8 +200,20 @@ def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -
         if name not in DEVICES:
             raise unknown("radio", str(name), DEVICES, f"{where}: radio.{DEVICE}", "radios")
         made = _plain(DEVICES[name].values, usual, where)
-    own = {key: value for key, value in section.items() if key != DEVICE}
-    return {**made, **_plain(own, {**usual, **made}, where)}
+    own = {key: value for key, value in section.items() if key not in (DEVICE, MARGIN_DB)}
+    made |= _plain(own, {**usual, **made}, where)
+    if MARGIN_DB in section:
+        made["receive_threshold_w"] = _with_margin(section, {**usual, **made}, where)
+    return made
+
+
+def _with_margin(section: Mapping[str, Any], radio: Mapping[str, Any], where: str) -> float:
+    """The receive threshold with the link margin of a section on top, in W."""
+    margin_db = _number(MARGIN_DB, section[MARGIN_DB], where)
+    if "range_m" in section:
+        found, wanted = "range_m and link_margin_db", "one of them: a stated range is what links reach"
+        raise InputError("the range is stated twice", f"{where}: radio", found, wanted)
+    return float(radio["receive_threshold_w"]) * 10 ** (margin_db / 10)
 
 
 def _plain(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -194,18 +222,7 @@ def _plain(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> 
     said: dict[str, str] = {name: name for name in plain}
     # Distances come last: they depend on power, gain, height and frequency.
     for name in sorted(section.keys() & FIELDS.keys(), key=lambda name: name.endswith("_m")):
-        stated = FIELDS[name]
-        taken = stated.value.taken(section[name])
-        if taken is None:
-            place = f"{where}: radio.{name}"
-            raise InputError(
-                f"radio.{name} cannot have this value",
-                place,
-                shown(section[name]),
-                stated.value.wanted,
-                stated.meaning,
-            )
-        number = float(taken)
+        stated, number = FIELDS[name], _number(name, section[name], where)
         if name.endswith("_m"):
             value = power_at({**usual, **plain}, number) * (1 - MARGIN)
         else:
@@ -216,6 +233,15 @@ def _plain(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> 
             plain[stated.parameter] = value
             said[stated.parameter] = name
     return plain
+
+
+def _number(name: str, written: object, where: str) -> float:
+    """What a field of `FIELDS` says."""
+    stated = FIELDS[name]
+    if (taken := stated.value.taken(written)) is None:
+        place, what = f"{where}: radio.{name}", f"radio.{name} cannot have this value"
+        raise InputError(what, place, shown(written), stated.value.wanted, stated.meaning)
+    return float(taken)
 
 
 def _check_same(first: Any, second: float, names: tuple[str, str], where: str) -> None:

@@ -198,18 +198,19 @@ def _throttled(
         return flows
     from manetlab import shares
 
+    about = (params, scenario.rates or [], scenario.profile, scenario.duration_s, throttle["step_s"])
     made = flows
     if mode == "density":
         # A flow with rates of its own needs no others.
-        alone = [
-            None if flow.get("throttle_bps") is not None else shares.alone_bps(flow, params, scenario.profile)
-            for flow in flows
-        ]
+        needing = [flow for flow in flows if flow.get("throttle_bps") is None]
+        learned = iter(shares.alone_over_time(movement, needing, *about))
+        alone = [None if flow.get("throttle_bps") is not None else next(learned) for flow in flows]
         made = _with_missing(flows, "alone_bps", alone)
     if mode == "density" and not throttle["measure_error"]:
         return made
-    links, profile = (params, scenario.rates or []), scenario.profile
-    found = shares.rates_over_time(movement, flows, *links, profile, scenario.duration_s, throttle["step_s"])
+    # The rate of a flow that has its own is not asked for, but its share counts.
+    asked = [flow if flow.get("throttle_bps") is None else {**flow, "alone_bps": [1.0]} for flow in made]
+    found = shares.rates_over_time(movement, asked, *about)
     return _with_missing(made, "throttle_bps" if mode == "oracle" else "oracle_bps", found)
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from manetlab import _core
-from manetlab.chain_throughput import Key, Table, packaged
+from manetlab import _core, alone
+from manetlab.chain_throughput import Table, packaged
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ class FlowShare:
         share: Its max-min fair share; None without a path.
         alone_bps: What it would carry alone over a path of its length, in bit/s; None if that is not known.
         note: Why it has no share or no rate; empty if it has both.
+        error: The error of `note` if the table speaks of other links or other parameters than the flow's.
     """
 
     flow: int
@@ -146,6 +147,7 @@ class FlowShare:
     share: Fraction | None
     alone_bps: float | None = None
     note: str = ""
+    error: InputError | None = field(default=None, compare=False, repr=False)
 
     @property
     def hops(self) -> int | None:
@@ -200,6 +202,8 @@ class Shares:
         from manetlab.stats import unfairness
 
         for each in self.flows:
+            if each.error is not None:
+                raise each.error
             if each.rate_bps is None:
                 wanted = "a fair rate for every flow"
                 raise InputError("a flow has no fair rate", f"shares: flow {each.flow}", each.note, wanted)
@@ -267,8 +271,10 @@ def at_instant(
         table: What flows carry alone; the package's table if not given.
 
     Raises:
-        InputError: The instant is not in the run, a path does not fit its flow, or the radius is not above 0.
+        InputError: The instant is not in the run, a path does not fit its flow, the radius is not above 0, or
+            there are wired links.
     """
+    check_wireless(resolved)
     duration_s = resolved.core["duration_s"]
     if time_s is None:
         time_s = max([resolved.core["warmup_s"], *(flow["start_s"] for flow in resolved.flows)])
@@ -288,6 +294,21 @@ def at_instant(
     listed = of_flows(resolved.movement.positions(time_s), resolved.flows, paths, range_m)
     known = packaged() if table is None else table
     return Shares(time_s, range_m, [_with_rate(each, resolved, known) for each in listed])
+
+
+def check_wireless(resolved: Resolved) -> None:
+    """Checks that the network is one of the radio alone.
+
+    Raises:
+        InputError: There are wired links, of which regions know nothing.
+    """
+    if wired := resolved.scenario.wired:
+        found = f"{len(wired)} wired link" + ("s" if len(wired) > 1 else "")
+        where, wanted = (
+            f"{resolved.scenario.where}: wired",
+            "no wired links: fair shares are those of the radio",
+        )
+        raise InputError("fair shares of a network with wires", where, found, wanted)
 
 
 def rates_over_time(
@@ -322,25 +343,86 @@ def rates_over_time(
     Raises:
         InputError: The table does not say what a flow carries alone.
     """
-    links = (json.dumps(params), json.dumps(rates), "[]")
-    _, range_m, _ = _core.radio_ranges(links[0])
-    ends = [(flow["src"], flow["dst"]) for flow in flows]
-    alone: dict[int, list[float] | None] = {}
+    _, range_m, _ = _core.radio_ranges(json.dumps(params))
+    carried: dict[tuple[int, float | None], list[float] | None] = {}
     found: list[list[tuple[float, float]]] = [[] for _ in flows]
-    for time_s in _instants(movement, flows, duration_s, step_s):
-        active = [is_active(flow, time_s) for flow in flows]
-        shortest = _core.shortest_paths(*links, movement, ends, time_s) if any(active) else []
-        paths = {number: path for number, path in enumerate(shortest) if path is not None and active[number]}
+    for time_s, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s):
         allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
         for number, share in allocated.items():
-            if number not in alone:
-                alone[number] = alone_bps(flows[number], params, profile, table)
-            if (bps := alone[number]) is None:
+            flow, where = flows[number], f"shares: flow {number}"
+            of_links = alone.link_rates(paths[number], params, rates, both_ways=alone.is_answered(flow))
+            key = (number, alone.common_rate(flow, of_links, f"{where} at {time_s:g} s"))
+            if key not in carried:
+                carried[key] = alone.alone_bps(flow, params, profile, table, rate_bps=key[1], where=where)
+            if (bps := carried[key]) is None:
                 continue
             rate_bps = float(share) * bps[min(len(paths[number]) - 1, len(bps)) - 1]
             if not found[number] or found[number][-1][1] != rate_bps:
                 found[number].append((time_s, rate_bps))
     return [rates or None for rates in found]
+
+
+def _paths_over_time(
+    movement: _core.Movement,
+    flows: Sequence[Mapping[str, Any]],
+    params: Mapping[str, Mapping[str, Any]],
+    rates: Sequence[Mapping[str, Any]],
+    duration_s: float,
+    step_s: float,
+) -> Iterator[tuple[float, dict[int, list[int]]]]:
+    """The shortest paths of the active flows that have one, whenever they may be others."""
+    links = (json.dumps(params), json.dumps(rates), "[]")
+    ends = [(flow["src"], flow["dst"]) for flow in flows]
+    for time_s in _instants(movement, flows, duration_s, step_s):
+        active = [is_active(flow, time_s) for flow in flows]
+        shortest = _core.shortest_paths(*links, movement, ends, time_s) if any(active) else []
+        yield (
+            time_s,
+            {number: path for number, path in enumerate(shortest) if path is not None and active[number]},
+        )
+
+
+def alone_over_time(
+    movement: _core.Movement,
+    flows: Sequence[Mapping[str, Any]],
+    params: Mapping[str, Mapping[str, Any]],
+    rates: Sequence[Mapping[str, Any]],
+    profile: str,
+    duration_s: float,
+    step_s: float,
+) -> list[list[float] | None]:
+    """What flows carry alone over one hop, two, …, in bit/s: what sources need who learn their shares.
+
+    It must be the same over the whole run, as sources do not learn the rates of links.
+
+    Args:
+        movement: Where the nodes go.
+        flows: The flows.
+        params: The parameters of all sections.
+        rates: Nodes and links with a rate of their own.
+        profile: The name of the profile, for the table of what flows carry alone.
+        duration_s: The length of the run, in s.
+        step_s: How often the topology is looked at, in s.
+
+    Raises:
+        InputError: The table does not say it, or a flow's links have different rates at any time.
+    """
+    of_flows: list[dict[tuple[int, int], float]] = [
+        alone.link_rates((flow["src"], flow["dst"]), params, rates, both_ways=False) for flow in flows
+    ]
+    if rates:
+        seen: list[dict[tuple[int, int], float]] = [{} for _ in flows]
+        for _, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s):
+            for number, path in paths.items():
+                both_ways = alone.is_answered(flows[number])
+                seen[number] |= alone.link_rates(path, params, rates, both_ways=both_ways)
+        of_flows = [links or usual for links, usual in zip(seen, of_flows, strict=True)]
+    found = []
+    for number, (flow, links) in enumerate(zip(flows, of_flows, strict=True)):
+        where = f"shares: flow {number}"
+        rate_bps = alone.common_rate(flow, links, where)
+        found.append(alone.alone_bps(flow, params, profile, rate_bps=rate_bps, where=where))
+    return found
 
 
 def mean_rates(
@@ -352,7 +434,8 @@ def mean_rates(
 ) -> list[float]:
     """The fair rates of a scenario's flows on average over the measurement, in bit/s, as nodes move.
 
-    A flow that has not had a path yet has a rate of 0; one that loses its path keeps its rate.
+    A flow that has not had a path yet has a rate of 0, as has one that has stopped; one that loses its path
+    keeps its rate.
 
     Args:
         resolved: The scenario.
@@ -366,17 +449,37 @@ def mean_rates(
     flows: Sequence[Mapping[str, Any]] = resolved.flows
     if whole_bps is not None:
         flows = [{**flow, "alone_bps": [whole_bps]} for flow in flows]
+    check_wireless(resolved)
     scenario, duration_s = resolved.scenario, resolved.core["duration_s"]
     links = (resolved.params, scenario.rates or [])
     found = rates_over_time(
         resolved.movement, flows, *links, scenario.profile, duration_s, step_s, table=table
     )
-    for number, rates in enumerate(found):
-        if rates is None and alone_bps(flows[number], resolved.params, scenario.profile, table) is None:
+    known = packaged() if table is None else table
+    for number, (flow, rates) in enumerate(zip(flows, found, strict=True)):
+        if rates is None and alone.find(flow, resolved.params, scenario.profile, known).bps is None:
             what, wanted = "the table does not say what it carries alone", "a fair rate for every flow"
             raise InputError("a flow has no fair rate", f"shares: flow {number}", what, wanted)
-    window_s = (resolved.core["warmup_s"], duration_s)
-    return [_mean_over(rates or [], *window_s) for rates in found]
+    begin_s = resolved.core["warmup_s"]
+    return [
+        _mean_over([*(rates or []), *_end_of(flow, duration_s)], begin_s, duration_s)
+        for flow, rates in zip(flows, found, strict=True)
+    ]
+
+
+def _end_of(flow: Mapping[str, Any], duration_s: float) -> list[tuple[float, float]]:
+    """From when on a flow that stops has no rate."""
+    stop_s = flow.get("stop_s")
+    return [] if stop_s is None or stop_s >= duration_s else [(float(stop_s), 0.0)]
+
+
+def varies(resolved: Resolved) -> bool:
+    """Whether fair rates change within the measurement: nodes move, or a flow starts or stops."""
+    begin_s, duration_s = resolved.core["warmup_s"], resolved.core["duration_s"]
+    return not stands(resolved.movement, duration_s) or any(
+        flow["start_s"] > begin_s or (flow.get("stop_s") or duration_s) < duration_s
+        for flow in resolved.flows
+    )
 
 
 def _mean_over(rates: Sequence[tuple[float, float]], begin_s: float, end_s: float) -> float:
@@ -389,68 +492,19 @@ def _mean_over(rates: Sequence[tuple[float, float]], begin_s: float, end_s: floa
     return sum(length_s * bps for length_s, bps in pieces) / (end_s - begin_s)
 
 
-def alone_bps(
-    flow: Mapping[str, Any],
-    params: Mapping[str, Mapping[str, Any]],
-    profile: str,
-    table: Table | None = None,
-) -> list[float] | None:
-    """What a flow carries alone over one hop, two, …, in bit/s; a share of it is a rate.
-
-    Args:
-        flow: The flow.
-        params: The parameters of all sections.
-        profile: The name of the profile, for the table of what flows carry alone.
-        table: What flows carry alone; the package's table if not given.
-
-    Returns:
-        The throughputs that the flow has of its own, or those of the table; None for flows whose packets
-        differ in size, if the table does not have the rows from which it follows.
-
-    Raises:
-        InputError: The table does not say what the flow carries alone.
-    """
-    known = packaged() if table is None else table
-    found, key = _found_bps(flow, params, profile, known)
-    if found is None and payload_bytes(flow, params) is not None:
-        known.row(key)
-    return None if found is None else list(found)
-
-
-def _found_bps(
-    flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], profile: str, table: Table
-) -> tuple[Sequence[float] | None, Key]:
-    """What a flow carries alone over one hop, two, …, in bit/s, if known; the row that would say it."""
-    size, mean_bytes = payload_bytes(flow, params), mean_payload_bytes(flow, params)
-    key = Key.of(profile, params, round(mean_bytes), _kind(flow))
-    if (given := flow.get("alone_bps")) is not None:
-        return given, key
-    if key.traffic != "tcp" and (found := table.of_datagrams(key, mean_bytes)) is not None:
-        return found, key
-    # A table without rows for datagrams has what TCP carries, which is less: its ACKs take time as well.
-    of_tcp = Key.of(profile, params, round(mean_bytes))
-    if size is None:
-        return table.of_mixed(of_tcp, mean_bytes), key
-    row = table.rows.get(of_tcp)
-    return None if row is None else row.throughput_bps, key
-
-
-def _kind(flow: Mapping[str, Any]) -> str:
-    """The kind of traffic that a flow is in the table: datagrams are sent without waiting for anything."""
-    if flow["kind"] in ("tcp", "web", "adp") or flow.get("transport", "udp") in ("tcp", "adp", "rtp-adp"):
-        return "tcp"
-    return "video" if flow["kind"] == "video" else "cbr"
-
-
 def _instants(
     movement: _core.Movement, flows: Sequence[Mapping[str, Any]], duration_s: float, step_s: float
 ) -> list[float]:
     """When fair shares may change, in s."""
     events = {flow["start_s"] for flow in flows} | {flow.get("stop_s") or 0.0 for flow in flows}
-    stands = movement.last_command_s == 0.0 and movement.positions(0.0) == movement.positions(duration_s)
-    steps = 0 if stands else math.ceil(duration_s / step_s)
+    steps = 0 if stands(movement, duration_s) else math.ceil(duration_s / step_s)
     events |= {number * step_s for number in range(steps)}
     return sorted(time_s for time_s in events if time_s < duration_s)
+
+
+def stands(movement: _core.Movement, duration_s: float) -> bool:
+    """Whether all nodes stay where they are."""
+    return movement.last_command_s == 0.0 and movement.positions(0.0) == movement.positions(duration_s)
 
 
 def is_active(flow: Mapping[str, Any], time_s: float) -> bool:
@@ -459,51 +513,25 @@ def is_active(flow: Mapping[str, Any], time_s: float) -> bool:
     return bool(flow["start_s"] <= time_s and (stop_s is None or time_s < stop_s))
 
 
-def payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """The payload of a flow's packets, in bytes; None if they differ in size."""
-    if flow["kind"] in ("tcp", "web"):
-        given = flow.get("segment_bytes")
-        return int(params["tcp"]["segment_bytes"] if given is None else given)
-    return int(flow["bytes"]) if "bytes" in flow else None
-
-
-def mean_payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]) -> float:
-    """The mean payload of the packets of a flow, in bytes; of video by the mean lengths of its frames."""
-    if (size := payload_bytes(flow, params)) is not None:
-        return float(size)
-    if flow["kind"] == "adp":
-        return float(params["adp"]["packet_bytes"])
-    transport = flow.get("transport", "udp")
-    most = math.inf
-    if transport == "tcp":
-        most = params["tcp"]["segment_bytes"]
-    elif flow["kind"] == "video" and params["video"]["packet_bytes"]:
-        most = params["video"]["packet_bytes"]
-    lengths = _frames(params["video"]) if flow["kind"] == "video" else [each[1] for each in flow["packets"]]
-    return float(sum(lengths)) / sum(math.ceil(each / most) or 1 for each in lengths)
-
-
-def video_bps(video: Mapping[str, Any]) -> float:
-    """The mean rate of a video source with these parameters, in bit/s."""
-    lengths = _frames(video)
-    return 8.0 * float(video["frames_per_s"]) * sum(lengths) / len(lengths)
-
-
-def _frames(video: Mapping[str, Any]) -> list[float]:
-    """The mean lengths of the frames of a group of pictures, in bytes."""
-    spacing = video["b_frames"] + 1
-    kinds = ["i", *("b" if place % spacing else "p" for place in range(1, video["gop_frames"]))]
-    return [float(video[f"{kind}_mean_bytes"]) for kind in kinds]
-
-
 def _with_rate(share: FlowShare, resolved: Resolved, table: Table) -> FlowShare:
     """The same with what the flow would carry alone."""
-    if share.hops is None:
+    if share.path is None or share.hops is None:
         return replace(share, note="no path, or not active")
-    flow = resolved.flows[share.flow]
-    found, key = _found_bps(flow, resolved.params, resolved.scenario.profile, table)
-    if found is None and payload_bytes(flow, resolved.params) is None:
-        return replace(share, note=f"packets of different sizes, and the table has not two rows like {key}")
-    if found is None:
-        return replace(share, note=f"the table has no row for {key}")
-    return replace(share, alone_bps=found[min(share.hops, len(found)) - 1])
+    flow, where = resolved.flows[share.flow], f"shares: flow {share.flow}"
+    rates_bps = alone.link_rates(
+        share.path, resolved.params, resolved.scenario.rates or [], both_ways=alone.is_answered(flow)
+    )
+    try:
+        rate_bps = alone.common_rate(flow, rates_bps, where)
+        found = alone.find(flow, resolved.params, resolved.scenario.profile, table, rate_bps)
+        if found.differences:
+            raise found.error(where)
+    except InputError as error:
+        return replace(share, note=f"{error.what}: {error.found}", error=error)
+    if found.bps is None and alone.payload_bytes(flow, resolved.params) is None:
+        return replace(
+            share, note=f"packets of different sizes, and the table has not two rows like {found.key}"
+        )
+    if found.bps is None:
+        return replace(share, note=f"the table has no row for {found.key}")
+    return replace(share, alone_bps=found.bps[min(share.hops, len(found.bps)) - 1])

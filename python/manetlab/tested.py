@@ -24,6 +24,8 @@ INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 100, 5, 20_000
 """How many instants of a movement are looked at, and how few of that of a large network."""
 SLOW_BPS = 2e6
 """Rate in bit/s up to which one range for all rates goes without saying: the card of ns-2 has no higher."""
+CLOSE = 1e-6
+"""Ranges that differ by no more than this share are the same."""
 SHORTEST_STEP_S = 1e-3
 """Minimum time between two instants that are looked at, in s."""
 SHORTEST_S = 0.1
@@ -47,10 +49,40 @@ def before_run(resolved: Resolved) -> list[str]:
     window_s = resolved.core["duration_s"] - resolved.core["warmup_s"]
     if window_s < SHORTEST_S:
         return [f"the measurement lasts only {window_s:g} s, in which next to nothing can happen"]
-    rates = fast_and_far(resolved)
     # What is known of the topology is that of the radio alone.
     found = [] if resolved.scenario.wired else topology_of(resolved).warnings
-    return [*([] if rates is None else [rates]), *found]
+    return [*about_rates(resolved), *found]
+
+
+def about_rates(resolved: Resolved) -> list[str]:
+    """What speaks against the ranges and rates of a scenario, a sentence each."""
+    return [each for each in (fast_and_far(resolved), grey_zone(resolved)) if each is not None]
+
+
+def grey_zone(resolved: Resolved) -> str | None:
+    """A sentence if broadcasts reach farther than data, so that routes carry none, else None."""
+    params = resolved.params
+    if resolved.core["routing"] in ("static", "flooding"):
+        return None
+    broadcast_m = _reach_m(params, params["mac"]["broadcast_rate_bps"])
+    if params["mac"]["rate_control"] == "fixed":
+        usual = [_reach_m(params, params["mac"]["data_rate_bps"])]
+    else:
+        usual = [_core.radio_ranges(json.dumps(params))[0]]
+    own = {rate["rate_bps"] for rate in resolved.scenario.rates or []}
+    data_m = min([*usual, *(_reach_m(params, bps) for bps in own)])
+    if broadcast_m <= data_m * (1 + CLOSE):
+        return None
+    return (
+        f"broadcasts reach {broadcast_m:.0f} m, data {data_m:.0f} m: routes are found over links that carry "
+        'no data; set mac.rate_control = "aarf", or mac.broadcast_rate_bps to the rate of the data'
+    )
+
+
+def _reach_m(params: Mapping[str, Mapping[str, Any]], rate_bps: float) -> float:
+    """How far frames of a rate are received, in m."""
+    at_rate = {**params["mac"], "rate_control": "fixed", "data_rate_bps": rate_bps}
+    return _core.radio_ranges(json.dumps({**params, "mac": at_rate}))[0]
 
 
 def fast_and_far(resolved: Resolved) -> str | None:

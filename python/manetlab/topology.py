@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,14 +22,18 @@ from manetlab.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from manetlab.selection import Selection
-
 LEAST_HOPS = 4.0
 """Mean shortest-path hops below which a scenario hardly tests routing (Kurkowski, Navidi and Camp 2006)."""
 MOST_PARTITIONED = 0.05
 """Share of node pairs without a path above which a scenario tests little but partitions (the same)."""
+DESIGNED = ("positions", "chain", "grid", "areas")
+"""Movements whose hops are what somebody meant them to be."""
 LEAST_STEP_S, MOST_INSTANTS = 1e-3, 1_000_000
 """Shortest time between two instants, in s; most instants that are looked at."""
+
+
+class Note(str):
+    """What is worth knowing of a scenario and need not speak against it."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +313,7 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     waypoint = _waypoint(resolved)
     if waypoint is not None:
         width_m, height_m = waypoint["width_m"], waypoint["height_m"]
-    range_m = found["range_m"]
+    range_m, warnings = found["range_m"], _warnings(resolved, found, waypoint)
     return TopologyReport(
         nodes=resolved.movement.nodes,
         width_m=width_m,
@@ -321,7 +325,7 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         flow_partitioned=found.pop("pair_partitioned"),
         flow_degree_mean=found.pop("pair_degree_mean"),
         flow_speed_mean=found.pop("pair_speed_mean"),
-        warnings=_warnings(found, waypoint, resolved.selection),
+        warnings=warnings,
         **found,
     )
 
@@ -431,19 +435,29 @@ def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
     return None if given is None else {**json.loads(_core.waypoint_defaults()), **given}
 
 
-def _warnings(
-    found: dict[str, Any], waypoint: dict[str, Any] | None, selection: Selection | None
-) -> list[str]:
-    warnings = [] if selection is None else [selection.note]
-    hops, partitioned = found["hops_mean"], found["partitioned_pairs"]
-    if hops is not None and hops < LEAST_HOPS:
+def _warnings(resolved: Resolved, found: Mapping[str, Any], waypoint: Mapping[str, Any] | None) -> list[str]:
+    """What speaks against a scenario: of its flows' pairs of nodes, and of all pairs if it has no flows."""
+    warnings: list[str] = [] if resolved.selection is None else [resolved.selection.note]
+    of_flows = bool(resolved.flows)
+    hops, partitioned = (
+        (found["pair_hops_mean"], found["pair_partitioned"])
+        if of_flows
+        else (found["hops_mean"], found["partitioned_pairs"])
+    )
+    is_designed = any(getattr(resolved.scenario.movement, name) is not None for name in DESIGNED)
+    tests_routing = not is_designed and resolved.core["routing"] != "static"
+    if tests_routing and hops is not None and hops < LEAST_HOPS:
+        whose = "the flows' shortest paths" if of_flows else "shortest paths"
         warnings.append(
-            f"shortest paths have {hops:.2f} hops on average; below {LEAST_HOPS:g} a scenario hardly tests "
-            "routing over several hops (Kurkowski, Navidi and Camp 2006)"
+            Note(
+                f"{whose} have {hops:.2f} hops on average; below {LEAST_HOPS:g} a scenario hardly tests "
+                "routing over several hops (Kurkowski, Navidi and Camp 2006)"
+            )
         )
     if partitioned is not None and partitioned > MOST_PARTITIONED:
+        whose = "the flows' node pairs" if of_flows else "the node pairs"
         warnings.append(
-            f"{100 * partitioned:.1f} % of the node pairs have no path; above {100 * MOST_PARTITIONED:g} % "
+            f"{100 * partitioned:.1f} % of {whose} have no path; above {100 * MOST_PARTITIONED:g} % "
             "results say more about partitions than about protocols (Kurkowski, Navidi and Camp 2006)"
         )
     if waypoint is not None and waypoint["start"] != "stationary":

@@ -213,9 +213,11 @@ def parsed(change: str) -> tuple[str, Any]:
 
 
 def tell_warnings(found: Iterable[str]) -> None:
-    """Reports on standard error what speaks against a scenario."""
+    """Reports on standard error what speaks against a scenario, and what is worth a note."""
+    from manetlab.topology import Note
+
     for each in found:
-        print(f"warning: {each}", file=sys.stderr)
+        print(f"{'note' if isinstance(each, Note) else 'warning'}: {each}", file=sys.stderr)
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:

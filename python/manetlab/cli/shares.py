@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,15 @@ import click
 
 from manetlab.cli import options
 from manetlab.cli.progress import waiting
+from manetlab.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from manetlab.chain_throughput import Key, Row
+    from manetlab.chain_throughput import Table as ThroughputTable
     from manetlab.resolving import Resolved
+    from manetlab.scenario import Scenario
     from manetlab.shares import Shares
 
 MOST_HOPS = 100
@@ -37,58 +41,106 @@ MOST_SEEDS = 10_000
     type=options.PATH,
     help="Table of `chain-throughput` with what a flow carries alone. [built-in]",
 )
+@click.option("--measured", is_flag=True, help="Measure first what each flow carries alone here.")
 @click.option("--run", "runs", is_flag=True, help="Run the scenario too, and show what each flow gets.")
+@options.JOBS
 def shares(
     scenario: Path | None,
     as_json: bool,
     at: float | None,
     range_m: float | None,
     table: Path | None,
+    measured: bool,
     runs: bool,
+    jobs: int | None,
     **described: Any,
 ) -> None:
     """Compute each flow's max-min fair share of its bottleneck region, and its fair rate."""
     from manetlab.chain_throughput import read
     from manetlab.shares import at_instant
 
+    if measured and table is not None:
+        found, wanted = "--table and --measured", "one of them"
+        raise InputError("what flows carry alone is given twice", "shares", found, wanted)
     known = None if table is None else read(table)
-    resolved = options.scenario_from(scenario, **described).resolve()
+    made = options.scenario_from(scenario, **described)
     with waiting("shares"):
-        found = at_instant(resolved, at, range_m=range_m, table=known)
-        actual_bps = _actual_bps(resolved) if runs else None
+        resolved = _measured(made, jobs) if measured else made.resolve()
+        found_shares = at_instant(resolved, at, range_m=range_m, table=known)
+        for each in found_shares.flows:
+            if each.error is not None:
+                raise each.error
+        got = _Got.of(resolved, found_shares, known, is_instant=at is not None) if runs else None
     if as_json:
-        print(json.dumps(_as_dict(found, actual_bps)))
+        print(json.dumps(_as_dict(found_shares, got)))
     else:
-        _print_shares(found, actual_bps)
+        _print_shares(found_shares, got)
 
 
-def _actual_bps(resolved: Resolved) -> list[float | None]:
-    """What each flow gets in a run."""
-    from manetlab.running import run
+def _measured(scenario: Scenario, jobs: int | None) -> Resolved:
+    """The scenario whose flows say what they carry alone, as measured."""
+    from manetlab import alone_runs
 
-    return [flow.get("throughput_bps") for flow in run(resolved).flows]
+    resolved = scenario.changed(throttle={"mode": "off"}).resolve()
+    carried = alone_runs.measure(resolved, jobs=jobs)
+    flows = [
+        flow if bps is None else {**flow, "alone_bps": [bps]}
+        for flow, bps in zip(resolved.flows, carried, strict=True)
+    ]
+    mode = scenario.section("throttle").get("mode", "off")
+    return scenario.changed(traffic={"flows": flows}, throttle={"mode": mode}).resolve()
 
 
-def _unfairness(found: Shares, actual_bps: list[float | None] | None) -> float | None:
-    """The unfairness of what flows get, if all have a fair rate."""
-    if actual_bps is None or any(each.rate_bps is None for each in found.flows):
-        return None
-    return found.unfairness([each or 0.0 for each in actual_bps])
+@dataclass(frozen=True)
+class _Got:
+    """What flows get in a run, beside what they should.
+
+    Attributes:
+        actual_bps: What each flow gets, in bit/s.
+        mean_bps: The fair rates on average over the measurement, in bit/s, if they change in it.
+        unfairness: The unfairness; None if a flow has no fair rate.
+    """
+
+    actual_bps: list[float | None]
+    mean_bps: list[float] | None
+    unfairness: float | None
+
+    @classmethod
+    def of(
+        cls, resolved: Resolved, found: Shares, table: ThroughputTable | None, *, is_instant: bool
+    ) -> _Got:
+        """Runs the scenario; rates that change in the measurement count by their means."""
+        from manetlab.running import run
+        from manetlab.shares import mean_rates, varies
+        from manetlab.stats import unfairness
+
+        actual = [flow.get("throughput_bps") for flow in run(resolved).flows]
+        got = [each or 0.0 for each in actual]
+        if varies(resolved) and not is_instant:
+            fair = mean_rates(resolved, table=table)
+            return cls(actual, fair, unfairness(got, fair) if any(fair) else None)
+        if any(each.rate_bps is None for each in found.flows):
+            return cls(actual, None, None)
+        return cls(actual, None, found.unfairness(got))
 
 
-def _as_dict(found: Shares, actual_bps: list[float | None] | None) -> dict[str, Any]:
+def _as_dict(found: Shares, got: _Got | None) -> dict[str, Any]:
     data = found.to_dict()
-    if actual_bps is not None:
-        for flow, actual in zip(data["flows"], actual_bps, strict=True):
-            flow["actual_bps"] = actual
-        data["unfairness"] = _unfairness(found, actual_bps)
+    if got is not None:
+        for place, flow in enumerate(data["flows"]):
+            flow["actual_bps"] = got.actual_bps[place]
+            if got.mean_bps is not None:
+                flow["mean_rate_bps"] = got.mean_bps[place]
+        data["unfairness"] = got.unfairness
     return data
 
 
-def _print_shares(found: Shares, actual_bps: list[float | None] | None) -> None:
+def _print_shares(found: Shares, got: _Got | None) -> None:
     from manetlab.tables import Table, stdout_console
 
     columns = ["flow", "path", "bottleneck", "share", "alone, kb/s", "rate, kb/s"]
+    if got is not None:
+        columns += [*([] if got.mean_bps is None else ["mean rate, kb/s"]), "actual, kb/s"]
     table = Table("Max-min fair shares", columns, text_columns=2)
     for each in found.flows:
         cells = [
@@ -99,14 +151,19 @@ def _print_shares(found: Shares, actual_bps: list[float | None] | None) -> None:
             _kbps(each.alone_bps),
             _kbps(each.rate_bps),
         ]
-        table.add(*cells, *([] if actual_bps is None else [_kbps(actual_bps[each.flow])]))
+        if got is not None:
+            cells += [] if got.mean_bps is None else [_kbps(got.mean_bps[each.flow])]
+            cells.append(_kbps(got.actual_bps[each.flow]))
+        table.add(*cells)
         if each.note:
             table.notes.append(f"Flow {each.flow}: {each.note}.")
-    if actual_bps is not None:
-        columns.append("actual, kb/s")
-        unfairness = _unfairness(found, actual_bps)
-        table.notes.append("Unfairness: " + ("–" if unfairness is None else f"{unfairness:.3f}."))
     table.notes.insert(0, f"At {found.time_s:g} s; regions have a radius of {found.range_m:.1f} m.")
+    if got is not None:
+        if got.mean_bps is not None:
+            table.notes.append(
+                "Fair rates change in the measurement: flows are judged by their means over it."
+            )
+        table.notes.append("Unfairness: " + ("–" if got.unfairness is None else f"{got.unfairness:.3f}."))
     table.print(stdout_console())
 
 

@@ -75,6 +75,7 @@ impl Scenario {
     /// Rates of their own are 802.11b's, of nodes that there are, and given once. What only the rates of
     /// 802.11b have is asked for with these rates.
     pub(super) fn check_rates(&self) -> Result<(), ScenarioError> {
+        check_modulation(&self.params.mac)?;
         if let Some(reason) = self.needs_80211b() {
             check_80211b(&self.params.mac, reason)?;
         }
@@ -124,6 +125,25 @@ impl Scenario {
     }
 }
 
+/// No rate above 1 Mb/s is one that 802.11b lacks: other rates belong to other modulations, with slots and
+/// preambles of their own, which are not modelled. Slower ones stand for the radios before 802.11.
+fn check_modulation(mac: &MacParams) -> Result<(), ScenarioError> {
+    let rates = [
+        ("mac.data_rate_bps", mac.data_rate_bps),
+        ("mac.control_rate_bps", mac.control_rate_bps),
+        ("mac.broadcast_rate_bps", mac.broadcast_rate_bps),
+    ];
+    match rates.into_iter().find(|&(_, bps)| bps > 1e6 && dsss_place(bps).is_none()) {
+        None => Ok(()),
+        Some((field, bps)) => Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: field.to_owned(),
+            found: bps.to_string(),
+            wanted: format!("{WANTED}, or a slower rate: 802.11a, g and n are not modelled"),
+        }),
+    }
+}
+
 /// The rates are 802.11b's and fit each other; `reason` asks for it.
 fn check_80211b(mac: &MacParams, reason: &str) -> Result<(), ScenarioError> {
     let wrong = |field: &str, found: String, wanted: String| {
@@ -167,24 +187,36 @@ mod tests {
 
     #[test]
     fn rates_that_802_11b_lacks_are_refused_where_it_is_asked_for() {
-        let found = complaint_of(|mac| (mac.response_rate, mac.data_rate_bps) = (ResponseRate::Basic, 6e6));
+        let found = complaint_of(|mac| (mac.response_rate, mac.data_rate_bps) = (ResponseRate::Basic, 6e5));
         assert!(
-            found.starts_with("mac.data_rate_bps: found 6000000, wanted 1e6, 2e6, 5.5e6 or 11e6"),
+            found.starts_with("mac.data_rate_bps: found 600000, wanted 1e6, 2e6, 5.5e6 or 11e6"),
             "{found}"
         );
-        let found = complaint_of(|mac| (mac.preamble, mac.broadcast_rate_bps) = (Preamble::Short, 3e6));
-        assert!(found.starts_with("mac.broadcast_rate_bps: found 3000000"), "{found}");
-        let found = complaint_of(|mac| (mac.rate_control, mac.data_rate_bps) = (RateControl::Arf, 54e6));
+        let found = complaint_of(|mac| (mac.preamble, mac.broadcast_rate_bps) = (Preamble::Short, 3e5));
+        assert!(found.starts_with("mac.broadcast_rate_bps: found 300000"), "{found}");
+        let found = complaint_of(|mac| (mac.rate_control, mac.data_rate_bps) = (RateControl::Arf, 54e3));
         assert!(found.ends_with("because of mac.rate_control"), "{found}");
         let found = complaint(|s| {
             s.params.radio.ranges = ByRate::Ladder;
-            s.params.mac.data_rate_bps = 54e6;
+            s.params.mac.data_rate_bps = 54e3;
         });
         assert!(found.contains("radio.ranges"), "{found}");
-        // Without any of it rates are numbers, as in ns-2.
-        let mut free = scenario();
-        free.params.mac.data_rate_bps = 54e6;
-        assert_eq!(free.check(), Ok(()));
+    }
+
+    #[test]
+    fn rates_of_other_modulations_are_refused_and_slow_radios_are_not() {
+        for (change, field) in [
+            ((|mac| mac.data_rate_bps = 54e6) as fn(&mut MacParams), "mac.data_rate_bps: found 54000000"),
+            (|mac| mac.data_rate_bps = 6e6, "mac.data_rate_bps: found 6000000"),
+            (|mac| mac.control_rate_bps = 24e6, "mac.control_rate_bps: found 24000000"),
+            (|mac| mac.broadcast_rate_bps = 3e6, "mac.broadcast_rate_bps: found 3000000"),
+        ] {
+            let found = complaint_of(change);
+            assert!(found.starts_with(field) && found.ends_with("are not modelled"), "{found}");
+        }
+        let mut slow = scenario();
+        slow.params.mac.data_rate_bps = 46e3;
+        assert_eq!(slow.check(), Ok(()));
     }
 
     #[test]
