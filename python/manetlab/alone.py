@@ -31,6 +31,8 @@ IRRELEVANT = {
     "mac.broadcast_rate_bps": "over static routes only ARP broadcasts, once for each hop",
     "arp.enabled": "addresses are resolved once, before the measurement",
     "arp.max_requests": "addresses are resolved once, before the measurement",
+    "arp.request_jitter_ms": "addresses are resolved once, before the measurement",
+    "arp.retry_interval_ms": "addresses are resolved once, before the measurement",
     "arp.learns_from_all": "addresses are resolved once, before the measurement",
     "arp.delay_us": "addresses are resolved once, before the measurement",
     "network.cbr_late_after_s": "it only counts packets",

@@ -133,9 +133,7 @@ def _instants(flow: Mapping[str, Any], resolved: Resolved) -> list[int]:
     return []
 
 
-def _apart_m(
-    resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, end: str
-) -> float | None:
+def _apart_m(resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, end: str) -> float | None:
     """The distance of two flows' sources when the run begins, in m; None if they are one node."""
     first, second = (resolved.flows[number][end] for number in pair)
     return None if first == second else math.dist(places[first], places[second])
@@ -185,9 +183,7 @@ def _equal_intervals(resolved: Resolved) -> Iterator[Pair]:
             yield first, second
 
 
-def _is_hidden(
-    resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, sense_m: float
-) -> bool:
+def _is_hidden(resolved: Resolved, places: Sequence[tuple[float, float]], pair: Pair, sense_m: float) -> bool:
     """Do the sources not sense each other, and does one disturb the other's direct neighbour?"""
     apart_m = _apart_m(resolved, places, pair, "src")
     if apart_m is None or apart_m <= sense_m:
