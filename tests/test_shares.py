@@ -524,7 +524,8 @@ def test_what_a_flow_carries_in_its_own_network_can_be_measured(cli: Cli, tmp_pa
 def test_a_moving_network_is_judged_by_means_over_time(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "moving.toml").write_text(
         'duration_s = 60.0\nwarmup_s = 10.0\nprofile = "ns-2.27"\nrouting = "aodv"\n'
-        "[movement.waypoint]\nnodes = 15\nwidth_m = 700.0\nheight_m = 300.0\nspeed_min = 5.0\nspeed_max = 15.0\n"
+        "[movement.waypoint]\nnodes = 15\nwidth_m = 700.0\nheight_m = 300.0\n"
+        "speed_min = 5.0\nspeed_max = 15.0\n"
         "[mac]\nrts_threshold_bytes = 2347\n[tcp]\nsender = 'newreno'\n[traffic]\nflows = [\n"
         '{ kind = "tcp", src = 0, dst = 1, start_s = 0.0, segment_bytes = 600 },\n'
         '{ kind = "tcp", src = 2, dst = 3, start_s = 0.0, stop_s = 40.0, segment_bytes = 600 },\n]\n'
