@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes what is installed: packaging/wheel.sh FOLDER [OPTION OF maturin build…], for `make wheel` and the tests.
-# The wheel and the source distribution contain the commit and the man pages of this checkout. `make wheel` makes a
-# release; the tests take `--profile developer`, which `make build` has compiled, so that the wheel is only packed.
+# The wheel and the source distribution contain the commit, the man pages and the documentation of this checkout.
+# `make wheel` makes a release; the tests take `--profile developer`, which `make build` has compiled, so that the wheel
+# is only packed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
@@ -14,5 +15,9 @@ rm -rf out/wheel-data
 .venv/bin/python -m manetlab.cli.manual out/wheel-data/data/share/man/man1
 # The pages of commands that another distribution adds are not ours.
 rm -f out/wheel-data/data/share/man/man1/manetlab-papers*.1
-mkdir -p "$folder"
+# What `manetlab docs` prints.
+pages=out/wheel-data/data/share/doc/manetlab
+mkdir -p "$pages/models" "$folder"
+cp docs/*.md "$pages"
+cp docs/models/*.md "$pages/models"
 PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --locked --out "$folder" "$@"

@@ -121,19 +121,17 @@ def test_a_campaign_keeps_its_comparison() -> None:
 
 def test_the_verdict_names_the_best_and_what_cannot_be_told_from_it() -> None:
     found = answer(asked())
-    assert found.verdict == "No routing protocol is the best in all 2 primary measures."
+    assert found.verdict == "No routing protocol is the best in both primary measures."
     assert found.details == [
         "PDR: dsr leads, not distinguishable from aodv.",
         "Mean end-to-end delay: dsdv is the best.",
-        "All 12 comparisons and their intervals hold together with 95 % confidence (paired t tests, "
-        "Bonferroni).",
+        "Family-wise confidence 95 % over 12 comparisons (paired t tests, Bonferroni).",
     ]
     only = answer(asked(metrics=["cbr_latency_mean_s"]))
     assert only.verdict == "The best routing protocol by the primary measure is dsdv."
     undecided = answer(asked(metrics=["cbr_delivery_fraction"]))
     assert undecided.verdict == (
-        "The best routing protocol by the primary measure is not decided: aodv and dsr are not "
-        "distinguishable."
+        "No single best routing protocol by the primary measure: aodv and dsr are not distinguishable."
     )
 
 

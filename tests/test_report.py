@@ -69,7 +69,7 @@ def test_the_answer_says_where_a_difference_is_significant_and_where_not() -> No
         "+50.2) at maximum speed = 5 m/s. No significant difference in TCP throughput between reno-f and "
         "reno in 1 of 2 settings: +0.0 kb/s (−3.6 to +3.6) at maximum speed = 20 m/s."
     )
-    assert last.startswith("All 2 comparisons and their intervals hold together with 95 % confidence")
+    assert last.startswith("Family-wise confidence 95 % over 2 comparisons")
 
 
 def test_the_other_way_round_higher_becomes_lower() -> None:

@@ -50,7 +50,7 @@ PRIORITY = click.option(
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Reproduce experiments of five papers and judge their claims."""
+    """Reproduce five papers' experiments and their claims."""
 
 
 @app.command("list")
@@ -78,9 +78,9 @@ def list_all(paper: str | None, runnable: bool) -> None:
 @click.argument("name", metavar="ID", help="An experiment or a claim.")
 @KEPT
 def show(name: str, kept_in: Path | None) -> None:
-    """Show an experiment or one claim: what the paper says, and what comes out of the results that are kept.
+    """Show an experiment or a claim.
 
-    Nothing is run.
+    That is what the paper says, and the kept results beside it. Nothing is run.
     """
     from manetlab.tables import stdout_console
     from manetlab_papers import ledger, showing
@@ -134,9 +134,10 @@ def reproduce(
     priority: int | None,
     jobs: int | None,
 ) -> None:
-    """Run experiments, print what came out beside the paper, and judge the claims.
+    """Run experiments and judge their claims.
 
-    The more important are run first, and of these the cheapest; `plan` shows the order and what it costs.
+    The results are printed beside those of the paper. The more important are run first, and of these the
+    cheapest; `plan` shows the order and what it costs.
     """
     from manetlab.files import write_text
     from manetlab.tables import stdout_console
@@ -187,9 +188,10 @@ def reproduce(
 )
 @KEPT
 def pages(out: Path, kept_in: Path | None) -> None:
-    """Write the papers' pages with their charts from results that are kept, without running anything.
+    """Write the papers' pages with their charts.
 
-    In a checkout the pages that it stores are renewed, too: docs/papers.md and papers/pages.
+    They are made from kept results; nothing is run. In a checkout the pages that it stores are renewed, too:
+    docs/papers.md and papers/pages.
     """
     from manetlab import provenance
     from manetlab_papers import causes, ledger
@@ -214,9 +216,10 @@ def pages(out: Path, kept_in: Path | None) -> None:
 @KEPT
 @PRIORITY
 def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int | None) -> None:
-    """Show what is left to run of experiments, in the order in which they are run, and what it costs.
+    """Show what is left to run, and what it costs.
 
-    Without ID all experiments are looked at. The processor time follows from runs that are kept.
+    Experiments are listed in the order in which they are run. Without ID all experiments are looked at.
+    The processor time follows from runs that are kept.
     """
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
@@ -251,10 +254,10 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
 @KEPT
 @MARKDOWN
 def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None) -> None:
-    """Judge the claims from results that are kept, without running anything.
+    """Judge the claims from kept results.
 
-    Without ID all experiments are judged. Verdicts are stale where the code has changed since the runs were
-    made.
+    Nothing is run. Without ID all experiments are judged. Verdicts are stale where the code has changed
+    since the runs were made.
     """
     from manetlab.files import check_writable, write_text
     from manetlab.tables import stdout_console
@@ -292,10 +295,11 @@ def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None
 def confirm(
     names: tuple[str, ...], full: bool, runs: int, out: Path, kept_in: Path | None, jobs: int | None
 ) -> None:
-    """Repeat some runs of each stale point, and keep the results as current if all come out the same.
+    """Repeat some runs of each stale point.
 
-    Without ID all experiments are looked at. Use it after a change of the code that should change no result:
-    a campaign of which one run differs remains stale.
+    If all have the same result, the kept results count as current. Without ID all experiments are looked
+    at. Use it after a change of the code that should change no result: a campaign of which one run
+    differs remains stale.
     """
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
@@ -323,7 +327,7 @@ def confirm(
 @app.command()
 @click.argument("names", nargs=-1, metavar="[ID]…")
 def causes(names: tuple[str, ...]) -> None:
-    """Say why claims differ from what is printed.
+    """Explain why claims differ from the printed values.
 
     ID is a cause or a claim. Without ID all causes are listed.
     """
@@ -354,7 +358,10 @@ def causes(names: tuple[str, ...]) -> None:
 @OUT
 @MARKDOWN
 def status(out: Path, markdown: Path | None) -> None:
-    """Show how many of each paper's claims were reproduced, contradicted, left open, not tested."""
+    """Show the verdicts of each paper's claims.
+
+    It counts those reproduced, contradicted, left open and not tested.
+    """
     _check_page(markdown, out)
     _report(out, markdown)
 

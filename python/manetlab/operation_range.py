@@ -392,7 +392,7 @@ def _areas_of(scenario: Scenario) -> Areas:
     if not isinstance(areas, Areas):
         given = [name for name in scenario.movement.fields if getattr(scenario.movement, name) is not None]
         wanted = "movement.areas: sources, forwarders and sinks in areas one hop apart"
-        hint = "see docs/range.md for an example"
+        hint = "`manetlab docs range` has an example"
         where = f"{scenario.where}: movement"
         raise InputError("the movement is not made of areas", where, ", ".join(given), wanted, hint)
     return areas
@@ -400,7 +400,7 @@ def _areas_of(scenario: Scenario) -> Areas:
 
 def _pattern_of(scenario: Scenario) -> Mapping[str, Any]:
     """The flow that all flows are like."""
-    where, hint = f"{scenario.where}: traffic", "see docs/range.md for an example"
+    where, hint = f"{scenario.where}: traffic", "`manetlab docs range` has an example"
     if not (flows := scenario.traffic.flows):
         wanted = "traffic.flows with one flow, the pattern of all"
         raise InputError("there is no flow to repeat", where, "no list of flows", wanted, hint)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from manetlab import _core, extension
+from manetlab import _core, extension, unimplemented
 from manetlab.errors import InputError, shown
 from manetlab.values import Value
 
@@ -73,8 +73,10 @@ def _infos() -> list[dict[str, Any]]:
     return infos
 
 
-MOST_NAMED = 40
+MOST_NAMED = 20
 """Errors name all known names, if they are no more than these."""
+PARAMETERS = "`manetlab docs parameters`"
+"""What lists the parameters of a section."""
 PYTHON = "python"
 """What a scenario calls routing protocols in Python, and the section of their parameters."""
 
@@ -250,7 +252,10 @@ def unknown(kind: str, found: str, known: Iterable[str], where: str, listed: str
     elif near:
         wanted = f"for example {near[0]}"
     else:
-        wanted = f"one of the {len(known)} names" + (f" of {command}" if listed else "")
+        place = command if listed else PARAMETERS if kind.startswith("parameter in") else ""
+        wanted = f"one of {len(known)} names" + (f"; {place} lists them" if place else "")
+    if (instead := unimplemented.instead_of(found)) is not None and not same:
+        return InputError(f"{found} is not implemented in manetlab", where, f'"{found}"', wanted, instead)
     return InputError(f"no such {kind}", where, f'"{found}"', wanted, hint)
 
 

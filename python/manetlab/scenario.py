@@ -30,7 +30,7 @@ Section = dict[str, Any]
 
 
 class Scenario(Record):
-    """Who moves where, who talks to whom, which protocols every node runs, for how long.
+    """A scenario: movement, traffic, the protocols that every node runs, and the duration.
 
     Examples:
         >>> import manetlab
@@ -131,7 +131,9 @@ class Scenario(Record):
         written = {key: long_form(key, value) for key, value in as_plain(data).items()}
         for key in ("routing", "profile", "tcp"):
             if isinstance(several := written.get(key), list):
-                hint = f"to compare several, give {key} under [factors] of a campaign: docs/campaigns.md"
+                hint = (
+                    f"to compare several, give {key} under [factors] of a campaign: `manetlab docs campaigns`"
+                )
                 raise InputError(
                     f"a scenario has one {key}", f"{where}: {key}", shown(several), "one name", hint
                 )

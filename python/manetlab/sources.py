@@ -245,7 +245,7 @@ class TrafficSource(Record):
     random: RandomTraffic | None = table("Flows between random nodes.", RandomTraffic, None)
     web: dict[str, Any] | None = section(
         "Web sessions: sessions names the file that holds them, or they are drawn from the seed; their "
-        "parameters are those of the section web (docs/parameters.md).",
+        "parameters are those of the section web (`manetlab docs parameters`).",
         None,
     )
 
@@ -253,4 +253,4 @@ class TrafficSource(Record):
         given = [name for name in ("file", "flows", "random") if getattr(self, name) is not None]
         if len(given) > 1 or (not given and self.web is None):
             wanted = "exactly one of file, flows, random; web can be combined with it or used alone"
-            refuse(place, ", ".join(given) or "none of them", wanted, "who talks to whom")
+            refuse(place, ", ".join(given) or "none of them", wanted, "the flows between nodes")

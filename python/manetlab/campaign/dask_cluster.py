@@ -213,7 +213,7 @@ def _check_certificate(address: str) -> None:
     security: Any = distributed.Security
     if address.startswith("tls://") and security().get_connection_args("client")["ssl_context"] is None:
         wanted = "a client's certificate in Dask's configuration (distributed.comm.tls)"
-        hint = "see docs/campaigns.md, On a cluster"
+        hint = "see On a cluster in `manetlab docs campaigns`"
         raise InputError("TLS is not configured", address, "no certificate", wanted, hint)
 
 

@@ -99,7 +99,7 @@ class Campaign:
         series_s: Keep time series of every run, with this step in seconds of simulated time.
         comparison: What the results compare: ``factor``, ``kind`` (``best``, ``pairs`` or ``control``),
             ``control``, ``metrics`` (the primary measures), ``margins`` and ``confidence``. See
-            docs/campaigns.md for what each is if it is not given.
+            the page Campaigns for what each is if it is not given.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
 
@@ -160,7 +160,7 @@ class Campaign:
         for name in ("base", "factors", "comparison"):
             value = getattr(self, name)
             if not isinstance(value, Mapping):
-                raise self._refused(name, value, "a table", "see docs/campaigns.md")
+                raise self._refused(name, value, "a table", "see `manetlab docs campaigns`")
         object.__setattr__(self, "base", as_plain(self.base))
         object.__setattr__(self, "comparison", as_plain(self.comparison))
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
@@ -189,7 +189,7 @@ class Campaign:
         try:
             data = parse_toml(content)
         except (ValueError, RecursionError) as error:
-            hint = "see docs/campaigns.md for an example"
+            hint = "`manetlab docs campaigns` has examples"
             raise InputError("the campaign file is not TOML", str(path), str(error), "TOML", hint) from None
         return cls.build(data, str(path), path.parent, path.stem)
 
@@ -210,7 +210,7 @@ class Campaign:
         """
         if not isinstance(data, Mapping):
             wanted = "a mapping from keys to values"
-            raise InputError("not a campaign", where, shown(data), wanted, "see docs/campaigns.md")
+            raise InputError("not a campaign", where, shown(data), wanted, "see `manetlab docs campaigns`")
         foreign.refuse_scenario(data, where)
         keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
         for key in data:
@@ -218,7 +218,7 @@ class Campaign:
                 raise unknown("key of a campaign", str(key), keys, where)
         if "base" not in data:
             wanted = "a table [base] with the fields of a scenario, or the name of a scenario's file"
-            hint = "see docs/campaigns.md for an example"
+            hint = "`manetlab docs campaigns` has examples"
             raise InputError("the base scenario is missing", f"{where}: base", "nothing", wanted, hint)
         given = {"name": name, **data}
         if isinstance(given["base"], str):

@@ -17,20 +17,31 @@ from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
 
 COMMANDS = Commands(
     {
-        "run": "manetlab.cli.runs:run",
-        "view": "manetlab.cli.views:view",
-        "recording": "manetlab.cli.recordings:app",
-        "report": "manetlab.cli.reports:report",
-        "demo": "manetlab.cli.demos:demo",
-        "scenario": "manetlab.cli.scenarios:app",
-        "shares": "manetlab.cli.shares:shares",
-        "chain-throughput": "manetlab.cli.shares:chain_throughput",
-        "range": "manetlab.cli.ranges:range_",
-        "dissector": "manetlab.cli.dissectors:dissector",
-        "profile": "manetlab.cli.profiles:app",
-        "campaign": "manetlab.cli.campaigns:app",
-        "list": "manetlab.cli.choices:list_names",
-        "completion": "manetlab.cli.completion:completion",
+        "Simulate": {
+            "demo": "manetlab.cli.demos:demo",
+            "run": "manetlab.cli.runs:run",
+            "scenario": "manetlab.cli.scenarios:app",
+            "profile": "manetlab.cli.profiles:app",
+            "list": "manetlab.cli.choices:list_names",
+        },
+        "Answer a question with many runs": {
+            "campaign": "manetlab.cli.campaigns:app",
+            "report": "manetlab.cli.reports:report",
+            "range": "manetlab.cli.ranges:range_",
+        },
+        "Look into a run": {
+            "view": "manetlab.cli.views:view",
+            "recording": "manetlab.cli.recordings:app",
+            "dissector": "manetlab.cli.dissectors:dissector",
+        },
+        "Fair rates": {
+            "shares": "manetlab.cli.shares:shares",
+            "chain-throughput": "manetlab.cli.shares:chain_throughput",
+        },
+        "Help": {
+            "docs": "manetlab.cli.documentation:docs",
+            "completion": "manetlab.cli.completion:completion",
+        },
     }
 )
 

@@ -35,7 +35,7 @@ SHOWN_FAILURES = 5
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Answer a question with many runs: run what is missing, show and export the results."""
+    """Run a campaign, and show or export its results."""
 
 
 @app.command()
@@ -64,7 +64,10 @@ def run(
     retry_failed: bool,
     as_json: bool,
 ) -> None:
-    """Make the missing runs of a campaign and show the results. You can stop and continue at any time."""
+    """Make the missing runs and show the results.
+
+    It can be interrupted at any time; the same command continues.
+    """
     from manetlab.campaign.plan import Campaign
     from manetlab.cli.progress import shown_progress
 
@@ -94,7 +97,7 @@ def run(
 @STORE
 @options.JSON
 def status(source: Path, store: Path | None, as_json: bool) -> None:
-    """Print the progress of a campaign and its failed runs."""
+    """Show the progress and the failed runs."""
     from manetlab.tables import Table, stdout_console
 
     results = _results(source, store)
@@ -144,7 +147,10 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
 def results_(
     source: Path, store: Path | None, metrics: tuple[str, ...], compare: str | None, as_json: bool
 ) -> None:
-    """Print the results: mean and interval at every point, or a paired comparison."""
+    """Show the answer, the means and their intervals.
+
+    With --compare it shows the paired comparison of two levels.
+    """
     results = _results(source, store)
     if compare is None:
         _show(results, list(metrics) or None, as_json)
@@ -159,7 +165,10 @@ def results_(
 @STORE
 @click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
 def export(source: Path, output: Path, store: Path | None, formats: str) -> None:
-    """Write runs, flows, drops, failures and provenance as CSV and Parquet."""
+    """Write the results as CSV and Parquet.
+
+    These are runs, flows, drops, failures and provenance.
+    """
     with waiting("export"):
         written = _results(source, store).export(output, [name.strip() for name in formats.split(",")])
     for path in written:
@@ -186,7 +195,10 @@ def repeat(
     trust: bool,
     **described: Any,
 ) -> None:
-    """Repeat one run of a campaign and show its result; nothing is stored."""
+    """Repeat one run and show its result.
+
+    Nothing is stored; the result is compared with that in the store.
+    """
     from manetlab.cli.runs import show
     from manetlab.files import check_writable
     from manetlab.running import run as run_one
@@ -402,7 +414,7 @@ def _about_adjustment(results: Results, rows: Sequence[Mapping[Hashable, Any]]) 
     if family is None or all(row["verdict"] == "exploratory" for row in rows):
         return (
             "This comparison is exploratory: the campaign does not ask it (see `comparison` in "
-            "docs/campaigns.md). Its p-value and interval are not adjusted, and it decides nothing."
+            "`manetlab docs campaigns`). Its p-value and interval are not adjusted, and it decides nothing."
         )
     if family.size == 1:
         return "It is the campaign's only comparison: p (adjusted) is the p-value of the t test."

@@ -192,10 +192,15 @@ def _items(named: Named, begun: str) -> list[CompletionItem]:
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(LISTS)), required=False, help="What to list. [the kinds]")
+@click.argument(
+    "kind", type=click.Choice(list(LISTS)), required=False, help="What to list. [the lists themselves]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_names(kind: str | None, as_json: bool) -> None:
-    """List protocols, sets, senders, radios, sources, measures or profiles, with a line about each."""
+    """List the names that options and files can use.
+
+    These are protocols, parameter sets, senders, radios, sources, measures and profiles.
+    """
     import json
 
     from manetlab.tables import Table, stdout_console

@@ -68,7 +68,8 @@ add_completion_class(Zsh)
 
 INSTALLED = """\b
 To install it, write the script to where your shell looks for it:
-bash: manetlab completion bash > ~/.local/share/bash-completion/completions/manetlab
+bash: manetlab completion bash \\
+      > ~/.local/share/bash-completion/completions/manetlab
 zsh:  manetlab completion zsh > "${fpath[1]}/_manetlab"
 fish: manetlab completion fish > ~/.config/fish/completions/manetlab.fish
 """
@@ -78,7 +79,10 @@ fish: manetlab completion fish > ~/.config/fish/completions/manetlab.fish
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), help="The shell.")
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a script by which a shell completes commands, options and values."""
+    """Print a completion script for your shell.
+
+    It completes commands, options and values.
+    """
     found = get_completion_class(shell)
     assert found is not None
     print(found(ctx.find_root().command, {}, "manetlab", VARIABLE).source(), end="")

@@ -10,7 +10,11 @@ from manetlab.cli import options
 @click.command()
 @options.JOBS
 def demo(jobs: int | None) -> None:
-    """Compare TCP Reno with a fixed timeout, and with Reno-F, over AODV in ten mobile networks."""
+    """Compare three TCP senders over AODV in ten networks.
+
+    They are Reno, Reno with a fixed retransmission timeout, and Reno-F, which also has SACK and
+    delayed ACKs.
+    """
     from manetlab import demo as experiment
     from manetlab.cli.progress import run_with_bar
     from manetlab.tables import stdout_console

@@ -7,7 +7,9 @@ import click
 
 @click.command()
 def dissector() -> None:
-    """Print where the Wireshark dissector of manetlab's own formats is.
+    """Print the path of the dissector for Wireshark.
+
+    It decodes manetlab's own packet formats.
 
     To open a capture with it: wireshark -X lua_script:"$(manetlab dissector)" run.pcapng
     """

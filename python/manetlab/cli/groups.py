@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import UserDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+from manetlab.errors import InputError
 
 
 class Group(click.Group):
@@ -17,6 +19,36 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's)
         """The names of the commands, in order."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands with a line each, under the headings that `Commands` has."""
+        if not isinstance(self.commands, Commands):
+            super().format_commands(ctx, formatter)
+            return
+        widest = max(map(len, self.commands))
+        room = formatter.width - widest - BESIDE
+        for heading, names in self.commands.headings().items():
+            rows = [
+                (name.ljust(widest), command.get_short_help_str(room))
+                for name in names
+                if (command := self.get_command(ctx, name)) is not None
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments begin with.
+
+        Raises:
+            InputError: It is a command of a distribution that is not installed.
+        """
+        name = args[0]
+        if isinstance(self.commands, Commands) and name in ELSEWHERE and name not in self.commands:
+            distribution, hint = ELSEWHERE[name]
+            raise InputError("no such command", "command line", name, f"{distribution}, installed", hint)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; one that is interrupted ends as shells tell it, 128 and the signal's number.
@@ -31,17 +63,39 @@ class Group(click.Group):
             raise click.exceptions.Exit(130) from None
 
 
+BESIDE = 6
+"""Columns of a line of help that hold neither the command nor what it does."""
 INSTALLED = "manetlab.commands"
 """The group of entry points by which other distributions add commands."""
+FROM_OTHERS = "From other packages"
+"""The heading of those commands."""
+ELSEWHERE = {
+    "papers": (
+        "the distribution manetlab-papers",
+        "it reproduces the experiments of five papers, and is the folder papers of the sources: "
+        "pip install ./papers",
+    ),
+}
+"""Commands of distributions that are not always there: the distribution, and what it is."""
 
 
 class Commands(UserDict[str, Any]):
     """Commands by name, each imported when it is looked up: a command waits for no other's imports.
 
-    It is made of the places where the commands are, written as ``module:attribute``. Commands of other
-    installed distributions are looked for only when a name is not among these, or all are listed: reading
-    what is installed takes longer than a short command.
+    It is made of headings with the places where their commands are, written as ``module:attribute``. Commands
+    of other installed distributions are looked for only when a name is not among these, or all are listed:
+    reading what is installed takes longer than a short command.
     """
+
+    def __init__(self, places: Mapping[str, Mapping[str, str]]) -> None:
+        super().__init__({name: place for below in places.values() for name, place in below.items()})
+        self._headings = {heading: list(below) for heading, below in places.items()}
+
+    def headings(self) -> dict[str, list[str]]:
+        """The names of the commands under their headings, in order."""
+        own = {name for names in self._headings.values() for name in names}
+        others = [name for name in self if name not in own]
+        return {**self._headings, **({FROM_OTHERS: others} if others else {})}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.data:

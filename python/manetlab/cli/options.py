@@ -141,13 +141,16 @@ def scenario_from(
     for name, value in changed.items():
         given = assign(given, name, value, "--set")
     for name, why in (
-        ("movement", "where the nodes are and go"),
-        ("traffic", "who talks to whom"),
-        ("duration_s", "the length of the run; ns-2's files do not contain it"),
+        ("movement", "the movement of the nodes, as a file of ns-2"),
+        ("traffic", "the flows between nodes, as a file of ns-2"),
+        ("duration_s", "the length of the run, s; ns-2's files do not contain it"),
     ):
         if name not in given:
             option = "--" + name.removesuffix("_s")
-            hint = "or give a TOML scenario instead of the two files"
+            hint = (
+                "or give a scenario in TOML, which can also draw traffic over a movement file: "
+                'movement = "FILE", traffic.random = { cbr = 5 }'
+            )
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
     return Scenario.build(given, "command line")
 

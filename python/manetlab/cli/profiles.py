@@ -12,7 +12,7 @@ from manetlab.cli.groups import Group
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Named sets of defaults."""
+    """List, show or compare named sets of defaults."""
 
 
 @app.command("list")

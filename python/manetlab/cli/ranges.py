@@ -22,13 +22,21 @@ if TYPE_CHECKING:
 @click.option("--nodes", type=click.IntRange(4, 100_000), default=60, help="Largest network, nodes.")
 @click.option("--step", type=click.IntRange(1, 100_000), help="Forwarders added at a time. [1 in each band]")
 @click.option("--runs", type=click.IntRange(1, 100_000), default=30, help="Runs of each size.")
-@click.option("--unsmoothness", type=float, default=1.0, help="Bound on the worst flow's, mean over runs.")
-@click.option("--unfairness", type=float, default=0.1, help="Bound on the worst run's.")
+@click.option(
+    "--unsmoothness", type=float, default=1.0, help="Bound on the worst flow's unsmoothness, mean over runs."
+)
+@click.option("--unfairness", type=float, default=0.1, help="Bound on the worst run's unfairness.")
 @click.option("--stagger", type=float, default=0.1, help="Time between the starts of two flows, s.")
-@click.option("--all", "every_size", is_flag=True, help="Run all sizes, also beyond the border.")
+@click.option("--all", "every_size", is_flag=True, help="Run all sizes, also those beyond the range.")
 @click.option("--load", "with_load", is_flag=True, help="Also compute the equivalent routing load.")
-@click.option("--measured", is_flag=True, help="Measure first what one flow carries alone here.")
-@click.option("--table", type=options.PATH, help="Table of `chain-throughput` for fair rates. [built-in]")
+@click.option(
+    "--measured", is_flag=True, help="First measure the throughput of a single flow in this scenario."
+)
+@click.option(
+    "--table",
+    type=options.PATH,
+    help="Throughputs of single flows, a table of `chain-throughput`. [built-in]",
+)
 @click.option("--store", type=options.PATH, help="The store. [beside the scenario, NAME.range.db]")
 @click.option("--allow-other-version", is_flag=True, help="Also use runs of another version or commit.")
 @options.JOBS
@@ -48,7 +56,11 @@ def range_(
     plot: Path | None,
     **how: Any,
 ) -> None:
-    """Search how many TCP flows stay smooth and fair, in how large a network. You can stop and continue."""
+    """Find how many TCP flows a network carries well.
+
+    For each number of flows: up to which size of the network they stay smooth and fair. The search can be
+    interrupted; the same command continues it.
+    """
     from manetlab import chain_throughput
     from manetlab.files import check_apart, check_writable
     from manetlab.operation_range import flows_of_text, write_csv

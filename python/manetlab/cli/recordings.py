@@ -15,14 +15,14 @@ FILE = click.argument("file", type=options.PATH, metavar="RECORDING", help="A re
 
 @click.group(cls=Group, no_args_is_help=True)
 def app() -> None:
-    """Recordings of runs."""
+    """Describe or convert the recording of a run."""
 
 
 @app.command()
 @FILE
 @options.JSON
 def show(file: Path, as_json: bool) -> None:
-    """Print what a recording is of, and how many events it has."""
+    """Print the run that a recording is of, and its number of events."""
     from manetlab import recording
 
     opened = recording.open(file)
@@ -40,16 +40,16 @@ def show(file: Path, as_json: bool) -> None:
 
 @app.command()
 @FILE
-@click.option("--json-lines", is_flag=True, help="As JSON lines, the only form so far.")
+@click.option("--json-lines", is_flag=True, help="To JSON lines, the only format so far.")
 @click.option("--output", "-o", type=options.PATH, help="The file to write. [RECORDING.jsonl]")
 def export(file: Path, json_lines: bool, output: Path | None) -> None:
-    """Write a recording in another form."""
+    """Convert a recording to JSON lines."""
     from manetlab import _core
     from manetlab.errors import InputError
     from manetlab.files import check_apart, check_writable
 
     if not json_lines:
-        raise InputError("no form is chosen", "recording export", "no option", "--json-lines")
+        raise InputError("the format is missing", "recording export", "no option", "--json-lines")
     target = output or file.with_name(f"{file.name}.jsonl")
     check_writable(target)
     check_apart({"--output": target}, (file,))

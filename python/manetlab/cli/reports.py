@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replays",
     is_flag=True,
-    help="Repeat the median and the worst run of each setting, and link pages that play them.",
+    help="Also write replays of the median and the worst run of each setting.",
 )
 def report(
     source: Path,
@@ -49,7 +49,10 @@ def report(
     confidence: float | None,
     replays: bool,
 ) -> None:
-    """Write a campaign's results as an HTML page, with plots (SVG, PDF) and tables (CSV, LaTeX) beside it."""
+    """Write a campaign's results as an HTML page.
+
+    Plots (SVG, PDF) and tables (CSV, LaTeX) are written beside it.
+    """
     from manetlab.campaign import Results
     from manetlab.replay import view
     from manetlab.report import write

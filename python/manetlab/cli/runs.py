@@ -32,10 +32,10 @@ MAX_SEEDS = 100_000
 @options.JSON
 @options.RECORD
 @click.option("--pcap", type=options.PATH, help="Write a capture for Wireshark to this file (pcapng).")
-@click.option("--pcap-nodes", metavar="NODES", help="The nodes that capture, such as 0,3 (default: all).")
+@click.option("--pcap-nodes", metavar="NODES", help="Capture only at these nodes, such as 0,3. [all]")
 @click.option("--pcap-receptions", is_flag=True, help="Also capture what the nodes receive.")
-@click.option("--ns2-trace", type=options.PATH, help="Write a trace in the form of ns-2 to this file.")
-@click.option("--ns2-trace-format", help="The form of its lines: old (default) or new.")
+@click.option("--ns2-trace", type=options.PATH, help="Write a trace in ns-2's format to this file.")
+@click.option("--ns2-trace-format", help="The format of its lines: old or new. [old]")
 @click.option("--series", type=float, help="Record time series with this step, s.")
 @click.option(
     "--series-output", type=options.PATH, help="Write the time series to this file, .csv or .parquet."
@@ -56,7 +56,10 @@ def run(
     series_output: Path | None,
     **described: Any,
 ) -> None:
-    """Run a scenario from ns-2's files or from TOML, and show the results."""
+    """Run a scenario and show the results.
+
+    The scenario is a TOML file, or a movement file and a traffic file of ns-2.
+    """
     from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable
     from manetlab.running import run as run_one

@@ -30,7 +30,10 @@ def app() -> None:
 @options.SET
 @options.JSON
 def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
-    """Print the resolved scenario: every parameter with value, unit and origin."""
+    """Print the resolved scenario.
+
+    That is every parameter with its value, unit and origin.
+    """
     resolved = options.scenario_from(scenario, **described).resolve()
     if as_json:
         print(json.dumps({**resolved.to_dict(), "hash": resolved.hash}))
@@ -44,7 +47,7 @@ def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
 @options.JSON
 @click.option("--step", type=float, default=1.0, help="Time between the instants looked at, s.")
 def report(scenario: Path | None, as_json: bool, step: float, **described: Any) -> None:
-    """Analyse the network that the movement makes: hops, partitions, neighbours, links, with warnings."""
+    """Analyse the topology: hops, partitions, links."""
     from manetlab import topology
 
     asked = options.scenario_from(scenario, **described)
@@ -61,10 +64,12 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
 @options.SEED
 @options.SET
 @options.JSON
-@click.option("--hops", type=int, required=True, help="Number of hops that the flows' shortest paths keep.")
-@click.option("--share", type=float, default=1.0, help="Minimum share of the measurement for which they do.")
+@click.option("--hops", type=int, required=True, help="Hop count that the flows' shortest paths keep.")
+@click.option(
+    "--share", type=float, default=1.0, help="Minimum share of the measurement for which they keep it."
+)
 @click.option("--count", type=int, default=20, help="Number of scenarios to find.")
-@click.option("--draws", type=int, default=10_000, help="Maximum number of draws for each of them.")
+@click.option("--draws", type=int, default=10_000, help="Maximum number of draws for each scenario.")
 @options.output("File to write the draws to, .csv or .parquet.")
 @options.renamed("--out", "--output")
 def search(
@@ -78,7 +83,10 @@ def search(
     draws: int,
     output: Path | None,
 ) -> None:
-    """Find scenarios whose paths keep their number of hops, and show what sets them apart from others."""
+    """Find scenarios whose paths keep their hop count.
+
+    The movement and the flows of these scenarios are compared with those of an unselected sample.
+    """
     from manetlab import topology
     from manetlab.files import check_apart
     from manetlab.series_files import check_columns_file, write_columns
@@ -113,7 +121,10 @@ def search(
 def capacity(
     scenario: Path, seed: int | None, changes: tuple[str, ...], step: float, output: Path | None
 ) -> None:
-    """Estimate what each flow could carry alone over the shortest path at each instant."""
+    """Estimate each flow's capacity over time.
+
+    That is what it could carry alone over the shortest path at each instant.
+    """
     from manetlab.capacity import capacity_over_time
     from manetlab.files import check_apart
     from manetlab.series_files import check_columns_file, write_columns
@@ -147,7 +158,7 @@ def capacity(
     "--what",
     type=click.Choice(["topology", "movement", "connectivity"]),
     default="topology",
-    help="Links and the flows' paths at an instant; where all nodes go; neighbours and partitions over time.",
+    help="Links and the flows' paths at an instant; the nodes' tracks; neighbours and partitions over time.",
 )
 @click.option("--at", "at_s", type=float, default=0.0, help="The instant of the topology, s.")
 @click.option(
@@ -163,7 +174,7 @@ def plot(
     step_s: float,
     output: Path,
 ) -> None:
-    """Draw a scenario: its topology at an instant, its movement, or its connectivity over time."""
+    """Draw a scenario: topology, movement or connectivity."""
     from manetlab import pictures
     from manetlab.files import check_apart
 
@@ -176,7 +187,10 @@ def plot(
 @app.command()
 @options.SCENARIO
 def check(scenario: Path) -> None:
-    """Check a scenario without running it: whether it can be used, and whether it tests protocols."""
+    """Check a scenario without running it.
+
+    A scenario can be valid and still not test protocols: warnings say why.
+    """
     from manetlab.tested import before_run
 
     resolved = options.scenario_from(scenario).resolve()
@@ -242,7 +256,10 @@ def generate(
     traffic: Path | None,
     output: Path | None,
 ) -> None:
-    """Generate a random waypoint scenario, as ns-2's files or as TOML with its parameters."""
+    """Generate a random waypoint scenario.
+
+    It is written as TOML with its parameters, or as ns-2's files.
+    """
     from manetlab.scenario import Scenario
 
     waypoint = {
@@ -288,7 +305,10 @@ def generate(
 @options.SEED
 @options.output("File to write. [standard output]")
 def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
-    """Write a scenario's Web sessions to a file that `traffic.web.sessions` can read."""
+    """Write a scenario's Web sessions to a file.
+
+    `traffic.web.sessions` reads such files.
+    """
     from manetlab import web
     from manetlab.files import check_apart, write_text
 
@@ -315,7 +335,10 @@ def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
 @options.SEED
 @OUTPUT
 def import_(movement: Path, traffic: Path, output: Path | None, **described: Any) -> None:
-    """Convert ns-2's files to a TOML scenario: flows one by one, movement by file name."""
+    """Convert ns-2's files to a TOML scenario.
+
+    It lists the flows one by one, and names the movement file.
+    """
     from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 

@@ -32,14 +32,12 @@ MOST_SEEDS = 10_000
 @options.ANY_SCENARIO
 @options.SET
 @options.JSON
-@click.option(
-    "--at", type=float, help="Instant, s. [first instant of the measurement with every flow started]"
-)
+@click.option("--at", type=float, help="Instant, s. [the first of the measurement with every flow started]")
 @click.option("--range", "range_m", type=float, help="Radius of a region, m. [receive range of the radio]")
 @click.option(
     "--table",
     type=options.PATH,
-    help="Table of `chain-throughput` with what a flow carries alone. [built-in]",
+    help="Throughputs of single flows, a table of `chain-throughput`. [built-in]",
 )
 @click.option("--measured", is_flag=True, help="Measure first what each flow carries alone here.")
 @click.option("--run", "runs", is_flag=True, help="Run the scenario too, and show what each flow gets.")
@@ -55,7 +53,10 @@ def shares(
     jobs: int | None,
     **described: Any,
 ) -> None:
-    """Compute each flow's max-min fair share of its bottleneck region, and its fair rate."""
+    """Compute each flow's max-min fair share and rate.
+
+    The share is that of the flow's bottleneck region.
+    """
     from manetlab.chain_throughput import read
     from manetlab.shares import at_instant
 
@@ -172,7 +173,7 @@ def _kbps(bps: float | None) -> str:
 
 
 @click.command("chain-throughput")
-@click.option("--hops", type=click.IntRange(1, MOST_HOPS), default=10, help="Length of the longest chain.")
+@click.option("--hops", type=click.IntRange(1, MOST_HOPS), default=10, help="Hops of the longest chain.")
 @click.option(
     "--segment-bytes",
     type=click.IntRange(1, 65_495),
@@ -184,7 +185,7 @@ def _kbps(bps: float | None) -> str:
     "--traffic",
     type=click.Choice(["tcp", "cbr", "video"]),
     default="tcp",
-    help="Kind of the flow. What CBR and video carry is the highest rate of which 99 % arrive.",
+    help="Kind of the flow. For CBR and video: the highest rate of which 99 % arrives.",
 )
 @click.option(
     "--rate-mbps", type=click.FloatRange(0.001, 1000), multiple=True, default=(2.0,), help="Data rate, Mb/s."
@@ -207,7 +208,7 @@ def chain_throughput(
     jobs: int | None,
     output: Path | None,
 ) -> None:
-    """Measure what one flow carries alone over chains of 1, 2, … hops."""
+    """Measure the throughput of a single flow over chains."""
     from manetlab import chain_runs
     from manetlab import chain_throughput as tables
     from manetlab.files import check_writable, write_text

@@ -32,7 +32,7 @@ SQLITE = b"SQLite format 3\0"
 @click.option(
     "--live",
     is_flag=True,
-    help="The page can also make runs: other protocols, senders, seeds, and nodes moved elsewhere.",
+    help="The page can also run the scenario with other protocols, senders, seeds and positions.",
 )
 @click.option("--title", help="The page's title. [the names of the files]")
 def view(
@@ -44,7 +44,10 @@ def view(
     title: str | None,
     live: bool,
 ) -> None:
-    """Write a page that replays a run: movement, frames, routes, drops. It opens in any browser, offline."""
+    """Write a page that replays a run in a browser.
+
+    It shows movement, frames, routes and drops, and works offline.
+    """
     from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable
     from manetlab.replay import view as replay
@@ -60,7 +63,8 @@ def view(
         made.save(out)
     if live and not made.is_live:
         print(
-            "warning: this manetlab was built without the engine for pages: see docs/replay.md",
+            "warning: this manetlab was built without the engine for pages, so the page only replays: see "
+            "`manetlab docs replay`",
             file=sys.stderr,
         )
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")

@@ -78,9 +78,8 @@ def costs_table(study: Study) -> DataTable | None:
         "NRL is the normalised routing load (Das, Perkins and Royer 2000): routing packets per delivered "
         "packet, of which each transmission over a hop counts. Data packets sent count each hop too, "
         "acknowledgements of the transport and data that is flooded included, retries of the MAC not. Data "
-        "packets flooded again are "
-        "those among them that a node other than their source broadcasts. Frames and frame bytes are all "
-        "that is on the air: no protocol escapes them."
+        "packets flooded again are those among them that a node other than their source broadcasts. Frames "
+        "and frame bytes count everything on the air."
     )
     return made
 

@@ -39,8 +39,8 @@ def answer(study: Study) -> list[str]:
 def _how_sure(study: Study) -> str:
     assert study.family is not None
     return (
-        f"All {study.family.size} comparisons and their intervals hold together with {confidence(study)} "
-        "confidence (paired t tests, Bonferroni)."
+        f"Family-wise confidence {confidence(study)} over {study.family.size} comparisons "
+        "(paired t tests, Bonferroni)."
     )
 
 
@@ -69,14 +69,18 @@ def _verdict_on_best(study: Study) -> str:
     if len(left) == 1:
         if sole:
             return f"The best {study.compared.label} {where} is {left[0]}."
-        return f"Only {left[0]} can be the best {study.compared.label} {where}, but it is not shown to be."
-    return f"The best {study.compared.label} {where} is not decided: {listed(left)} are not distinguishable."
+        return f"{left[0]} may be the best {study.compared.label} {where}; these runs cannot confirm it."
+    return f"No single best {study.compared.label} {where}: {listed(left)} are not distinguishable."
 
 
 def _everywhere(measures: int, settings: int) -> str:
-    parts = [f"all {measures} primary measures"] if measures > 1 else []
-    parts += [f"all {settings} settings"] if settings > 1 else []
+    parts = [f"{_all(measures)} primary measures"] if measures > 1 else []
+    parts += [f"{_all(settings)} settings"] if settings > 1 else []
     return f"in {listed(parts)}" if parts else "by the primary measure"
+
+
+def _all(count: int) -> str:
+    return "both" if count == 2 else f"all {count}"
 
 
 def _about_best(study: Study) -> list[str]:
@@ -129,7 +133,7 @@ def _best_of(study: Study, here: list[Standing]) -> str:
         if each is not leader
     ]
     if len(possible) == len(here):
-        return f"{study.named(leader.level)} leads, but none is shown to be worse"
+        return f"{study.named(leader.level)} has the best mean; no difference from it is significant"
     return f"{study.named(leader.level)} leads, not distinguishable from {listed(rest)}"
 
 
@@ -193,7 +197,7 @@ def _extent(verdict: str, those: int, of_all: int) -> str:
         return f"{those} of {of_all} settings"
     if verdict == "not significant":
         return "either of the two settings" if of_all == 2 else f"any of the {of_all} settings"
-    return "both settings" if of_all == 2 else f"all {of_all} settings"
+    return f"{_all(of_all)} settings"
 
 
 def _claim(study: Study, each: Comparison) -> str:
@@ -351,8 +355,8 @@ def _about_question(study: Study) -> list[str]:
     if study.is_as_declared:
         return []
     return [
-        "The comparison is not the one that the campaign states, but one that was asked for with the report: "
-        "treat it as exploratory."
+        "This comparison was requested for the report; the campaign states another one. Treat it as "
+        "exploratory."
     ]
 
 
@@ -369,8 +373,8 @@ def _about_runs(study: Study) -> list[str]:
         )
     if failed := len(study.failed):
         found.append(
-            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all values. If they "
-            "failed because of what they measure, the means are biased. Each is listed below with the "
+            f"{failed} of {failed + len(study.runs)} runs failed and are missing from all values. If "
+            "failure depends on what is measured, the means are biased. Each is listed below with the "
             "command that repeats it."
         )
     if missing := study.results.missing:
@@ -385,7 +389,7 @@ def _about_code(study: Study) -> list[str]:
         found.append(f"The runs were made with {len(codes)} versions of the code: {listed(codes)}.")
     if any("dirty" in code for code in codes):
         found.append(
-            "Some runs were made with code that differs from the named commit: nobody else can repeat them."
+            "Some runs were made with uncommitted changes to the code: others cannot reproduce them."
         )
     return found
 
@@ -399,9 +403,7 @@ def _about_scenarios(study: Study) -> list[str]:
             "networks only, not to others of the same kind."
         )
     if any(scenario.warmup_s == 0.0 for scenario in scenarios):
-        found.append(
-            "There is no warm-up: the values include the time in which routes are found for the first time."
-        )
+        found.append("There is no warm-up: the values include the first route discoveries.")
     return found
 
 

@@ -28,7 +28,10 @@ def drop_table(study: Study) -> DataTable:
     for reason in sorted(counts, key=lambda each: (-sum(counts[each].values()), each)):
         means = (counts[reason].get(number, 0) / n if n else None for number, n in runs.items())
         made.add(*reason, *(Cell("–" if mean is None else f"{mean:.1f}", mean) for mean in means))
-    made.notes.append("docs/metrics.md explains each reason, and which of them are not losses.")
+    made.notes.append(
+        "The page Metrics of the documentation (`manetlab docs metrics`) explains each reason, and which of "
+        "them are not losses."
+    )
     return made
 
 

@@ -81,8 +81,8 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("seeds", f"{seeds.min()} to {seeds.max()}"),
         (
             "statistics",
-            f"mean over replications with a score interval at {study.confidence * 100:.4g} % confidence that "
-            f"stays where the metric can be (docs/statistics.md){_adjusted(study)}{_comparison(study)}",
+            f"mean over replications with a score interval at {study.confidence * 100:.4g} % confidence "
+            f"within the metric's bounds{_adjusted(study)}{_comparison(study)}",
         ),
         (
             "costs",

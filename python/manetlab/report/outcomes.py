@@ -94,9 +94,7 @@ def all_metrics_table(study: Study) -> DataTable:
         *_estimate_columns(study),
     ]
     made = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
-    made.notes.append(
-        "CSV files have values in the base units of docs/metrics.md, which the metrics’ names end with."
-    )
+    made.notes.append("Values in CSV files are in base units, which the metrics’ names end with.")
     for metric in study.measured:
         for point in study.points:
             name = Cell(metric.heading, metric.key)
@@ -240,7 +238,7 @@ def about_family(study: Study) -> str:
     return (
         f"p (adjusted) and the intervals are adjusted for the campaign’s {study.family.size} comparisons "
         f"(Bonferroni): the chance of even one false finding is at most {study.alpha:g}, and a difference is "
-        f"significant if p (adjusted) is at most {study.alpha:g}, which is if its interval excludes zero."
+        f"significant if p (adjusted) is at most {study.alpha:g}, exactly when its interval excludes zero."
     )
 
 
@@ -313,8 +311,8 @@ def standing_table(study: Study) -> DataTable | None:
     made.notes.append(
         "An alternative is worse if some other is significantly better; the smallest adjusted p-value of "
         "these comparisons is its p (adjusted). It is the best if all others are worse. The intervals are "
-        "Hsu’s for multiple comparisons with the best: they end at zero where an alternative cannot be the "
-        "best, or must be it."
+        "Hsu’s for multiple comparisons with the best: by construction, that of an alternative that cannot "
+        "be the best ends at zero, and that of the best begins there."
     )
     if has_margins:
         made.notes.append(_about_margins(study))

@@ -39,7 +39,7 @@ def part(study: Study, are_made: bool) -> Part | None:
     if len(study.points) > MOST_COMMANDS // 2:
         made.notes.append(f"The first {MOST_COMMANDS // 2} of {len(study.points)} settings.")
     made.notes.append(
-        "Each command repeats the run and writes a page that plays it, which opens offline. Call it in the "
+        "Each command repeats the run and writes a page that plays it, which opens offline. Run it in the "
         "folder of the campaign's store."
     )
     if not are_made:

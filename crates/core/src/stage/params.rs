@@ -53,6 +53,6 @@ params! {
         /// With density: by which part of itself a share must change for a node to announce it at once.
         announce_change: f64 = 0.05, "", "assumed", [0.0, 1e6];
         /// With density: compare the rates with those that an oracle would give?
-        measure_error: bool = false, "", "docs/metrics.md";
+        measure_error: bool = false, "", "the page Metrics";
     }
 }

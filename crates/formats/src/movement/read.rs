@@ -111,9 +111,12 @@ fn placed(words: Words<'_>, limits: &Limits) -> Parsed<Option<Option<(Axis, f64)
         "X_" => Ok(Some(Some((Axis::X, coordinate(value, limits)?)))),
         "Y_" => Ok(Some(Some((Axis::Y, coordinate(value, limits)?)))),
         "Z_" if coordinate(value, limits)? == 0.0 => Ok(Some(None)),
-        "Z_" => {
-            Err(Fault::new("height", quoted(value), "0", "the field is flat: project the movement on it"))
-        }
+        "Z_" => Err(Fault::new(
+            "height",
+            quoted(value),
+            "0",
+            "the field is a plane: project the movement onto it",
+        )),
         _ => Ok(None),
     }
 }

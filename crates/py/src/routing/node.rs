@@ -149,7 +149,7 @@ impl Node {
         let known = || DropReason::ALL.iter().filter(|known| known.layer() == Layer::Routing);
         let Some(&reason) = known().find(|known| known.name() == reason) else {
             let wanted = known().map(|known| known.name()).collect::<Vec<_>>().join(", ");
-            let hint = "docs/metrics.md says what each of them means";
+            let hint = "`manetlab docs metrics` says what each of them means";
             let what = "no such reason to drop a packet";
             return Err(misuse(what, self.id, &format!("{reason:?}"), &wanted, hint));
         };
