@@ -122,12 +122,12 @@ def test_what_cannot_be_found_or_asked_is_refused(fields: dict[str, Any], what: 
 def test_results_of_selected_scenarios_say_so() -> None:
     selected = scenario(duration_s=12.0)
     result = run(selected)
-    assert "no random sample" in result.provenance["note"]
+    assert "not a random sample" in result.provenance["note"]
     assert result.provenance["scenario"]["selection"]["hops"] == 3
-    assert any("no random sample" in warning for warning in report(selected).warnings)
+    assert any("not a random sample" in warning for warning in report(selected).warnings)
     plain = selected.changed(traffic={"random": {"tcp": 1}})
     assert "note" not in run(plain).provenance
-    assert not any("no random sample" in warning for warning in report(plain).warnings)
+    assert not any("not a random sample" in warning for warning in report(plain).warnings)
 
 
 def test_a_search_is_part_of_the_code_that_a_scenario_uses() -> None:
@@ -179,7 +179,7 @@ def test_the_command_line_finds_the_same(cli: Cli, tmp_path: Path) -> None:
     assert rows[0] == "replication,draw,src,dst,share"
     assert len(rows) == 4
     shown = cli("scenario", "search", "walk.toml", *options)
-    assert "no random sample" in " ".join(shown.stdout.split())
+    assert "not a random sample" in " ".join(shown.stdout.split())
     none = cli("scenario", "search", "walk.toml", "--hops", 30, "--draws", 2, "--count", 1)
     assert none.returncode == 2
     assert "no draw keeps its hops" in none.stderr

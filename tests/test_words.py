@@ -16,7 +16,6 @@ FOREIGN = {
     r"\btable is none\b": "the table is empty",
     r"\bneeded value\b": "missing key",
     r"\bthere is no such\b": "no such",
-    r"\bso many (seconds?|s|hops|nodes|packets)\b": "every N seconds, up to N hops",
     r"\bas often as (it|they) may\b": "up to N times, at the maximum rate",
     r"\b(hops|packets|bytes|s|kb/s) in the mean\b": "on average",
     r"\b(not|nothing is|is) decided (at|in|by)\b": "significant",
@@ -33,6 +32,32 @@ FOREIGN = {
     r"\bbe careful\b": "caveats",
     r"\badjusted for 1 comparisons\b": "1 comparison",
     r"\bas the system\b": "system",
+    r"\b(is|are) no random sample\b": "is not a",
+    r"\b(who talks to whom|who moves where)\b": "the flows between nodes, the movement",
+    r"\bwhere (all|the) nodes (are and )?go\b": "the nodes' tracks",
+    r"\b(run|one|network) as made\b": "original",
+    r"\bno protocol escapes\b": "count everything",
+    r"\bwhere the metric can be\b": "within the metric's bounds",
+    r"\bnot shown to be\b": "these runs cannot confirm it",
+    r"\bnone is shown to be\b": "no significant difference",
+    r"\b(call it in|typed? along)\b": "run it in",
+    r"\b(comparisons|intervals) hold together\b": "family-wise confidence",
+    r"\bquestion (was |is )?tested\b": "a fair test",
+    r"\bbetter high nor low\b": "neither higher nor lower is better",
+    r"\bin no time\b": "without delay",
+    r"\bthings otherwise\b": "differently",
+    r"\bsay (their|its) (first )?hello\b": "send",
+    r"\b(is|are|was|were) told (of|to|nothing|about)\b": "notified of, reported to",
+    r"\brefused in words\b": "with a reason",
+    r"[.:] Who (makes|changes|has)\b|\bwhoever (makes|changes)\b": "if you make",
+    r"\bso many\b": "N, the number of",
+    r"\blists? of packets\b": "packet traces",
+    r"\bmust be searched for\b": "found by searching",
+    r"\bwith significance\b": "significantly",
+    r"\bgiven to nobody\b": "not redistributed",
+    r"\bfield is flat\b": "a plane",
+    r"\b(draws?|movements?|instants?|runs|experiments) ((that )?(are|is|were) )?looked at\b": "examined",
+    r"\bwhich is if\b": "exactly when",
 }
 """What is not to be written, as regular expressions without regard to case, and what is written instead."""
 
@@ -101,7 +126,7 @@ def test_messages_of_the_binding_and_the_readers_have_no_foreign_phrase() -> Non
 def test_the_list_finds_its_own_phrases() -> None:
     assert foreign("this is no\nscenario") == ["this is no scenario"]
     assert foreign("Every so many seconds, 3 hops in the mean, found and mended.") == [
-        "so many seconds",
+        "so many",
         "hops in the mean",
         "mended",
     ]

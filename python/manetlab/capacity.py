@@ -100,7 +100,7 @@ def capacity_over_time(
     Args:
         scenario: A scenario, or the name of a TOML file that holds one.
         pairs: Source and destination of each pair; those of the flows, in their order, if not given.
-        step_s: Time between the instants looked at, in s.
+        step_s: Time between two instants, in s.
         table_bps: What one connection carries over 1, 2, … hops, in bit/s; a longer path has the last entry.
             The dissertation's Table 1.1 if not given.
 

@@ -22,7 +22,7 @@ GROUPS = {"tcp": "tcp", "cbr": "cbr", "web": "web"}
 """The group of the flows of a kind; those of all other kinds are one."""
 MESSAGES = "message"
 INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 30, 5, 20_000
-"""At how many instants the paths are looked at, and at how few of those of a large network."""
+"""At how many instants the paths are searched, and the minimum for a large network."""
 DRAW_EVENTS = 4_000
 """What it costs to draw a scenario, in events of a run. Each node at each instant costs one more."""
 

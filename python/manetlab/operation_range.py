@@ -113,8 +113,8 @@ class Border:
 
     Attributes:
         flows: The number of flows.
-        left_nodes: The smallest network with so many different flows: all from one source, one forwarder in
-            each band.
+        left_nodes: The smallest network for that number of different flows: all from one source, one
+            forwarder in each band.
         sizes: The configurations that were run, the smallest first.
         is_open: All of them are admissible: the border is beyond the largest.
         without_routing_bps: Throughput of all flows at the border with static routes, in bit/s, if asked for.

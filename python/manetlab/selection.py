@@ -1,7 +1,7 @@
 """Draws of movement in which the flows' shortest paths keep their number of hops.
 
-A search over draws, in the core: `[traffic.random] hops = 3` asks for it. What is found is no random sample,
-and whatever is made of it says so.
+A search over draws, in the core: `[traffic.random] hops = 3` asks for it. What is found is not a random
+sample, and results and reports say so.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Selection:
         share = "all" if self.share == 1 else f"at least {100 * self.share:g} %"
         return (
             f"selected movement: the first draw in which the flows' shortest paths keep {self.hops} hops for "
-            f"{share} of the measurement window (draw {self.draw}); selected scenarios are no random sample: "
-            "above all, the flows' ends are slower than in unselected ones"
+            f"{share} of the measurement window (draw {self.draw}); selected scenarios are not a random "
+            "sample: above all, the flows' ends are slower than in unselected ones"
         )
 
 

@@ -127,7 +127,7 @@ class MovementSource(Record):
         given = [name for name in self.fields if getattr(self, name) is not None]
         if len(given) != 1:
             wanted = f"exactly one of {', '.join(self.fields)}"
-            refuse(place, ", ".join(given) or "none of them", wanted, "where the nodes are and go")
+            refuse(place, ", ".join(given) or "none of them", wanted, "the movement of the nodes")
 
 
 _LINK_RATE_FIELDS = {
@@ -210,7 +210,7 @@ class RandomTraffic(Record):
     hops: int | None = integer(
         "The shortest path of each TCP, ADP and video flow, and of each CBR flow if cbr_ends is apart, keeps "
         "this many hops in the measurement window: the first draw of random waypoint in which enough pairs "
-        "of nodes do, or pairs of a movement that is not drawn. Selected scenarios are no random sample.",
+        "of nodes do, or pairs of a movement that is not drawn. Selected scenarios are not a random sample.",
         1, 255, None,
     )  # fmt: skip
     hops_share: float = number(

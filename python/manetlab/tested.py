@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MOST_LOST_IN_QUEUES = 0.05
 """Share of the CBR packets lost in full interface queues above which the network counts as saturated."""
 INSTANTS, LEAST_INSTANTS, NODE_INSTANTS = 100, 5, 20_000
-"""How many instants of a movement are looked at, and how few of that of a large network."""
+"""How many instants of a movement are examined, and the minimum for a large network."""
 SLOW_BPS = 2e6
 """Rate in bit/s up to which one range for all rates goes without saying: the card of ns-2 has no higher."""
 CLOSE = 1e-6
 """Ranges that differ by no more than this share are the same."""
 SHORTEST_STEP_S = 1e-3
-"""Minimum time between two instants that are looked at, in s."""
+"""Minimum time between two instants, in s."""
 SHORTEST_S = 0.1
 """A measurement shorter than this, in s, is told instead of the topology."""
 MOST_NAMED = 8

@@ -29,7 +29,7 @@ MOST_PARTITIONED = 0.05
 DESIGNED = ("positions", "chain", "grid", "areas")
 """Movements whose hops are what somebody meant them to be."""
 LEAST_STEP_S, MOST_INSTANTS = 1e-3, 1_000_000
-"""Shortest time between two instants, in s; most instants that are looked at."""
+"""Shortest time between two instants, in s; the maximum number of instants."""
 
 
 class Note(str):
@@ -131,12 +131,12 @@ class PathHops:
     Attributes:
         src: Source node.
         dst: Destination node.
-        shares: By number of hops, the share of the window in which the path had so many; in order of hops.
+        shares: By number of hops, in order, the share of the window in which the path had that number.
         hops_min: The fewest hops at any time; None if there never is a path.
         hops_max: The most hops at any time.
         hops_mean: Mean hops over the time with a path.
         hops_mode: The number of hops that the path has for the longest time; of two equal times the smaller.
-        mode_share: The share of the window in which it has so many.
+        mode_share: The share of the window in which it has that number.
         partitioned: The share of the window without a path.
     """
 
@@ -180,7 +180,7 @@ class SelectionReport:
     Attributes:
         hops: The number of hops that paths keep.
         share: For which share of the window at least.
-        draws: The most draws looked at for a scenario.
+        draws: The maximum number of draws for a scenario.
         found: The scenarios found, in order of replications.
         missing: The replications for which no draw was found.
         selected: By key of `TopologyReport`, the value of each scenario found.
@@ -204,8 +204,8 @@ class SelectionReport:
 
 
 NO_RANDOM_SAMPLE = (
-    "A selected set is no random sample. Results on it hold for networks like these, and not for those that "
-    "the same parameters give without a selection."
+    "A selected set is not a random sample. Results on it hold for networks like these, and not for those "
+    "that the same parameters give without a selection."
 )
 COMPARED = ("degree_mean", "flow_degree_mean", "speed_mean", "flow_speed_mean", "flow_hops_mean")
 """What is compared between selected and unselected scenarios, by keys of `TopologyReport`."""

@@ -429,8 +429,9 @@ class Results:
         ``level_mean`` and ``against_mean`` (over the pairs), ``difference`` with ``low`` and ``high``,
         ``ratio`` (of the means) with ``ratio_low`` and ``ratio_high``, ``p_t`` (paired t test),
         ``p_wilcoxon``, ``p_adjusted`` (of ``p_t``, for the family: the one to quote), ``p_equivalent``
-        (equivalence test, adjusted; NaN without a margin), ``n`` (pairs), ``verdict``. The intervals hold
-        together: one excludes zero if and only if its ``p_adjusted`` is at most 1 − confidence.
+        (equivalence test, adjusted; NaN without a margin), ``n`` (pairs), ``verdict``. The
+        confidence of the intervals is family-wise: one excludes zero if and only if its ``p_adjusted`` is at
+        most 1 − confidence.
         """
         from manetlab.campaign.comparison import family_table
 

@@ -45,7 +45,7 @@ def show(scenario: Path | None, as_json: bool, **described: Any) -> None:
 @options.ANY_SCENARIO
 @options.SET
 @options.JSON
-@click.option("--step", type=float, default=1.0, help="Time between the instants looked at, s.")
+@click.option("--step", type=float, default=1.0, help="Time between two instants, s.")
 def report(scenario: Path | None, as_json: bool, step: float, **described: Any) -> None:
     """Analyse the topology: hops, partitions, links."""
     from manetlab import topology
@@ -115,7 +115,7 @@ def search(
 @options.SCENARIO
 @options.SEED
 @options.SET
-@click.option("--step", type=float, default=0.1, help="Time between the instants looked at, s.")
+@click.option("--step", type=float, default=0.1, help="Time between two instants, s.")
 @options.output("File to write it to, .csv or .parquet.")
 @options.renamed("--out", "--output")
 def capacity(
@@ -442,7 +442,7 @@ def _print_selection(found: SelectionReport) -> None:
     lifetimes = ["–" if each is None else f"{each:.1f}" for each in found.lifetimes_s]
     table.add("mean lifetime of a flow's shortest path", *lifetimes, "s")
     draws = [each.draw for each in found.found]
-    looked = f"Mean and 95 % interval over scenarios; {sum(draws) + len(draws)} draws looked at for these."
+    looked = f"Mean and 95 % interval over scenarios; {sum(draws) + len(draws)} draws examined for these."
     table.notes += [looked, NO_RANDOM_SAMPLE]
     if found.missing:
         table.notes.append(

@@ -29,7 +29,7 @@ class Answer:
     """The answer to a campaign's question.
 
     Attributes:
-        warnings: What decides whether the question was tested at all; read these first.
+        warnings: Why the comparison may not be a fair test; read these first.
         verdict: The answer in a sentence.
         details: What it rests on, measure by measure, and how sure it is.
         table: Every alternative in every measure, with intervals and marks.

@@ -82,7 +82,7 @@ class Head:
         title: The question, or the campaign's name if it asks none.
         name: The campaign's name.
         size: How many runs of how many points, in words.
-        tested: What decides whether the question was tested at all.
+        tested: Why the comparison may not be a fair test.
         tested_in_short: The same in a few words each, for screens without room for more.
         answer: The answer, sentence by sentence.
         table: Every alternative in every measure.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_SETTINGS = 6
-"""With more settings, cumulative distributions are left to the boxes: nobody reads so many figures."""
+"""With more settings, cumulative distributions are left to the boxes: nobody reads that number of figures."""
 JAIN = DERIVED["jain"]
 
 

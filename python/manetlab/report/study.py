@@ -44,7 +44,7 @@ class Estimate:
         adjusted_low: Lower end of its interval.
         adjusted_high: Upper end.
         gain: The variance of the mean over that of the adjusted mean.
-        draws: The draws of the movement that were looked at; 0 if the mean is not adjusted.
+        draws: The number of draws of the movement; 0 if the mean is not adjusted.
         adjustment: The covariates, or why the mean is not adjusted.
     """
 

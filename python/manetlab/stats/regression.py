@@ -30,8 +30,8 @@ class AdjustedMean:
 
     Attributes:
         interval: The adjusted mean with its interval; the unadjusted one if it is not adjusted.
-        gain: The variance of the unadjusted mean over that of the adjusted one, both as estimated: so many
-            times fewer replications give the same interval. NaN if it is not adjusted.
+        gain: The variance of the unadjusted mean over that of the adjusted one, both as estimated: the
+            factor by which fewer replications give the same interval. NaN if it is not adjusted.
         draws: The draws of which the covariates are known; 0 if it is not adjusted.
         covariates: The names of those that are used.
         reason: Why it is not adjusted; empty if it is.

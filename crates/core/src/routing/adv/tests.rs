@@ -335,7 +335,7 @@ fn a_connection_ends_after_its_linger_unless_another_flow_follows() {
     let mut node = Node::tuned();
     node.open(at(1.0), 9, false);
     node.close(at(10.0), 9);
-    assert!(node.open(at(39.0), 9, false).is_empty(), "no flood: nobody was told of the end");
+    assert!(node.open(at(39.0), 9, false).is_empty(), "no flood: nobody was notified of the end");
     assert_eq!(node.machine.next_timeout(), Time::NEVER);
     node.close(at(40.0), 9);
     let ended = node.act(|machine, actions| machine.handle_timeout(at(70.0), actions));

@@ -140,7 +140,7 @@ params! {
         hello_slack_ms: f64 = 0.0, "ms", "RFC 3561 §6.9; AODV-UU: 50", [0.0, 1e4];
         /// Also send hellos without an active route. Behaviour rfc-3561 only.
         hello_when_idle: bool = false, "", "RFC 3561 §6.9; AODV-UU";
-        /// All nodes say their first hello one interval after the start, and each next one an interval after
+        /// All nodes send their first hello one interval after the start, and each next one an interval after
         /// their last broadcast; off: each begins at a random time, and looks once an interval whether it has
         /// broadcast in the last one. Behaviour rfc-3561 only.
         hello_follows_broadcast: bool = false, "", "AODV-UU 0.9.1, aodv_hello.c";
