@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from manetlab.resolving import Resolved
 
 FEWEST_MEETINGS = 3
-"""So many packets of two flows must be made at the same instants for the flows to be in lockstep."""
+"""The number of packets of two flows that must be made at the same instants for the flows to be in lockstep."""
 LOCKSTEP_SHARE = 0.2
 """And so large a share of those of one of them."""
 MOST_INSTANTS = 2000
 """How many packets of a flow are looked at."""
 MOST_FLOWS = 400
-"""Of so many flows each pair is looked at."""
+"""The maximum number of flows of which each pair is examined."""
 MOST_NAMED = 4
 """How many pairs of flows are named."""
 OVERLAP = 0.05
