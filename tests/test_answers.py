@@ -299,7 +299,7 @@ def test_another_question_to_the_same_results_is_said_to_be_one() -> None:
     declared = results(comparison={"control": "reno"})
     assert conclusions.cautions(Study(declared)) == conclusions.cautions(Study(declared, baseline="reno"))
     told = conclusions.cautions(Study(declared, baseline="reno-f"))
-    assert told[0].startswith("The comparison is not the one that the campaign states")
+    assert told[0].startswith("This comparison was requested for the report")
 
 
 def test_intervals_of_shares_and_times_can_be_true() -> None:

@@ -126,8 +126,8 @@ def test_messages_of_the_binding_and_the_readers_have_no_foreign_phrase() -> Non
 def test_the_list_finds_its_own_phrases() -> None:
     assert foreign("this is no\nscenario") == ["this is no scenario"]
     assert foreign("Every so many seconds, 3 hops in the mean, found and mended.") == [
-        "so many",
         "hops in the mean",
         "mended",
+        "so many",
     ]
     assert foreign("There is no error here, and nothing to fix.") == []
