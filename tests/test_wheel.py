@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from email import message_from_string
 from email.message import Message
 from importlib.metadata import Distribution, distribution
@@ -18,6 +19,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
+import manetlab
 from manetlab import provenance
 from tests.conftest import NS2, ROOT
 from tests.engine import ENGINE
@@ -60,6 +62,59 @@ def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in required(Distribution.at(installed), {EXTRA}):
         link(distribution(name), site)
     return place
+
+
+def promised() -> list[str]:
+    """The versions of Python that the classifiers promise, the oldest first."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+    found = [re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", each) for each in listed]
+    return sorted((each[1] for each in found if each), key=lambda version: int(version[2:]))
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of a version: of the path, or of pyenv; None if there is none that works."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"{version}.*/bin/python"))]
+    for candidate in filter(None, candidates):
+        asked = [str(candidate), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        if said == version:
+            return str(candidate)
+    return None
+
+
+@pytest.mark.parametrize("version", [promised()[0], promised()[-1]])
+def test_the_wheel_runs_on_the_oldest_and_on_the_newest_python_promised(
+    wheel: Path, version: str, tmp_path: Path
+) -> None:
+    """With the standard library alone: a run, and its result by the command line, need nothing else."""
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version}")
+    subprocess.run([python, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    [site] = (tmp_path / "env/lib").glob("python3.*/site-packages")
+    with ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (tmp_path / "run.py").write_text(
+        "import sys, manetlab\n"
+        "flow = {'kind': 'cbr', 'src': 0, 'dst': 2, 'start_s': 0.5, 'bytes': 512, 'interval_s': 0.5}\n"
+        "made = manetlab.run(movement={'chain': {'nodes': 3}}, traffic={'flows': [flow]}, duration_s=4.0)\n"
+        "print('%d.%d' % sys.version_info[:2], made.totals['cbr_received'], made.hash)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [tmp_path / "env/bin/python", "run.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 512, "interval_s": 0.5}
+    here = manetlab.run(movement={"chain": {"nodes": 3}}, traffic={"flows": [flow]}, duration_s=4.0)
+    assert done.stdout.split() == [version, str(here.totals["cbr_received"]), here.hash]
+    assert here.totals["cbr_received"] > 5
 
 
 def required(of: Distribution, extras: set[str]) -> set[str]:
