@@ -24,6 +24,7 @@
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
 #   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
 #                   failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
+#   make mutants    change statistics, MAC, routing and transport a little, and see which changes no test notices (hours)
 #   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes, and hold every
 #                   routing protocol against static routes in NETWORKS light networks
@@ -40,6 +41,9 @@ FUZZ_TARGETS := movement traffic bytes adp arp flow mac queue recording routing 
 FUZZ_READERS := scenario campaign sessions trace store
 # Of the file system's calls, every how many-th fails once.
 FUZZ_FAULTS_EVERY ?= 5
+# Mutants of the core, of several thousand; and when no further one is begun, for each language.
+MUTANTS_SAMPLE ?= 150
+MUTANTS_SECONDS ?= 14400
 VENV := .venv
 BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
@@ -54,7 +58,7 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: rust viewer-tests engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: rust mutants viewer-tests engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -229,6 +233,14 @@ fuzz: build
 		$(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(FUZZ_SECONDS))
 	@rm -rf out/faulty && mkdir -p out/faulty
 	$(BIN)/python -m tests.faulty out/faulty $(FUZZ_FAULTS_EVERY)
+
+# Survivors need a reason in tests/data/mutants.toml, unless they are fewer than one in twenty.
+mutants: build
+	@cargo mutants --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-mutants || \
+		cargo install --quiet --locked --root target/tools cargo-mutants
+	nice -n 19 $(BIN)/python -m tests.mutants --seconds $(MUTANTS_SECONDS)
+	PATH="$(abspath target/tools/bin):$$PATH" nice -n 19 $(BIN)/python -m tests.mutants --rust \
+		--sample $(MUTANTS_SAMPLE) --seconds $(MUTANTS_SECONDS)
 
 # A second extension, of the profile torture, beside the one that everything else uses.
 $(TORTURE): $(BUILT) $(shell find python -name '*.py')

@@ -37,6 +37,16 @@ def test_the_unit_does_not_matter(values: list[float], factor: float) -> None:
     assert (after.low, after.high) == pytest.approx((before.low * factor, before.high * factor), rel=1e-9)
 
 
+@pytest.mark.parametrize("width", [1.0, math.inf])
+@pytest.mark.parametrize("values", [[0.1, 0.4, 0.3, 0.0], [0.5, 0.25], [0.0, 0.0, 0.0], [1.0, 1.0]])
+def test_the_interval_moves_with_the_bounds(values: list[float], width: float) -> None:
+    before = bounded_interval(values, 0.0, width)
+    for by in (1000.0, -7.0):
+        after = bounded_interval([value + by for value in values], by, by + width)
+        moved = (before.low + by, before.mean + by, before.high + by)
+        assert (after.low, after.mean, after.high) == pytest.approx(moved, abs=1e-6)
+
+
 @given(FRACTIONS)
 def test_what_is_lost_has_the_interval_of_what_is_delivered(values: list[float]) -> None:
     delivered = bounded_interval(values, 0.0, 1.0)
