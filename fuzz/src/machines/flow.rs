@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use manetlab_core::flow::{Action, End, Flow, build};
 use manetlab_core::kernel::{Span, Time};
-use manetlab_core::observe::Meter;
+use manetlab_core::observe::{Meter, RunningCounts};
 use manetlab_core::routing::Notice;
 use manetlab_core::scenario::{Carrier, FlowKind};
 use manetlab_core::traffic::{Durations, VideoParams, WebCycle};
@@ -33,12 +33,8 @@ pub fn flow(bytes: &[u8]) {
         bench.step(&mut input, is_hostile);
     }
     assert!(is_hostile || bench.broken.is_none(), "broken: {:?}", bench.broken);
-    bench.flow.measures(&bench.meter);
-    bench.flow.rtp_measures();
-    bench.flow.stream_bytes();
-    bench.flow.transfer_sent_bytes();
-    bench.flow.tcp_sample();
-    bench.flow.message_sample();
+    bench.flow.report(&bench.meter, bench.now);
+    bench.flow.snapshot(&mut RunningCounts::default());
 }
 
 fn kind(input: &mut Input<'_>) -> FlowKind {

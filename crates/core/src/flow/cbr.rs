@@ -1,7 +1,7 @@
 //! Constant bit rate over UDP: the source counts its packets, the destination has no state.
 //! *Deviation*: 5 in docs/models/traffic.md.
 
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Timer};
 use crate::kernel::Time;
 use crate::observe::{Delivery, FlowEvent, FlowMeasures, Meter};
 use crate::traffic::CbrSource;
@@ -66,7 +66,7 @@ impl Flow for CbrFlow {
         });
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
-        FlowMeasures::Cbr(meter.cbr_measures(self.id))
+    fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
+        FlowReport::of(FlowMeasures::Cbr(meter.cbr_measures(self.id)))
     }
 }

@@ -6,7 +6,7 @@ use crate::observe::{
     ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures,
 };
 use crate::routing::{HoldStep, Notice};
-use crate::transport::tcp::{Output, Receiver, ReceiverCounters, Sender, SenderCounters};
+use crate::transport::tcp::{Output, Receiver, ReceiverCounters, ReceiverOutput, Sender, SenderCounters};
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, Packet, Payload};
 
@@ -24,8 +24,8 @@ pub(super) struct Connection {
     completed: Option<Time>,
     /// The counters when the warm-up ended.
     at_warmup: (SenderCounters, ReceiverCounters),
-    /// Used again for each call of an endpoint.
-    outputs: Vec<Output>,
+    /// Used again for each call of the sender, and of the receiver.
+    outputs: (Vec<Output>, Vec<ReceiverOutput>),
 }
 
 impl Connection {
@@ -40,7 +40,7 @@ impl Connection {
             has_all: false,
             completed: None,
             at_warmup: (SenderCounters::default(), ReceiverCounters::default()),
-            outputs: Vec::new(),
+            outputs: (Vec::new(), Vec::new()),
         }
     }
 
@@ -193,7 +193,7 @@ impl Connection {
         actions: &mut Vec<Action>,
         call: impl FnOnce(&mut Sender, &mut Vec<Output>),
     ) {
-        let mut outputs = std::mem::take(&mut self.outputs);
+        let mut outputs = std::mem::take(&mut self.outputs.0);
         call(&mut self.sender, &mut outputs);
         actions.push(Action::Window {
             at: self.from,
@@ -211,10 +211,9 @@ impl Connection {
                 Output::TimedOut => actions.push(Action::Count(FlowEvent::TimedOut)),
                 Output::Acknowledged => actions.push(Action::Count(FlowEvent::Acknowledged)),
                 Output::Finished => finishes = self.has_all && self.completed.is_none(),
-                Output::InOrder(_) => actions.push(Action::Broken("a TCP sender delivers data")),
             }
         }
-        self.outputs = outputs;
+        self.outputs.0 = outputs;
         if finishes {
             self.completed = Some(now);
             actions.push(Action::Closed { at: self.from, two_way: true });
@@ -226,27 +225,24 @@ impl Connection {
     fn with_receiver(
         &mut self,
         actions: &mut Vec<Action>,
-        call: impl FnOnce(&mut Receiver, &mut Vec<Output>),
+        call: impl FnOnce(&mut Receiver, &mut Vec<ReceiverOutput>),
     ) -> Option<u64> {
-        let mut outputs = std::mem::take(&mut self.outputs);
+        let mut outputs = std::mem::take(&mut self.outputs.1);
         call(&mut self.receiver, &mut outputs);
         let mut in_order = None;
         for output in outputs.drain(..) {
             match output {
-                Output::Send { segment, bytes, ecn } => {
+                ReceiverOutput::Send { segment, bytes, ecn } => {
                     let payload = Payload::Tcp(self.id, segment);
                     actions.push(Action::Send { from: self.from.other(), bytes, payload, ecn });
                 }
-                Output::InOrder(bytes) => {
+                ReceiverOutput::InOrder(bytes) => {
                     actions.push(Action::Count(FlowEvent::Progressed));
                     in_order = Some(bytes);
                 }
-                Output::TimedOut | Output::Acknowledged | Output::Finished => {
-                    actions.push(Action::Broken("a TCP receiver acts as a sender"));
-                }
             }
         }
-        self.outputs = outputs;
+        self.outputs.1 = outputs;
         in_order
     }
 }

@@ -181,45 +181,53 @@ pub trait Flow {
         false
     }
 
-    /// The measures of the flow so far; `meter` has counted its events.
-    fn measures(&self, meter: &Meter) -> FlowMeasures;
+    /// What there is to report at `end`, when the run is over; `meter` has counted the flow's events.
+    fn report(&self, meter: &Meter, end: Time) -> FlowReport;
 
+    /// The flow at this instant, for the time series. Adds the counts that its TCP connections keep, since
+    /// the start of the run, to `counts`.
+    fn snapshot(&self, _counts: &mut RunningCounts) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+/// What a flow reports when the run is over.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowReport {
+    /// The measures that every flow of its kind has.
+    pub measures: FlowMeasures,
     /// What is measured of the flow's only TCP connection; none if it is not one connection.
-    fn connection_measures(&self, _meter: &Meter) -> Option<ConnectionMeasures> {
-        None
-    }
-
+    pub connection: Option<ConnectionMeasures>,
     /// What RTP measures; none if the flow has none.
-    fn rtp_measures(&self) -> Option<RtpMeasures> {
-        None
-    }
-
-    /// What is measured of the flow's progress in a run that ends at `end`; none if that was not asked for.
-    fn progress_measures(&self, _end: Time) -> Option<ProgressMeasures> {
-        None
-    }
-
+    pub rtp: Option<RtpMeasures>,
+    /// What is measured of the flow's progress; none if that was not asked for.
+    pub progress: Option<ProgressMeasures>,
     /// Payload bytes that byte streams delivered in the window; none if the flow sends datagrams, which
     /// `Meter` counts.
-    fn stream_bytes(&self) -> Option<u64> {
-        None
-    }
-
+    pub stream_bytes: Option<u64>,
     /// Payload bytes that a TCP transfer sent in the window, retransmissions included.
-    fn transfer_sent_bytes(&self) -> u64 {
-        0
-    }
+    pub transfer_sent_bytes: u64,
+}
 
-    /// Adds the counts that the flow's TCP connections keep, since the start of the run.
-    fn add_running(&self, _counts: &mut RunningCounts) {}
-
-    /// The TCP connection of the flow at this instant, for the time series; none without one.
-    fn tcp_sample(&self) -> Option<FlowSample> {
-        None
+impl FlowReport {
+    /// Of a flow that has these measures and nothing else to report.
+    fn of(measures: FlowMeasures) -> FlowReport {
+        FlowReport {
+            measures,
+            connection: None,
+            rtp: None,
+            progress: None,
+            stream_bytes: None,
+            transfer_sent_bytes: 0,
+        }
     }
+}
 
-    /// The messages of the flow at this instant, for the time series; none without messages.
-    fn message_sample(&self) -> Option<MessageSample> {
-        None
-    }
+/// What the time series show of a flow at an instant.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Snapshot {
+    /// Its TCP connection; none without one.
+    pub tcp: Option<FlowSample>,
+    /// Its messages; none without messages.
+    pub messages: Option<MessageSample>,
 }

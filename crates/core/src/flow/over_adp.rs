@@ -3,9 +3,9 @@
 
 use super::messages::Messages;
 use super::rtp::RtpEnds;
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, FlowMeasures, MessageMeasures, MessageSample, Meter, RtpMeasures};
+use crate::observe::{Delivery, FlowEvent, MessageMeasures, MessageSample, Meter, RunningCounts};
 use crate::traffic::Source;
 use crate::transport::adp::{Output, Receiver, Sender};
 use crate::wire::adp::Segment;
@@ -219,25 +219,24 @@ impl Flow for OverAdp {
         }
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
+    fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
         let transport = if self.rtp.is_some() { "rtp-adp" } else { "adp" };
         let waiting: Vec<u32> = self.sender.waiting().collect();
-        self.messages.named(MessageMeasures {
+        let measures = self.messages.named(MessageMeasures {
             acks_sent: Some(self.receiver.counters().acks_sent),
             timeouts: Some(self.sender.counters().timeouts),
             ..self.messages.common_measures(meter, transport, &waiting)
-        })
+        });
+        let rtp = self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages));
+        FlowReport { rtp, ..FlowReport::of(measures) }
     }
 
-    fn rtp_measures(&self) -> Option<RtpMeasures> {
-        self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages))
-    }
-
-    fn message_sample(&self) -> Option<MessageSample> {
-        Some(MessageSample {
+    fn snapshot(&self, _counts: &mut RunningCounts) -> Snapshot {
+        let messages = MessageSample {
             adp_window_packets: Some(self.sender.window()),
             adp_tto_s: Some(self.sender.tto().as_secs()),
             ..self.messages.sample(Some(self.sender.waiting().count() as u64))
-        })
+        };
+        Snapshot { tcp: None, messages: Some(messages) }
     }
 }

@@ -3,11 +3,9 @@
 
 use super::connection::Connection;
 use super::messages::Messages;
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
-use crate::observe::{
-    ConnectionMeasures, FlowMeasures, FlowSample, MessageMeasures, MessageSample, Meter, RunningCounts,
-};
+use crate::observe::{MessageMeasures, Meter, RunningCounts};
 use crate::routing::Notice;
 use crate::traffic::Source;
 use crate::wire::tcp;
@@ -98,34 +96,24 @@ impl Flow for OverTcp {
         true
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
+    fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
         // TCP loses nothing: what is not delivered waits.
         let waiting = self.messages.log.undelivered();
-        self.messages.named(MessageMeasures {
+        let measures = self.messages.named(MessageMeasures {
             throughput_bps: self.connection.measures(meter, self.start).throughput_bps,
             timeouts: Some(self.connection.sender.counters().timeouts),
             ..self.messages.common_measures(meter, "tcp", &waiting)
-        })
+        });
+        FlowReport {
+            connection: Some(self.connection.connection_measures(meter)),
+            stream_bytes: Some(self.connection.delivered_bytes()),
+            ..FlowReport::of(measures)
+        }
     }
 
-    fn connection_measures(&self, meter: &Meter) -> Option<ConnectionMeasures> {
-        Some(self.connection.connection_measures(meter))
-    }
-
-    fn stream_bytes(&self) -> Option<u64> {
-        Some(self.connection.delivered_bytes())
-    }
-
-    fn add_running(&self, counts: &mut RunningCounts) {
+    fn snapshot(&self, counts: &mut RunningCounts) -> Snapshot {
         self.connection.add_running(counts);
-    }
-
-    fn tcp_sample(&self) -> Option<FlowSample> {
-        Some(self.connection.sample())
-    }
-
-    fn message_sample(&self) -> Option<MessageSample> {
         // TCP does not know where messages end.
-        Some(self.messages.sample(None))
+        Snapshot { tcp: Some(self.connection.sample()), messages: Some(self.messages.sample(None)) }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::messages::Messages;
 use super::rtp::RtpEnds;
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, FlowMeasures, MessageSample, Meter, RtpMeasures};
+use crate::observe::{Delivery, FlowEvent, Meter, RunningCounts};
 use crate::traffic::Source;
 use crate::wire::rtp::HEADER_BYTES;
 use crate::wire::{Datagram, Ecn, Packet, Payload};
@@ -107,16 +107,14 @@ impl Flow for OverUdp {
         }
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
+    fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
         let transport = if self.rtp.is_some() { "rtp-udp" } else { "udp" };
-        self.messages.named(self.messages.common_measures(meter, transport, &[]))
+        let measures = self.messages.named(self.messages.common_measures(meter, transport, &[]));
+        let rtp = self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages));
+        FlowReport { rtp, ..FlowReport::of(measures) }
     }
 
-    fn rtp_measures(&self) -> Option<RtpMeasures> {
-        self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages))
-    }
-
-    fn message_sample(&self) -> Option<MessageSample> {
-        Some(self.messages.sample(Some(0)))
+    fn snapshot(&self, _counts: &mut RunningCounts) -> Snapshot {
+        Snapshot { tcp: None, messages: Some(self.messages.sample(Some(0))) }
     }
 }

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, End, Flow, build};
+use super::{Action, End, Flow, FlowReport, Snapshot, build};
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowMeasures, Meter};
+use crate::observe::{FlowMeasures, Meter, RunningCounts};
 use crate::profile::profile;
 use crate::routing::Notice;
 use crate::scenario::{Flow as FlowSpec, FlowKind, RoutingKind, Scenario};
@@ -169,8 +169,17 @@ impl Pair {
         self.story.iter().map(String::as_str).filter(has).collect()
     }
 
+    /// What the flow would report if the run ended now.
+    pub(super) fn report(&self) -> FlowReport {
+        self.flow.report(&self.meter, self.now)
+    }
+
     pub(super) fn measures(&self) -> FlowMeasures {
-        self.flow.measures(&self.meter)
+        self.report().measures
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.flow.snapshot(&mut RunningCounts::default())
     }
 
     fn call(&mut self, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<Action>)) {

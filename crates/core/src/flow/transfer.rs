@@ -1,11 +1,9 @@
 //! A file transfer over TCP: one connection, and one write of all its data.
 
 use super::connection::Connection;
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
 use crate::kernel::{Span, Time};
-use crate::observe::{
-    ConnectionMeasures, FlowMeasures, FlowSample, Meter, Progress, ProgressMeasures, RunningCounts,
-};
+use crate::observe::{FlowMeasures, Meter, Progress, RunningCounts};
 use crate::routing::Notice;
 use crate::wire::tcp;
 use crate::wire::{Packet, Payload};
@@ -122,32 +120,20 @@ impl Flow for Transfer {
         true
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
-        FlowMeasures::Tcp(self.connection.measures(meter, self.start))
-    }
-
-    fn progress_measures(&self, end: Time) -> Option<ProgressMeasures> {
+    fn report(&self, meter: &Meter, end: Time) -> FlowReport {
         let last = self.connection.completed().unwrap_or(self.stop).min(end);
-        self.progress.as_ref().map(|progress| progress.measures(last))
+        FlowReport {
+            measures: FlowMeasures::Tcp(self.connection.measures(meter, self.start)),
+            connection: Some(self.connection.connection_measures(meter)),
+            rtp: None,
+            progress: self.progress.as_ref().map(|progress| progress.measures(last)),
+            stream_bytes: Some(self.connection.delivered_bytes()),
+            transfer_sent_bytes: self.connection.sent_bytes(),
+        }
     }
 
-    fn connection_measures(&self, meter: &Meter) -> Option<ConnectionMeasures> {
-        Some(self.connection.connection_measures(meter))
-    }
-
-    fn stream_bytes(&self) -> Option<u64> {
-        Some(self.connection.delivered_bytes())
-    }
-
-    fn transfer_sent_bytes(&self) -> u64 {
-        self.connection.sent_bytes()
-    }
-
-    fn add_running(&self, counts: &mut RunningCounts) {
+    fn snapshot(&self, counts: &mut RunningCounts) -> Snapshot {
         self.connection.add_running(counts);
-    }
-
-    fn tcp_sample(&self) -> Option<FlowSample> {
-        Some(self.connection.sample())
+        Snapshot { tcp: Some(self.connection.sample()), messages: None }
     }
 }

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::connection::Connection;
-use super::{Action, End, Flow, Timer};
+use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
 use crate::kernel::{Span, Time};
 use crate::observe::{FlowMeasures, Meter, RunningCounts, WebCounters, WebLog, WebMeasures, overlap};
 use crate::routing::Notice;
@@ -242,24 +242,23 @@ impl Flow for WebFlow {
         !matches!(payload, Payload::Tcp(at, _) if self.connection(at.number).is_none())
     }
 
-    fn measures(&self, meter: &Meter) -> FlowMeasures {
+    fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
         let open = self.open.iter().map(|open| overlap(self.window, open.opened, None));
         let open = open.fold(self.closed.1, |sum, span| sum + span);
         let measures = self.log.measures(self.window, self.start, self.session.cycles() as u64);
-        FlowMeasures::Web(WebMeasures {
+        let measures = FlowMeasures::Web(WebMeasures {
             hops_mean: meter.hops_mean(self.id),
             ..measures.with_connections(self.counters(), self.at_warmup, open)
-        })
+        });
+        let stream_bytes = self.counters().delivered_bytes - self.at_warmup.delivered_bytes;
+        FlowReport { stream_bytes: Some(stream_bytes), ..FlowReport::of(measures) }
     }
 
-    fn stream_bytes(&self) -> Option<u64> {
-        Some(self.counters().delivered_bytes - self.at_warmup.delivered_bytes)
-    }
-
-    fn add_running(&self, counts: &mut RunningCounts) {
+    fn snapshot(&self, counts: &mut RunningCounts) -> Snapshot {
         let own = self.counters();
         counts.tcp_delivered_bytes += own.delivered_bytes;
         counts.tcp_retransmissions += own.retransmissions;
         counts.tcp_timeouts += own.timeouts;
+        Snapshot::default()
     }
 }

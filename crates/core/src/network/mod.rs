@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use crate::arp::{Arp, ArpAction};
 use crate::drops::DropReason;
-use crate::flow::{self, Timer};
+use crate::flow::{self, Snapshot, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
@@ -243,10 +243,9 @@ impl Network<'_> {
     fn sample_until(&mut self, time: Time) {
         while self.sampler.due() <= time {
             let mut counts = self.meter.running();
-            let flows = || self.flows.iter().map(|of| &of.flow);
-            flows().for_each(|flow| flow.add_running(&mut counts));
-            let of_tcp = flows().filter_map(|flow| flow.tcp_sample());
-            let of_messages = flows().filter_map(|flow| flow.message_sample());
+            let flows: Vec<Snapshot> = self.flows.iter().map(|of| of.flow.snapshot(&mut counts)).collect();
+            let of_tcp = flows.iter().filter_map(|flow| flow.tcp);
+            let of_messages = flows.iter().filter_map(|flow| flow.messages);
             let paths = self.flow_paths(self.sampler.due());
             let sample = PathSample::of(self.stations.len(), &paths);
             self.sampler.close_step(counts, of_tcp, of_messages, sample);

@@ -1,5 +1,6 @@
 //! The end of a run: the books are closed, the measures taken.
 
+use crate::flow::FlowReport;
 use crate::kernel::{Span, Time};
 use crate::observe::{
     ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, Measures,
@@ -22,18 +23,20 @@ impl Network<'_> {
     ) -> Result<Outcome, RunError> {
         let mut held: Vec<Packet> = Vec::new();
         self.visit_held(&mut |packet| held.push(packet.clone()));
-        let mut flows: Vec<FlowResult> =
-            (0..self.flows.len() as u32).map(|id| self.flow_result(id, scenario)).collect();
-        let measures: Vec<FlowMeasures> = flows.iter().map(|flow| flow.measures.clone()).collect();
+        let end = Time::from_secs(scenario.duration_s);
+        let reports: Vec<FlowReport> = self.flows.iter().map(|of| of.flow.report(&self.meter, end)).collect();
+        let transmitted = reports.iter().map(|report| report.transfer_sent_bytes).sum();
+        let measures: Vec<FlowMeasures> = reports.iter().map(|report| report.measures.clone()).collect();
         let costs: Vec<(MacCount, u64, u64)> =
-            (0..self.flows.len() as u32).map(|id| self.cost(FlowId(id))).collect();
+            (0..).zip(&reports).map(|(id, report)| self.cost(FlowId(id), report)).collect();
+        let mut flows: Vec<FlowResult> =
+            (0..).zip(reports).map(|(id, report)| self.flow_result(id, scenario, report)).collect();
         for (flow, (count, packets, bytes)) in flows.iter_mut().zip(&costs) {
             flow.cost = count.cost(*packets, *bytes);
         }
         for (flow, path) in flows.iter_mut().zip(paths) {
             flow.path = Some(path.clone());
         }
-        let transmitted = self.flows.iter().map(|flow| flow.flow.transfer_sent_bytes()).sum();
         let common = self.meter.totals(&measures, transmitted, self.receptions());
         let costs = CostTotals::of(costs.into_iter(), self.meter.air());
         let totals = RunTotals {
@@ -57,17 +60,17 @@ impl Network<'_> {
         Ok(Outcome { result, recording: None, series })
     }
 
-    fn flow_result(&self, id: u32, scenario: &Scenario) -> FlowResult {
+    fn flow_result(&self, id: u32, scenario: &Scenario, report: FlowReport) -> FlowResult {
         let of = &self.flows[id as usize];
         FlowResult {
             id,
             src: of.src.0,
             dst: of.dst.0,
             start_s: scenario.flows[id as usize].start_s,
-            measures: of.flow.measures(&self.meter),
-            connection: of.flow.connection_measures(&self.meter),
-            rtp: of.flow.rtp_measures(),
-            progress: of.flow.progress_measures(Time::from_secs(scenario.duration_s)),
+            measures: report.measures,
+            connection: report.connection,
+            rtp: report.rtp,
+            progress: report.progress,
             cost: FlowCost::default(),
             path: None,
             route: self.routes.measures(self.end, FlowId(id)),
@@ -76,9 +79,9 @@ impl Network<'_> {
     }
 
     /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.
-    fn cost(&self, id: FlowId) -> (MacCount, u64, u64) {
+    fn cost(&self, id: FlowId, report: &FlowReport) -> (MacCount, u64, u64) {
         let (count, packets, bytes) = self.meter.mac_count(id);
-        (count, packets, self.flows[id.index()].flow.stream_bytes().unwrap_or(bytes))
+        (count, packets, report.stream_bytes.unwrap_or(bytes))
     }
 
     fn receptions(&self) -> Receptions {

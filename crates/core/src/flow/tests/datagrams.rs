@@ -124,7 +124,7 @@ fn rtp_ends_tell_each_other_of_losses_and_of_the_round_trip() {
         .fault("rtcp", 2, Fault::Lose)
         .fault("rtcp", 5, Fault::Lose);
     pair.run(90_000);
-    let rtp = pair.flow.rtp_measures().expect("the flow has RTP");
+    let rtp = pair.report().rtp.expect("the flow has RTP");
     assert_eq!((rtp.rtp_packets_expected, rtp.rtp_packets_lost), (600, 10));
     let from = |end: &str| {
         let lines = pair.lines(&["rtcp"]);

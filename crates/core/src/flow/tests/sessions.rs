@@ -130,7 +130,7 @@ fn the_window_counts_the_connections_that_begin_in_it() {
     let mut pair = Pair::with(session(1), None, |scenario| scenario.warmup_s = 2.5);
     pair.run(95_000);
     let web = of_web(&pair);
-    assert_eq!((web.delivered_bytes, web.connections, pair.flow.stream_bytes()), (2090, 1, Some(2090)));
+    assert_eq!((web.delivered_bytes, web.connections, pair.report().stream_bytes), (2090, 1, Some(2090)));
     assert!((web.connection_time_s - 0.3).abs() < 1e-9, "{}", web.connection_time_s);
     assert_eq!((web.cycles_begun, web.cycles_completed), (0, 1));
 }

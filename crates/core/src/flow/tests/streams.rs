@@ -2,7 +2,7 @@
 
 use super::{fates, messages, of_messages, of_tcp, sender, transfer};
 use crate::flow::testbench::{Fault, Pair, ms};
-use crate::flow::{Action, End};
+use crate::flow::{Action, End, Snapshot};
 use crate::profile::profile;
 use crate::routing::{HoldStep, Notice};
 use crate::scenario::{Carrier, RoutingKind};
@@ -68,7 +68,7 @@ fn timeouts_in_a_row_are_counted_until_an_ack() {
     assert_eq!(times, [1000, 2000, 4000, 8000]);
     let tcp = of_tcp(pair.measures());
     assert_eq!((tcp.timeouts, tcp.timeouts_in_row, tcp.delivered_bytes), (3, 3, 1000));
-    let of_connection = pair.flow.connection_measures(&pair.meter).expect("one connection");
+    let of_connection = pair.report().connection.expect("one connection");
     assert_eq!(of_connection.backoffs, 2, "the first timeout follows none");
     // Eq. 2 of Choi and Yoo: segment 1, 1460 bytes, 100 s.
     assert!((of_connection.eq2_goodput_bps - 116.8).abs() < 1e-9, "{}", of_connection.eq2_goodput_bps);
@@ -172,7 +172,7 @@ fn a_mark_shrinks_the_window_without_a_loss() {
         let mut pair = Pair::with(transfer(None), None, with_ecn).faults("tcp", marks, Fault::Mark);
         pair.run(millis);
         assert_eq!(of_tcp(pair.measures()).retransmissions, 0);
-        pair.flow.tcp_sample().expect("a TCP flow").cwnd_segments
+        pair.snapshot().tcp.expect("a TCP flow").cwnd_segments
     };
     assert!(window_at(6..7, 1700) < window_at(0..0, 1700));
 }
@@ -183,8 +183,8 @@ fn the_window_counts_what_arrives_in_it() {
     let mut pair = Pair::with(transfer(Some(7000)), None, |scenario| scenario.warmup_s = 1.2);
     pair.run(5000);
     let tcp = of_tcp(pair.measures());
-    assert_eq!((tcp.delivered_bytes, pair.flow.stream_bytes()), (7000 - 3 * 1460, Some(7000 - 3 * 1460)));
-    assert_eq!((tcp.segments_sent, pair.flow.transfer_sent_bytes()), (2, 7000 - 3 * 1460));
+    assert_eq!((tcp.delivered_bytes, pair.report().stream_bytes), (7000 - 3 * 1460, Some(7000 - 3 * 1460)));
+    assert_eq!((tcp.segments_sent, pair.report().transfer_sent_bytes), (2, 7000 - 3 * 1460));
     assert_eq!(tcp.completed_s, Some(ms(1400).as_secs()));
 }
 
@@ -230,7 +230,7 @@ fn messages_over_tcp_wait_for_a_loss_and_are_all_delivered() {
         pair.run(99_000);
         assert_eq!(fates(pair.measures()), [40, 40, 0, 0, 0], "{name}");
         assert_eq!(pair.lines(&["closes"]).len(), 1, "{name}");
-        assert_eq!(pair.flow.stream_bytes(), Some(40 * 700), "{name}");
+        assert_eq!(pair.report().stream_bytes, Some(40 * 700), "{name}");
     }
 }
 
@@ -239,7 +239,7 @@ fn messages_over_tcp_wait_for_a_loss_and_are_all_delivered() {
 fn a_flow_of_messages_over_tcp_is_sampled_as_both() {
     let mut pair = Pair::new(messages(Carrier::Tcp, &[(0.0, 100), (0.5, 2000)]));
     pair.run(1160);
-    let (tcp, of) = (pair.flow.tcp_sample(), pair.flow.message_sample());
+    let Snapshot { tcp, messages: of } = pair.snapshot();
     assert_eq!(tcp.map(|tcp| tcp.delivered_bytes), Some(100));
     assert_eq!(of.map(|of| (of.delivered_messages, of.waiting_messages)), Some((1, None)));
 }

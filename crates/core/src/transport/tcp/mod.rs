@@ -8,6 +8,7 @@
 //! | `params.rs` | every parameter, the senders' names, the profiles |
 //! | `sender/` | what is sent when: the window, acknowledgements, the timers |
 //! | `sender/recovery.rs` | what duplicate and partial ACKs send again |
+//! | `sender/own_recovery.rs` | what congestion controls send again that repair losses themselves |
 //! | `sender/ecn.rs` | what marks of congestion do to the window |
 //! | `sender/frozen.rs` | a sender that sends nothing but probes |
 //! | `congestion/` | `cwnd` and `ssthresh`: a contract, and Reno, Tahoe, Vegas, CUBIC behind it |
@@ -41,7 +42,7 @@ pub use sender::{Sender, SenderCounters};
 use crate::wire::Ecn;
 use crate::wire::tcp::Segment;
 
-/// What a sender or a receiver asks of its flow, and tells it.
+/// What a sender asks of its flow, and tells it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Output {
     /// Send this segment to the other end.
@@ -59,6 +60,20 @@ pub enum Output {
     TimedOut,
     /// All that the application has handed over is acknowledged.
     Finished,
-    /// New data can be read in order at the receiver: the bytes so far.
+}
+
+/// What a receiver asks of its flow, and tells it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReceiverOutput {
+    /// Send this ACK to the sender.
+    Send {
+        /// The ACK.
+        segment: Segment,
+        /// Its length at the IP layer, the IP and TCP headers included.
+        bytes: u32,
+        /// The ECN field of its IP header.
+        ecn: Ecn,
+    },
+    /// New data can be read in order: the bytes so far.
     InOrder(u64),
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
-use super::{Output, TcpParams};
+use super::{ReceiverOutput, TcpParams};
 use crate::kernel::{Span, Time};
 use crate::wire::Ecn;
 use crate::wire::tcp::{AckSigns, SackBlocks, Segment};
@@ -78,7 +78,7 @@ impl Receiver {
 
     /// A segment arrives, with the ECN field of its IP header. Segments beyond the window are answered and
     /// forgotten (RFC 9293 §3.10.7.4).
-    pub fn handle_data(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut Vec<Output>) {
+    pub fn handle_data(&mut self, now: Time, segment: &Segment, ecn: Ecn, out: &mut Vec<ReceiverOutput>) {
         let &Segment::Data { number, payload, sent, cwr, .. } = segment else {
             return;
         };
@@ -97,7 +97,7 @@ impl Receiver {
         let before = self.counters.bytes_in_order;
         let fresh = self.store(number, payload);
         if self.counters.bytes_in_order > before {
-            out.push(Output::InOrder(self.counters.bytes_in_order));
+            out.push(ReceiverOutput::InOrder(self.counters.bytes_in_order));
         }
         if (fresh || !self.params.immediate_ack_for_duplicate) && self.may_delay(number) {
             self.unacknowledged += 1;
@@ -110,7 +110,7 @@ impl Receiver {
     }
 
     /// Sends the delayed ACK if its time has come.
-    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<Output>) {
+    pub fn handle_timeout(&mut self, now: Time, out: &mut Vec<ReceiverOutput>) {
         if now >= self.deadline {
             self.acknowledge(out);
         }
@@ -191,7 +191,7 @@ impl Receiver {
             && !(syn && self.params.immediate_ack_for_syn)
     }
 
-    fn acknowledge(&mut self, out: &mut Vec<Output>) {
+    fn acknowledge(&mut self, out: &mut Vec<ReceiverOutput>) {
         self.unacknowledged = 0;
         self.deadline = Time::NEVER;
         let sack: SackBlocks = self.ranges.iter().take(SACK_BLOCKS_MAX).copied().collect();
@@ -205,7 +205,7 @@ impl Receiver {
             eln: false,
         };
         (self.acks, self.last_ack) = (self.acks.wrapping_add(1), self.next);
-        out.push(Output::Send {
+        out.push(ReceiverOutput::Send {
             segment: Segment::Ack { next: self.next, sack, signs },
             bytes: self.params.ack_bytes + option + stamps,
             // RFC 3168 §6.1.4: the sender would not learn of a lost ACK's mark.

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): the window is a cubic function of the time since the last reduction, and never less than
 //! what Reno would have. *Deviations*: 8 and 9 in docs/models/tcp.md.
 
-use super::{CongestionControl, Load, Progress, SSTHRESH_MIN, Window};
+use super::{Ack, CongestionControl, Load, SSTHRESH_MIN, Timeout, Window};
 use crate::kernel::Time;
 use crate::transport::tcp::TcpParams;
 
@@ -59,26 +59,29 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn handle_progress(&mut self, window: &mut Window, progress: &Progress) {
-        if window.cwnd >= progress.limit {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.may_open {
+            return;
+        }
+        if window.cwnd >= ack.limit {
             return; // §5.8: a window that is not used tells nothing about the path.
         }
         if window.cwnd < window.ssthresh {
             window.cwnd += 1.0;
             return;
         }
-        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(progress.now, window.cwnd));
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(ack.now, window.cwnd));
         self.after_timeout = false;
         let at = |seconds: f64| {
             let past = seconds - epoch.k;
             self.c * past * past * past + self.w_max
         };
-        let elapsed_s = progress.now.since(epoch.start).as_secs();
-        let srtt_s = progress.srtt.map_or(0.0, |srtt| srtt.as_secs());
+        let elapsed_s = ack.now.since(epoch.start).as_secs();
+        let srtt_s = ack.srtt.map_or(0.0, |srtt| srtt.as_secs());
         // §4.3: as steep as Reno only once the window of the last reduction is reached.
         let steady = 3.0 * (1.0 - self.beta) / (1.0 + self.beta);
         let alpha = if epoch.w_est >= self.cwnd_prior { 1.0 } else { steady };
-        epoch.w_est += alpha * f64::from(progress.acked) / window.cwnd;
+        epoch.w_est += alpha * f64::from(ack.acked) / window.cwnd;
         if at(elapsed_s) < epoch.w_est {
             window.cwnd = window.cwnd.max(epoch.w_est);
         } else {
@@ -88,14 +91,14 @@ impl CongestionControl for Cubic {
         self.epoch = Some(epoch);
     }
 
-    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+    fn on_loss(&mut self, window: &mut Window, load: Load) {
         self.reduce(window, load);
         window.cwnd = window.ssthresh;
     }
 
-    fn handle_timeout(&mut self, window: &mut Window, load: Load, again: bool) {
-        if !again {
-            self.reduce(window, load);
+    fn on_timeout(&mut self, window: &mut Window, timeout: Timeout) {
+        if !timeout.again {
+            self.reduce(window, timeout.load);
         }
         self.epoch = None;
         self.after_timeout = true;
@@ -115,12 +118,12 @@ mod tests {
         let params = TcpParams { window: 1000, ..TcpParams::default() };
         let mut window = Window { cwnd: 100.0, ..Window::new(&params) };
         let mut cubic = Cubic::new(&params);
-        cubic.handle_loss(&mut window, LOAD);
+        cubic.on_loss(&mut window, LOAD);
         (cubic, window)
     }
 
     fn ack(cubic: &mut Cubic, window: &mut Window, millis: u64) {
-        let progress = Progress {
+        let ack = Ack {
             now: Time::ZERO + Span::from_millis(millis),
             acked: 1,
             una: 0,
@@ -130,8 +133,9 @@ mod tests {
             limit: 1000.0,
             rtt: None,
             srtt: Some(Span::from_millis(100)),
+            may_open: true,
         };
-        cubic.handle_progress(window, &progress);
+        cubic.on_ack(window, &ack);
     }
 
     fn close(a: f64, b: f64) -> bool {
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn fast_convergence_gives_way() {
         let (mut cubic, mut window) = after_a_loss();
-        cubic.handle_loss(&mut window, Load { window: 70.0, flight: 70 });
+        cubic.on_loss(&mut window, Load { window: 70.0, flight: 70 });
         assert!(close(cubic.w_max, 0.85 * 70.0) && close(window.cwnd, 49.0));
     }
 
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn after_a_timeout_the_plateau_is_where_slow_start_ended() {
         let (mut cubic, mut window) = after_a_loss();
-        cubic.handle_timeout(&mut window, LOAD, false);
+        cubic.on_timeout(&mut window, Timeout { now: Time::ZERO, load: LOAD, again: false });
         assert!(close(window.cwnd, 1.0) && close(window.ssthresh, 70.0));
         window.cwnd = 70.0;
         ack(&mut cubic, &mut window, 0);

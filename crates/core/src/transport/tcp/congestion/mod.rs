@@ -1,16 +1,20 @@
 //! The congestion window and the slow-start threshold, and the contract of what opens and closes them.
 //!
-//! A congestion control is asked at three occasions: data is acknowledged outside recovery, duplicate ACKs or
-//! an ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's
-//! matter, how long the timer runs is the RTO policy's.
+//! A congestion control is told of events: segments are sent, new data is acknowledged, duplicate ACKs or an
+//! ECN-Echo tell of congestion, the timer expires. Which segments are then sent again is loss recovery's
+//! matter, of which it says only whether there is a fast one; how long the timer runs is the RTO policy's.
+//! docs/add-a-tcp-congestion-control.md adds one.
 //!
 //! *Deviations*: 3 and 12 in docs/models/tcp.md.
 
 mod cubic;
+mod own_recovery;
 mod reno;
 mod tahoe;
 mod vegas;
 mod vegas_ns2;
+
+pub(super) use own_recovery::{Duplicate, OwnRecovery, Repair};
 
 use super::{TcpParams, TcpVariant, VegasRules, WindowReduction};
 use crate::kernel::{Span, Time};
@@ -24,11 +28,11 @@ pub(super) struct Load {
     pub(super) flight: u32,
 }
 
-/// An acknowledgement of new data, outside recovery.
+/// An acknowledgement of new data.
 #[derive(Clone, Copy)]
-pub(super) struct Progress {
+pub(super) struct Ack {
     pub(super) now: Time,
-    /// Segments newly acknowledged.
+    /// Segments newly acknowledged, at least one.
     pub(super) acked: u32,
     /// The least number not acknowledged.
     pub(super) una: u32,
@@ -40,105 +44,83 @@ pub(super) struct Progress {
     pub(super) dupacks: u32,
     /// The receiver's window in segments.
     pub(super) limit: f64,
-    /// The round trip of the last segment acknowledged, if the congestion control asks for it.
+    /// The round trip of the last segment acknowledged; none if it was sent more than once.
     pub(super) rtt: Option<Span>,
-    /// The smoothed round-trip time.
+    /// The smoothed round-trip time; none before its first sample.
     pub(super) srtt: Option<Span>,
+    /// May the window open? Not in recovery from a loss, which sets it itself, and not if the ACK tells of
+    /// congestion (RFC 3168 §6.1.2).
+    pub(super) may_open: bool,
 }
 
-/// A duplicate ACK, for a congestion control that repairs losses itself.
+/// The retransmission timer has expired.
 #[derive(Clone, Copy)]
-pub(super) struct Duplicate {
+pub(super) struct Timeout {
     pub(super) now: Time,
-    /// The first number that is not acknowledged.
-    pub(super) una: u32,
-    /// How many in a row, this one included.
-    pub(super) dupacks: u32,
-    /// Segments under way, and one.
-    pub(super) under_way: u32,
-    /// The receiver's window in segments.
-    pub(super) limit: f64,
-    /// Is all that was outstanding at the last loss acknowledged, and one segment more?
-    pub(super) is_beyond_recover: bool,
+    pub(super) load: Load,
+    /// Has the same segment timed out before?
+    pub(super) again: bool,
 }
 
-/// What a congestion control that repairs losses itself does at a duplicate ACK.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Repair {
-    /// It sends nothing again.
-    Nothing,
-    /// It sends the first segment again; the duplicates then count as the threshold's.
-    First { counts_as_third: bool },
-}
-
-/// How a window opens and closes. The defaults are Reno's.
+/// How a window opens and closes. Sequence numbers count segments, and the SYN if there is one. The defaults
+/// are Reno's.
 pub(super) trait CongestionControl: Send {
-    /// The connection begins.
-    fn begin(&mut self, _window: &mut Window) {}
+    /// The SYN is acknowledged; data begins with this window, in segments.
+    fn on_established(&mut self, window: &mut Window, initial: f64) {
+        window.cwnd = initial;
+    }
 
-    /// New data is acknowledged, outside recovery.
-    fn handle_progress(&mut self, window: &mut Window, progress: &Progress);
+    /// A segment is sent, for the first time or again.
+    fn on_sent(&mut self, _now: Time, _number: u32) {}
 
-    /// Congestion without a timeout.
-    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+    /// New data is acknowledged, in recovery or not.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+
+    /// Duplicate ACKs, or SACK, tell of a loss.
+    fn on_loss(&mut self, window: &mut Window, load: Load) {
         window.halve(load);
     }
 
     /// A mark of congestion: as one loss (RFC 3168 §5), and nothing needs to be sent again.
-    fn handle_mark(&mut self, window: &mut Window, load: Load) {
-        self.handle_loss(window, load);
+    fn on_mark(&mut self, window: &mut Window, load: Load) {
+        self.on_loss(window, load);
     }
 
-    /// A timeout. `again`: the same segment has timed out before.
-    fn handle_timeout(&mut self, window: &mut Window, load: Load, again: bool) {
-        window.collapse(load, again);
+    /// The retransmission timer has expired.
+    fn on_timeout(&mut self, window: &mut Window, timeout: Timeout) {
+        window.collapse(timeout.load, timeout.again);
     }
 
-    /// Does it open the initial window itself, after the connection is set up?
-    fn delays_growth(&self) -> bool {
-        false
-    }
-
-    /// A segment is sent, if it wants the round trip of each.
-    fn note_sent(&mut self, _number: u32, _now: Time) {}
-
-    /// When the timeout was.
-    fn note_timeout(&mut self, _now: Time) {}
-
-    /// Does it repair losses itself when there is no SACK? Then it judges each duplicate ACK.
-    fn has_own_recovery(&self) -> bool {
-        false
-    }
-
-    /// A duplicate ACK, if it repairs losses itself.
-    fn judge_duplicate(&mut self, _window: &mut Window, _seen: Duplicate) -> Repair {
-        Repair::Nothing
-    }
-
-    /// After an ACK for new data: must the first segment, `una`, be sent again? If it repairs losses itself.
-    fn repairs_after_ack(&mut self, _una: u32, _now: Time) -> bool {
-        false
-    }
-
-    /// Does it want the round trip of each segment?
-    fn times_each_segment(&self) -> bool {
-        false
+    /// Does fast recovery follow a loss (RFC 5681 §3.2), or slow start from the lost segment?
+    fn has_fast_recovery(&self) -> bool {
+        true
     }
 
     /// Is a segment sent so long ago lost, although too few duplicate ACKs say so?
     fn is_overdue(&self, _age: Span) -> bool {
         false
     }
+
+    /// How it repairs losses itself where there is no SACK; none if the sender does.
+    fn own_recovery(&mut self) -> Option<&mut dyn OwnRecovery> {
+        None
+    }
 }
 
-/// The congestion control that `params` ask for.
-pub(super) fn new(params: &TcpParams) -> Box<dyn CongestionControl> {
+/// The congestion control that `params` ask for, and the window with which the connection begins.
+pub(super) fn new(params: &TcpParams) -> (Box<dyn CongestionControl>, Window) {
+    let mut window = Window::new(params);
+    let control = control(params, &mut window);
+    (control, window)
+}
+
+fn control(params: &TcpParams, window: &mut Window) -> Box<dyn CongestionControl> {
     match params.variant {
         TcpVariant::Reno => Box::new(reno::Reno),
         TcpVariant::Tahoe => Box::new(tahoe::Tahoe),
         TcpVariant::Vegas => match params.vegas_rules {
             VegasRules::Brakmo1995 => Box::new(vegas::Vegas::new(params)),
-            VegasRules::Ns235 => Box::new(vegas_ns2::VegasNs2::new(params)),
+            VegasRules::Ns235 => Box::new(vegas_ns2::VegasNs2::new(params, window)),
         },
         TcpVariant::Cubic => Box::new(cubic::Cubic::new(params)),
     }

@@ -1,20 +1,24 @@
 //! Tahoe (Jacobson 1988): opens as Reno does, and starts slowly again after every loss.
 
-use super::{CongestionControl, Load, Progress, Window, reno::Reno};
+use super::{Ack, CongestionControl, Load, Window, reno::Reno};
 
 pub(super) struct Tahoe;
 
 impl CongestionControl for Tahoe {
-    fn handle_progress(&mut self, window: &mut Window, progress: &Progress) {
-        Reno.handle_progress(window, progress);
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        Reno.on_ack(window, ack);
     }
 
-    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+    fn on_loss(&mut self, window: &mut Window, load: Load) {
         window.collapse(load, false);
     }
 
     // Nothing was lost, so there is nothing to start from again.
-    fn handle_mark(&mut self, window: &mut Window, load: Load) {
+    fn on_mark(&mut self, window: &mut Window, load: Load) {
         window.halve(load);
+    }
+
+    fn has_fast_recovery(&self) -> bool {
+        false
     }
 }

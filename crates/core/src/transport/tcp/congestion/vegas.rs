@@ -4,7 +4,7 @@
 //! difference cwnd × (1 − base ÷ rtt) is what waits. A segment older than an exact timeout is lost at the
 //! first duplicate ACK. *Deviations*: 9 and 10 in docs/models/tcp.md.
 
-use super::{CongestionControl, Load, Progress, Window};
+use super::{Ack, CongestionControl, Load, Timeout, Window};
 use crate::kernel::Span;
 use crate::transport::tcp::TcpParams;
 
@@ -71,35 +71,34 @@ impl Vegas {
 }
 
 impl CongestionControl for Vegas {
-    fn handle_progress(&mut self, window: &mut Window, progress: &Progress) {
-        if let Some(rtt) = progress.rtt {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.may_open {
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
             self.sample(rtt.as_secs());
         }
-        if progress.una > self.round_end {
+        if ack.una > self.round_end {
             if self.samples > 0 {
-                self.decide(window, progress.limit);
+                self.decide(window, ack.limit);
             }
             (self.sum_s, self.samples) = (0.0, 0);
-            self.round_end = progress.sent_end;
+            self.round_end = ack.sent_end;
         }
         if window.cwnd < window.ssthresh && self.grows {
             window.cwnd += 1.0;
         }
     }
 
-    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+    fn on_loss(&mut self, window: &mut Window, load: Load) {
         window.halve(load);
         // In congestion avoidance nothing would open a window of less than a segment.
         window.cwnd = window.cwnd.max(CWND_MIN);
     }
 
-    fn handle_timeout(&mut self, window: &mut Window, load: Load, again: bool) {
-        window.collapse(load, again);
+    fn on_timeout(&mut self, window: &mut Window, timeout: Timeout) {
+        window.collapse(timeout.load, timeout.again);
         self.grows = true;
-    }
-
-    fn times_each_segment(&self) -> bool {
-        true
     }
 
     fn is_overdue(&self, age: Span) -> bool {
@@ -118,7 +117,7 @@ mod tests {
         let mut vegas = Vegas::new(&params);
         vegas.base_s = 0.1;
         let mut window = Window { cwnd, ssthresh: 2.0, ..Window::new(&params) };
-        let progress = Progress {
+        let ack = Ack {
             now: Time::ZERO,
             acked: 1,
             una: 1,
@@ -128,11 +127,12 @@ mod tests {
             limit: 20.0,
             rtt: Some(Span::from_millis(rtt_ms)),
             srtt: None,
+            may_open: true,
         };
-        vegas.handle_progress(&mut window, &progress);
+        vegas.on_ack(&mut window, &ack);
         // Within the round trip nothing is decided again.
         let decided = window.cwnd;
-        vegas.handle_progress(&mut window, &Progress { una: 2, ..progress });
+        vegas.on_ack(&mut window, &Ack { una: 2, ..ack });
         assert_eq!(window.cwnd.to_bits(), decided.to_bits());
         window.cwnd
     }

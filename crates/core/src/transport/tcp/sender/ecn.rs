@@ -4,7 +4,6 @@
 
 use super::Sender;
 use crate::kernel::Time;
-use crate::transport::tcp::TcpVariant;
 use crate::wire::Ecn;
 
 /// Why the window was reduced.
@@ -49,7 +48,7 @@ impl Sender {
 
     fn reduce_for_mark(&mut self, now: Time) {
         let (load, before) = (self.load(), self.window.cwnd);
-        self.congestion.handle_mark(&mut self.window, load);
+        self.congestion.on_mark(&mut self.window, load);
         self.window.cwnd = self.window.cwnd.min(before);
         if before < CWND_CLOCKED {
             // A window of one cannot be halved: the next segment waits for the timer instead. The ACK's
@@ -66,13 +65,13 @@ impl Sender {
         self.reduction.cause == Cause::Mark && self.una < self.reduction.answered_end
     }
 
-    /// Duplicate ACKs tell of a loss. In a window that a mark has reduced it takes no more; Tahoe's slow
-    /// start begins in any case.
+    /// Duplicate ACKs tell of a loss. In a window that a mark has reduced it takes no more; slow start
+    /// in place of fast recovery begins in any case.
     pub(super) fn reduce_for_loss(&mut self) {
         if !self.mark_has_reduced() {
             let load = self.load();
-            self.congestion.handle_loss(&mut self.window, load);
-        } else if self.params.variant == TcpVariant::Tahoe {
+            self.congestion.on_loss(&mut self.window, load);
+        } else if !self.recovery.is_fast {
             self.window.cwnd = 1.0;
         }
         self.note_reduction(Cause::Loss);

@@ -6,15 +6,16 @@
 
 mod ecn;
 mod frozen;
+mod own_recovery;
 mod recovery;
 mod timing;
 
 use super::backlog::Backlog;
-use super::congestion::{self, CongestionControl, Load, Progress, Window};
+use super::congestion::{self, Ack, CongestionControl, Load, Timeout, Window};
 use super::route_failure::{self, Frozen, LossSign, RouteFailure};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
-use super::{Output, TcpParams, TcpVariant};
+use super::{Output, TcpParams};
 use crate::kernel::{Span, Time};
 use crate::wire::tcp::Segment;
 
@@ -77,19 +78,18 @@ impl Sender {
     /// A sender without data. `tick_phase` is how far its tick counter is ahead at time zero (ns-2 draws it
     /// uniformly from one tick); without meaning for an exact clock. `params` must be within their ranges.
     pub fn new(params: &TcpParams, tick_phase: Span) -> Sender {
-        let (mut window, mut congestion) = (Window::new(params), congestion::new(params));
-        congestion.begin(&mut window);
+        let (congestion, window) = congestion::new(params);
         Sender {
             backlog: Backlog::new(params.segment_bytes, params.connection_setup),
             window,
-            congestion,
             rto: Rto::new(params, tick_phase),
             scoreboard: Scoreboard::default(),
             params: params.clone(),
             una: 0,
             next: 0,
             sent_end: 0,
-            recovery: Recovery::new(),
+            recovery: Recovery::new(congestion.has_fast_recovery()),
+            congestion,
             timing: Timing::new(),
             reduction: Reduction::default(),
             scheme: route_failure::new(params),
@@ -151,15 +151,14 @@ impl Sender {
             self.restart_timer(now);
             return;
         }
-        self.recovery.begin_after_timeout(self.sent_end, self.params.variant == TcpVariant::Tahoe);
+        self.recovery.begin_after_timeout(self.sent_end);
         self.scoreboard.clear();
         if self.una == 0 && self.params.first_loss_rules {
             self.params.initial_window = 1;
         }
         let again = self.recovery.has_timed_out(self.una) || self.mark_has_reduced();
         let (load, ssthresh) = (self.load(), self.window.ssthresh);
-        self.congestion.handle_timeout(&mut self.window, load, again);
-        self.congestion.note_timeout(now);
+        self.congestion.on_timeout(&mut self.window, Timeout { now, load, again });
         if self.is_setting_up() && self.params.lost_syn_spares_ssthresh {
             self.window.ssthresh = ssthresh;
         }
@@ -224,10 +223,9 @@ impl Sender {
             self.handle_partial_ack(now, next, out);
             return;
         }
-        let (acked, rtt) = (next - self.una, self.timing.round_trip(now, next - self.una));
         let dupacks = self.recovery.forget_duplicates();
         let was_setting_up = self.is_setting_up();
-        self.advance(next);
+        let mut ack = self.advance(now, next, dupacks);
         self.rto.handle_progress();
         if was_setting_up {
             self.begin_data();
@@ -242,7 +240,8 @@ impl Sender {
         if std::mem::take(&mut self.timing.holds_for_mark) {
             self.timing.hold_until = now + self.rto.value();
         }
-        self.open_window(now, (acked, dupacks), rtt, marked);
+        ack.srtt = self.rto.srtt();
+        self.open_window(ack, marked);
         if self.una == self.sent_end {
             self.timing.idle_since = now;
         }
@@ -264,8 +263,10 @@ impl Sender {
         }
     }
 
-    fn advance(&mut self, next: u32) {
+    /// Takes note of what is acknowledged, and says what congestion control learns of it.
+    fn advance(&mut self, now: Time, next: u32, dupacks: u32) -> Ack {
         let acked = next - self.una;
+        let rtt = self.timing.round_trip(now, acked);
         self.counters.segments_acked += u64::from(acked);
         self.counters.bytes_acked +=
             (self.una..next).map(|number| u64::from(self.backlog.payload(number))).sum::<u64>();
@@ -273,6 +274,18 @@ impl Sender {
         self.next = self.next.max(next);
         self.backlog.acknowledge(next);
         self.timing.forget(acked);
+        Ack {
+            now,
+            acked,
+            una: self.una,
+            next: self.next,
+            sent_end: self.sent_end,
+            dupacks,
+            limit: f64::from(self.params.window),
+            rtt,
+            srtt: self.rto.srtt(),
+            may_open: false,
+        }
     }
 
     // Without time stamps Karn's rule: only a segment sent once is timed, and a retransmission ends the
@@ -293,38 +306,30 @@ impl Sender {
         self.timing.deadline = if stands { Time::NEVER } else { now + self.rto.value() };
     }
 
-    fn open_window(&mut self, now: Time, (acked, dupacks): (u32, u32), rtt: Option<Span>, marked: bool) {
-        match self.recovery.phase {
-            Phase::Sack { .. } if self.una < self.recovery.recover_end => {}
+    fn open_window(&mut self, ack: Ack, marked: bool) {
+        let may_open = match self.recovery.phase {
+            Phase::Sack { .. } if self.una < self.recovery.recover_end => false,
             // The end of recovery leaves the halved window, and what follows may be fast retransmitted.
-            Phase::Sack { .. } => self.recovery.end(),
+            Phase::Sack { .. } => {
+                self.recovery.end();
+                false
+            }
             // RFC 6582 §3.2, step 3: full acknowledgement, option 1.
             Phase::Fast if self.params.partial_ack_recovery && self.params.full_ack_deflation => {
                 self.recovery.phase = Phase::Open;
                 let flight = f64::from(self.sent_end - self.una).max(1.0);
                 self.window.cwnd = self.window.ssthresh.min(flight + 1.0);
+                false
             }
             Phase::Open | Phase::Fast | Phase::Timeout => {
                 self.recovery.phase = Phase::Open;
-                let progress = Progress {
-                    now,
-                    acked,
-                    una: self.una,
-                    next: self.next,
-                    sent_end: self.sent_end,
-                    dupacks,
-                    limit: f64::from(self.params.window),
-                    rtt,
-                    srtt: self.rto.srtt(),
-                };
                 // RFC 3168 §6.1.2: an ACK with ECN-Echo opens nothing.
-                if !marked {
-                    self.congestion.handle_progress(&mut self.window, &progress);
-                }
+                !marked
             }
-        }
-        if self.params.connection_setup && self.una == 1 && !self.congestion.delays_growth() {
-            self.window.cwnd = f64::from(self.params.initial_window);
+        };
+        self.congestion.on_ack(&mut self.window, &Ack { may_open, ..ack });
+        if self.params.connection_setup && self.una == 1 {
+            self.congestion.on_established(&mut self.window, f64::from(self.params.initial_window));
         }
     }
 
@@ -389,10 +394,8 @@ impl Sender {
             self.timing.measure(number, now);
             self.scheme.handle_new_data();
         }
-        if self.congestion.times_each_segment() {
-            self.timing.note(number - self.una, now, retransmission);
-            self.congestion.note_sent(number, now);
-        }
+        self.timing.note(number - self.una, now, retransmission);
+        self.congestion.on_sent(now, number);
         let (cwr, ecn) = self.mark_fields(payload, retransmission);
         self.counters.segments_sent += 1;
         self.counters.bytes_sent += u64::from(payload);

@@ -1,15 +1,14 @@
 //! Loss recovery: what duplicate and partial ACKs send again. Reno's and NewReno's fast recovery, Tahoe's way
-//! back to slow start, the pipe of RFC 6675, Vegas's early retransmission.
+//! back to slow start, the pipe of RFC 6675, Vegas's early retransmission. `own_recovery.rs` is for those
+//! that repair losses themselves.
 //! *Deviations*: 4 and 6 in docs/models/tcp.md.
 
 use std::cmp::Ordering;
 
 use super::Sender;
-use super::ecn::Cause;
 use crate::kernel::Time;
-use crate::transport::tcp::congestion::{Duplicate, Repair};
+use crate::transport::tcp::Output;
 use crate::transport::tcp::route_failure::LossSign;
-use crate::transport::tcp::{Output, TcpVariant};
 
 /// What the sender is doing about a loss.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,9 @@ pub(super) struct Recovery {
     pub(super) inflation: u32,
     /// Segments sent by limited transmit since the last new ACK.
     pub(super) limited: u32,
-    dupacks: u32,
+    pub(super) dupacks: u32,
+    /// Does fast recovery follow a loss, or slow start from the lost segment (Tahoe)?
+    pub(super) is_fast: bool,
     /// Partial ACKs since recovery began (RFC 6582 §3.2).
     partial_acks: u32,
     /// ACKs for new data since the last fast retransmit, as far as Vegas looks at them.
@@ -47,13 +48,14 @@ pub(super) struct Recovery {
 
 impl Recovery {
     /// No loss so far.
-    pub(super) fn new() -> Recovery {
+    pub(super) fn new(is_fast: bool) -> Recovery {
         Recovery {
             phase: Phase::Open,
             recover_end: 1,
             inflation: 0,
             limited: 0,
             dupacks: 0,
+            is_fast,
             partial_acks: 0,
             acks_since_repair: u32::MAX,
             timed_out: None,
@@ -88,11 +90,11 @@ impl Recovery {
 
     /// The first segment, `una`, timed out. ns-2's Tahoe counts duplicates on, so that what was sent before
     /// the timeout starts no limited transmit.
-    pub(super) fn begin_after_timeout(&mut self, sent_end: u32, counts_on: bool) {
+    pub(super) fn begin_after_timeout(&mut self, sent_end: u32) {
         self.phase = Phase::Timeout;
         let dupacks = self.dupacks;
         self.ignore_duplicates_below(sent_end);
-        if counts_on {
+        if !self.is_fast {
             self.dupacks = dupacks;
         }
     }
@@ -114,17 +116,16 @@ impl Sender {
         if self.is_held() {
             return;
         }
-        if self.params.sack && self.params.variant != TcpVariant::Tahoe {
+        if self.params.sack && self.recovery.is_fast {
             self.handle_sack_duplicate(now, news, out);
             return;
         }
         self.recovery.dupacks += 1;
-        if self.congestion.has_own_recovery() {
-            self.handle_judged_duplicate(now, out);
+        if self.repair_at_duplicate(now, out) {
             return;
         }
         let threshold = self.params.dupack_threshold;
-        let inflates = self.params.inflate_outside_recovery && self.params.variant != TcpVariant::Tahoe;
+        let inflates = self.params.inflate_outside_recovery && self.recovery.is_fast;
         match self.recovery.dupacks.cmp(&threshold) {
             Ordering::Less if self.is_overdue(now) => {
                 self.fast_retransmit(now, out);
@@ -146,38 +147,6 @@ impl Sender {
             }
         }
         self.transmit(now, out);
-    }
-
-    // ns-2's Vegas sends again at once what is overdue, and its window includes the inflation.
-    fn handle_judged_duplicate(&mut self, now: Time, out: &mut Vec<Output>) {
-        let seen = Duplicate {
-            now,
-            una: self.una,
-            dupacks: self.recovery.dupacks,
-            under_way: self.next - self.una + 1,
-            limit: f64::from(self.params.window),
-            is_beyond_recover: !self.params.one_fast_retransmit_per_window
-                || self.una > self.recovery.recover_end,
-        };
-        let repair = self.congestion.judge_duplicate(&mut self.window, seen);
-        if let Repair::First { counts_as_third } = repair {
-            self.counters.fast_retransmits += 1;
-            self.recovery.recover_end = self.sent_end;
-            self.timing.stop_measuring();
-            if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
-                return;
-            }
-            self.note_reduction(Cause::Loss);
-            self.rto.back_off();
-            self.restart_timer(now);
-            self.send(now, self.una, out);
-            if counts_as_third {
-                self.recovery.dupacks = self.params.dupack_threshold;
-            }
-        }
-        if self.recovery.dupacks >= self.params.dupack_threshold {
-            self.transmit(now, out);
-        }
     }
 
     // RFC 6675 §5: only an ACK with news is a duplicate ACK.
@@ -236,7 +205,7 @@ impl Sender {
         if !self.recovery.is_spared {
             self.reduce_for_loss();
         }
-        if self.params.variant == TcpVariant::Tahoe {
+        if !self.recovery.is_fast {
             // Slow start from the lost segment, which the window of one now sends.
             self.next = self.una;
             return;
@@ -258,8 +227,9 @@ impl Sender {
     // RFC 6582 §3.2, step 3, partial acknowledgement: the window loses what was acknowledged and gets one
     // segment back, the timer is restarted for the first (the Impatient variant, §4).
     pub(super) fn handle_partial_ack(&mut self, now: Time, next: u32, out: &mut Vec<Output>) {
-        let acked = next - self.una;
-        self.advance(next);
+        let ack = self.advance(now, next, self.recovery.dupacks);
+        let acked = ack.acked;
+        self.congestion.on_ack(&mut self.window, &ack);
         self.rto.handle_progress();
         self.timing.measured(next);
         self.recovery.partial_acks += 1;
@@ -285,14 +255,7 @@ impl Sender {
 
     // The same at the first two ACKs of new data after a fast retransmit.
     pub(super) fn repair_overdue(&mut self, now: Time, out: &mut Vec<Output>) {
-        if self.congestion.has_own_recovery() {
-            if !self.is_held()
-                && self.congestion.repairs_after_ack(self.una, now)
-                && self.una < self.backlog.end()
-            {
-                self.recovery.dupacks = self.params.dupack_threshold;
-                self.send(now, self.una, out);
-            }
+        if self.repair_after_ack(now, out) {
             return;
         }
         self.recovery.acks_since_repair = self.recovery.acks_since_repair.saturating_add(1);

@@ -16,8 +16,7 @@ pub(super) struct Timing {
     pub(super) idle_since: Time,
     /// The one segment whose round trip is measured, and when it was sent.
     timed: Option<(u32, Time)>,
-    /// When each outstanding segment was sent last, and was that a retransmission? Empty unless the
-    /// congestion control asks for round trips of each.
+    /// When each outstanding segment was sent last, and was that a retransmission?
     times: VecDeque<(Time, bool)>,
 }
 

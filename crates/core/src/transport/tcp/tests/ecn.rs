@@ -43,8 +43,10 @@ fn the_receiver_echoes_a_mark_until_the_sender_has_heard() {
             let number = number as u32;
             let segment = Segment::Data { number, payload: 1, sent: ms(1), retransmission: false, cwr };
             receiver.handle_data(ms(1), &segment, ecn, &mut out);
-            let [Output::InOrder(_), Output::Send { segment: Segment::Ack { signs, .. }, ecn, .. }] =
-                &out[..]
+            let [
+                ReceiverOutput::InOrder(_),
+                ReceiverOutput::Send { segment: Segment::Ack { signs, .. }, ecn, .. },
+            ] = &out[..]
             else {
                 panic!("one ACK, not {out:?}");
             };
@@ -60,10 +62,10 @@ fn a_delayed_ack_echoes_the_mark_of_any_segment_it_answers() {
     let mut receiver = Receiver::new(&params);
     let mut out = Vec::new();
     receiver.handle_data(ms(0), &data(0), Ecn::Ce, &mut out);
-    assert_eq!(out, [Output::InOrder(1000)]);
+    assert_eq!(out, [ReceiverOutput::InOrder(1000)]);
     receiver.handle_data(ms(1), &data(1), Ecn::Ect, &mut out);
     assert!(
-        matches!(out.last(), Some(Output::Send { segment: Segment::Ack { signs, .. }, .. }) if signs.ece)
+        matches!(out.last(), Some(ReceiverOutput::Send { segment: Segment::Ack { signs, .. }, .. }) if signs.ece)
     );
 }
 

@@ -1,7 +1,7 @@
 //! CUBIC beside the formulas of RFC 9438, Vegas beside the rules of Brakmo and Peterson 1995. Nothing here is
 //! taken from the code under test but the contract of a congestion control.
 
-use super::super::congestion::{self, CongestionControl, Load, Progress, Window};
+use super::super::congestion::{self, Ack, CongestionControl, Load, Window};
 use super::*;
 
 /// A congestion control under ACKs that come evenly, a window of them in each round trip.
@@ -13,13 +13,17 @@ struct Clocked {
 
 impl Clocked {
     fn new(params: &TcpParams, cwnd: f64, ssthresh: f64) -> Clocked {
-        Clocked { control: congestion::new(params), window: opened(params, cwnd, ssthresh), now: Time::ZERO }
+        Clocked {
+            control: congestion::new(params).0,
+            window: opened(params, cwnd, ssthresh),
+            now: Time::ZERO,
+        }
     }
 
     fn ack(&mut self, rtt_s: f64) {
         self.now += Span::from_secs(rtt_s / self.window.cwnd);
         let rtt = Some(Span::from_secs(rtt_s));
-        let progress = Progress {
+        let ack = Ack {
             now: self.now,
             acked: 1,
             una: 1,
@@ -29,13 +33,14 @@ impl Clocked {
             limit: 1e9,
             rtt,
             srtt: rtt,
+            may_open: true,
         };
-        self.control.handle_progress(&mut self.window, &progress);
+        self.control.on_ack(&mut self.window, &ack);
     }
 
     fn lose(&mut self) {
         let load = Load { window: self.window.cwnd, flight: self.window.cwnd as u32 };
-        self.control.handle_loss(&mut self.window, load);
+        self.control.on_loss(&mut self.window, load);
     }
 }
 
@@ -154,7 +159,7 @@ fn vegas_follows_its_rules_over_scripted_round_trips() {
     let mut params = TcpParams { window: 1000, ..TcpParams::rfc() };
     params.apply_sender("vegas");
     let mut stream = Streams::new(1, 0).stream(0, Purpose::Transport);
-    let mut vegas = congestion::new(&params);
+    let mut vegas = congestion::new(&params).0;
     let mut window = opened(&params, 2.0, 1000.0);
     let (mut base, mut cwnd, mut slow_start, mut grows) = (f64::INFINITY, 2.0f64, true, true);
     let (mut una, mut changes) = (0, [0; 3]);
@@ -165,7 +170,7 @@ fn vegas_follows_its_rules_over_scripted_round_trips() {
         una += cwnd as u32 + 1;
         let rtt = Some(Span::from_millis(rtt_ms as u64));
         let sent_end = una + cwnd as u32;
-        let progress = Progress {
+        let ack = Ack {
             now: Time::ZERO,
             acked: 1,
             una: una + 1,
@@ -175,8 +180,9 @@ fn vegas_follows_its_rules_over_scripted_round_trips() {
             limit: 1000.0,
             rtt,
             srtt: rtt,
+            may_open: true,
         };
-        vegas.handle_progress(&mut window, &progress);
+        vegas.on_ack(&mut window, &ack);
         una += 1;
 
         base = base.min(rtt_ms);

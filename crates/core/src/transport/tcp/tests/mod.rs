@@ -57,14 +57,22 @@ fn sent(out: &mut Vec<Output>) -> Vec<u32> {
 type AckParts = (u32, u32, Vec<(u32, u32)>);
 
 /// The ACKs in `out`, which is emptied.
-fn acks(out: &mut Vec<Output>) -> Vec<AckParts> {
+fn acks(out: &mut Vec<ReceiverOutput>) -> Vec<AckParts> {
     let parts = |output| match output {
-        Output::Send { segment: Segment::Ack { next, sack, .. }, bytes, .. } => {
+        ReceiverOutput::Send { segment: Segment::Ack { next, sack, .. }, bytes, .. } => {
             Some((next, bytes, sack.to_vec()))
         }
         _ => None,
     };
     out.drain(..).filter_map(parts).collect()
+}
+
+/// What a receiver sends, as what a sender sends.
+fn sent_by_receiver(out: Vec<ReceiverOutput>) -> impl Iterator<Item = Output> {
+    out.into_iter().filter_map(|output| match output {
+        ReceiverOutput::Send { segment, bytes, ecn } => Some(Output::Send { segment, bytes, ecn }),
+        ReceiverOutput::InOrder(_) => None,
+    })
 }
 
 /// A sender alone.
@@ -171,7 +179,7 @@ impl Pipe {
                     self.finished.push(self.now);
                     continue;
                 }
-                Output::Acknowledged | Output::TimedOut | Output::InOrder(_) => continue,
+                Output::Acknowledged | Output::TimedOut => continue,
             };
             if let Segment::Data { number, .. } = segment {
                 self.log.push((self.now.0 / MS, number));
@@ -199,19 +207,20 @@ impl Pipe {
             steps += 1;
             assert!(steps < 1_000_000, "no end, at {} ns", now.0);
             self.now = now;
-            let mut out = Vec::new();
+            let (mut out, mut answers) = (Vec::new(), Vec::new());
             match self.under_way.first_entry().filter(|first| first.key().0 == now) {
                 Some(first) => match first.remove() {
                     (segment @ Segment::Data { .. }, ecn) => {
-                        self.receiver.handle_data(now, &segment, ecn, &mut out);
+                        self.receiver.handle_data(now, &segment, ecn, &mut answers);
                     }
                     (segment, _) => self.sender.handle_ack(now, &segment, &mut out),
                 },
                 None => {
                     self.sender.handle_timeout(now, &mut out);
-                    self.receiver.handle_timeout(now, &mut out);
+                    self.receiver.handle_timeout(now, &mut answers);
                 }
             }
+            out.extend(sent_by_receiver(answers));
             self.carry(out);
         }
         self.now = ms(end_ms);
@@ -737,16 +746,18 @@ impl Chaos {
         if now == Time::NEVER {
             return Ok(false);
         }
+        let mut answers = Vec::new();
         if now < arrival {
             self.sender.handle_timeout(now, out);
-            self.receiver.handle_timeout(now, out);
+            self.receiver.handle_timeout(now, &mut answers);
         } else if let Some((_, (segment, ecn))) = self.under_way.pop_first() {
             if let Segment::Ack { next, .. } = segment {
                 self.acked = self.acked.max(next);
             }
             self.sender.handle_ack(now, &segment, out);
-            self.receiver.handle_data(now, &segment, ecn, out);
+            self.receiver.handle_data(now, &segment, ecn, &mut answers);
         }
+        out.extend(sent_by_receiver(answers));
         // Routing tells of failures and routes at random, too.
         match self.stream.unit() {
             unit if unit < 0.01 => self.sender.handle_route_failed(now, out),

@@ -324,7 +324,7 @@ fn the_receiver_tells_once_of_what_came_out_of_order() {
     let told: Vec<(u32, bool)> = out
         .iter()
         .filter_map(|output| match output {
-            Output::Send { segment: Segment::Ack { signs, .. }, .. } => {
+            ReceiverOutput::Send { segment: Segment::Ack { signs, .. }, .. } => {
                 Some((signs.count, signs.out_of_order))
             }
             _ => None,

@@ -156,7 +156,7 @@ fn a_delayed_ack_brings_back_the_stamp_of_the_first_segment_it_answers() {
     let answers: Vec<(u32, Time, u32)> = out
         .iter()
         .filter_map(|output| match output {
-            Output::Send { segment: Segment::Ack { next, signs, .. }, bytes, .. } => {
+            ReceiverOutput::Send { segment: Segment::Ack { next, signs, .. }, bytes, .. } => {
                 Some((*next, signs.echo, *bytes))
             }
             _ => None,

@@ -6,7 +6,9 @@
 //! of sending times, by number modulo the receiver's window, is part of what it does: entries that a
 //! cumulative ACK skips at the end of the table stay counted. *Deviations*: 36 and 37 in docs/models/tcp.md.
 
-use super::{CongestionControl, Duplicate, Load, Progress, Repair, Window};
+mod recovery;
+
+use super::{Ack, CongestionControl, Load, OwnRecovery, Timeout, Window};
 use crate::kernel::Time;
 use crate::transport::tcp::TcpParams;
 
@@ -62,7 +64,9 @@ const DUPACKS: u32 = 3;
 const UNUSED_MAX: f64 = 2.0;
 
 impl VegasNs2 {
-    pub(super) fn new(params: &TcpParams) -> VegasNs2 {
+    /// The connection begins with a window of one, whatever the initial window of data is.
+    pub(super) fn new(params: &TcpParams, window: &mut Window) -> VegasNs2 {
+        window.cwnd = 1.0;
         VegasNs2 {
             alpha: params.vegas_alpha,
             beta: params.vegas_beta,
@@ -112,23 +116,23 @@ impl VegasNs2 {
         }
     }
 
-    fn end_round(&mut self, window: &mut Window, progress: &Progress, now_s: f64) {
+    fn end_round(&mut self, window: &mut Window, ack: &Ack, now_s: f64) {
         let rtt = match self.samples {
             0 => now_s - self.round_began_s,
             samples => self.sum_s / f64::from(samples),
         };
         (self.sum_s, self.samples) = (0.0, 0);
         if rtt > 0.0 {
-            let sent = f64::from(progress.next) - f64::from(self.round_end);
+            let sent = f64::from(ack.next) - f64::from(self.round_end);
             if rtt < self.base_s || sent <= 1.0 {
                 self.base_s = rtt;
             }
-            let under_way = f64::from(progress.next - progress.una + 1);
+            let under_way = f64::from(ack.next - ack.una + 1);
             // In whole segments, cut towards zero after half of one is added.
             let waiting = (under_way - sent * self.base_s / rtt + 0.5).trunc();
             self.decide(window, waiting);
         }
-        self.round_end = progress.next;
+        self.round_end = ack.next;
         self.round_began_s = now_s;
     }
 
@@ -150,16 +154,16 @@ impl VegasNs2 {
     }
 
     /// Takes the last acknowledged segment's round trip if it was sent once, and empties the places of all.
-    fn sample(&mut self, progress: &Progress) {
-        let (first, last) = (self.slot(progress.una - progress.acked), self.slot(progress.una - 1));
+    fn sample(&mut self, ack: &Ack) {
+        let (first, last) = (self.slot(ack.una - ack.acked), self.slot(ack.una - 1));
         let Slot { sent, times } = self.table[last];
-        for slot in self.table.iter_mut().take(last + 1).skip(first).take(progress.acked as usize) {
+        for slot in self.table.iter_mut().take(last + 1).skip(first).take(ack.acked as usize) {
             *slot = EMPTY;
         }
         // What was sent at time zero counts as not sent.
         let is_sample = |sent: &Time| times == 1 && self.started != Some(*sent);
         let Some(sent) = sent.filter(is_sample) else { return };
-        let rtt = progress.now.since(sent).as_secs();
+        let rtt = ack.now.since(sent).as_secs();
         self.sum_s += rtt;
         self.samples += 1;
         if rtt > 0.0 {
@@ -174,54 +178,49 @@ impl VegasNs2 {
 }
 
 impl CongestionControl for VegasNs2 {
-    fn begin(&mut self, window: &mut Window) {
-        window.cwnd = 1.0;
-    }
+    // It opens the initial window itself, when the first segment of data is acknowledged.
+    fn on_established(&mut self, _window: &mut Window, _initial: f64) {}
 
-    fn handle_progress(&mut self, window: &mut Window, progress: &Progress) {
-        let now_s = self.seconds(progress.now);
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.may_open {
+            return;
+        }
+        let now_s = self.seconds(ack.now);
         self.hear_first(now_s);
-        if progress.una - progress.acked == 1 {
+        if ack.una - ack.acked == 1 {
             window.cwnd = self.initial_window;
         }
-        if progress.dupacks > DUPACKS && window.cwnd > self.deflated {
+        if ack.dupacks > DUPACKS && window.cwnd > self.deflated {
             window.cwnd = self.deflated.max(1.0);
             window.ssthresh = CWND_MIN;
         }
-        if progress.una > self.round_end {
-            self.end_round(window, progress, now_s);
+        if ack.una > self.round_end {
+            self.end_round(window, ack, now_s);
         }
         // Whole segments are those of slow start.
         if self.increment >= 1.0 && window.cwnd >= window.ssthresh {
             self.increment = 0.0;
         }
-        if window.cwnd - f64::from(progress.next - progress.una + 1) <= UNUSED_MAX {
+        if window.cwnd - f64::from(ack.next - ack.una + 1) <= UNUSED_MAX {
             window.cwnd += self.increment;
         }
-        self.sample(progress);
+        self.sample(ack);
     }
 
-    fn handle_loss(&mut self, window: &mut Window, load: Load) {
+    fn on_loss(&mut self, window: &mut Window, load: Load) {
         window.halve(load);
         window.cwnd = window.cwnd.max(CWND_MIN);
     }
 
-    fn handle_timeout(&mut self, window: &mut Window, load: Load, again: bool) {
-        window.collapse(load, again);
+    fn on_timeout(&mut self, window: &mut Window, timeout: Timeout) {
+        window.collapse(timeout.load, timeout.again);
         window.cwnd = CWND_MIN;
         self.deflated = 0.0;
         self.has_timed_out = true;
+        self.changed_s = self.seconds(timeout.now);
     }
 
-    fn delays_growth(&self) -> bool {
-        true
-    }
-
-    fn times_each_segment(&self) -> bool {
-        true
-    }
-
-    fn note_sent(&mut self, number: u32, now: Time) {
+    fn on_sent(&mut self, now: Time, number: u32) {
         self.started = self.started.or(Some(now));
         if number == 0 {
             self.table.fill(EMPTY);
@@ -231,48 +230,7 @@ impl CongestionControl for VegasNs2 {
         self.table[at].times += 1;
     }
 
-    fn note_timeout(&mut self, now: Time) {
-        self.changed_s = self.seconds(now);
-    }
-
-    fn has_own_recovery(&self) -> bool {
-        true
-    }
-
-    fn judge_duplicate(&mut self, window: &mut Window, seen: Duplicate) -> Repair {
-        let now_s = self.seconds(seen.now);
-        self.hear_first(now_s);
-        if seen.dupacks != DUPACKS && !self.is_expired(seen.una, seen.now) {
-            window.cwnd += f64::from(u8::from(seen.dupacks > DUPACKS));
-            return Repair::Nothing;
-        }
-        if self.has_timed_out && !seen.is_beyond_recover {
-            return Repair::Nothing;
-        }
-        self.has_timed_out = false;
-        self.worried = seen.under_way.min(2);
-        let Slot { sent, times } = self.table[self.slot(seen.una)];
-        self.timeout_s *= if times > 1 { 2.0 } else { 1.125 };
-        // Once for each window: not if the window has changed since the segment was sent.
-        if sent.is_some_and(|sent| self.changed_s < self.seconds(sent)) {
-            let whole = window.cwnd.min(seen.limit).floor();
-            self.deflated = match times {
-                _ if whole <= 3.0 => CWND_MIN,
-                0 | 1 => whole - (whole / 4.0).floor(),
-                _ => (whole / 2.0).floor(),
-            };
-            window.cwnd = self.deflated + f64::from(seen.dupacks);
-            self.changed_s = now_s;
-        }
-        Repair::First { counts_as_third: times == 1 }
-    }
-
-    fn repairs_after_ack(&mut self, una: u32, now: Time) -> bool {
-        if self.worried == 0 {
-            return false;
-        }
-        let expired = self.is_expired(una, now);
-        self.worried = if expired { self.worried - 1 } else { 0 };
-        expired
+    fn own_recovery(&mut self) -> Option<&mut dyn OwnRecovery> {
+        Some(self)
     }
 }
