@@ -1,4 +1,4 @@
-"""The core is built in layers: no module uses a higher layer, and no modules use each other in a circle.
+"""The core is built in layers: no module uses a higher layer, and in no crate modules use each other in a circle.
 
 The layers are the rows of a table in ARCHITECTURE.md, the lowest first.
 """
@@ -6,6 +6,7 @@ The layers are the rows of a table in ARCHITECTURE.md, the lowest first.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -85,9 +86,29 @@ def test_no_module_of_the_core_uses_a_higher_layer() -> None:
     assert "\n".join(upward(uses(CORE), core_layers())) == ""
 
 
-@pytest.mark.parametrize("crate", ["core", "formats", "py"])
-def test_no_modules_use_each_other_in_a_circle(crate: str) -> None:
-    assert "\n".join(circles(uses(ROOT / "crates" / crate / "src"))) == ""
+CRATES = sorted(manifest.parent for manifest in [*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml"])
+
+
+def test_every_member_of_the_workspace_is_looked_at() -> None:
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
+    wanted = {path for member in members for path in ROOT.glob(member)}
+    assert wanted and wanted <= set(CRATES)
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_no_modules_use_each_other_in_a_circle(crate: Path) -> None:
+    assert len(sources(crate / "src")) > 1, "there is something to look at"
+    assert "\n".join(circles(uses(crate / "src"))) == ""
+
+
+@pytest.mark.parametrize("crate", CRATES, ids=lambda crate: crate.name)
+def test_no_crate_depends_on_one_above_it(crate: Path) -> None:
+    """The core stands on nothing, the formats on the core, and hosts of runs on both."""
+    floors = [{"core"}, {"formats", "recording", "wire-formats"}, {"py", "wasm", "fuzz"}]
+    height = {name: number for number, floor in enumerate(floors) for name in floor}
+    manifest = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
+    used = {name.removeprefix("manetlab-") for name in manifest["dependencies"] if name.startswith("manetlab-")}
+    assert [name for name in used if height[name] >= height[crate.name]] == []
 
 
 def test_the_picture_of_the_architecture_is_made_from_the_tables() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "python" / "manetlab"
-NOT_LAYERED = {"__init__", "__main__", "docs_tables", "examples", "papers", "_core"}
+NOT_LAYERED = {"__init__", "__main__", "docs_tables", "examples", "_core"}
 """What is the package itself, is made for the documentation, stands beside it, or is compiled."""
 
 EXCEPTIONS = {

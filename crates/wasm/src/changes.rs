@@ -5,7 +5,7 @@ use manetlab_core::mobility::{Command, Point, Trajectory};
 use manetlab_formats::Limits;
 use serde_json::Value;
 
-use crate::running::Refused;
+use crate::refused::Refused;
 
 /// A node whose whole path is displaced: its number, metres to the east, metres to the north.
 pub type Moved = (u32, f64, f64);

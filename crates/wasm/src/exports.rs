@@ -13,7 +13,8 @@
 
 use std::cell::RefCell;
 
-use crate::running::{Answer, Refused, run};
+use crate::refused::Refused;
+use crate::running::{Answer, run};
 
 /// The result, or why there is none.
 pub const TEXT: u32 = 0;

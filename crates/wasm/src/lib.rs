@@ -6,7 +6,9 @@
 
 mod changes;
 pub mod exports;
+mod refused;
 mod running;
 
 pub use changes::Moved;
-pub use running::{Answer, Refused, run};
+pub use refused::Refused;
+pub use running::{Answer, run};

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::changes::{Moved, displace, merge};
+use crate::refused::Refused;
 
 /// How often progress is told: after this part of the run.
 const STEP: f64 = 0.01;
@@ -42,11 +43,6 @@ pub struct Answer {
     /// The recording as the bytes of a file; empty if none was asked for.
     pub recording: Vec<u8>,
 }
-
-/// Why a request has no answer: in words, for who made it.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Refused(pub String);
 
 /// Carries out a request; `progress` is told from time to time which part of a recorded run is over.
 ///
