@@ -1,7 +1,62 @@
 //! manetlab's simulator: a run is a pure function of (version, scenario, seed).
 //!
-//! No I/O, no clock, no thread, no global. [`run`](network::run) takes a [`Scenario`](scenario::Scenario) and
-//! returns a [`RunResult`](observe::RunResult).
+//! No I/O, no clock, no thread, no global. [`network::run`] takes a [`Scenario`](scenario::Scenario) and
+//! returns a [`Result`] with the [`Outcome`](observe::Outcome), or the [`RunError`](observe::RunError) that
+//! ended the run.
+//!
+//! Two nodes, 200 m apart, and four packets a second from one to the other for ten seconds:
+//!
+//! ```
+//! use manetlab_core::mobility::Trajectory;
+//! use manetlab_core::network;
+//! use manetlab_core::profile::profile;
+//! use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+//!
+//! let scenario = Scenario {
+//!     duration_s: 10.0,
+//!     warmup_s: 0.0,
+//!     seed: 1,
+//!     replication: 0,
+//!     routing: RoutingKind::Aodv,
+//!     params: profile("rfc").unwrap(),
+//!     flows: vec![Flow {
+//!         src: 0,
+//!         dst: 1,
+//!         start_s: 1.0,
+//!         stop_s: Some(9.0),
+//!         throttle_bps: None,
+//!         alone_bps: None,
+//!         oracle_bps: None,
+//!         kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
+//!     }],
+//!     rates: Vec::new(),
+//!     wired: Vec::new(),
+//!     movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0)],
+//! };
+//! let outcome = network::run(&scenario, false)?;
+//! assert_eq!(outcome.result.totals.common.cbr_delivery_fraction, Some(1.0));
+//! # Ok::<(), manetlab_core::observe::RunError>(())
+//! ```
+//!
+//! # A tour
+//!
+//! Modules are layers: each uses those above it in this list and its own row, and none below.
+//!
+//! - [`kernel`]: integer time, the event queue, random streams. [`wire`]: the types of headers and messages.
+//!   [`params`] and [`drops`]: how a parameter is declared, why packets end.
+//! - [`mobility`] and [`radio`]: where nodes are, whom a transmission reaches and at what power.
+//!   [`topology`]: what the movement alone determines.
+//! - [`mac`], [`ifq`], [`arp`], [`ip`]: 802.11 DCF, the interface queue, address resolution, IP and UDP.
+//! - [`routing`], [`transport`], [`traffic`]: the protocols, each a state machine without I/O; each module's
+//!   head has its contract.
+//! - [`stage`]: what may stand around routing.
+//! - [`sections`], [`scenario`], [`profile`]: all parameters in one table, the input of a run, named sets of
+//!   values.
+//! - [`observe`]: measures, the packet audit, the recording.
+//! - [`flow`]: source, transport and accounts of a flow, as one state machine.
+//! - [`network`]: the only module that knows all others. It hands each layer's actions to the next.
+//!
+//! To read on, follow a packet: *One packet's journey* in ARCHITECTURE.md.
 
 pub mod arp;
 pub mod drops;
