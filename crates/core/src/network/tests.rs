@@ -1,7 +1,8 @@
 //! What ends a run, and what layers tell each other in one.
 
-use super::{Network, Options, RunError, run};
-use crate::kernel::{Span, Streams};
+use super::{Network, Options, RunError, Target, run};
+use crate::ifq::Outgoing;
+use crate::kernel::{Slot, Span, Streams, Time};
 use crate::mobility::Trajectory;
 use crate::mobility::waypoint::{self, WaypointParams};
 use crate::observe::RunResult;
@@ -9,13 +10,29 @@ use crate::profile::profile;
 use crate::scenario::{Carrier, Flow, FlowKind, RoutingKind, Scenario};
 use crate::traffic::WebCycle;
 use crate::wire::adp::Segment;
+use crate::wire::mac::Body;
 use crate::wire::{FlowId, NodeId, Packet, Payload};
 
 /// An ADP packet reaches a CBR flow: the run ends at that instant, and says where and why.
 #[test]
 fn a_broken_invariant_ends_the_run() {
+    let scenario = pair();
+    let mut network = Network::new(&scenario, Options::default(), None, None);
+    let ack = Segment::Ack { number: 0, count: 1, echo: network.now, vector: 0 };
+    let payload = Payload::Adp(FlowId(0), ack, None);
+    let mut packet = Packet::control(network.now, NodeId(0), NodeId(1), 64, 36, payload);
+    packet.uid = network.audit.make(Some(FlowId(0)));
+    network.deliver(1, &packet);
+    let what = "a CBR flow gets a packet that is not its own";
+    let wanted = RunError::Broken { what, node: 0, at_s: 0.0 };
+    assert_eq!(network.run_to_end(&mut || true), Err(wanted.clone()));
+    assert_eq!(wanted.to_string(), format!("at 0 s, node 0: {what}"));
+}
+
+/// A flow between two nodes, 100 m apart.
+fn pair() -> Scenario {
     let kind = FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None };
-    let scenario = Scenario {
+    Scenario {
         duration_s: 10.0,
         warmup_s: 0.0,
         seed: 1,
@@ -35,17 +52,60 @@ fn a_broken_invariant_ends_the_run() {
         rates: Vec::new(),
         wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
-    };
+    }
+}
+
+fn broadcast(uid: u64) -> Outgoing {
+    let packet = Packet::control(Time::ZERO, NodeId(0), NodeId::BROADCAST, 1, 100, Payload::Nothing);
+    Outgoing { to: NodeId::BROADCAST, body: Body::Ip(Packet { uid, ..packet }) }
+}
+
+/// What routing makes of a frame that failed reaches the interface queue before the MAC asks for the next
+/// packet: it waits behind those that are there, although the MAC is ready.
+#[test]
+fn no_packet_overtakes_those_in_the_interface_queue() {
+    let scenario = pair();
     let mut network = Network::new(&scenario, Options::default(), None, None);
-    let ack = Segment::Ack { number: 0, count: 1, echo: network.now, vector: 0 };
-    let payload = Payload::Adp(FlowId(0), ack, None);
-    let mut packet = Packet::control(network.now, NodeId(0), NodeId(1), 64, 36, payload);
-    packet.uid = network.audit.make(Some(FlowId(0)));
-    network.deliver(1, &packet);
-    let what = "a CBR flow gets a packet that is not its own";
-    let wanted = RunError::Broken { what, node: 0, at_s: 0.0 };
-    assert_eq!(network.run_to_end(&mut || true), Err(wanted.clone()));
-    assert_eq!(wanted.to_string(), format!("at 0 s, node 0: {what}"));
+    assert!(network.stations[0].queue.push(broadcast(1)).is_none() && network.stations[0].mac.is_ready());
+    network.enqueue(0, broadcast(2));
+    let uids = network.stations[0].queue.iter().map(|waiting| match &waiting.body {
+        Body::Ip(packet) => packet.uid,
+        Body::Arp(_) => panic!("not of this test"),
+    });
+    assert_eq!(uids.collect::<Vec<u64>>(), [1, 2]);
+    assert!(network.stations[0].mac.in_hand().is_none());
+}
+
+/// A first bit that is due at the same time as something else leaves the order to the event queue, where the
+/// order of slots decides: here the warm-up ends first.
+#[test]
+fn what_is_due_with_a_first_bit_keeps_its_place_before_it() {
+    let scenario = pair();
+    let mut network = Network::new(&scenario, Options::default(), None, None);
+    network.enqueue(0, broadcast(1));
+    let at = loop {
+        let (time, slot) = network.agenda.pop().expect("the MAC contends");
+        network.now = time;
+        match network.targets[slot.0 as usize] {
+            Target::Air(at) => break at,
+            target => network.fire(target),
+        }
+    };
+    network.index.compute(0, network.now);
+    let arrival = network.index.arrivals(0, f64::INFINITY).next().expect("the other node is near");
+    let (start, due) = (network.now, network.now + Span(arrival.delay_ns.into()));
+    network.agenda.set(Slot(0), due);
+    network.continue_transmission(at);
+    assert_eq!((network.now, network.air.arrivals), (start, 0), "nothing is served before its time");
+    let mut order = Vec::new();
+    while network.agenda.peek_time() == due {
+        let (time, slot) = network.agenda.pop().expect("it was seen");
+        network.now = time;
+        order.push((format!("{:?}", network.targets[slot.0 as usize]), network.air.arrivals));
+        network.fire(network.targets[slot.0 as usize]);
+    }
+    assert_eq!(order[..2], [("Warmup".to_owned(), 0), ("FrameStarts".to_owned(), 0)]);
+    assert_eq!(network.air.arrivals, 1);
 }
 
 /// TSR under a whole network: transfers, messages over TCP and a Web session, with senders that react to

@@ -355,6 +355,18 @@ mod tests {
         assert_eq!(bench.wait(), (1100, vec![3]));
     }
 
+    /// A round trip of 800 ms, and one of none: 7/8 of the first, and the timeout is twice that.
+    #[test]
+    fn a_new_round_trip_counts_an_eighth() {
+        let mut bench = Bench::new(BaseStationMode::Snoop);
+        bench.radio(1);
+        bench.now = Time(800_000_000);
+        assert_eq!(bench.ack(2), PASSES);
+        [2, 3].into_iter().for_each(|number| bench.radio(number));
+        assert_eq!(bench.ack(3), PASSES);
+        assert_eq!(bench.wait(), (1400, vec![3]));
+    }
+
     #[test]
     fn what_goes_the_other_way_is_not_touched() {
         let mut bench = Bench::new(BaseStationMode::Snoop);

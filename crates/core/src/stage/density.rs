@@ -299,6 +299,48 @@ mod tests {
         ThrottleParams { shares, ..ThrottleParams::default() }
     }
 
+    fn key() -> FlowKey {
+        FlowKey { src: NodeId(0), dst: NodeId(9), flow: FlowId(0) }
+    }
+
+    fn node(number: u32) -> Density {
+        let stream = Streams::new(1, 0).stream(number, Purpose::Shares);
+        Density::new(NodeId(number), &params(Sharing::MaxMin), stream)
+    }
+
+    #[test]
+    fn a_way_of_64_hops_is_told_and_a_longer_one_is_taken_for_a_loop() {
+        let hops_behind = |hops| {
+            let mut node = node(1);
+            node.handle_sent(s(0.0), key(), NodeId(2));
+            let bound = Bound { share: 0.5, centre: NodeId(2) };
+            let entry = Entry { key: key(), upstream: bound, downstream: Some(Downstream { hops, bound }) };
+            let announcement = Announcement { share: 0.5, flows: vec![entry], has_bounds: true };
+            node.handle_announcement(s(0.1), NodeId(2), Arc::new(announcement));
+            node.entry(key()).expect("it carries the flow").downstream.map(|way| way.hops)
+        };
+        assert_eq!([62, 63, 64].map(hops_behind), [Some(63), Some(64), None]);
+    }
+
+    /// `announce_s` is 3 s: up to a tenth of it is drawn off.
+    #[test]
+    fn the_time_between_announcements_is_drawn_from_its_last_tenth() {
+        let mut node = node(1);
+        let mut times = Vec::new();
+        node.handle_sent(s(0.0), key(), NodeId(2));
+        while times.len() < 300 {
+            let due = node.next_timeout();
+            // The flow goes on, so that there is always something to announce.
+            node.handle_sent(due, key(), NodeId(2));
+            times.extend(node.handle_timeout(due).map(|_| due));
+        }
+        let mut gaps: Vec<f64> = times.windows(2).map(|pair| pair[1].since(pair[0]).as_secs()).collect();
+        gaps.sort_by(f64::total_cmp);
+        let (shortest, longest) = (gaps[0], gaps[gaps.len() - 1]);
+        // 299 draws miss a tenth of the range with a chance of 2e-14.
+        assert!((2.7..2.73).contains(&shortest) && (2.97..=3.0).contains(&longest), "{shortest} {longest}");
+    }
+
     /// Nodes that hear each other's announcements at once if they are linked, and flows that send a packet
     /// along their paths twice a second.
     struct Field {

@@ -160,6 +160,19 @@ mod tests {
     }
 
     #[test]
+    fn no_frame_is_made_at_the_instant_at_which_the_source_stops() {
+        let params = VideoParams { frames_per_s: 10.0, ..VideoParams::default() };
+        let stream = Streams::new(2, 0).stream(0, Purpose::Traffic);
+        let mut source = VideoSource::new(Time::from_secs(1.0), Time::from_secs(1.5), &params, stream);
+        let mut times = Vec::new();
+        while source.next_timeout() != Time::NEVER {
+            times.push(source.next_timeout().0 / 1_000_000);
+            source.handle_timeout();
+        }
+        assert_eq!(times, [1000, 1100, 1200, 1300, 1400], "in ms");
+    }
+
+    #[test]
     fn every_size_fits_a_datagram() {
         let params = VideoParams { i_mean_bytes: 60_000.0, i_sd_bytes: 30_000.0, ..VideoParams::default() };
         assert!(frames(&params, 3000).iter().all(|(_, bytes)| (1.0..=65_507.0).contains(bytes)));

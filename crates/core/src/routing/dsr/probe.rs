@@ -99,7 +99,14 @@ impl Probe {
         self.incoming(now, packet, 99)
     }
 
-    /// A request that has passed these nodes arrives; `forwarders` as its initiator set it.
+    /// A request that has passed these nodes; `forwarders` as its initiator set it.
+    pub(super) fn request_packet(&mut self, id: u32, target: u32, passed: &[u32], forwarders: u32) -> Packet {
+        let request = Some(Request { id, target: NodeId(target), forwarders });
+        let header = Header { request, route: route(passed), ..self.header() };
+        self.control(passed[0], NodeId::BROADCAST.0, header)
+    }
+
+    /// Such a request arrives.
     pub(super) fn request(
         &mut self,
         now: Time,
@@ -108,9 +115,7 @@ impl Probe {
         passed: &[u32],
         forwarders: u32,
     ) -> Vec<Action> {
-        let request = Some(Request { id, target: NodeId(target), forwarders });
-        let header = Header { request, route: route(passed), ..self.header() };
-        let packet = self.control(passed[0], NodeId::BROADCAST.0, header);
+        let packet = self.request_packet(id, target, passed, forwarders);
         self.receive(now, packet)
     }
 

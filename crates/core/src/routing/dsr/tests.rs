@@ -213,6 +213,18 @@ mod discovery {
         assert!(sent(&probe.request(at(1.0), 11, 9, &[5, 3], 1)).is_empty(), "far enough");
     }
 
+    /// RFC 791 §3.2: a packet whose time to live has become zero ends, whoever it is for.
+    #[test]
+    fn a_request_that_has_used_up_its_time_to_live_goes_no_further() {
+        let mut probe = Probe::new(&rfc());
+        let mut pass_on = |id, ttl| {
+            let packet = Packet { ttl, ..probe.request_packet(id, 9, &[5, 3], 64) };
+            sent(&probe.receive(at(1.0), packet)).into_iter().map(|on| on.packet.ttl).collect::<Vec<_>>()
+        };
+        assert_eq!([pass_on(7, 3), pass_on(8, 2)], [[2], [1]]);
+        assert_eq!([pass_on(9, 1), pass_on(10, 0)], [[], [] as [u8; 0]]);
+    }
+
     #[test]
     fn a_full_request_goes_no_further() {
         let mut probe = Probe::new(&DsrParams { max_route_nodes: 4, ..rfc() });

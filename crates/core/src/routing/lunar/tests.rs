@@ -181,6 +181,15 @@ fn an_answer_to_an_older_request_ends_the_search_but_never_replaces_a_newer_path
 }
 
 #[test]
+fn of_two_answers_to_a_request_the_later_one_counts() {
+    let mut node = start(&prompt());
+    let rreq = request(&node.send(at(1.0), 9));
+    let _ = node.answered(at(1.1), rreq, 3, 33);
+    let _ = node.answered(at(1.2), rreq, 4, 44);
+    assert_eq!(labelled(&node.send(at(1.3), 9)), [(4, 44, 0)]);
+}
+
+#[test]
 fn a_node_passes_the_first_copy_on_with_a_selector_of_its_own_and_after_its_jitter() {
     let mut delays = Vec::new();
     for number in 1..50 {

@@ -144,7 +144,6 @@ impl Tsr {
         let Some(route) = header.reply.as_ref().filter(|_| packet.dst == self.node) else { return };
         if let Some(dst) = route.last()
             && let Some(kept) = self.kept.get_mut(dst)
-            && route.len() < kept.len()
             && is_part_of(route, kept)
         {
             kept.clone_from(route);

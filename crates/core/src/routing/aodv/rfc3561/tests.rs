@@ -416,6 +416,8 @@ fn a_far_destination_and_ones_own_packets_are_not_repaired() {
     // §6.12: MAX_REPAIR_TTL = 0.3 * 35 = 10 hops.
     let mut far = between(&repairing(), at(1.0), 11);
     assert!(requests(&far.fail_data(at(2.0), 5, 9, 2, 5)).is_empty());
+    let mut near = between(&repairing(), at(1.0), 10);
+    assert_eq!(requests(&near.fail_data(at(2.0), 5, 9, 2, 5)).len(), 1, "10 hops are near enough");
     let mut source = with_route(&repairing(), at(1.0), 3);
     assert!(requests(&source.fail_data(at(2.0), 0, 9, 2, 0)).is_empty());
 }
