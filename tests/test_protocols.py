@@ -66,7 +66,7 @@ def own_files_missing(protocol: str, text: str) -> list[str]:
             f"golden/….toml with routing = {protocol}": any(
                 name.partition(":")[0] == protocol for name in routed
             ),
-            "a test that calls the shared suite": bool(re.search(r"\bsuite(_at_pace)?\(", text)),
+            "a test that calls the shared suite": bool(re.search(r"\bsuite(_at_pace|_on_chains)?\(", text)),
         }.items()
         if not is_there
     ]
@@ -86,7 +86,8 @@ def test_every_protocol_of_the_simulator_is_found() -> None:
 
 def test_each_edit_that_is_not_made_is_named_and_no_protocol_needs_more_than_six() -> None:
     assert missing_edits("no_protocol", written) == list(EDITS)
-    # The sixth is a variant of `Payload`, for protocols with messages; the compiler asks for its name.
+    # The sixth is a variant of `Payload`, for protocols with messages, whose name the compiler asks for, or
+    # what a protocol does not promise, which the shared suite asks for.
     assert len(EDITS) <= 5
     for path in EDITS:
 
@@ -124,9 +125,14 @@ def test_the_page_shows_flooding_in_rust_whole() -> None:
 
 def test_the_edits_that_the_page_shows_are_those_that_are_made() -> None:
     assert set(re.findall(r"`([\w/]+\.(?:rs|py|md))`", PAGE.read_text(encoding="utf-8"))) >= set(EDITS)
-    odds, *edits = blocks(PAGE, "text")
+    odds, *edits, line, terms = blocks(PAGE, "text")
     python = written("python/manetlab/scenario.py") + written("python/manetlab/docs_tables.py")
     assert len(edits) == 2
+    # The words of the grammar, and the types, that the line and the terms of a geographic protocol use.
+    assert "$(knowing $positions:ident)?" in written("crates/core/src/sections.rs")
+    assert line.strip().endswith("knowing positions,")
+    suite = written(str(FOLDER / "testbench" / "suite.rs"))
+    assert all(f"    {name}: [Arrive; 2]," in suite for name in re.findall(r"(\w+): \[Nothing; 2\]", terms))
     assert all(part in python for block in edits for part in block.split("    …\n"))
     by_chance = written(str(FOLDER / "testbench" / "by_chance.rs")).replace(
         "self.declares", "self.params.probability"

@@ -14,16 +14,15 @@ use crate::kernel::Stream;
 use crate::mac::MacParams;
 use crate::params::{OutOfRange, ParamInfo, choices};
 use crate::radio::RadioParams;
-use crate::routing::{self, Routing};
+use crate::routing::{self, Place, Routing};
 use crate::stage::ThrottleParams;
 use crate::traffic::VideoParams;
 use crate::transport::adp::AdpParams;
 use crate::transport::rtp::RtpParams;
 use crate::transport::tcp::TcpParams;
-use crate::wire::NodeId;
 
-/// Makes the routing protocol of a node, which gets its own stream of random numbers.
-pub type RoutingMaker<'a> = dyn FnMut(NodeId, Stream) -> Box<dyn Routing> + 'a;
+/// Makes the routing protocol of a node at its place, with its own stream of random numbers.
+pub type RoutingMaker<'a> = dyn FnMut(Place, Stream) -> Box<dyn Routing> + 'a;
 
 /// The named sets of a protocol's parameters, if its line in the table says that it has any.
 macro_rules! sets_of {
@@ -45,14 +44,26 @@ macro_rules! set_of {
     };
 }
 
+/// What a protocol is made with: its node, or its place if its line says that it knows positions.
+macro_rules! whereabouts {
+    ($place:ident) => {
+        $place.node()
+    };
+    ($place:ident, positions) => {
+        $place
+    };
+}
+
 /// The table. A layer: `section: its parameters`. A protocol: `Kind = "name" in module: its parameters`,
-/// where the section has the module's name, `over` the section of a protocol whose parts it uses, and
-/// `with sets` if the parameters have named sets (`SETS` and `set`).
+/// where the section has the module's name, `over` the section of a protocol whose parts it uses,
+/// `with sets` if the parameters have named sets (`SETS` and `set`), and `knowing positions` if its `new`
+/// takes the node's [`Place`] and not its number alone.
 macro_rules! sections {
     (
         layers { $($(#[doc = $layer_doc:literal])+ $layer:ident: $layer_params:ty,)+ }
         protocols {
-            $($(#[doc = $doc:literal])+ $kind:ident = $name:literal in $module:ident: $params:ident $(over $base:ident)? $(with $sets:ident)?,)+
+            $($(#[doc = $doc:literal])+ $kind:ident = $name:literal in $module:ident: $params:ident $(over $base:ident)?
+                $(with $sets:ident)? $(knowing $positions:ident)?,)+
         }
     ) => {
         choices! {
@@ -81,14 +92,24 @@ macro_rules! sections {
                 }
             }
 
-            /// What makes a node's protocol; none for those that need more than parameters.
-            pub(crate) fn maker(self, params: &Params) -> Option<Box<RoutingMaker<'static>>> {
+            /// The protocol's name in scenarios.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(RoutingKind::$kind => $name,)+
+                    RoutingKind::Static => "static",
+                    RoutingKind::Custom => "custom",
+                }
+            }
+
+            /// What makes a node's protocol; none for those that need more than parameters and a place.
+            pub fn maker(self, params: &Params) -> Option<Box<RoutingMaker<'static>>> {
                 match self {
                     $(RoutingKind::$kind => {
                         $(let $base = Arc::new(params.$base.clone());)?
                         let params = Arc::new(params.$module.clone());
-                        Some(Box::new(move |node, stream| {
-                            routing::$module::new(node, &params, $(&$base,)? stream)
+                        Some(Box::new(move |place: Place, stream: Stream| {
+                            let whereabouts = whereabouts!(place $(, $positions)?);
+                            routing::$module::new(whereabouts, &params, $(&$base,)? stream)
                         }))
                     })+
                     RoutingKind::Static | RoutingKind::Custom => None,
@@ -193,6 +214,7 @@ mod tests {
     fn kinds_and_names_are_in_the_same_order() {
         for (kind, name) in RoutingKind::ALL.iter().zip(RoutingKind::NAMES) {
             assert_eq!(serde_json::to_value(kind).expect("a name"), *name);
+            assert_eq!(kind.name(), *name);
         }
         assert_eq!([RoutingKind::NAMES, &["custom"]].concat(), RoutingKind::CHOICES);
     }

@@ -82,7 +82,7 @@ pub(crate) fn run(
     files: (Option<String>, Option<Pcap>, Option<Ns2Trace>),
 ) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
-    let maker = protocol.map(|protocol| Maker::new(protocol, &scenario));
+    let maker = protocol.map(Maker::new);
     let options = Options { record: false, series_step: series_s.map(Span::from_secs) };
     let (recording, pcap, ns2_trace) = files;
     let mut output = recording.as_deref().map(Output::open).transpose()?;
@@ -91,7 +91,7 @@ pub(crate) fn run(
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut make = maker.as_ref().map(|maker| |node, stream| maker.make(node, stream));
+            let mut make = maker.as_ref().map(|maker| |place, stream| maker.make(place, stream));
             let make = make.as_mut().map(|make| make as &mut RoutingMaker<'_>);
             let mut outputs = Outputs::open(pcap, ns2_trace)?;
             let not_written = outputs.failed();

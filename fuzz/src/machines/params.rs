@@ -34,6 +34,14 @@ pub(super) fn vary<P: Serialize + DeserializeOwned>(
     *section = serde_json::from_value(value).expect("values of the right kinds");
 }
 
+/// The same for the section of this name.
+pub(super) fn vary_section(input: &mut Input<'_>, name: &str, params: &mut Params) {
+    let schema: Vec<ParamInfo> = Params::schema().into_iter().filter(|info| info.section == name).collect();
+    let mut sections = serde_json::to_value(&*params).expect("parameters have a form in JSON");
+    vary(input, &schema, &mut sections[name]);
+    *params = serde_json::from_value(sections).expect("sections of the right kinds");
+}
+
 fn changed(input: &mut Input<'_>, info: &ParamInfo) -> Value {
     match (info.kind, info.range) {
         ("boolean", _) => input.once_in(2).into(),

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use manetlab_core::drops::DropReason;
 use manetlab_core::kernel::{Purpose, Span, Time};
-use manetlab_core::mobility::Point;
-use manetlab_core::routing::{
-    Action, ConnectionEvent, Routing, StaticRoutes, adv, aodv, dsdv, dsr, flooding, lunar, shortest_hops, tsr,
-};
-use manetlab_core::scenario::RoutingKind;
+use manetlab_core::mobility::{Command, Path, Point, Trajectory};
+use manetlab_core::routing::{Action, ConnectionEvent, Place, Routing, StaticRoutes, aodv, shortest_hops};
+use manetlab_core::scenario::{Params, RoutingKind};
 use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
@@ -39,51 +37,37 @@ pub fn routing(bytes: &[u8]) {
 /// A node's protocol, and whether its sequence numbers go around (RFC 3561 §6.1; ns-2's do not).
 fn machine(kind: RoutingKind, input: &mut Input<'_>) -> (Box<dyn Routing>, bool) {
     let mut params = params::of_a_profile(input);
-    let sets = manetlab_core::scenario::Params::routing_sets(kind);
+    let sets = Params::routing_sets(kind);
     if !sets.is_empty() && input.once_in(2) {
         let set = input.pick(sets);
         params = params.with_routing_set(kind, set).expect("the set exists");
     }
     let stream = input.stream(Purpose::Routing);
-    let mut wraps = false;
-    let machine: Box<dyn Routing> = match kind {
-        RoutingKind::Aodv => {
-            params::vary(input, aodv::AodvParams::SCHEMA, &mut params.aodv);
-            wraps = params.aodv.behaviour == aodv::Behaviour::Rfc3561;
-            aodv::new(ME, &Arc::new(params.aodv), stream)
-        }
-        RoutingKind::Dsdv => {
-            params::vary(input, dsdv::DsdvParams::SCHEMA, &mut params.dsdv);
-            dsdv::new(ME, &params.dsdv, stream)
-        }
-        RoutingKind::Dsr => {
-            params::vary(input, dsr::DsrParams::SCHEMA, &mut params.dsr);
-            dsr::new(ME, &params.dsr, stream)
-        }
-        RoutingKind::Tsr => {
-            params::vary(input, dsr::DsrParams::SCHEMA, &mut params.dsr);
-            params::vary(input, tsr::TsrParams::SCHEMA, &mut params.tsr);
-            tsr::new(ME, &params.tsr, &params.dsr, stream)
-        }
-        RoutingKind::Adv => {
-            params::vary(input, adv::AdvParams::SCHEMA, &mut params.adv);
-            adv::new(ME, &params.adv, stream)
-        }
-        RoutingKind::Lunar => {
-            params::vary(input, lunar::LunarParams::SCHEMA, &mut params.lunar);
-            lunar::new(ME, &Arc::new(params.lunar), stream)
-        }
-        RoutingKind::Flooding => {
-            params::vary(input, flooding::FloodingParams::SCHEMA, &mut params.flooding);
-            flooding::new(ME, &Arc::new(params.flooding), stream)
-        }
-        RoutingKind::Static | RoutingKind::Custom => {
+    if kind == RoutingKind::Tsr {
+        params::vary_section(input, "dsr", &mut params);
+    }
+    if kind != RoutingKind::Static {
+        params::vary_section(input, kind.name(), &mut params);
+    }
+    let wraps = kind == RoutingKind::Aodv && params.aodv.behaviour == aodv::Behaviour::Rfc3561;
+    let machine = match kind.maker(&params) {
+        Some(mut make) => make(place(), stream),
+        None => {
             let positions: Vec<Point> = (0..NODES).map(|node| Point { x: f64::from(node), y: 0.0 }).collect();
             let all: Vec<NodeId> = (0..NODES).map(NodeId).collect();
             Box::new(StaticRoutes::new(ME, Arc::new(shortest_hops(&positions, 1.0, &all))))
         }
     };
     (machine, wraps)
+}
+
+/// The machine's place: nodes stand on a line, and one of them moves.
+fn place() -> Place {
+    let goes = Command::GoTo { at: Time::ZERO, to: Point { x: 0.0, y: 1e3 }, speed: 10.0 };
+    let commands = |node| if node == 1 { vec![goes] } else { Vec::new() };
+    let trajectory =
+        |node| Trajectory { commands: commands(node), ..Trajectory::fixed(200.0 * f64::from(node), 0.0) };
+    Place::new(ME, (0..NODES).map(|node| Path::new(&trajectory(node))).collect())
 }
 
 struct Bench {
@@ -336,7 +320,8 @@ impl Bench {
                 };
                 Some(Payload::Lunar(message))
             }
-            RoutingKind::Flooding | RoutingKind::Static | RoutingKind::Custom => None,
+            // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
+            _ => None,
         };
         if let Some(payload) = payload.filter(|_| !is_data) {
             packet.payload = payload;

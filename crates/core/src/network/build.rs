@@ -9,7 +9,7 @@ use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
 use crate::observe::{Audit, Meter, Recorder, Routes, Sampler};
 use crate::radio::{BitErrors, Index, Propagation};
-use crate::routing::StaticRoutes;
+use crate::routing::{Place, StaticRoutes};
 use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
@@ -30,7 +30,7 @@ impl<'r> Network<'r> {
         let end = Time::from_secs(scenario.duration_s);
         let warmup = Time::from_secs(scenario.warmup_s);
         let propagation = Propagation::new(&params.radio);
-        let paths: Vec<Path> = scenario.movement.iter().map(Path::new).collect();
+        let paths: Arc<[Path]> = scenario.movement.iter().map(Path::new).collect();
         let timing = Timing::new(&params.mac);
         let rules = ReceiverRules::new(&params.radio, &timing);
         let mut network = Network {
@@ -46,7 +46,7 @@ impl<'r> Network<'r> {
             link_layer_delay: Span::from_micros(params.network.link_layer_delay_us),
             arp_delay: Span::from_micros(params.arp.delay_us),
             data_ttl: params.network.data_ttl as u8,
-            index: Index::new(propagation, paths, end),
+            index: Index::new(propagation, Arc::clone(&paths), end),
             air: Air::new(Vec::new(), Slot(0), Span::ZERO),
             bit_errors: bit_errors(scenario),
             routes: Routes::default(),
@@ -77,7 +77,7 @@ impl<'r> Network<'r> {
         let slot = network.add_slot(Target::Warmup);
         network.agenda.set(slot, warmup);
         network.delays = Delays::new(network.add_slot(Target::Held));
-        network.add_stations(scenario, custom);
+        network.add_stations(scenario, custom, &paths);
         network.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
         network.needs_arp = !network.stations.iter().all(|station| station.routing.knows_mac_addresses());
         network.measure_routes(scenario, warmup);
@@ -108,7 +108,12 @@ impl<'r> Network<'r> {
         }
     }
 
-    fn add_stations(&mut self, scenario: &Scenario, custom: Option<&mut RoutingMaker<'_>>) {
+    fn add_stations(
+        &mut self,
+        scenario: &Scenario,
+        custom: Option<&mut RoutingMaker<'_>>,
+        paths: &Arc<[Path]>,
+    ) {
         let streams = Streams::new(scenario.seed, scenario.replication);
         let mut own;
         let make_routing = match custom {
@@ -125,11 +130,12 @@ impl<'r> Network<'r> {
             for own in scenario.rates.iter().filter(|rate| rate.src == node) {
                 mac.fix_rate(own.dst.map(NodeId), self.timing.rate(own.rate_bps));
             }
+            let place = Place::new(NodeId(node), Arc::clone(paths));
             self.stations.push(Station {
                 mac,
                 queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp, streams.stream(node, Purpose::Arp)),
-                routing: make_routing(NodeId(node), streams.stream(node, Purpose::Routing)),
+                routing: make_routing(place, streams.stream(node, Purpose::Routing)),
                 mac_slot,
                 routing_slot,
             });
@@ -151,6 +157,6 @@ fn routing_maker(scenario: &Scenario) -> Box<RoutingMaker<'static>> {
             scenario.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
         let routes =
             Arc::new(scenario.params.shortest_hops(&scenario.rates, &scenario.wired, &positions, &ends));
-        Box::new(move |node, _| Box::new(StaticRoutes::new(node, Arc::clone(&routes))))
+        Box::new(move |place: Place, _| Box::new(StaticRoutes::new(place.node(), Arc::clone(&routes))))
     })
 }

@@ -15,6 +15,8 @@
 //!
 //! *Deviations*: 1, 3 and 4 in docs/models/radio.md.
 
+use std::sync::Arc;
+
 use super::Propagation;
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point};
@@ -144,7 +146,7 @@ impl Reached {
 /// See the module's head. Times given to its methods never go back.
 pub struct Index {
     propagation: Propagation,
-    paths: Vec<Path>,
+    paths: Arc<[Path]>,
     current: Vec<CurrentLeg>,
     epoch_length: Span,
     epoch_end: Time,
@@ -165,7 +167,7 @@ pub struct Index {
 
 impl Index {
     /// An index over nodes on these paths, for a run that ends at `end`.
-    pub fn new(propagation: Propagation, paths: Vec<Path>, end: Time) -> Index {
+    pub fn new(propagation: Propagation, paths: Arc<[Path]>, end: Time) -> Index {
         let top_speed = paths.iter().map(|path| path.top_speed(end)).fold(0.0, f64::max);
         let mut jumps: Vec<Time> = paths.iter().flat_map(|path| path.jumps().iter().copied()).collect();
         jumps.sort_unstable();
@@ -290,7 +292,7 @@ impl Index {
         }
         let cell_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
         let positions =
-            self.current.iter_mut().zip(&self.paths).map(|(current, path)| current.position(path, now));
+            self.current.iter_mut().zip(self.paths.iter()).map(|(current, path)| current.position(path, now));
         self.cells.fill(positions, cell_m);
     }
 
@@ -447,7 +449,7 @@ mod tests {
                 paths.resize(LEGS_BESIDE_CANDIDATES + 1, Path::new(&far));
             }
             let propagation = Propagation::new(&RadioParams::default());
-            let mut index = Index::new(propagation, paths.clone(), Time::from_secs(60.0));
+            let mut index = Index::new(propagation, paths.clone().into(), Time::from_secs(60.0));
             asks.sort_unstable();
             for (ms, from) in asks {
                 let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);

@@ -1,7 +1,8 @@
 //! Routing protocols: the contract, and the protocols.
 //!
 //! **Contract.** A protocol is one node's state machine. It has no clock, no queue and no radio: time comes
-//! in by argument, packets go out as [`Action`]s, and random numbers come from the stream it was given.
+//! in by argument, packets go out as [`Action`]s, and random numbers come from the stream it was given. One
+//! that asks where nodes are is given a [`Place`].
 //! The network calls one `handle_*` at a time, carries out the actions in their order, and afterwards asks
 //! [`Routing::next_timeout`] when the protocol wants to be woken. Time never runs backwards; an early call of
 //! `handle_timeout` does nothing.
@@ -18,6 +19,7 @@ pub mod dsdv;
 pub mod dsr;
 pub mod flooding;
 pub mod lunar;
+mod place;
 #[cfg(test)]
 mod probe;
 mod relay;
@@ -30,6 +32,7 @@ pub mod tsr;
 pub(crate) mod testbench;
 
 pub use changes::Changes;
+pub use place::Place;
 pub use static_routes::{RouteTable, StaticRoutes, shortest_hops, shortest_hops_over};
 
 use crate::drops::DropReason;

@@ -193,12 +193,16 @@ mod tests {
         assert!(shortest_hops(&pair, 249.9, &[NodeId(1)]).next_hop(NodeId(0), NodeId(1)).is_none());
     }
 
+    fn maker(routes: Arc<RouteTable>) -> impl Fn(NodeId) -> Box<dyn Routing> {
+        move |node| Box::new(StaticRoutes::new(node, Arc::clone(&routes)))
+    }
+
     /// A chain of `n` nodes, 200 m apart, under static routes for a range of 250 m.
     fn chain(n: u32) -> Bench {
         let positions: Vec<Point> = (0..n).map(|i| Point { x: 200.0 * f64::from(i), y: 0.0 }).collect();
         let all: Vec<NodeId> = (0..n).map(NodeId).collect();
         let routes = Arc::new(shortest_hops(&positions, 250.0, &all));
-        let mut bench = Bench::new(n, move |node| Box::new(StaticRoutes::new(node, routes.clone())));
+        let mut bench = Bench::new(n, maker(routes));
         bench.chain(n);
         bench
     }
@@ -233,7 +237,7 @@ mod tests {
     fn a_destination_without_a_path_is_no_route() {
         let positions = points(&[(0.0, 0.0), (1000.0, 0.0)]);
         let routes = Arc::new(shortest_hops(&positions, 250.0, &[NodeId(1)]));
-        let mut bench = Bench::new(2, move |node| Box::new(StaticRoutes::new(node, routes.clone())));
+        let mut bench = Bench::new(2, maker(routes));
         bench.send_at(at(0.5), 0, 1);
         bench.run_until(at(1.0));
         assert_eq!(bench.drops(DropReason::NoRoute), 1);

@@ -4,7 +4,8 @@
 //! `delay`, then sits in the sender's queue for the link delay, and arrives if the link is up at that time;
 //! otherwise its sender is told of the failure. Broadcasts reach whoever hears the sender; a packet to one
 //! neighbour needs a link in both directions, because it is acknowledged. There are no collisions. Nodes may
-//! have an interface queue ([`Bench::queue_packets`]).
+//! have an interface queue ([`Bench::queue_packets`]). They stand where a protocol that asks for positions
+//! expects neighbours ([`line`], [`circle`]), but only the script makes links.
 //!
 //! Every call is audited: each data packet that the machine held or was given must come out in exactly one
 //! action or still be held, and each control packet that it was given must come out in exactly one.
@@ -12,6 +13,7 @@
 //! [`suite`](mod@suite) is what every protocol must pass that finds its routes itself.
 
 mod by_chance;
+mod by_place;
 mod suite;
 
 pub(crate) use suite::{
@@ -19,10 +21,13 @@ pub(crate) use suite::{
 };
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::TAU;
+use std::sync::Arc;
 
-use super::{Action, ConnectionEvent, Notice, Routing};
+use super::{Action, ConnectionEvent, Notice, Place, Routing};
 use crate::drops::DropReason;
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::mobility::{Path, Point, Trajectory};
 use crate::observe::returns::{Return, Step, returns};
 use crate::wire::{Ecn, FlowId, NodeId, Packet, Payload};
 
@@ -46,6 +51,47 @@ pub(crate) fn data(uid: u64, src: u32, dst: u32, hops: u8) -> Packet {
         routing_header: None,
         announcement: None,
     }
+}
+
+/// What makes a node's machine: a function of the node's number, or, as [`Placed`], of its place.
+pub(crate) trait Maker {
+    /// The machine of the node at `place`.
+    fn make(&self, place: Place) -> Box<dyn Routing>;
+}
+
+impl<F: Fn(NodeId) -> Box<dyn Routing>> Maker for F {
+    fn make(&self, place: Place) -> Box<dyn Routing> {
+        self(place.node())
+    }
+}
+
+/// What makes the machines of a protocol that knows positions.
+#[derive(Clone)]
+pub(crate) struct Placed<F>(pub(crate) F);
+
+impl<F: Fn(Place) -> Box<dyn Routing>> Maker for Placed<F> {
+    fn make(&self, place: Place) -> Box<dyn Routing> {
+        (self.0)(place)
+    }
+}
+
+/// Metres between neighbours of a chain or a ring.
+const SPACING_M: f64 = 200.0;
+
+/// `n` nodes on a line.
+fn line(n: u32) -> Vec<Point> {
+    (0..n).map(|node| Point { x: SPACING_M * f64::from(node), y: 0.0 }).collect()
+}
+
+/// `n` nodes on a circle.
+fn circle(n: u32) -> Vec<Point> {
+    let angle = TAU / f64::from(n);
+    let radius = SPACING_M / (2.0 * libm::sin(angle / 2.0));
+    let point = |node: u32| {
+        let (sin, cos) = libm::sincos(angle * f64::from(node));
+        Point { x: radius * cos, y: radius * sin }
+    };
+    (0..n).map(point).collect()
 }
 
 enum Event {
@@ -112,7 +158,8 @@ pub(crate) struct Bench {
     pub(crate) forbid_loops: bool,
     /// Did next hops ever form a cycle?
     pub(crate) looped: bool,
-    make: Box<dyn Fn(NodeId) -> Box<dyn Routing>>,
+    make: Box<dyn Maker>,
+    paths: Arc<[Path]>,
     nodes: Vec<Box<dyn Routing>>,
     /// By node: when it has sent what waits, if it sends one packet at a time.
     idle_at: Vec<Time>,
@@ -138,16 +185,32 @@ pub(crate) struct Bench {
 impl Bench {
     const LINK_DELAY: Span = Span::from_millis(2);
 
-    /// `n` nodes without links.
-    pub(crate) fn new(n: u32, make: impl Fn(NodeId) -> Box<dyn Routing> + 'static) -> Bench {
+    /// `n` nodes on a line, without links.
+    pub(crate) fn new(n: u32, make: impl Maker + 'static) -> Bench {
+        Bench::over(&line(n), make)
+    }
+
+    /// `n` nodes on a circle, linked in a ring.
+    pub(crate) fn on_a_ring(n: u32, make: impl Maker + 'static) -> Bench {
+        let mut bench = Bench::over(&circle(n), make);
+        bench.ring(n);
+        bench
+    }
+
+    /// Nodes at these points, without links.
+    pub(crate) fn over(points: &[Point], make: impl Maker + 'static) -> Bench {
+        let n = points.len() as u32;
+        let fixed = |point: &Point| Path::new(&Trajectory::fixed(point.x, point.y));
+        let paths: Arc<[Path]> = points.iter().map(fixed).collect();
         let mut bench = Bench {
             ttl: 64,
             unruly: false,
             queue_packets: None,
             forbid_loops: false,
             looped: false,
-            nodes: (0..n).map(|node| make(NodeId(node))).collect(),
+            nodes: (0..n).map(|node| make.make(Place::new(NodeId(node), Arc::clone(&paths)))).collect(),
             make: Box::new(make),
+            paths,
             idle_at: vec![Time::ZERO; n as usize],
             links: BTreeSet::new(),
             events: BTreeMap::new(),
@@ -391,7 +454,7 @@ impl Bench {
         for uid in lost {
             self.end(uid, End::LostInRestart);
         }
-        self.nodes[node.index()] = (self.make)(node);
+        self.nodes[node.index()] = self.make.make(Place::new(node, Arc::clone(&self.paths)));
         self.call(node, None, |machine, now, _, actions| machine.handle_start(now, actions));
     }
 

@@ -9,12 +9,9 @@ mod node;
 mod packet;
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
 
 use manetlab_core::kernel::{Stream, Time};
-use manetlab_core::mobility::Path;
-use manetlab_core::routing::{Action, Changes, ConnectionEvent, Routing};
-use manetlab_core::scenario::Scenario;
+use manetlab_core::routing::{Action, Changes, ConnectionEvent, Place, Routing};
 use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -63,17 +60,17 @@ impl Fault {
 /// returns the object and what the object takes part in: waking, overhearing, taking back control messages.
 pub(crate) struct Maker {
     make: Py<PyAny>,
-    paths: Arc<Vec<Path>>,
 }
 
 impl Maker {
-    pub(crate) fn new(make: Py<PyAny>, scenario: &Scenario) -> Maker {
-        Maker { make, paths: Arc::new(scenario.movement.iter().map(Path::new).collect()) }
+    pub(crate) fn new(make: Py<PyAny>) -> Maker {
+        Maker { make }
     }
 
-    pub(crate) fn make(&self, id: NodeId, stream: Stream) -> Box<dyn Routing> {
+    pub(crate) fn make(&self, place: Place, stream: Stream) -> Box<dyn Routing> {
+        let id = place.node();
         let made = Python::attach(|py| {
-            let node = Py::new(py, Node::new(id, Arc::clone(&self.paths)))?;
+            let node = Py::new(py, Node::new(place))?;
             let made = self.make.bind(py).call1((node.clone_ref(py), Random(stream)))?;
             let (object, wakes, overhears, takes_back) = made.extract::<(Py<PyAny>, bool, bool, bool)>()?;
             Ok(PythonRouting { id, object, node, wakes, overhears, takes_back, next: Time::NEVER })

@@ -1,12 +1,10 @@
 //! What a protocol in Python knows of its node, and what it asks of it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use manetlab_core::drops::{DropReason, Layer};
 use manetlab_core::kernel::{Span, Stream, Time};
-use manetlab_core::mobility::Path;
-use manetlab_core::routing::{Action, Notice};
+use manetlab_core::routing::{Action, Notice, Place};
 use manetlab_core::wire::{IP_HEADER_BYTES, NodeId, Packet as CorePacket};
 use pyo3::prelude::*;
 
@@ -51,12 +49,13 @@ pub(crate) struct Node {
     /// Packets that the protocol keeps, in the order in which it said so.
     pub(super) kept: BTreeMap<u64, Py<Packet>>,
     next_key: u64,
-    paths: Arc<Vec<Path>>,
+    place: Place,
 }
 
 impl Node {
-    pub(super) fn new(id: NodeId, paths: Arc<Vec<Path>>) -> Node {
-        Node { id, now: Time::ZERO, actions: Vec::new(), kept: BTreeMap::new(), next_key: 0, paths }
+    pub(super) fn new(place: Place) -> Node {
+        let (id, now) = (place.node(), Time::ZERO);
+        Node { id, now, actions: Vec::new(), kept: BTreeMap::new(), next_key: 0, place }
     }
 
     /// Takes a packet from the protocol, which did this with it.
@@ -70,9 +69,9 @@ impl Node {
     }
 
     fn node(&self, what: &str, node: i64) -> PyResult<NodeId> {
-        let known = u32::try_from(node).ok().filter(|node| (*node as usize) < self.paths.len());
+        let known = u32::try_from(node).ok().filter(|node| (*node as usize) < self.place.nodes());
         known.map(NodeId).ok_or_else(|| {
-            let wanted = format!("a node from 0 to {}", self.paths.len() - 1);
+            let wanted = format!("a node from 0 to {}", self.place.nodes() - 1);
             misuse(what, self.id, &node.to_string(), &wanted, "nodes are numbered from 0")
         })
     }
@@ -106,7 +105,7 @@ impl Node {
 
     #[getter]
     fn nodes(&self) -> usize {
-        self.paths.len()
+        self.place.nodes()
     }
 
     #[getter]
@@ -116,8 +115,8 @@ impl Node {
 
     fn position(&self, node: Option<i64>) -> PyResult<(f64, f64)> {
         let node = node.map_or(Ok(self.id), |node| self.node("no such node", node))?;
-        let place = self.paths[node.index()].position(self.now);
-        Ok((place.x, place.y))
+        let point = self.place.position_of(node, self.now).unwrap_or_default();
+        Ok((point.x, point.y))
     }
 
     fn send(&mut self, packet: &mut Packet, next_hop: i64, delay_s: f64) -> PyResult<()> {

@@ -9,10 +9,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::{Bench, at};
+use super::{Bench, Maker, at, circle, line};
 use crate::kernel::{Purpose, Streams};
-use crate::routing::Routing;
-use crate::wire::NodeId;
+use crate::mobility::Point;
 
 /// How much longer flows last when packets arrive by chance: enough for a thousand packets on a chain.
 const STRETCH: usize = 25;
@@ -64,7 +63,7 @@ pub(crate) struct Pace {
 /// What every protocol must do that finds its routes itself. Forty seconds are enough to settle.
 pub(crate) fn suite<M>(make: M)
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+    M: Maker + Clone + 'static,
 {
     suite_at_pace(make, Pace { settled_s: 0.0, recovered_s: 40.0 });
 }
@@ -72,15 +71,24 @@ where
 /// The same for protocols that take their time.
 pub(crate) fn suite_at_pace<M>(make: M, pace: Pace)
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+    M: Maker + Clone + 'static,
+{
+    suite_on_chains(make.clone(), pace);
+    for unruly in [false, true] {
+        assert_eq!(a_ring_reroutes(Bench::on_a_ring(6, make.clone()), pace, unruly), Arrive::All);
+    }
+}
+
+/// The part of it for protocols that promise no way around: all of it but the ring, which breaks where no
+/// neighbour is nearer to the destination.
+pub(crate) fn suite_on_chains<M>(make: M, pace: Pace)
+where
+    M: Maker + Clone + 'static,
 {
     a_chain_delivers(Bench::new(5, make.clone()), pace, false);
     a_chain_delivers(Bench::new(5, make.clone()), pace, true);
     nothing_arrives_when_the_middle_of_a_chain_leaves(Bench::new(5, make.clone()), pace);
-    assert_eq!(a_partition_heals(Bench::new(5, make.clone()), pace), Arrive::All);
-    for unruly in [false, true] {
-        assert_eq!(a_ring_reroutes(Bench::new(6, make.clone()), pace, unruly), Arrive::All);
-    }
+    assert_eq!(a_partition_heals(Bench::new(5, make), pace), Arrive::All);
 }
 
 /// Duplicated and reordered messages (`unruly`) change nothing.
@@ -139,7 +147,6 @@ fn a_ring_reroutes(mut bench: Bench, pace: Pace, unruly: bool) -> Arrive {
     let recovered = broken + pace.recovered_s;
     let times = stretch(&bench);
     let end = recovered + 40.0 * times as f64;
-    bench.ring(6);
     bench.unruly = unruly;
     bench.flow(0, 2, pace.settled_s + 5.0, end);
     bench.unlink_at(at(broken), 1, 2);
@@ -153,7 +160,7 @@ fn a_ring_reroutes(mut bench: Bench, pace: Pace, unruly: bool) -> Arrive {
 /// For protocols that promise to recover from a node that forgot everything while a flow goes on through it.
 pub(crate) fn a_restarted_node_forwards_again<M>(make: M)
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
+    M: Maker + 'static,
 {
     let mut bench = Bench::new(4, make);
     bench.chain(4);
@@ -169,21 +176,20 @@ where
 /// `forbid` such a cycle is a panic.
 pub(crate) fn loops_in_random_networks<M>(make: M, runs: Range<u64>, forbid: bool) -> Vec<u64>
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+    M: Maker + Clone + 'static,
 {
     runs.filter(|run| random_network(make.clone(), *run, forbid).looped).collect()
 }
 
 pub(crate) fn random_network<M>(make: M, run: u64, forbid: bool) -> Bench
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + 'static,
+    M: Maker + 'static,
 {
     const NODES: u32 = 8;
-    let mut bench = Bench::new(NODES, make);
+    let mut bench = Bench::on_a_ring(NODES, make);
     let mut stream = Streams::new(2, run).stream(0, Purpose::Mobility);
     bench.forbid_loops = forbid;
     bench.unruly = true;
-    bench.ring(NODES);
     for _ in 0..120 {
         let (a, b) = (stream.below(NODES), stream.below(NODES));
         let time = at(stream.uniform(0.0, 60.0));
@@ -224,7 +230,7 @@ struct Terms {
 
 fn observe<M>(make: M, pace: Pace) -> Terms
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+    M: Maker + Clone + 'static,
 {
     for unruly in [false, true] {
         a_chain_delivers(Bench::new(5, make.clone()), pace, unruly);
@@ -233,10 +239,18 @@ where
     Terms {
         pace,
         healed: a_partition_heals(Bench::new(5, make.clone()), pace),
-        rerouted: [false, true].map(|unruly| a_ring_reroutes(Bench::new(6, make.clone()), pace, unruly)),
-        one_way: [(0, 2), (2, 0)].map(|ends| a_link_is_one_way(Bench::new(7, make.clone()), pace, ends)),
+        rerouted: [false, true]
+            .map(|unruly| a_ring_reroutes(Bench::on_a_ring(6, make.clone()), pace, unruly)),
+        one_way: [(0, 2), (2, 0)]
+            .map(|ends| a_link_is_one_way(Bench::over(&detour(), make.clone()), pace, ends)),
         restarted: [0, 1, 3].map(|node| a_node_starts_again(Bench::new(4, make.clone()), pace, node)),
     }
+}
+
+/// Three nodes in a row, and four around them.
+fn detour() -> Vec<Point> {
+    let around = circle(6);
+    [line(3), around[2..].to_vec()].concat()
 }
 
 /// The shortest way from 0 to 2 is over 1, which hears 0 and is not heard by it; the other has five hops.
@@ -281,7 +295,7 @@ struct Bound {
 /// Over twelve random networks: the most returns of one packet, and the longest time away.
 fn wander<M>(make: M) -> Bound
 where
-    M: Fn(NodeId) -> Box<dyn Routing> + Clone + 'static,
+    M: Maker + Clone + 'static,
 {
     let mut found = Bound { returns: 0, away_s: 0.0 };
     for run in 0..12 {
@@ -301,17 +315,19 @@ mod tests {
 
     use super::Arrive::{All, Nothing};
     use super::*;
+    use crate::routing::Place;
     use crate::routing::aodv::AodvParams;
+    use crate::routing::testbench::Placed;
     use crate::scenario::{Params, RoutingKind};
 
     /// What makes the nodes of a run with this protocol and these parameters.
-    fn maker(kind: RoutingKind, params: &Params) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'static {
+    fn maker(kind: RoutingKind, params: &Params) -> impl Maker + Clone + 'static {
         let params = Arc::new(params.clone());
-        move |node| {
-            let stream = Streams::new(1, 0).stream(node.0, Purpose::Routing);
-            let mut make = kind.maker(&params).expect("a protocol that needs parameters only");
-            make(node, stream)
-        }
+        Placed(move |place: Place| {
+            let stream = Streams::new(1, 0).stream(place.node().0, Purpose::Routing);
+            let mut make = kind.maker(&params).expect("a protocol that needs parameters and a place only");
+            make(place, stream)
+        })
     }
 
     /// Every parameter set of every protocol that finds its routes itself; of one without sets its defaults.
@@ -439,7 +455,7 @@ mod tests {
         let careless = AodvParams { blacklist: false, ..asking.clone() };
         for (aodv, wanted) in [(deaf, Nothing), (asking, All), (careless, Nothing)] {
             let params = Params { aodv, ..Params::default() };
-            let bench = Bench::new(7, maker(RoutingKind::Aodv, &params));
+            let bench = Bench::over(&detour(), maker(RoutingKind::Aodv, &params));
             assert_eq!(a_link_is_one_way(bench, ON_DEMAND, (0, 2)), wanted);
         }
     }
