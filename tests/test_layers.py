@@ -1,4 +1,4 @@
-"""The core is built in layers: no module uses a higher layer, and in no crate modules use each other in a circle.
+"""The core has layers: no module uses a higher one. In no crate do modules use each other in a circle.
 
 The layers are the rows of a table in ARCHITECTURE.md, the lowest first.
 """
@@ -86,7 +86,9 @@ def test_no_module_of_the_core_uses_a_higher_layer() -> None:
     assert "\n".join(upward(uses(CORE), core_layers())) == ""
 
 
-CRATES = sorted(manifest.parent for manifest in [*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml"])
+CRATES = sorted(
+    manifest.parent for manifest in [*ROOT.glob("crates/*/Cargo.toml"), ROOT / "fuzz" / "Cargo.toml"]
+)
 
 
 def test_every_member_of_the_workspace_is_looked_at() -> None:
@@ -107,7 +109,9 @@ def test_no_crate_depends_on_one_above_it(crate: Path) -> None:
     floors = [{"core"}, {"formats", "recording", "wire-formats"}, {"py", "wasm", "fuzz"}]
     height = {name: number for number, floor in enumerate(floors) for name in floor}
     manifest = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
-    used = {name.removeprefix("manetlab-") for name in manifest["dependencies"] if name.startswith("manetlab-")}
+    used = {
+        name.removeprefix("manetlab-") for name in manifest["dependencies"] if name.startswith("manetlab-")
+    }
     assert [name for name in used if height[name] >= height[crate.name]] == []
 
 
