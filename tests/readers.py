@@ -27,7 +27,7 @@ import tomli_w
 from manetlab import Campaign, InputError, Results, Scenario, flows, web
 from manetlab.campaign.plan import Task
 from manetlab.campaign.series import folder_of
-from manetlab.campaign.store import Outcome, Store
+from manetlab.campaign.store import Store, TaskResult
 
 SEEDS = Path(__file__).resolve().parents[1] / "fuzz" / "seeds"
 ODD: tuple[Any, ...] = (
@@ -383,7 +383,7 @@ def _stores() -> list[Base]:
     with Store.open(whole) as store:
         number, _, _ = store.definition()
         with store.transaction():
-            store.record(number, Outcome(Task(1, 2), error="it failed"), "code", {})
+            store.record(number, TaskResult(Task(1, 2), error="it failed"), "code", {})
             wanted = deque([Task(0, 2)])
             store.claim(number, wanted, 1)
         store.reach(number, 3)

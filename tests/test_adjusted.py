@@ -13,8 +13,8 @@ import pytest
 from manetlab import Campaign, InputError, Scenario
 from manetlab.campaign.adjusting import FEWEST
 from manetlab.campaign.results import ADJUSTED, Results
-from manetlab.covariates import Paths, cost_in_events, covariates, paths_of, step_of
 from manetlab.metrics import bounds
+from manetlab.movement_covariates import Paths, cost_in_events, covariates, paths_of, step_of
 from manetlab.report import write
 from manetlab.stats import adjusted_interval
 from tests.conftest import Cli

@@ -175,12 +175,12 @@ def test_the_command_measures_cbr_and_video(cli: Cli, tmp_path: Path) -> None:
 def test_packets_of_different_sizes_take_time_by_their_mean() -> None:
     # Each packet takes 2 ms and 8 µs a byte over one hop, and twice as long over two.
     sizes = {
-        Key("rfc", False, 2e6, size): chain_throughput.Row(
+        Key("rfc", False, 2e6, size): chain_throughput.ThroughputRow(
             tuple(8 * size / (hops * (2e-3 + 8e-6 * size)) for hops in (1, 2)), (0.0, 0.0), {}
         )
         for size in (500, 1500)
     }
-    table = chain_throughput.Table(sizes, "here")
+    table = chain_throughput.ThroughputTable(sizes, "here")
     found = table.of_mixed(Key("rfc", False, 2e6, 0), 800.0)
     assert found == pytest.approx((8 * 800 / (2e-3 + 6.4e-3), 4 * 800 / (2e-3 + 6.4e-3)))
     assert table.of_mixed(Key("rfc", False, 2e6, 0), 500.0) == pytest.approx(

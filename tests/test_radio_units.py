@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, _core
 from manetlab.radio_units import DEVICES, FIELDS, in_watts, power_at
-from manetlab.tested import before_run, fast_and_far, grey_zone
+from manetlab.scenario_warnings import before_run, fast_and_far, grey_zone
 from tests.conftest import Cli
 from tests.examples import chain
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manetlab import InputError, Scenario, _core, parameters, run, run_many
-from manetlab.tested import before_run
+from manetlab.scenario_warnings import before_run
 from tests.conftest import ROOT
 from tests.examples import CBR_FLOW, TCP_FLOW, chain, mobile
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from manetlab import InputError, Scenario, alone, alone_runs, chain_runs, parameters, run
-from manetlab.chain_throughput import Key, Row, Table, packaged, read
+from manetlab.chain_throughput import Key, ThroughputRow, ThroughputTable, packaged, read
 from manetlab.shares import at_instant, max_min, mean_rates, rates_over_time, regions, varies
 from tests.conftest import Cli
 
@@ -183,7 +183,7 @@ def scenario(flows: list[dict[str, Any]], **fields: Any) -> Scenario:
     return Scenario.build({**places, "duration_s": 100.0, "profile": "ns-2.35", **fields})
 
 
-def table(tmp_path: Path) -> Table:
+def table(tmp_path: Path) -> ThroughputTable:
     rows = (
         '[[row]]\nprofile = "ns-2.35"\nrts = true\ndata_rate_bps = 2e6\nsegment_bytes = 600\n'
         "throughput_bps = [900e3, 450e3, 300e3]\nhalf_width_95_bps = [0, 0, 0]\n"
@@ -317,10 +317,14 @@ def test_a_flow_of_mixed_packets_that_no_two_rows_speak_of_has_no_rate(tmp_path:
         mean_rates(made, table=known)
 
 
-def kinds(*traffic: tuple[str, int, float], profile: str = "ns-2.35") -> Table:
+def kinds(*traffic: tuple[str, int, float], profile: str = "ns-2.35") -> ThroughputTable:
     """A table with these kinds, sizes and throughputs over one hop, in bit/s."""
-    return Table(
-        {Key(profile, True, 2e6, size, kind): Row((bps,), (0.0,), {}) for kind, size, bps in traffic}, ""
+    return ThroughputTable(
+        {
+            Key(profile, True, 2e6, size, kind): ThroughputRow((bps,), (0.0,), {})
+            for kind, size, bps in traffic
+        },
+        "",
     )
 
 
@@ -334,7 +338,7 @@ def test_datagrams_have_rows_of_their_own() -> None:
     listed = [{"src": 0, "dst": 1, "start_s": 0.0, **flow} for flow in flows]
     made = scenario([]).changed(traffic={"flows": listed}).resolve()
 
-    def alone(known: Table) -> list[float | None]:
+    def alone(known: ThroughputTable) -> list[float | None]:
         return [each.alone_bps for each in at_instant(made, table=known).flows]
 
     tcp, cbr = ("tcp", 600, 9e5), ("cbr", 600, 12e5)
@@ -489,7 +493,7 @@ def test_parameters_that_do_not_count_change_nothing_of_a_lone_flow(name: str) -
 
 def test_a_row_holds_for_what_it_was_measured_with() -> None:
     key, row = chain_runs.measure({"profile": "rfc", "mac": {"preamble": "short"}}, 600, 1, 2)
-    known = Table({key: row}, "here")
+    known = ThroughputTable({key: row}, "here")
     fields = {"profile": "rfc", "mac": {"preamble": "short"}}
     base = {**fields, "movement": {"chain": {"nodes": 2}}, "duration_s": 9.0, "tcp": {"sender": "newreno"}}
     flow = {"kind": "tcp", "src": 0, "dst": 1, "start_s": 0.0, "segment_bytes": 600}
@@ -500,7 +504,7 @@ def test_a_row_holds_for_what_it_was_measured_with() -> None:
     # A sender of one's own is measured beside it.
     reno, of_reno = chain_runs.measure({**fields, "tcp": {"sender": "reno"}}, 600, 1, 2)
     assert reno.sender == "reno" and key.sender == "newreno"
-    both = Table({key: row, reno: of_reno}, "here")
+    both = ThroughputTable({key: row, reno: of_reno}, "here")
     for sender, wanted in (("newreno", row), ("reno", of_reno)):
         [share] = at_instant(made.changed(tcp={"sender": sender}).resolve(), table=both).flows
         assert share.alone_bps == wanted.throughput_bps[0]

@@ -21,8 +21,8 @@ from manetlab.campaign import Campaign
 from manetlab.campaign.adjusting import draws_for
 from manetlab.campaign.results import Results
 from manetlab.cli import options
-from manetlab.covariates import Paths, cost_in_events, covariates, paths_of
 from manetlab.metrics import by_key, interval_of, most_of
+from manetlab.movement_covariates import Paths, cost_in_events, covariates, paths_of
 from manetlab.stats import adjusted_interval
 from manetlab.stats.regression import explained
 from manetlab.tables import Table

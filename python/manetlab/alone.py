@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from manetlab import _core, parameters, radio_units
-from manetlab.chain_throughput import Key, Row, Table, is_announced, packaged
+from manetlab.chain_throughput import Key, ThroughputRow, ThroughputTable, is_announced, packaged
 from manetlab.errors import InputError
 
 IRRELEVANT_SECTIONS = {
@@ -83,7 +83,7 @@ def alone_bps(
     flow: Mapping[str, Any],
     params: Mapping[str, Mapping[str, Any]],
     profile: str,
-    table: Table | None = None,
+    table: ThroughputTable | None = None,
     *,
     rate_bps: float | None = None,
     where: str = "what a flow carries alone",
@@ -118,7 +118,7 @@ def find(
     flow: Mapping[str, Any],
     params: Mapping[str, Mapping[str, Any]],
     profile: str,
-    table: Table,
+    table: ThroughputTable,
     rate_bps: float | None = None,
 ) -> Alone:
     """What a flow carries alone as it says itself or as the table says; see `alone_bps`."""
@@ -142,7 +142,7 @@ def find(
     return Alone(None if row is None else row.throughput_bps, key, differences)
 
 
-def _of_datagrams(key: Key, mean_bytes: float, table: Table, params: Any) -> Alone:
+def _of_datagrams(key: Key, mean_bytes: float, table: ThroughputTable, params: Any) -> Alone:
     """By the row of the flow's own kind and size, or by rows of CBR of two other sizes."""
     if own := table.alike(key):
         row, differences = _fitting(own, params, tcp_counts=False)
@@ -150,10 +150,10 @@ def _of_datagrams(key: Key, mean_bytes: float, table: Table, params: Any) -> Alo
     return replace(_of_mixed(replace(key, traffic="cbr"), mean_bytes, table, params, False), key=key)
 
 
-def _of_mixed(key: Key, mean_bytes: float, table: Table, params: Any, tcp_counts: bool) -> Alone:
+def _of_mixed(key: Key, mean_bytes: float, table: ThroughputTable, params: Any, tcp_counts: bool) -> Alone:
     """By rows of two sizes, of those that fit."""
     sizes = {each.segment_bytes for each in table.rows if each.is_like(key)}
-    fitting: dict[Key, Row] = {}
+    fitting: dict[Key, ThroughputRow] = {}
     unlike: tuple[str, ...] = ()
     for size in sorted(sizes):
         of_size = replace(key, segment_bytes=size)
@@ -161,13 +161,13 @@ def _of_mixed(key: Key, mean_bytes: float, table: Table, params: Any, tcp_counts
         unlike = unlike or differing
         if row is not None:
             fitting[of_size] = row
-    bps = Table(fitting, table.where).of_mixed(key, mean_bytes)
+    bps = ThroughputTable(fitting, table.where).of_mixed(key, mean_bytes)
     return Alone(bps, key, unlike if bps is None and len(sizes) >= 2 else ())
 
 
 def _fitting(
-    rows: Iterable[tuple[Key, Row]], params: Any, tcp_counts: bool
-) -> tuple[Row | None, tuple[str, ...]]:
+    rows: Iterable[tuple[Key, ThroughputRow]], params: Any, tcp_counts: bool
+) -> tuple[ThroughputRow | None, tuple[str, ...]]:
     """The first row that was measured with these parameters; else how the nearest differs."""
     nearest: tuple[str, ...] | None = None
     for key, row in rows:
@@ -178,7 +178,7 @@ def _fitting(
     return None, nearest or ()
 
 
-def differences(key: Key, row: Row, params: Any, *, tcp_counts: bool = True) -> tuple[str, ...]:
+def differences(key: Key, row: ThroughputRow, params: Any, *, tcp_counts: bool = True) -> tuple[str, ...]:
     """In what a scenario's parameters differ from those that a row was measured with.
 
     A row that does not say with what changes of its profile it was measured is taken at its word.

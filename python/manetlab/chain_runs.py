@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from manetlab import _core, alone, provenance
-from manetlab.chain_throughput import SENDER, TRAFFIC, Key, Row
+from manetlab.chain_throughput import SENDER, TRAFFIC, Key, ThroughputRow
 from manetlab.errors import InputError, shown
 from manetlab.running import run_many
 from manetlab.scenario import Scenario
@@ -104,7 +104,7 @@ def measure(
     spacing_m: float = SPACING_M,
     jobs: int | None = None,
     traffic: str = "tcp",
-) -> tuple[Key, Row]:
+) -> tuple[Key, ThroughputRow]:
     """What one flow carries alone over chains of 1, 2, … hops.
 
     Args:
@@ -141,7 +141,7 @@ def measure(
         settings = {"most_lost": MOST_LOST, "precision": PRECISION}
     intervals = [mean_interval(of_length) for of_length in found]
     origin = provenance.of_code()
-    row = Row(
+    row = ThroughputRow(
         tuple(each.mean for each in intervals),
         tuple(each.half_width for each in intervals),
         {

@@ -89,7 +89,7 @@ def is_announced(params: Mapping[str, Mapping[str, Any]], packet_bytes: int) -> 
 
 
 @dataclass(frozen=True)
-class Row:
+class ThroughputRow:
     """What one flow carries alone over 1, 2, … hops.
 
     Attributes:
@@ -108,7 +108,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ThroughputTable:
     """Throughputs of one flow alone.
 
     Attributes:
@@ -116,7 +116,7 @@ class Table:
         where: The file that they were read from, for errors.
     """
 
-    rows: Mapping[Key, Row]
+    rows: Mapping[Key, ThroughputRow]
     where: str
 
     def find(self, key: Key, hops: int) -> float | None:
@@ -132,7 +132,7 @@ class Table:
         """
         return self.row(key).over(hops)
 
-    def row(self, key: Key) -> Row:
+    def row(self, key: Key) -> ThroughputRow:
         """The row of a key.
 
         Raises:
@@ -144,7 +144,7 @@ class Table:
             raise InputError("the table of throughputs has no such row", self.where, str(key), wanted, hint)
         return found
 
-    def alike(self, key: Key) -> list[tuple[Key, Row]]:
+    def alike(self, key: Key) -> list[tuple[Key, ThroughputRow]]:
         """The rows for a key, whatever the sender of TCP."""
         return [
             (each, row)
@@ -195,12 +195,12 @@ class Table:
 
 
 @cache
-def packaged() -> Table:
+def packaged() -> ThroughputTable:
     """The table that comes with the package."""
     return read(PACKAGED)
 
 
-def read(path: Path) -> Table:
+def read(path: Path) -> ThroughputTable:
     """The table of a TOML file, as `manetlab chain-throughput` writes it.
 
     Raises:
@@ -215,10 +215,12 @@ def read(path: Path) -> Table:
     if not isinstance(listed, list) or not listed:
         wanted = "one [[row]] or more, as `manetlab chain-throughput` writes them"
         raise InputError("the table of throughputs is empty", str(path), "no rows", wanted)
-    return Table(dict(_row(row, f"{path}: row {number}") for number, row in enumerate(listed)), str(path))
+    return ThroughputTable(
+        dict(_row(row, f"{path}: row {number}") for number, row in enumerate(listed)), str(path)
+    )
 
 
-def _row(written: object, where: str) -> tuple[Key, Row]:
+def _row(written: object, where: str) -> tuple[Key, ThroughputRow]:
     """One row, checked."""
     wanted = "profile, rts, data_rate_bps, segment_bytes, throughput_bps and half_width_95_bps"
     wanted += f"; traffic, if any, is one of {', '.join(TRAFFIC)}"
@@ -239,7 +241,7 @@ def _row(written: object, where: str) -> tuple[Key, Row]:
         raise InputError("not a row of throughputs", where, f"no {error.args[0]}", wanted) from None
     except (TypeError, ValueError):
         raise InputError("not a row of throughputs", where, shown(written), wanted) from None
-    return key, Row(*numbers, rest)
+    return key, ThroughputRow(*numbers, rest)
 
 
 def _traffic(written: object) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from manetlab.campaign.execution import Report
     from manetlab.campaign.results import Results
-    from manetlab.chain_throughput import Table
+    from manetlab.chain_throughput import ThroughputTable
     from manetlab.resolving import Resolved
 
 FLOWS = range(2, 10)
@@ -202,7 +202,7 @@ def find(
     every_size: bool = False,
     with_load: bool = False,
     measured: bool = False,
-    table: Table | None = None,
+    table: ThroughputTable | None = None,
     store: str | Path | None = None,
     jobs: int | None = None,
     progress: Callable[[Report], None] | None = None,
@@ -375,7 +375,7 @@ class _Plan:
             where="range",
         )
 
-    def check(self, table: Table | None) -> None:
+    def check(self, table: ThroughputTable | None) -> None:
         """Checks that every flow of the smallest configurations has a path and a fair rate.
 
         Raises:
@@ -428,7 +428,7 @@ def _whole(value: object, name: str, least: int, most: int) -> int:
 
 
 def _search(
-    plan: _Plan, table: Table | None, options: Mapping[str, Any], every_size: bool
+    plan: _Plan, table: ThroughputTable | None, options: Mapping[str, Any], every_size: bool
 ) -> dict[int, list[Size]]:
     """The configurations that were run, by number of flows: for all numbers at once, size after size."""
     campaign = plan.campaign()
@@ -463,7 +463,7 @@ def _check_failures(results: Results, points: Collection[int]) -> None:
 
 
 def _judged(
-    plan: _Plan, results: Results, point: int, count: int, forwarders: int, table: Table | None
+    plan: _Plan, results: Results, point: int, count: int, forwarders: int, table: ThroughputTable | None
 ) -> Size:
     """A configuration whose runs are made."""
     from manetlab.stats import mean_interval
@@ -498,7 +498,9 @@ def _judged(
     )
 
 
-def _unfairness(results: Results, point: int, table: Table | None, alone_bps: float | None) -> list[float]:
+def _unfairness(
+    results: Results, point: int, table: ThroughputTable | None, alone_bps: float | None
+) -> list[float]:
     """The unfairness of each run of a configuration."""
     flows = results.flows[results.flows["point"] == point]
     found = []
@@ -510,7 +512,7 @@ def _unfairness(results: Results, point: int, table: Table | None, alone_bps: fl
 
 
 def _unfairness_of(
-    resolved: Resolved, actual_bps: Sequence[float], table: Table | None, alone_bps: float | None
+    resolved: Resolved, actual_bps: Sequence[float], table: ThroughputTable | None, alone_bps: float | None
 ) -> float:
     """The unfairness of a run, with what flows carry alone as measured, or else as the table says.
 

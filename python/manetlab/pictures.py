@@ -15,8 +15,8 @@ import numpy as np
 
 from manetlab import _core, topology
 from manetlab.errors import InputError, shown
-from manetlab.extras import require
 from manetlab.files import check_writable, write_bytes
+from manetlab.optional_packages import require
 from manetlab.plots import axes_or_new
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
-from manetlab.extras import require
 from manetlab.metrics import by_key, of_flow
+from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
     import pandas as pd

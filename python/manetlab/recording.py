@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.errors import InputError, shown
-from manetlab.extras import require
+from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, extension, foreign, parameters, radio_units, selection, traffic, web
+from manetlab import _core, extension, file_kinds, parameters, radio_units, selection, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.parameters import PYTHON, Params
@@ -152,7 +152,7 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
         try:
             return _core.Movement.read(content, str(path))
         except InputError as error:
-            raise foreign.explained(error, content, foreign.MOVEMENT) from None
+            raise file_kinds.explained(error, content, file_kinds.MOVEMENT) from None
     if source.waypoint is not None:
         checked = parameters.check_waypoint(source.waypoint, scenario.where)
         streams = (scenario.seed, scenario.replication)
@@ -231,7 +231,7 @@ def _flows_but_web(
         try:
             read: list[dict[str, Any]] = json.loads(_core.read_traffic(content, str(path)))
         except InputError as error:
-            raise foreign.explained(error, content, foreign.TRAFFIC) from None
+            raise file_kinds.explained(error, content, file_kinds.TRAFFIC) from None
         return read
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)

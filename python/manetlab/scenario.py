@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import flows, foreign, web
+from manetlab import file_kinds, flows, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
 from manetlab.parameters import PYTHON
@@ -127,7 +127,7 @@ class Scenario(Record):
         if not isinstance(data, Mapping):
             wanted = "a mapping from fields to values"
             raise InputError("not a scenario", where, shown(data), wanted, "see the fields of Scenario")
-        foreign.refuse_campaign(data, where)
+        file_kinds.refuse_campaign(data, where)
         written = {key: long_form(key, value) for key, value in as_plain(data).items()}
         for key in ("routing", "profile", "tcp"):
             if isinstance(several := written.get(key), list):

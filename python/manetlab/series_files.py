@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from manetlab.errors import InputError
-from manetlab.extras import require
 from manetlab.files import check_writable, write_bytes
+from manetlab.optional_packages import require
 
 Columns = dict[str, list[Any]]
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from manetlab import _core, alone
-from manetlab.chain_throughput import Table, packaged
+from manetlab.chain_throughput import ThroughputTable, packaged
 from manetlab.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def at_instant(
     *,
     paths: Mapping[int, Sequence[int]] | None = None,
     range_m: float | None = None,
-    table: Table | None = None,
+    table: ThroughputTable | None = None,
 ) -> Shares:
     """The shares and fair rates of a scenario's flows at an instant.
 
@@ -319,7 +319,7 @@ def rates_over_time(
     profile: str,
     duration_s: float,
     step_s: float,
-    table: Table | None = None,
+    table: ThroughputTable | None = None,
 ) -> list[list[tuple[float, float]] | None]:
     """The fair rates of flows along shortest paths over a whole run: what an oracle tells their sources.
 
@@ -428,7 +428,7 @@ def alone_over_time(
 def mean_rates(
     resolved: Resolved,
     *,
-    table: Table | None = None,
+    table: ThroughputTable | None = None,
     whole_bps: float | None = None,
     step_s: float = 1.0,
 ) -> list[float]:
@@ -513,7 +513,7 @@ def is_active(flow: Mapping[str, Any], time_s: float) -> bool:
     return bool(flow["start_s"] <= time_s and (stop_s is None or time_s < stop_s))
 
 
-def _with_rate(share: FlowShare, resolved: Resolved, table: Table) -> FlowShare:
+def _with_rate(share: FlowShare, resolved: Resolved, table: ThroughputTable) -> FlowShare:
     """The same with what the flow would carry alone."""
     if share.path is None or share.hops is None:
         return replace(share, note="no path, or not active")

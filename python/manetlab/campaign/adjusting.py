@@ -1,7 +1,7 @@
 """Means of a campaign that are adjusted for what the movement alone explains of them.
 
 Many more movements are drawn than are run. docs/statistics.md describes the method, and
-`manetlab.covariates` what is looked at.
+`manetlab.movement_covariates` what is looked at.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from manetlab.campaign.family import PRIMARY
-from manetlab.covariates import Paths, asked, cost_in_events, covariates, paths_of
 from manetlab.errors import InputError
 from manetlab.metrics import interval_of, most_of
+from manetlab.movement_covariates import Paths, asked, cost_in_events, covariates, paths_of
 
 if TYPE_CHECKING:
     from manetlab.campaign.plan import Campaign

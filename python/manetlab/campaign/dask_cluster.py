@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from manetlab.campaign.completion_queue import CompletionQueue
-from manetlab.campaign.store import Outcome
+from manetlab.campaign.store import TaskResult
 from manetlab.campaign.worker import OtherCode, Work, perform, with_files
 from manetlab.errors import InputError
-from manetlab.extras import require
+from manetlab.optional_packages import require
 
 CONNECT_S = 10.0
 """How long to wait for a scheduler to answer, in s."""
@@ -67,13 +67,13 @@ class Cluster:
         self._tasks[future.key] = (future, work, tries)
         future.add_done_callback(self._ended.put)
 
-    def finished(self, timeout_s: float) -> list[Outcome]:
+    def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call.
 
         Raises:
             InputError: The scheduler is gone, has no workers, or has workers that cannot run a task.
         """
-        outcomes: list[Outcome] = []
+        outcomes: list[TaskResult] = []
         deadline = time.monotonic() + timeout_s
         while not outcomes:
             futures = self._ended.take(min(1.0, max(0.0, deadline - time.monotonic())))
@@ -91,21 +91,21 @@ class Cluster:
                 self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
         self._client.close(timeout=LEAVE_S)
 
-    def _outcome(self, future: Any) -> Outcome | None:
+    def _outcome(self, future: Any) -> TaskResult | None:
         from distributed import CancelledError, KilledWorker
 
         _, work, tries = self._tasks.pop(future.key)
         try:
             outcome = future.result(timeout=CONNECT_S)
         except KilledWorker as error:
-            return Outcome(work.task, error=f"the worker process died at every attempt: {error}")
+            return TaskResult(work.task, error=f"the worker process died at every attempt: {error}")
         except OtherCode:
             raise
         except (CancelledError, OSError, TimeoutError) as error:
             # What the run itself meets is part of its outcome: this is the cluster's.
             self._check_alive()
             if tries == TRIES:
-                return Outcome(work.task, error=f"Dask lost this run {tries} times: {error}")
+                return TaskResult(work.task, error=f"Dask lost this run {tries} times: {error}")
             self._send(work, tries + 1)
             return None
         except Exception as error:
@@ -113,7 +113,7 @@ class Cluster:
             hint = "is the same version of manetlab installed on the worker?"
             wanted = "workers that can run tasks"
             raise InputError("a worker cannot run a task", self._where, found, wanted, hint) from None
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, TaskResult)
         return outcome
 
     def _check_alive(self) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from manetlab import notebook, provenance
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.stopping import rounds
-from manetlab.campaign.store import LEASE_S, Outcome, Store
+from manetlab.campaign.store import LEASE_S, Store, TaskResult
 from manetlab.campaign.worker import Work, resolve, work_of
 from manetlab.errors import InputError, shown
-from manetlab.extras import require
+from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
     from manetlab.campaign.results import Results
@@ -74,7 +74,7 @@ class Backend(Protocol):
         """Takes a task."""
         ...
 
-    def finished(self, timeout_s: float) -> list[Outcome]:
+    def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call; waits for the first, but no longer than ``timeout_s``."""
         ...
 
@@ -254,9 +254,9 @@ class _Execution:
                 pending.append(task)
                 continue
             with self.store.transaction():
-                self.store.record(self.number, Outcome(task, key), self.code, {})
+                self.store.record(self.number, TaskResult(task, key), self.code, {})
 
-    def _wait(self, pending: deque[Task]) -> list[Outcome]:
+    def _wait(self, pending: deque[Task]) -> list[TaskResult]:
         if self.under_way:
             # With room left, what is pending is claimed by another process, which may free it at any time.
             others = pending and len(self.under_way) < self.backend.capacity()
@@ -265,7 +265,7 @@ class _Execution:
             time.sleep(POLL_S)
         return []
 
-    def _exchange(self, outcomes: list[Outcome], pending: deque[Task]) -> None:
+    def _exchange(self, outcomes: list[TaskResult], pending: deque[Task]) -> None:
         """Puts results into the store and takes new tasks, in one transaction."""
         files = {outcome.task: self._write_series(outcome) for outcome in outcomes}
         room = max(0, self.backend.capacity() - len(self.under_way) + len(outcomes))
@@ -283,7 +283,7 @@ class _Execution:
             self.store.renew()
             self.renewed = time.monotonic()
 
-    def _write_series(self, outcome: Outcome) -> dict[str, tuple[str, int, str]]:
+    def _write_series(self, outcome: TaskResult) -> dict[str, tuple[str, int, str]]:
         if not outcome.series or self.store.path is None:
             return {}
         from manetlab.campaign.series import write

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from manetlab.campaign.series import write_parquet
 from manetlab.errors import InputError
-from manetlab.extras import require
 from manetlab.files import check_writable, for_spreadsheet, write_text
+from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from manetlab import _core
 from manetlab.campaign.completion_queue import CompletionQueue
-from manetlab.campaign.store import Outcome
+from manetlab.campaign.store import TaskResult
 from manetlab.campaign.worker import Work, perform
 from manetlab.running import available_cores
 
@@ -23,7 +23,7 @@ class Threads:
         self.name = f"{self.jobs} threads"
         self._pool = ThreadPoolExecutor(self.jobs)
         self._lately = 0
-        self._ended: CompletionQueue[Future[Outcome]] = CompletionQueue()
+        self._ended: CompletionQueue[Future[TaskResult]] = CompletionQueue()
 
     def capacity(self) -> int:
         """Some tasks wait, so that no thread is idle while results are stored; more if runs are short."""
@@ -33,7 +33,7 @@ class Threads:
         """Takes a task."""
         self._pool.submit(perform, work).add_done_callback(self._ended.put)
 
-    def finished(self, timeout_s: float) -> list[Outcome]:
+    def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call."""
         futures = self._ended.take(timeout_s)
         self._lately = len(futures)

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import fields, foreign
+from manetlab import fields, file_kinds
 from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
@@ -211,7 +211,7 @@ class Campaign:
         if not isinstance(data, Mapping):
             wanted = "a mapping from keys to values"
             raise InputError("not a campaign", where, shown(data), wanted, "see `manetlab docs campaigns`")
-        foreign.refuse_scenario(data, where)
+        file_kinds.refuse_scenario(data, where)
         keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
         for key in data:
             if key not in keys:

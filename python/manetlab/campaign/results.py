@@ -18,8 +18,8 @@ from manetlab.campaign.levels import Label
 from manetlab.campaign.plan import Campaign, known_metrics
 from manetlab.campaign.store import RUN, Store
 from manetlab.errors import InputError, shown
-from manetlab.extras import require
 from manetlab.metrics import named
+from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ LEASE_S = 60.0
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskResult:
     """What became of a task.
 
     Attributes:
@@ -248,7 +248,7 @@ class Store(Database):
             self._db.execute("UPDATE claim SET expires = ? WHERE owner = ?", values)
 
     def record(
-        self, campaign: int, outcome: Outcome, code: str, files: Mapping[str, tuple[str, int, str]]
+        self, campaign: int, outcome: TaskResult, code: str, files: Mapping[str, tuple[str, int, str]]
     ) -> None:
         """Keeps what became of a task; must be called within a transaction.
 
@@ -279,7 +279,7 @@ class Store(Database):
         [(identity,)] = self.rows("SELECT id FROM campaign WHERE number = ?", (campaign,))
         return str(identity)
 
-    def _insert_run(self, outcome: Outcome, code: str) -> None:
+    def _insert_run(self, outcome: TaskResult, code: str) -> None:
         assert outcome.measured is not None
         origin = outcome.measured["provenance"]
         texts = (json.dumps(outcome.measured[part]) for part in ("totals", "flows", "drops", "audit"))

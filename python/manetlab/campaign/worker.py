@@ -14,7 +14,7 @@ from typing import Any
 
 from manetlab import provenance
 from manetlab.campaign.plan import Campaign, Task
-from manetlab.campaign.store import Outcome, key_of
+from manetlab.campaign.store import TaskResult, key_of
 from manetlab.errors import ManetlabError
 from manetlab.files import read_bytes
 from manetlab.resolving import Resolved
@@ -78,7 +78,7 @@ def resolve(work: Work) -> Resolved:
     return Scenario.build(fields, work.where, Path(work.folder)).resolve()
 
 
-def perform(work: Work) -> Outcome:
+def perform(work: Work) -> TaskResult:
     """Runs a task; whatever goes wrong in it is part of the outcome.
 
     Raises:
@@ -93,8 +93,8 @@ def perform(work: Work) -> Outcome:
         result = run(resolved, series_s=work.series_s)
     except Exception as error:
         kind = "" if isinstance(error, ManetlabError) else f"{type(error).__name__}: "
-        return Outcome(work.task, host=platform.node(), error=f"{kind}{error}")
-    return Outcome(
+        return TaskResult(work.task, host=platform.node(), error=f"{kind}{error}")
+    return TaskResult(
         work.task,
         key_of(resolved.hash, work.code),
         resolved.hash,

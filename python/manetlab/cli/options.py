@@ -165,9 +165,9 @@ def store_of(source: Path) -> Path:
         return source
     store = source.with_suffix(".db")
     if not store.exists():
-        from manetlab import foreign
+        from manetlab import file_kinds
 
-        foreign.refuse_scenario(source)
+        file_kinds.refuse_scenario(source)
     return store
 
 

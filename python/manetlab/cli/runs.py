@@ -63,7 +63,7 @@ def run(
     from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable
     from manetlab.running import run as run_one
-    from manetlab.tested import after_run, before_run
+    from manetlab.scenario_warnings import after_run, before_run
 
     to_file = options.record_to(record, described)
     if record is not None:

@@ -191,7 +191,7 @@ def check(scenario: Path) -> None:
 
     A scenario can be valid and still not test protocols: warnings say why.
     """
-    from manetlab.tested import before_run
+    from manetlab.scenario_warnings import before_run
 
     resolved = options.scenario_from(scenario).resolve()
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"

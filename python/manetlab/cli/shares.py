@@ -16,8 +16,7 @@ from manetlab.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from manetlab.chain_throughput import Key, Row
-    from manetlab.chain_throughput import Table as ThroughputTable
+    from manetlab.chain_throughput import Key, ThroughputRow, ThroughputTable
     from manetlab.resolving import Resolved
     from manetlab.scenario import Scenario
     from manetlab.shares import Shares
@@ -238,10 +237,10 @@ def chain_throughput(
     if output is not None:
         import tomli_w
 
-        write_text(output, tomli_w.dumps(tables.Table({**known, **rows}, str(output)).to_dict()))
+        write_text(output, tomli_w.dumps(tables.ThroughputTable({**known, **rows}, str(output)).to_dict()))
 
 
-def _print_rows(rows: Mapping[Key, Row]) -> None:
+def _print_rows(rows: Mapping[Key, ThroughputRow]) -> None:
     from manetlab.tables import Table, stdout_console
 
     for key, row in rows.items():

@@ -9,7 +9,7 @@ from manetlab.metrics import Metric, by_key
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
-from manetlab.tested import different_settings, saturation
+from manetlab.scenario_warnings import different_settings, saturation
 
 LEAST_REPLICATIONS = 10
 """Fewer are mentioned: the intervals are wide and rely on the values being normally distributed."""

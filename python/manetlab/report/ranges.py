@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
-from manetlab.extras import require
 from manetlab.files import check_writable, write_bytes
+from manetlab.optional_packages import require
 from manetlab.report import palette
 from manetlab.report.printed import DASHES, HATCHES, MARKERS, STYLE, WIDTH_IN
 

@@ -227,7 +227,7 @@ class Study:
     @cached_property
     def topologies(self) -> dict[int, TopologyReport]:
         """What the movement of each point's first replication makes of the network."""
-        from manetlab.tested import topology_of
+        from manetlab.scenario_warnings import topology_of
 
         known: dict[tuple[object, ...], TopologyReport] = {}
         found = {}

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
-from manetlab.extras import require
 from manetlab.files import write_bytes
+from manetlab.optional_packages import require
 from manetlab.report import (
     answers,
     conclusions,

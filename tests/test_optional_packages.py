@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from manetlab.extras import EXTRAS
+from manetlab.optional_packages import EXTRAS
 from tests.conftest import NS2, ROOT
 
 WITHOUT = """
