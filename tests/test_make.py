@@ -90,3 +90,9 @@ def test_a_toolchain_that_is_not_set_up_is_said(bare: Path) -> None:
     done = make(bare, "demo")
     assert "manetlab needs Rust 1.95 or newer: https://rustup.rs" in done.stderr
     assert "python3 was called" not in done.stderr
+
+
+def test_the_viewers_tests_are_skipped_by_name_where_node_is_missing(bare: Path) -> None:
+    done = make(bare, "viewer-tests")
+    assert done.returncode == 0, done.stderr
+    assert "Skipped: the tests of viewer (viewer/test); they need Node 20 and npm." in done.stderr
