@@ -28,8 +28,6 @@ LETTER = 6.9
 """The width of a letter of modules' names."""
 NOTE_LETTER = 6.7
 """The width of a letter of the notes, on average."""
-NOTES_FROM = 392
-"""Where the notes of a folder's rows begin, from its left edge."""
 STACK: tuple[tuple[str, ...], ...] = (
     ("papers", "torture", "validation", "benches", "fuzz", "tests"),
     ("viewer", "python/manetlab"),
@@ -137,11 +135,12 @@ def box(folder: str, modules: list[tuple[list[str], str]], place: tuple[int, int
     beside = left + 2 * PAD + round(len(folder) * LETTER * 1.15)
     at = (beside, top + 16) if modules else (left + PAD, top + 32)
     yield f'<text class="note" x="{at[0]}" y="{at[1]}">{escape(NOTES[folder])}</text>'
+    notes = left + PAD + max((row_width(row) for row, _ in modules), default=0) + PAD
     for number, (row, what) in enumerate(modules):
         at_y = top + HEAD + ROW * number
-        yield from chips(row, left + PAD, at_y, left + NOTES_FROM)
-        said = shortened(what, round((width - NOTES_FROM - PAD) / NOTE_LETTER))
-        yield f'<text class="note" x="{left + NOTES_FROM}" y="{at_y + 13}">{escape(said)}</text>'
+        yield from chips(row, left + PAD, at_y)
+        said = shortened(what, round((left + width - PAD - notes) / NOTE_LETTER))
+        yield f'<text class="note" x="{notes}" y="{at_y + 13}">{escape(said)}</text>'
 
 
 def shortened(what: str, letters: int) -> str:
@@ -150,11 +149,20 @@ def shortened(what: str, letters: int) -> str:
     return plain if len(plain) <= letters else plain[:letters].rpartition(" ")[0].rstrip(",;:") + " …"
 
 
-def chips(row: list[str], left: int, top: int, end: int) -> Iterator[str]:
+def row_width(row: list[str]) -> int:
+    """How wide a row of modules is."""
+    return sum(chip_width(name) + 6 for name in row)
+
+
+def chip_width(name: str) -> int:
+    """How wide a module's box is."""
+    return round(len(name) * LETTER) + 12
+
+
+def chips(row: list[str], left: int, top: int) -> Iterator[str]:
     """A row of modules."""
     for name in row:
-        width = round(len(name) * LETTER) + 12
-        assert left + width <= end, f"no room for {name}"
+        width = chip_width(name)
         yield f'<rect class="module" x="{left}" y="{top + 1}" width="{width}" height="{ROW - 3}" rx="3"/>'
         yield f'<text x="{left + 6}" y="{top + 13}">{escape(name)}</text>'
         left += width + 6
