@@ -24,6 +24,7 @@ from manetlab.metrics import (
     named,
     of_flow,
 )
+from manetlab.report.quantities import Factor
 from tests.conftest import Cli
 from tests.examples import CBR_FLOW, TCP_FLOW, chain
 
@@ -157,3 +158,16 @@ def test_details_are_shown_to_those_who_ask() -> None:
 def test_a_scenario_without_flows_has_no_throughput() -> None:
     totals = run(Scenario.build(chain(traffic={"flows": []}).to_dict())).totals
     assert totals["tcp_throughput_bps"] is totals["cbr_throughput_bps"] is totals["cbr_sent"] is None
+
+
+def test_factors_have_the_units_that_fields_declare() -> None:
+    wanted = {
+        "duration_s": ("duration", "s"),
+        "traffic.random.cbr_interval_s": ("cbr_interval", "s"),
+        "radio.range_m": ("range", "m"),
+        "mac.cw_min": ("mac.cw_min", "slot"),
+        "movement.waypoint.speed_max": ("maximum speed", "m/s"),
+        "load_bps": ("load_bps", ""),
+    }
+    found = {key: Factor.of(key, [1.0, 2.0]) for key in wanted}
+    assert {key: (each.label, each.unit) for key, each in found.items()} == wanted

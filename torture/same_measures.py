@@ -1,9 +1,10 @@
 """Compares what another installation of manetlab measures with what this one does, over random scenarios.
 
-    python -m torture.same_measures /path/to/other/.venv/bin/python --count 200
+    python -m torture.same_measures /path/to/another/checkout --count 200
 
 Everything that a run returns must be equal to the last bit: flows, totals, drops, audit, events, recording.
-Left out are what names the code (the result hash, the version) and what the clock says.
+Left out are what names the code (the result hash, the version), what the clock says, and totals of flows that
+are not there, which have no value here and were 0 once.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from manetlab.metrics import MEASURES
 from torture import drawing
 
 WORKER = """
@@ -56,6 +59,15 @@ class Installation:
         return answer
 
 
+def applying(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer without the totals of flows that are not there."""
+    if "totals" not in answer:
+        return answer
+    there = {flow["kind"] for flow in answer["flows"]}
+    absent = {key for key, said in MEASURES.items() if said.flows and not there & {*said.flows}}
+    return {**answer, "totals": {key: each for key, each in answer["totals"].items() if key not in absent}}
+
+
 def differences(ours: Any, theirs: Any, place: str = "") -> Iterator[str]:
     """Where two results differ."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
@@ -73,24 +85,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("python", help="the other installation's interpreter")
+    parser.add_argument("other", type=Path, help="the other checkout, or its interpreter")
     parser.add_argument("--count", type=int, default=200, help="number of scenarios (200)")
     parser.add_argument("--first", type=int, default=0, help="number of the first scenario (0)")
     arguments = parser.parse_args()
-    here, there = Installation(sys.executable), Installation(arguments.python)
+    other = arguments.other / ".venv" / "bin" / "python" if arguments.other.is_dir() else arguments.other
+    here, there = Installation(sys.executable), Installation(str(other))
     seen: Counter[str] = Counter()
+    differing: Counter[str] = Counter()
     for number in range(arguments.first, arguments.first + arguments.count):
         fields = drawing.scenario(number)
         here.ask(fields)
         there.ask(fields)
-        ours, theirs = here.answer(), there.answer()
+        ours, theirs = applying(here.answer()), applying(there.answer())
         found = list(differences(ours, theirs))
         kind = "refused" if "error" in ours else "equal"
         seen["different" if found else kind] += 1
         if found:
-            print(f"scenario {number} ({fields['routing']}):")
+            differing[fields["profile"]] += 1
+            print(f"scenario {number} ({fields['routing']}, {fields['profile']}):")
             print("".join(f"  {each}\n" for each in found[:8]), end="")
     print(", ".join(f"{count} {what}" for what, count in sorted(seen.items())))
+    if differing:
+        print("different by profile: " + ", ".join(f"{name} {n}" for name, n in sorted(differing.items())))
     return seen["different"]
 
 

@@ -263,10 +263,10 @@ def test_rates_are_read_in_kb_per_s() -> None:
     in_mbps = {"at": {"times": 1e-6}, "unit": " Mb/s"}
     assert ours({**pairs, **in_mbps}) == "a > b: 0.5, 0.2 Mb/s"
     along = {"kind": "trend", "sign": -1, "along": {"system": ["a", "b"]}}
-    assert ours({**along, **in_mbps}) == "0.5, 0.2 Mb/s"
+    assert ours({**along, **in_mbps}) == "0.5 → 0.2 Mb/s"
     order = {"kind": "order", "each": {"system": ["a", "b"]}}
     assert ours({**order, **in_mbps}) == "a: 0.50 ± 0.13 Mb/s; b: 0.20 ± 0.13 Mb/s"
-    assert ours(along) == "500, 200 kb/s"
+    assert ours(along) == "500 → 200 kb/s"
     assert ours(order) == "a: 500 ± 130 kb/s; b: 200 ± 130 kb/s"
 
 

@@ -8,9 +8,11 @@ from functools import cache
 
 from manetlab import flows, parameters, radio_units, web
 from manetlab.errors import InputError
+from manetlab.records import Field
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form
 from manetlab.sources import Areas, Chain, Grid, MovementSource, RandomTraffic, TrafficSource
+from manetlab.values import Value
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -39,6 +41,35 @@ def known() -> tuple[str, ...]:
     return (*top, *(f"{parent}.{name}" for parent, names in nested.items() for name in names))
 
 
+@cache
+def units() -> dict[str, str]:
+    """The units of the fields that have one, by their names as in `known`."""
+    declared: dict[str, Mapping[str, Field | Value]] = {
+        "": Scenario.fields,
+        "movement": MovementSource.fields,
+        "movement.waypoint": parameters.waypoint_schema(),
+        "movement.chain": Chain.fields,
+        "movement.grid": Grid.fields,
+        "movement.areas": Areas.fields,
+        "traffic": TrafficSource.fields,
+        "traffic.random": RandomTraffic.fields,
+        "traffic.web": parameters.web_schema(),
+        "traffic.flows.*": {name: field for kind in flows.kinds().values() for name, field in kind.items()},
+        "radio": {name: stated.value for name, stated in radio_units.FIELDS.items()},
+    }
+    of_fields = {
+        f"{parent}.{name}".lstrip("."): field.unit
+        for parent, of_parent in (*declared.items(), *parameters.schema().items())
+        for name, field in of_parent.items()
+    }
+    return {path: unit for path, unit in of_fields.items() if unit}
+
+
+def general(path: str) -> str:
+    """A dotted name as `known` has it, with ``*`` for the numbers of flows."""
+    return ".".join("*" if part.isdecimal() else part for part in path.split("."))
+
+
 def check(path: str, where: str) -> None:
     """Checks that a scenario has a field of this dotted name.
 
@@ -49,9 +80,8 @@ def check(path: str, where: str) -> None:
         hint = "give first_seed; replication r of every point has the seed first_seed + r"
         wanted = "a field other than the seed"
         raise InputError("the campaign sets the seed", where, f'"{path}"', wanted, hint)
-    general = ".".join("*" if part.isdecimal() else part for part in path.split("."))
     section, _, name = path.partition(".")
-    if general in known() or (section == parameters.PYTHON and name.isidentifier()):
+    if general(path) in known() or (section == parameters.PYTHON and name.isidentifier()):
         return
     # A parameter's own name without its section is the usual slip.
     same = [name for name in known() if name.rpartition(".")[2] == path]

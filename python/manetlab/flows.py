@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from manetlab import _core
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
+from manetlab.parameters import Parameter
 from manetlab.records import REQUIRED, Field, Place, checked_table, list_of, refuse, row, text, value
 from manetlab.values import Value
 
@@ -26,15 +28,27 @@ MAX_NODES = _core.MAX_NODES
 
 
 @cache
+def _schema() -> dict[str, tuple[str, dict[str, Parameter]]]:
+    """What the core says of each kind of flow: its meaning, and its fields by name."""
+    of_every, own = map(json.loads, _core.flow_schema())
+    return {
+        each["kind"]: (
+            each["meaning"],
+            {info["name"]: Parameter.of_core(info) for info in (*of_every, *each["fields"])},
+        )
+        for each in own
+    }
+
+
+@cache
 def kinds() -> dict[str, dict[str, Field]]:
     """The fields of each kind of flow, by its name."""
-    of_every, own = map(json.loads, _core.flow_schema())
     known = {
-        each["kind"]: {
-            "kind": text(f"{each['kind']}: {each['meaning']}"),
-            **{info["name"]: _field(info) for info in (*of_every, *each["fields"])},
+        kind: {
+            "kind": text(f"{kind}: {meaning}"),
+            **{name: _field(parameter) for name, parameter in fields.items()},
         }
-        for each in own
+        for kind, (meaning, fields) in _schema().items()
     }
     # The core knows no files: they have been read when a flow comes to it.
     trace = known["trace"]
@@ -51,7 +65,7 @@ def field_names() -> tuple[str, ...]:
 @cache
 def cycle_fields() -> tuple[str, ...]:
     """The names of the fields of a cycle of a Web session, in order."""
-    return tuple(info["name"] for info in _items("web", "cycles"))
+    return tuple(each.name for each in _schema()["web"][1]["cycles"].items)
 
 
 def like(meaning: str, kind: str, name: str, default: Any = REQUIRED) -> Any:
@@ -60,7 +74,7 @@ def like(meaning: str, kind: str, name: str, default: Any = REQUIRED) -> Any:
     def take(written: object, place: Place, hint: str) -> Any:
         return kinds()[kind][name].take(written, place, hint)
 
-    return Field(meaning, take, default)
+    return Field(meaning, take, default, kinds()[kind][name].unit)
 
 
 def checked(written: object, place: Place) -> Flow:
@@ -96,42 +110,26 @@ def with_packets(flow: Flow, folder: Path) -> Flow:
     return {**rest, "packets": read_trace(folder / flow["file"])}
 
 
-def _field(info: Mapping[str, Any]) -> Any:
+def _field(parameter: Parameter) -> Any:
     """A field as the core declares it."""
-    meaning, default = info["meaning"], REQUIRED if info["required"] else None
-    match info["kind"]:
+    meaning, default = parameter.meaning, REQUIRED if parameter.required else None
+    match parameter.kind:
         case "integers" | "numbers" as plural:
-            each = value(meaning, _value(info, plural.removesuffix("s")))
+            each = value(meaning, replace(parameter, kind=plural.removesuffix("s")))
             return list_of(meaning, each, least=1, default=default)
         case "tables":
-            return list_of(meaning, _table(info), least=1, default=default)
+            return list_of(meaning, _table(parameter), least=1, default=default)
         case "rows":
-            wanted = f"a list [{', '.join(each['name'] for each in info['items'])}]"
-            items = tuple(_field(each) for each in info["items"])
-            return list_of(meaning, row(meaning, items, wanted), default=default)
-    return value(meaning, _value(info, info["kind"]), default)
+            wanted = f"a list [{', '.join(each.name for each in parameter.items)}]"
+            return list_of(
+                meaning, row(meaning, tuple(map(_field, parameter.items)), wanted), default=default
+            )
+    return value(meaning, parameter, default)
 
 
-def _table(info: Mapping[str, Any]) -> Field:
-    fields = {each["name"]: _field(each) for each in info["items"]}
-    return Field(info["meaning"], lambda written, place, hint: checked_table(written, fields, place, hint))
-
-
-def _value(info: Mapping[str, Any], kind: str) -> Value:
-    ends = info["range"]
-    if ends and kind == "integer":
-        ends = [int(end) for end in ends]
-    bounds = tuple(ends) if ends else None
-    return Value(kind=kind, choices=tuple(info["choices"]), range=bounds, unit=info["unit"])
-
-
-@cache
-def _items(kind: str, name: str) -> list[dict[str, Any]]:
-    """What the core says of the items of a list."""
-    of_kind = next(each for each in json.loads(_core.flow_schema()[1]) if each["kind"] == kind)
-    [field] = [each for each in of_kind["fields"] if each["name"] == name]
-    items: list[dict[str, Any]] = field["items"]
-    return items
+def _table(parameter: Parameter) -> Field:
+    fields = {each.name: _field(each) for each in parameter.items}
+    return Field(parameter.meaning, lambda written, place, hint: checked_table(written, fields, place, hint))
 
 
 def read_trace(path: Path) -> list[tuple[float, int]]:
@@ -159,7 +157,7 @@ def read_trace(path: Path) -> list[tuple[float, int]]:
         hint = "the first line should be time_s,bytes"
         raise InputError("the trace file is not CSV", str(path), str(error), "CSV", hint) from None
     packets: list[tuple[float, int]] = []
-    time, size = (_value(info, info["kind"]) for info in _items("trace", "packets"))
+    time, size = _schema()["trace"][1]["packets"].items
     for number, line in enumerate(rows, 2):
         latest_s = packets[-1][0] if packets else 0.0
         packets.append(_packet(line, f"{path}: line {number}", latest_s, time, size))

@@ -124,7 +124,7 @@ FLOW_MEASURES = tuple(map(Metric._of_core, _TABLE["flows"]))
 """All measures of single flows; those of two kinds of flows may have the same key."""
 TOTALS = tuple(metric for metric in MEASURES.values() if not metric.is_detail)
 """The measures of a run that are shown without being asked for, in the order in which they are shown."""
-KINDS = tuple(dict.fromkeys(kind for metric in FLOW_MEASURES for kind in metric.flows))
+KINDS = tuple(dict.fromkeys(kind for metric in FLOW_MEASURES if not metric.needs for kind in metric.flows))
 """All kinds of flows."""
 FLOWS: Mapping[str, tuple[Metric, ...]] = {
     kind: tuple(

@@ -25,19 +25,38 @@ extension.check()
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Value):
-    """What there is to know of one parameter, beside what values it may have.
+    """What the core says of a parameter, or of a field of a flow, beside what values it may have.
 
     Attributes:
-        section: The section, for example ``mac``.
-        name: Its name within the section.
-        source: The standard's clause or the publication that defines it.
+        section: The section, for example ``mac``; empty for a field.
+        name: Its name, within the section if there is one.
+        source: The standard's clause or the publication that defines it; empty for a field.
         meaning: Its meaning.
+        required: Must it be given? A parameter has a default.
+        items: The fields of each table of a list, or the values of each of its rows in order.
     """
 
     section: str
     name: str
     source: str
     meaning: str
+    required: bool = False
+    items: tuple[Parameter, ...] = ()
+
+    @classmethod
+    def of_core(cls, info: Mapping[str, Any]) -> Parameter:
+        """What an object of the core's schema says."""
+        # JSON has the ends of all ranges as numbers with a fraction.
+        ends = info["range"] and [int(end) if "integer" in info["kind"] else end for end in info["range"]]
+        return cls(
+            **{
+                **info,
+                "choices": tuple(info["choices"]),
+                "range": tuple(ends) if ends else None,
+                "meaning": " ".join(info["meaning"].split()),
+                "items": tuple(map(cls.of_core, info["items"])),
+            }
+        )
 
     @property
     def key(self) -> str:
@@ -107,13 +126,7 @@ def web_schema() -> dict[str, Parameter]:
 def _by_section(infos: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Parameter]]:
     sections: dict[str, dict[str, Parameter]] = {}
     for info in infos:
-        known = {
-            **info,
-            "choices": tuple(info["choices"]),
-            "range": tuple(info["range"]) if info["range"] else None,
-            "meaning": " ".join(info["meaning"].split()),
-        }
-        sections.setdefault(info["section"], {})[info["name"]] = Parameter(**known)
+        sections.setdefault(info["section"], {})[info["name"]] = Parameter.of_core(info)
     return sections
 
 

@@ -44,11 +44,13 @@ class Field:
         meaning: What it means; the hint of errors about it.
         take: Makes the value of what was written, at a place; the third argument is the hint of its errors.
         default: The value if it is not given; `REQUIRED` if it must be.
+        unit: The unit; empty for what has none.
     """
 
     meaning: str
     take: Callable[[object, Place, str], Any]
     default: Any = REQUIRED
+    unit: str = ""
 
     def checked(self, written: object, place: Place) -> Any:
         """The value of what was written.
@@ -178,7 +180,7 @@ def value(meaning: str, of: Value, default: Any = REQUIRED) -> Any:
         taken = of.taken(written)
         return refuse(place, written, of.wanted, hint) if taken is None else taken
 
-    return Field(meaning, take, default)
+    return Field(meaning, take, default, of.unit)
 
 
 def number(

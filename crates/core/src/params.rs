@@ -7,43 +7,42 @@
 
 use serde::Serialize;
 
-/// What the documentation and the validation need to know of one parameter.
+/// What documentation and validation need to know of one parameter, or of one field of a flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct ParamInfo {
-    /// The section, for example `mac`.
+    /// The section, for example `mac`; empty for a field.
     pub section: &'static str,
-    /// The parameter's name within the section.
+    /// Its name, within the section if there is one.
     pub name: &'static str,
-    /// `number`, `integer`, `boolean` or `choice`.
+    /// `number`, `integer`, `boolean`, `choice`, or a list: `integers`, `numbers`, `tables` or `rows` (see
+    /// `items`).
     pub kind: &'static str,
     /// The values of a `choice`; empty otherwise.
     pub choices: &'static [&'static str],
-    /// Least and greatest allowed value of a number or an integer.
+    /// Least and greatest allowed value of numbers and integers; none: the scenario bounds it.
     pub range: Option<(f64, f64)>,
     /// The unit; empty for counts, switches and choices.
     pub unit: &'static str,
-    /// The standard's clause or the publication that defines it.
+    /// Must it be given? A parameter has a default.
+    pub required: bool,
+    /// The fields of each of the `tables`, or the values of each of the `rows` in order; empty otherwise.
+    pub items: &'static [ParamInfo],
+    /// The standard's clause or the publication that defines it; empty for a field.
     pub source: &'static str,
     /// Its meaning.
     pub meaning: &'static str,
 }
 
-/// A parameter that is outside its range.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{section}.{name}: found {found}, wanted a value from {low} to {high} {unit}")]
+/// A parameter or a field of a flow that has a value which is not allowed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{field}: found {found}, wanted {wanted}")]
 pub struct OutOfRange {
-    /// The section.
-    pub section: &'static str,
-    /// The parameter.
-    pub name: &'static str,
+    /// Its name, with section and index where there are.
+    pub field: String,
     /// The value found.
-    pub found: f64,
-    /// Least allowed value.
-    pub low: f64,
-    /// Greatest allowed value.
-    pub high: f64,
-    /// The unit of the three.
-    pub unit: &'static str,
+    pub found: String,
+    /// What would be right.
+    pub wanted: String,
 }
 
 /// A type that a parameter may have.
@@ -52,10 +51,10 @@ pub trait ParamValue {
     const KIND: &'static str;
     /// See [`ParamInfo::choices`].
     const CHOICES: &'static [&'static str] = &[];
-    /// Must a field of this type be given? See [`FieldInfo::required`].
+    /// Must a field of this type be given? See [`ParamInfo::required`].
     const REQUIRED: bool = true;
-    /// See [`FieldInfo::items`].
-    const ITEMS: &'static [FieldInfo] = &[];
+    /// See [`ParamInfo::items`].
+    const ITEMS: &'static [ParamInfo] = &[];
     /// The value as a number, for the range check.
     fn number(&self) -> Option<f64> {
         None
@@ -68,49 +67,17 @@ pub trait ParamValue {
     }
 }
 
-/// What the validation needs to know of one field of a flow.
-#[derive(Clone, Debug, Serialize)]
-pub struct FieldInfo {
-    /// The field's name.
-    pub name: &'static str,
-    /// `number`, `integer`, `boolean`, `choice`, or a list: `integers`, `tables` or `rows` (see `items`).
-    pub kind: &'static str,
-    /// The values of a `choice`; empty otherwise.
-    pub choices: &'static [&'static str],
-    /// Smallest and largest allowed value of numbers and integers; none: the scenario bounds it.
-    pub range: Option<(f64, f64)>,
-    /// The unit; empty for counts, switches and choices.
-    pub unit: &'static str,
-    /// Must it be given?
-    pub required: bool,
-    /// The fields of each of the `tables`, or the values of each of the `rows` in order; empty otherwise.
-    pub items: &'static [FieldInfo],
-    /// Its meaning.
-    pub meaning: &'static str,
-}
-
-/// A field with a value outside its range.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Outside {
-    /// The field, with the index where it is a list.
-    pub field: String,
-    /// The value found.
-    pub found: String,
-    /// What would be right.
-    pub wanted: String,
-}
-
-/// Checks a field against its range, if it has one.
+/// Checks a parameter or a field against its range, if it has one (NaN is outside every range).
 pub(crate) fn outside(
     name: &str,
     value: &impl ParamValue,
     range: Option<(f64, f64)>,
     unit: &str,
-) -> Option<Outside> {
+) -> Option<OutOfRange> {
     let (low, high) = range?;
     let (place, found) = value.outside(low, high)?;
-    let wanted = format!("from {low} to {high} {unit}").trim_end().to_owned();
-    Some(Outside { field: format!("{name}{place}"), found: found.to_string(), wanted })
+    let wanted = format!("a value from {low} to {high} {unit}").trim_end().to_owned();
+    Some(OutOfRange { field: format!("{name}{place}"), found: found.to_string(), wanted })
 }
 
 impl ParamValue for f64 {
@@ -142,7 +109,7 @@ impl<T: ParamValue> ParamValue for Option<T> {
     const KIND: &'static str = T::KIND;
     const CHOICES: &'static [&'static str] = T::CHOICES;
     const REQUIRED: bool = false;
-    const ITEMS: &'static [FieldInfo] = T::ITEMS;
+    const ITEMS: &'static [ParamInfo] = T::ITEMS;
     fn number(&self) -> Option<f64> {
         self.as_ref().and_then(T::number)
     }
@@ -207,6 +174,8 @@ macro_rules! params {
                 choices: <$type as $crate::params::ParamValue>::CHOICES,
                 range: $crate::params::range_of!($($low, $high)?),
                 unit: $unit,
+                required: false,
+                items: &[],
                 source: $source,
                 meaning: concat!($($meaning),+).trim_ascii(),
             },)+];
@@ -216,25 +185,25 @@ macro_rules! params {
             /// # Errors
             /// The first parameter that is outside (NaN is outside every range).
             pub fn check(&self) -> Result<(), $crate::params::OutOfRange> {
-                $($(
-                    let found = $crate::params::ParamValue::number(&self.$field).unwrap_or(f64::NAN);
-                    let (low, high): (f64, f64) = ($low, $high);
-                    if !(low..=high).contains(&found) {
-                        return Err($crate::params::OutOfRange {
-                            section: $section, name: stringify!($field), found, low, high, unit: $unit,
-                        });
-                    }
-                )?)+
+                $(if let Some(wrong) = $crate::params::outside(
+                    concat!($section, ".", stringify!($field)),
+                    &self.$field,
+                    $crate::params::range_of!($($low, $high)?),
+                    $unit,
+                ) {
+                    return Err(wrong);
+                })+
                 Ok(())
             }
         }
     };
 }
 
-/// The [`FieldInfo`] of a field: `name: Type [= "default's function"], "unit", "meaning" [, [low, high]]`.
+/// The [`ParamInfo`] of a field: `name: Type [= "default's function"], "unit", "meaning" [, [low, high]]`.
 macro_rules! field_info {
     ($field:ident : $type:ty $(= $default:literal)?, $unit:literal, $meaning:expr $(, [$low:expr, $high:expr])?) => {
-        $crate::params::FieldInfo {
+        $crate::params::ParamInfo {
+            section: "",
             name: stringify!($field),
             kind: <$type as $crate::params::ParamValue>::KIND,
             choices: <$type as $crate::params::ParamValue>::CHOICES,
@@ -242,6 +211,7 @@ macro_rules! field_info {
             unit: $unit,
             required: <$type as $crate::params::ParamValue>::REQUIRED $(&& $default.is_empty())?,
             items: <$type as $crate::params::ParamValue>::ITEMS,
+            source: "",
             meaning: $meaning.trim_ascii(),
         }
     };
@@ -264,12 +234,12 @@ macro_rules! table {
 
         impl $name {
             /// What there is to know of each field.
-            pub const SCHEMA: &'static [$crate::params::FieldInfo] = &[$($crate::params::field_info!(
+            pub const SCHEMA: &'static [$crate::params::ParamInfo] = &[$($crate::params::field_info!(
                 $field: $type $(= $default)?, $unit, concat!($($meaning),+) $(, [$low, $high])?
             ),)+];
 
             /// The first field with a value outside its range.
-            pub fn outside(&self) -> Option<$crate::params::Outside> {
+            pub fn outside(&self) -> Option<$crate::params::OutOfRange> {
                 None$(.or_else(|| $crate::params::outside(
                     stringify!($field), &self.$field, $crate::params::range_of!($($low, $high)?), $unit,
                 )))+

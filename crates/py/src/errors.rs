@@ -53,10 +53,10 @@ fn hint_on(about: About) -> &'static str {
 
 fn of_range(out: &OutOfRange, place: &str) -> PyErr {
     input_error(
-        &format!("{}.{} is outside its range", out.section, out.name),
+        &format!("{} is outside its range", out.field),
         place,
-        &out.found.to_string(),
-        &format!("a value from {} to {} {}", out.low, out.high, out.unit),
+        &out.found,
+        &out.wanted,
         "`manetlab profile show rfc` lists every parameter with its unit",
     )
 }

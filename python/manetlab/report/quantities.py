@@ -22,17 +22,8 @@ NAMES = {
     "duration_s": "duration",
     "warmup_s": "warm-up",
 }
-UNITS = {
-    "_m_s": "m/s",
-    "_per_s": "1/s",
-    "_bps": "bit/s",
-    "_bytes": "B",
-    "_ms": "ms",
-    "_us": "µs",
-    "_s": "s",
-    "_m": "m",
-}
-"""Endings of names that carry a unit; the first that fits is the unit."""
+ENDINGS = {"s": "_s", "m": "_m", "bit/s": "_bps", "byte": "_bytes", "m/s": "_mps", "µs": "_us", "ms": "_ms"}
+"""How names end by the unit of what they name; a label whose unit stands behind it is without."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +63,19 @@ class Factor:
 
 
 def _name(key: str) -> tuple[str, str]:
-    """A factor's label and unit: from the parameter's entry in the schema, or by its name."""
-    from manetlab import parameters
+    """A factor's label and unit, as the scenario's fields declare it; one that is no field has only its name."""
+    from manetlab import fields, parameters
 
+    unit = fields.units().get(fields.general(key), "")
     if key in NAMES:
-        label, unit = NAMES[key], ""
-    else:
-        section, _, name = key.rpartition(".")
-        drawn = {"movement.waypoint": parameters.waypoint_schema, "traffic.web": parameters.web_schema}
-        if section in drawn and name in (of_draw := drawn[section]()):
-            return _spoken(of_draw[name].meaning), of_draw[name].unit
-        known = parameters.schema().get(section, {}).get(name)
-        if known is not None:
-            return known.key, known.unit
-        label, unit = name or key, ""
-    for ending, found in UNITS.items():
-        if key.endswith(ending):
-            return label.removesuffix(ending), found
-    return label, unit
+        return NAMES[key], unit
+    section, _, name = key.rpartition(".")
+    drawn = {"movement.waypoint": parameters.waypoint_schema, "traffic.web": parameters.web_schema}
+    if section in drawn and name in (of_draw := drawn[section]()):
+        return _spoken(of_draw[name].meaning), unit
+    if (known := parameters.schema().get(section, {}).get(name)) is not None:
+        return known.key, unit
+    return (name or key).removesuffix(ENDINGS.get(unit, "")), unit
 
 
 def _spoken(meaning: str) -> str:

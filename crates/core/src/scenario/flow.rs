@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{About, MAX_NODES};
 use crate::kernel::MAX_TIME_S;
-use crate::params::{FieldInfo, Outside, ParamValue, choices, field_info, outside, range_of};
+use crate::params::{OutOfRange, ParamInfo, ParamValue, choices, field_info, outside, range_of};
 use crate::traffic::{Durations, WebCycle};
 
 /// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
@@ -77,7 +77,7 @@ pub struct KindInfo {
     /// What it is.
     pub meaning: &'static str,
     /// Its fields beside those of every flow ([`Flow::SCHEMA`]).
-    pub fields: &'static [FieldInfo],
+    pub fields: &'static [ParamInfo],
 }
 
 /// Declares the kinds of flows. A kind: `Kind = "name" { … }`, each field
@@ -108,7 +108,7 @@ macro_rules! flow_kinds {
             },)+];
 
             /// The first field with a value outside its range.
-            fn outside(&self) -> Option<Outside> {
+            fn outside(&self) -> Option<OutOfRange> {
                 match self {
                     $(FlowKind::$kind { $($field),* } => None$(.or_else(|| {
                         outside(stringify!($field), $field, range_of!($($low, $high)?), $unit)
@@ -191,7 +191,7 @@ flow_kinds! {
 
 impl ParamValue for Vec<(f64, f64)> {
     const KIND: &'static str = "rows";
-    const ITEMS: &'static [FieldInfo] = &[
+    const ITEMS: &'static [ParamInfo] = &[
         field_info!(from_s: f64, "s", "When the rate begins, since the start of the run.", [0.0, MAX_TIME_S]),
         field_info!(rate_bps: f64, "bit/s", "The rate, in payload.", [RATES.0, RATES.1]),
     ];
@@ -199,7 +199,7 @@ impl ParamValue for Vec<(f64, f64)> {
 
 impl ParamValue for Vec<(f64, u32)> {
     const KIND: &'static str = "rows";
-    const ITEMS: &'static [FieldInfo] = &[
+    const ITEMS: &'static [ParamInfo] = &[
         field_info!(time_s: f64, "s", "When the packet is made.", [0.0, MAX_TIME_S]),
         field_info!(bytes: u32, "byte", "Payload of the packet.", [1.0, DATAGRAM_BOUND]),
     ];
@@ -224,7 +224,7 @@ type Unusable = (About, String, String, String);
 impl Flow {
     /// What there is to know of the fields of every flow. The number of nodes and the length of the run bound
     /// them.
-    pub const SCHEMA: &'static [FieldInfo] = &[
+    pub const SCHEMA: &'static [ParamInfo] = &[
         field_info!(src: u32, "", "The source node; of a Web session the client.", [0.0, MAX_NODE]),
         field_info!(dst: u32, "", "The destination node; of a Web session the server.", [0.0, MAX_NODE]),
         field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
@@ -272,8 +272,8 @@ impl Flow {
 }
 
 /// The first part of a Web session that cannot be.
-fn unusable_cycle(cycles: &[WebCycle]) -> Option<Outside> {
-    let none = |field: &str, wanted: &str| Outside {
+fn unusable_cycle(cycles: &[WebCycle]) -> Option<OutOfRange> {
+    let none = |field: &str, wanted: &str| OutOfRange {
         field: field.to_owned(),
         found: "none".to_owned(),
         wanted: wanted.to_owned(),
@@ -284,19 +284,19 @@ fn unusable_cycle(cycles: &[WebCycle]) -> Option<Outside> {
     cycles.iter().enumerate().find_map(|(place, cycle)| {
         let has_none = || cycle.replies_bytes.is_empty().then(|| none("replies_bytes", "at least one reply"));
         let wrong = cycle.outside().or_else(has_none)?;
-        Some(Outside { field: format!("cycles[{place}].{}", wrong.field), ..wrong })
+        Some(OutOfRange { field: format!("cycles[{place}].{}", wrong.field), ..wrong })
     })
 }
 
 /// The first throughput that a flow cannot have.
-fn unusable_alone(alone_bps: &[f64]) -> Option<Outside> {
+fn unusable_alone(alone_bps: &[f64]) -> Option<OutOfRange> {
     if alone_bps.is_empty() {
         let wanted = "at least one throughput".to_owned();
-        return Some(Outside { field: "alone_bps".to_owned(), found: "none".to_owned(), wanted });
+        return Some(OutOfRange { field: "alone_bps".to_owned(), found: "none".to_owned(), wanted });
     }
     let place = alone_bps.iter().position(|bps| !(RATES.0..=RATES.1).contains(bps))?;
     let wanted = format!("from {} to {} bit/s", RATES.0, RATES.1);
-    Some(Outside {
+    Some(OutOfRange {
         field: format!("alone_bps[{place}]"),
         found: format!("{} bit/s", alone_bps[place]),
         wanted,
@@ -304,10 +304,10 @@ fn unusable_alone(alone_bps: &[f64]) -> Option<Outside> {
 }
 
 /// The first rate of a field that a source cannot be throttled to.
-fn unusable_rate(field: &str, rates: &[(f64, f64)]) -> Option<Outside> {
+fn unusable_rate(field: &str, rates: &[(f64, f64)]) -> Option<OutOfRange> {
     if rates.is_empty() {
         let wanted = "at least one rate".to_owned();
-        return Some(Outside { field: field.to_owned(), found: "none".to_owned(), wanted });
+        return Some(OutOfRange { field: field.to_owned(), found: "none".to_owned(), wanted });
     }
     let mut latest_s = 0.0;
     rates.iter().enumerate().find_map(|(place, &(from_s, rate_bps))| {
@@ -320,12 +320,12 @@ fn unusable_rate(field: &str, rates: &[(f64, f64)]) -> Option<Outside> {
             latest_s = from_s;
             return None;
         };
-        Some(Outside { field: format!("{field}[{place}]"), found, wanted })
+        Some(OutOfRange { field: format!("{field}[{place}]"), found, wanted })
     })
 }
 
 /// The first packet of a list that cannot be sent.
-fn unusable_packet(packets: &[(f64, u32)]) -> Option<Outside> {
+fn unusable_packet(packets: &[(f64, u32)]) -> Option<OutOfRange> {
     let mut latest_s = 0.0;
     packets.iter().enumerate().find_map(|(place, &(time_s, bytes))| {
         let (found, wanted) = if !(latest_s..=MAX_TIME_S).contains(&time_s) {
@@ -337,6 +337,6 @@ fn unusable_packet(packets: &[(f64, u32)]) -> Option<Outside> {
             latest_s = time_s;
             return None;
         };
-        Some(Outside { field: format!("packets[{place}]"), found, wanted })
+        Some(OutOfRange { field: format!("packets[{place}]"), found, wanted })
     })
 }

@@ -44,7 +44,7 @@ const CONNECTION: Group = Group {
     needs: "a flow that is one TCP connection",
     measures: &[
         measure("tcp_backoffs", "TCP back-offs", COUNT, Lower),
-        measure("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", BIT_RATE, Higher),
+        measure("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", BIT_RATE, Higher).detail(),
     ],
 };
 

@@ -11,7 +11,7 @@ mod draw;
 pub use draw::{Distributions, MAX_REPLIES, Truncation, WebError, WebParams, WebPlan, draw_sessions};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
-use crate::params::{FieldInfo, ParamValue, table};
+use crate::params::{ParamInfo, ParamValue, table};
 
 /// The longest request or reply, in bytes.
 const MAX_LENGTH: f64 = 1e12;
@@ -32,7 +32,7 @@ table! {
 
 impl ParamValue for Vec<WebCycle> {
     const KIND: &'static str = "tables";
-    const ITEMS: &'static [FieldInfo] = WebCycle::SCHEMA;
+    const ITEMS: &'static [ParamInfo] = WebCycle::SCHEMA;
 }
 
 /// What is to be sent now.
