@@ -8,12 +8,15 @@ use crate::params::OutOfRange;
 use crate::radio::Propagation;
 
 mod flow;
+mod line;
+mod paths;
 mod rates;
 mod throttling;
 mod wired;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
+pub(crate) use line::Line;
 pub use rates::LinkRate;
 pub(crate) use throttling::timed;
 pub use wired::WiredLink;

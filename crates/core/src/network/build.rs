@@ -7,15 +7,13 @@ use crate::ifq::InterfaceQueue;
 use crate::kernel::{Delays, EventQueue, Purpose, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, ReceiverRules, ShortWay, Timing};
 use crate::mobility::Path;
-use crate::observe::{Audit, Meter, Recorder, Routes, Sampler};
+use crate::observe::{Audit, Meter, Recorder, Routes, Sampler, Watch};
 use crate::radio::{BitErrors, Index, Propagation};
 use crate::routing::{Place, StaticRoutes};
-use crate::scenario::{RoutingKind, RoutingMaker, Scenario};
+use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::air::Air;
-use super::watch::Watch;
-use super::wires::Line;
 use super::{Network, Options, Station, Target};
 
 impl<'r> Network<'r> {

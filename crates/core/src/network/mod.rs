@@ -27,10 +27,10 @@ use crate::flow::{self, Snapshot, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler};
+use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watch};
 use crate::radio::{BitErrors, Index};
 use crate::routing::{Action, Routing};
-use crate::scenario::{RoutingMaker, Scenario};
+use crate::scenario::{Line, RoutingMaker, Scenario};
 use crate::wire::arp::ArpMessage;
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
@@ -39,8 +39,6 @@ use air::Air;
 use delays::Delayed;
 use flows::NetworkFlow;
 use stages::Stages;
-use watch::Watch;
-use wires::Line;
 
 pub use crate::observe::{Options, Outcome, RunError};
 
@@ -100,7 +98,7 @@ pub fn run_recorded(
     scenario.check_own_protocol(make.is_some())?;
     let mut network = Network::new(scenario, options, make, recorder);
     network.run_to_end(go_on)?;
-    let paths = results::paths_of_flows(scenario, go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
+    let paths = scenario.paths_of_flows(go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
     network.into_outcome(scenario, &paths)
 }
 

@@ -1,13 +1,13 @@
 //! The end of a run: the books are closed, the measures taken.
 
 use crate::flow::FlowReport;
-use crate::kernel::{Span, Time};
+use crate::kernel::Time;
 use crate::observe::{
     ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, Measures,
     MessageTotals, ProgressTotals, Receptions, RunResult, RunTotals, WebTotals,
 };
 use crate::scenario::Scenario;
-use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
+use crate::topology::PathMeasures;
 use crate::wire::mac::Body;
 use crate::wire::{FlowId, Packet};
 
@@ -116,27 +116,4 @@ impl Network<'_> {
             }
         }
     }
-}
-
-/// How far ahead links are looked for; it decides about the work only.
-const STEP: Span = Span::from_millis(1000);
-
-/// The measures of each flow's shortest path in the window, nothing if they are not wanted; none if `go_on`
-/// says no.
-pub(super) fn paths_of_flows(
-    scenario: &Scenario,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Option<Vec<PathMeasures>> {
-    if !scenario.params.network.measure_path_hops {
-        return Some(Vec::new());
-    }
-    let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
-    let query = Query {
-        movement: &scenario.movement,
-        range_m: scenario.params.link_range_m(),
-        window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
-        step: STEP,
-        pairs: &pairs,
-    };
-    Some(hop_times(&query, go_on)?.iter().map(HopTimes::measures).collect())
 }

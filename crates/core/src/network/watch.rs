@@ -1,143 +1,12 @@
-//! What a recorder needs that the network does not keep for itself: the number of each frame, what became of
-//! it at its receivers, the packet that an RTS, CTS or ACK is for, and which routes have changed. None of it
-//! exists in a run without a recorder.
-
-use rustc_hash::FxHashMap;
-
-use crate::kernel::{Span, Time};
-use crate::mac::Signal;
-use crate::observe::{Event, PacketRef, Reach, Reception, Recorder, Sending};
-use crate::routing::{Changes, RouteNow, Routing};
-use crate::scenario::Scenario;
-use crate::wire::NodeId;
-use crate::wire::mac::{Body, Frame, FrameKind};
+//! Where a network tells its recorder, if it has one. Each question for one is inline, and what follows it is
+//! apart, so that nothing else is left of it in a run without a recorder.
 
 use super::Network;
-
-/// The routes of a node that is not called are compared this often.
-const ROUTES_STEP: Span = Span::from_millis(1000);
-
-/// A recorder, and what is kept for it.
-pub(super) struct Watch<'r> {
-    recorder: &'r mut dyn Recorder,
-    /// By place in the MAC's table of rates.
-    rates_bps: Vec<f64>,
-    frames: u64,
-    /// What is known of each transmission on its way, by its place among them.
-    on_air: Vec<OnAir>,
-    /// By node: whose RTS or data frame it received last, and which packet that was for.
-    answers: Vec<Option<(NodeId, PacketRef)>>,
-    /// By node.
-    queue_lengths: Vec<u32>,
-    destinations: Destinations,
-    /// By node.
-    routes: Vec<KnownRoutes>,
-    /// When all routes are compared next.
-    pub(super) due: Time,
-}
-
-/// A next hop, and how many hops there are.
-type Route = (NodeId, Option<u32>);
-
-/// A node's routes when they were compared last.
-#[derive(Default)]
-struct KnownRoutes {
-    /// By the destination's place; nothing depends on the order.
-    routes: FxHashMap<u32, Route>,
-    /// When the first of them may end by itself.
-    until: Time,
-}
-
-impl KnownRoutes {
-    /// Are these all routes that the node has to the destinations?
-    fn holds(&self, routing: &dyn Routing, now: Time, node: NodeId, destinations: &[NodeId]) -> bool {
-        (0..).zip(destinations).all(|(place, &dst)| {
-            let next_hop = routing.next_hop(now, dst).filter(|_| dst != node);
-            let route = next_hop.map(|next_hop| (next_hop, routing.route_hops(now, dst)));
-            route == self.routes.get(&place).copied()
-        })
-    }
-}
-
-/// Whose next hops are wanted.
-struct Destinations {
-    all: Vec<NodeId>,
-    /// Their places by the group in which a protocol tells changes.
-    places: Vec<Vec<u32>>,
-    /// Used again for the places to compare, in their order.
-    changed: Vec<u32>,
-}
-
-impl Destinations {
-    fn new(all: Vec<NodeId>) -> Destinations {
-        let mut places = vec![Vec::new(); Changes::GROUPS];
-        for (place, &dst) in (0..).zip(&all) {
-            places[Changes::group_of(dst)].push(place);
-        }
-        Destinations { all, places, changed: Vec::new() }
-    }
-
-    /// Looks for the places of those that have changed.
-    fn find(&mut self, changes: Changes) {
-        self.changed.clear();
-        for group in changes.groups() {
-            self.changed.extend_from_slice(&self.places[group]);
-        }
-        if !self.changed.is_sorted() {
-            self.changed.sort_unstable();
-        }
-    }
-}
-
-/// A transmission on its way.
-#[derive(Default)]
-struct OnAir {
-    number: u64,
-    packet: Option<PacketRef>,
-    /// Of a unicast frame: can the node that it is for decode it, if it senses it?
-    addressee: Option<bool>,
-    receptions: Vec<Reception>,
-}
-
-impl<'r> Watch<'r> {
-    pub(super) fn new(recorder: &'r mut dyn Recorder, scenario: &Scenario, rates_bps: Vec<f64>) -> Watch<'r> {
-        let nodes = scenario.movement.len();
-        recorder.begin(scenario);
-        let destinations = recorder.destinations(scenario);
-        Watch {
-            recorder,
-            rates_bps,
-            frames: 0,
-            on_air: Vec::new(),
-            answers: vec![None; nodes],
-            queue_lengths: vec![0; nodes],
-            routes: (0..nodes).map(|_| KnownRoutes::default()).collect(),
-            destinations: Destinations::new(destinations),
-            due: Time::ZERO,
-        }
-    }
-
-    fn record(&mut self, time: Time, node: u32, event: &Event<'_>) {
-        self.recorder.record(time, NodeId(node), event);
-    }
-
-    /// Where a transmission is noted.
-    fn on_air(&mut self, at: u32) -> &mut OnAir {
-        let at = at as usize;
-        if at >= self.on_air.len() {
-            self.on_air.resize_with(at + 1, OnAir::default);
-        }
-        &mut self.on_air[at]
-    }
-
-    /// The transmission ends at a receiver; what was known before counts.
-    fn note(&mut self, at: u32, node: u32, outcome: Reach, time: Time) {
-        let receptions = &mut self.on_air(at).receptions;
-        if receptions.iter().all(|known| known.node.0 != node) {
-            receptions.push(Reception { node: NodeId(node), outcome, at: time });
-        }
-    }
-}
+use crate::kernel::Time;
+use crate::mac::Signal;
+use crate::observe::Event;
+use crate::wire::NodeId;
+use crate::wire::mac::Frame;
 
 impl Network<'_> {
     /// Tells the recorder, if there is one.
@@ -148,7 +17,6 @@ impl Network<'_> {
         }
     }
 
-    /// Apart, so that all that is left of it in a run without a recorder is the question for one.
     #[cold]
     #[inline(never)]
     fn make_record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
@@ -160,52 +28,22 @@ impl Network<'_> {
     /// The transmission of a frame starts, in this place among the transmissions.
     #[inline]
     pub(super) fn watch_transmission(&mut self, node: u32, at: u32, frame: &Frame) {
-        if self.watch.is_some() {
-            self.note_transmission(node, at, frame);
+        if let Some(watch) = &mut self.watch {
+            watch.frame_begins(self.now, node, at, frame, &self.stations[node as usize].mac);
         }
-    }
-
-    #[cold]
-    fn note_transmission(&mut self, node: u32, at: u32, frame: &Frame) {
-        let Some(watch) = &mut self.watch else { return };
-        let mac = &self.stations[node as usize].mac;
-        if let Some(deafened) = mac.deafened() {
-            watch.note(deafened, node, Reach::Deaf, self.now);
-        }
-        let of_body = |body: &Body| match body {
-            Body::Ip(packet) => Some(PacketRef::from(packet)),
-            Body::Arp(_) => None,
-        };
-        let packet = match frame.kind {
-            FrameKind::Data => frame.body.as_deref().and_then(of_body),
-            FrameKind::Rts => mac.in_hand().and_then(of_body),
-            FrameKind::Cts | FrameKind::Ack => {
-                watch.answers[node as usize].filter(|(to, _)| *to == frame.to).map(|(_, packet)| packet)
-            }
-        };
-        let number = watch.frames;
-        watch.frames += 1;
-        let on_air = watch.on_air(at);
-        (on_air.number, on_air.packet, on_air.addressee) = (number, packet, None);
-        on_air.receptions.clear();
-        let rate_bps = watch.rates_bps[frame.rate.index()];
-        watch.record(self.now, node, &Event::Frame(Sending { number, frame, rate_bps, packet }));
     }
 
     /// The first bits of a transmission are about to arrive, as the index has computed.
     #[inline]
     pub(super) fn watch_addressee(&mut self, at: u32, from: NodeId, to: NodeId, receive_m2: f64) {
-        if self.watch.is_some() && !to.is_broadcast() {
-            self.note_addressee(at, from, to, receive_m2);
-        }
-    }
-
-    #[cold]
-    fn note_addressee(&mut self, at: u32, from: NodeId, to: NodeId, receive_m2: f64) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.watch
+            && !to.is_broadcast()
+        {
             let mut reached = self.index.arrivals(from.0, receive_m2);
-            watch.on_air(at).addressee =
-                reached.find(|arrival| arrival.node == to.0).map(|arrival| arrival.receivable);
+            watch.addressee(
+                at,
+                reached.find(|arrival| arrival.node == to.0).map(|arrival| arrival.receivable),
+            );
         }
     }
 
@@ -220,161 +58,62 @@ impl Network<'_> {
     pub(super) fn watch_arrival(&mut self, node: u32, signal: &Signal) {
         let before = self.stations[node as usize].mac.awaited();
         self.tell_mac(node, signal);
-        let Some(watch) = &mut self.watch else { return };
-        let mac = &self.stations[node as usize].mac;
-        let awaited = mac.awaited();
-        if let Some(before) = before
-            && awaited != Some(before)
-        {
-            watch.note(before, node, Reach::Collided, self.now);
-        }
-        let at = signal.transmission;
-        if signal.wanted && awaited != Some(at) {
-            let outcome = if mac.is_on_air(self.now) {
-                Reach::Deaf
-            } else if signal.damaged {
-                Reach::TooWeak
-            } else {
-                Reach::Collided
-            };
-            watch.note(at, node, outcome, self.now);
+        if let Some(watch) = &mut self.watch {
+            watch.first_bit(self.now, node, signal, before, &self.stations[node as usize].mac);
         }
     }
 
     /// The node has received a frame that it must act on.
     #[inline]
     pub(super) fn watch_reception(&mut self, node: u32, at: u32) {
-        if self.watch.is_some() {
-            self.note_reception(node, at);
-        }
-    }
-
-    #[cold]
-    fn note_reception(&mut self, node: u32, at: u32) {
-        let Some(watch) = &mut self.watch else { return };
-        watch.note(at, node, Reach::Received, self.now);
-        if let Some(frame) = self.air.frame(at)
-            && matches!(frame.kind, FrameKind::Rts | FrameKind::Data)
-            && frame.to.0 == node
-        {
-            let packet = watch.on_air(at).packet;
-            watch.answers[node as usize] = packet.map(|packet| (frame.from, packet));
+        if let Some(watch) = &mut self.watch {
+            watch.received(self.now, node, at, self.air.frame(at));
         }
     }
 
     /// All receivers of a transmission have its last bit.
     #[inline]
     pub(super) fn watch_end(&mut self, at: u32) {
-        if self.watch.is_some() {
-            self.note_end(at);
+        if let (Some(watch), Some(frame)) = (&mut self.watch, self.air.frame(at)) {
+            watch.frame_ends(self.now, at, frame);
         }
-    }
-
-    #[cold]
-    fn note_end(&mut self, at: u32) {
-        let (Some(watch), Some(frame)) = (&mut self.watch, self.air.frame(at)) else { return };
-        if !frame.to.is_broadcast() {
-            // What the receiver decodes has been noted, unless the MAC lost it in a way not known here.
-            let outcome = match watch.on_air(at).addressee {
-                Some(true) => Reach::Collided,
-                Some(false) => Reach::TooWeak,
-                None => Reach::OutOfReach,
-            };
-            watch.note(at, frame.to.0, outcome, self.now);
-        }
-        let on_air = watch.on_air(at);
-        let (number, mut receptions) = (on_air.number, std::mem::take(&mut on_air.receptions));
-        if frame.to.is_broadcast() {
-            receptions.sort_unstable_by_key(|reception| reception.node);
-        }
-        watch.record(self.now, frame.from.0, &Event::Received { number, frame, receptions: &receptions });
-        watch.on_air(at).receptions = receptions;
     }
 
     /// The interface queue may have another length.
     #[inline]
     pub(super) fn watch_queue(&mut self, node: u32) {
-        if self.watch.is_some() {
-            self.note_queue(node);
-        }
-    }
-
-    #[cold]
-    fn note_queue(&mut self, node: u32) {
-        let Some(watch) = &mut self.watch else { return };
-        let length = self.stations[node as usize].queue.len() as u32;
-        if std::mem::replace(&mut watch.queue_lengths[node as usize], length) != length {
-            watch.record(self.now, node, &Event::Queue(length));
+        if let Some(watch) = &mut self.watch {
+            watch.queue(self.now, node, self.stations[node as usize].queue.len() as u32);
         }
     }
 
     /// Routing at the node has been called: its routes may have changed.
     #[inline]
     pub(super) fn watch_routes(&mut self, node: u32) {
-        if self.watch.is_some() {
-            self.compare_routes(node);
+        if let Some(watch) = &mut self.watch {
+            watch.compare_routes(self.now, node, self.stations[node as usize].routing.as_mut());
         }
-    }
-
-    /// Compares those of the node's routes that may have changed with what they were.
-    fn compare_routes(&mut self, node: u32) {
-        let Some(watch) = &mut self.watch else { return };
-        let now = self.now;
-        let routing = self.stations[node as usize].routing.as_mut();
-        let mut changes = routing.take_route_changes();
-        let Watch { recorder, routes, destinations, .. } = &mut **watch;
-        let known = &mut routes[node as usize];
-        if now >= known.until {
-            (changes, known.until) = (Changes::ALL, Time::NEVER);
-        }
-        if !changes.is_empty() {
-            destinations.find(changes);
-            for &place in &destinations.changed {
-                let dst = destinations.all[place as usize];
-                let route = route(routing, now, NodeId(node), dst);
-                known.until = route.map_or(known.until, |route| known.until.min(route.until));
-                let answer = route.map(|route| (route.next_hop, route.hops));
-                let before = match answer {
-                    Some(answer) => known.routes.insert(place, answer),
-                    None => known.routes.remove(&place),
-                };
-                if answer != before {
-                    let (next_hop, hops) =
-                        (answer.map(|answer| answer.0), answer.and_then(|answer| answer.1));
-                    recorder.record(now, NodeId(node), &Event::Route { dst, next_hop, hops });
-                }
-            }
-        }
-        debug_assert!(
-            known.holds(routing, now, NodeId(node), &destinations.all),
-            "a route of node {node} has changed, and its protocol did not say so"
-        );
     }
 
     /// When all routes are to be compared; never without a recorder.
     pub(super) fn routes_due(&self) -> Time {
-        self.watch.as_ref().map_or(Time::NEVER, |watch| watch.due)
+        self.watch.as_ref().map_or(Time::NEVER, |watch| watch.due())
     }
 
-    /// Compares the routes of all nodes: some end without that anything happens.
+    /// Compares the routes of all nodes.
     pub(super) fn compare_all_routes(&mut self) {
         for node in 0..self.stations.len() as u32 {
-            self.compare_routes(node);
+            self.watch_routes(node);
         }
         if let Some(watch) = &mut self.watch {
-            watch.due = self.now + ROUTES_STEP;
+            watch.put_off(self.now);
         }
     }
 
     /// The run has reached its end.
     pub(super) fn watch_run_end(&mut self) {
         if let Some(watch) = &mut self.watch {
-            watch.recorder.end(self.now);
+            watch.run_ends(self.now);
         }
     }
-}
-
-/// The route that a node's protocol would use now; a node has none to itself.
-fn route(routing: &dyn Routing, now: Time, node: NodeId, dst: NodeId) -> Option<RouteNow> {
-    if dst == node { None } else { routing.route_now(now, dst) }
 }

@@ -21,6 +21,7 @@ mod routes;
 mod series;
 mod shares;
 mod statistics;
+mod watch;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
@@ -40,6 +41,7 @@ pub use recording::{
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
+pub(crate) use watch::Watch;
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;

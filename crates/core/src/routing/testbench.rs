@@ -18,6 +18,7 @@ mod suite;
 
 pub(crate) use suite::{
     Pace, a_restarted_node_forwards_again, loops_in_random_networks, random_network, suite, suite_at_pace,
+    suite_on_chains,
 };
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,8 +3,7 @@
 //! What stands for such a protocol sends each packet to the node that is nearest to the destination, of those
 //! that are near enough and nearer than itself.
 
-use super::suite::{Pace, suite_on_chains};
-use super::{Bench, Placed, SPACING_M, at};
+use super::{Bench, Pace, Placed, SPACING_M, at, suite_on_chains};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};
 use crate::routing::{Action, Place, Routing, relay};

@@ -1,0 +1,27 @@
+//! What the movement alone says of a scenario's flows.
+
+use super::Scenario;
+use crate::kernel::{Span, Time};
+use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
+
+/// How far ahead links are looked for; it decides about the work only.
+const STEP: Span = Span::from_millis(1000);
+
+impl Scenario {
+    /// The measures of each flow's shortest path in the window, nothing if they are not wanted; none if
+    /// `go_on` says no.
+    pub(crate) fn paths_of_flows(&self, go_on: &mut dyn FnMut() -> bool) -> Option<Vec<PathMeasures>> {
+        if !self.params.network.measure_path_hops {
+            return Some(Vec::new());
+        }
+        let pairs: Vec<(u32, u32)> = self.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+        let query = Query {
+            movement: &self.movement,
+            range_m: self.params.link_range_m(),
+            window: (Time::from_secs(self.warmup_s), Time::from_secs(self.duration_s)),
+            step: STEP,
+            pairs: &pairs,
+        };
+        Some(hop_times(&query, go_on)?.iter().map(HopTimes::measures).collect())
+    }
+}
