@@ -18,6 +18,9 @@ FOLDER = Path("crates/core/src/routing")
 WITHOUT_PARAMETERS = {"static_routes"}
 """Made from positions, not from parameters: `RoutingKind` has it beside the table."""
 
+BESIDE = {"testbench"}
+"""What stands for protocols where the bench itself is tested."""
+
 EDITS: dict[str, tuple[str, ...]] = {
     "crates/core/src/routing/mod.rs": (r"^pub mod {0};$",),
     "crates/core/src/sections.rs": (r'^        \w+ = "{0}" in {0}: \w+',),
@@ -51,7 +54,9 @@ def protocols() -> dict[str, str]:
     """The modules in which something is a routing protocol, with what is written there."""
     modules = {path.stem: sources_of(path) for path in sorted((ROOT / FOLDER).iterdir())}
     return {
-        name: text for name, text in modules.items() if re.search(r"^impl Routing for", text, re.MULTILINE)
+        name: text
+        for name, text in modules.items()
+        if name not in BESIDE and re.search(r"^impl Routing for", text, re.MULTILINE)
     }
 
 
