@@ -187,7 +187,9 @@ def test_a_saturated_network_is_told_with_its_share() -> None:
         lost = {"layer": "interface-queue", "reason": "queue-full", "packets": "cbr", "count": 100}
         run.drops = json.dumps([lost])
     told = conclusions.tested(Study(made))
-    assert any("drop 10.0 % of the CBR packets" in each and "(4 of 4 points)" in each for each in told)
+    assert any(
+        "drop 10.0 % of the CBR packets" in each and "(4 of 4 points: 10 % at" in each for each in told
+    )
 
 
 # The same everywhere

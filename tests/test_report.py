@@ -207,7 +207,7 @@ def test_a_sound_campaign_needs_no_caution() -> None:
     ("fields", "told"),
     [
         ({}, "below 4 a scenario hardly tests routing"),
-        ({"base": with_movement(width_m=5000.0, height_m=5000.0)}, "of the node pairs have no path"),
+        ({"base": with_movement(width_m=5000.0, height_m=5000.0)}, "of the flows' node pairs have no path"),
         ({"replications": 9}, "4 of 4 points have fewer than 10 replications (minimum: 9)"),
         ({"failed": [(1, 3, "broke")]}, "1 of 40 runs failed"),
         ({"code": ["0.1.0 abc", "0.1.0 def"]}, "made with 2 versions of the code: 0.1.0 abc and 0.1.0 def"),

@@ -220,7 +220,24 @@ def _field(axes: Axes, title: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_aspect("equal", adjustable="box")
     axes.autoscale_view()
+    _widen(axes)
     axes.set_title(title, fontsize="medium")
+
+
+NARROWEST = 0.25
+"""Least height of a picture's field in parts of its width, and the reverse: a chain has no height."""
+
+
+def _widen(axes: Axes) -> None:
+    """Widens what is shown of a field that is almost a line, so that there is room for axes and labels."""
+    (west, east), (south, north) = axes.get_xlim(), axes.get_ylim()
+    least = NARROWEST * max(east - west, north - south)
+    if north - south < least:
+        middle = (south + north) / 2
+        axes.set_ylim(middle - least / 2, middle + least / 2)
+    if east - west < least:
+        middle = (west + east) / 2
+        axes.set_xlim(middle - least / 2, middle + least / 2)
 
 
 def connectivity(resolved: Resolved, step_s: float) -> dict[str, list[float]]:
@@ -255,15 +272,27 @@ def _connectivity(resolved: Resolved, step_s: float, axes: Axes) -> None:
     found = connectivity(resolved, step_s)
     axes.plot(found["time_s"], found["degree"], color=PATH_COLOURS[0], linewidth=1.3)
     axes.set_ylim(0, None)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel("mean number of neighbours", color=PATH_COLOURS[0])
-    other = axes.twinx()
-    axes.spines["top"].set_visible(False)
-    other.spines["top"].set_visible(False)
+    axes.set_ylabel("mean number of\nneighbours")
+    axes.tick_params(labelbottom=False)
+    other = _below(axes)
+    for each in (axes, other):
+        each.spines[["top", "right"]].set_visible(False)
     share = [100 * each for each in found["partitioned"]]
-    other.plot(
-        found["time_s"], share, color=PATH_COLOURS[3], linewidth=1.2, linestyle=(0, (4, 1.5)), clip_on=False
-    )
+    other.plot(found["time_s"], share, color=PATH_COLOURS[3], linewidth=1.3, clip_on=False)
     other.set_ylim(0, 100)
-    other.set_ylabel("node pairs without a path (%)", color=PATH_COLOURS[3])
+    other.set_xlabel("time (s)")
+    other.set_ylabel("node pairs\nwithout a path (%)")
     axes.set_title(f"Connectivity at a range of {_range_m(resolved):.0f} m", fontsize="medium")
+
+
+def _below(axes: Axes) -> Axes:
+    """Axes with the same times in the lower half of the place of these, which keep the upper half."""
+    figure, place = axes.get_figure(), axes.get_subplotspec()
+    assert figure is not None
+    if place is None:
+        x, y, width, height = axes.get_position().bounds
+        axes.set_position((x, y + 0.55 * height, width, 0.45 * height))
+        return figure.add_axes((x, y, width, 0.45 * height), sharex=axes)
+    halves = place.subgridspec(2, 1)
+    axes.set_subplotspec(halves[0])
+    return figure.add_subplot(halves[1], sharex=axes)

@@ -36,6 +36,11 @@ class Note(str):
     """What is worth knowing of a scenario and need not speak against it."""
 
 
+def with_kind(told: str) -> str:
+    """What is said of a scenario after ``warning:`` or ``note:``."""
+    return f"{'note' if isinstance(told, Note) else 'warning'}: {told}"
+
+
 @dataclass(frozen=True)
 class TopologyReport:
     """The topology in the window from the end of the warm-up to the end of the run.

@@ -347,7 +347,8 @@ function summaryOf(summary: string[], changed: [string, string][]): string[] {
 /** The totals of both runs: those that matter most, and the others on demand. */
 function results(config: LiveConfig, made: Made | undefined): HTMLElement {
   const both = [config.totals, made?.totals ?? {}];
-  const present = config.metrics.filter(({ key }) => both.some((each) => typeof each[key] === "number" && each[key] !== 0));
+  // A total of 0 is a result, of failures often the one that matters; those that do not apply are not among the metrics.
+  const present = config.metrics.filter(({ key }) => both.some((each) => typeof each[key] === "number"));
   const others = element("details", {}, element("summary", {}, "All totals"));
   others.append(table(present.filter((each) => !each.isFirst), config.totals, made));
   return element("div", {}, table(present.filter((each) => each.isFirst), config.totals, made), others);

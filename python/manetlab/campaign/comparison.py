@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less, outlived
 from manetlab.metrics import ROUTING, better, bounds, by_key
 from manetlab.parameters import unknown
 
@@ -98,20 +99,25 @@ def standings(results: Results) -> pd.DataFrame:
     rows = [
         {**here, "metric": metric, **row}
         for metric in family.metrics
-        for here, values in _settings(results, family.factor, metric)
-        for row in _standings_at(family, metric, values)
+        for (here, values), arrived in zip(
+            _settings(results, family.factor, metric), _arrived(results, family.factor, metric), strict=True
+        )
+        for row in _standings_at(family, metric, values, outlived(arrived))
     ]
     return _frame(results, family.factor, STANDING, rows)
 
 
 def _standings_at(
-    family: Family, metric: str, values: Mapping[Label, Sequence[float | None]]
+    family: Family, metric: str, values: Mapping[Label, Sequence[float | None]], fewer: set[Label]
 ) -> Iterator[Row]:
-    """Every alternative that has a value against the best of the others, in one measure at one setting."""
+    """Every alternative that has a value against the best of the others, in one measure at one setting.
+
+    Those with which significantly less arrives, `fewer`, take no part in a measure of what arrives.
+    """
     from manetlab.stats import compare_with_best
 
     labels = {str(label): label for label in family.alternatives}
-    apart = _not_comparable(metric, values)
+    apart = _not_comparable(metric, values) | fewer
     compared = {name: values[label] for name, label in labels.items() if label not in apart}
     standing = {}
     if len(compared) > 1:
@@ -130,7 +136,8 @@ def _standings_at(
             continue
         if name not in standing:
             n = sum(value is not None for value in values[label])
-            yield {"level": label, **dict.fromkeys(UNTESTED, math.nan), "n": n, "verdict": NOT_COMPARABLE}
+            verdict = FEWER if label in fewer else NOT_COMPARABLE
+            yield {"level": label, **dict.fromkeys(UNTESTED, math.nan), "n": n, "verdict": verdict}
             continue
         each = standing[name]
         low, high = _within(metric, each.difference.low, each.difference.high)
@@ -139,6 +146,14 @@ def _standings_at(
         as_good = each.is_equivalent and each.verdict != "best"
         verdict = f"{each.verdict}, practically as good" if as_good else each.verdict
         yield {**row, "p_equivalent": each.p_equivalent, "n": each.n, "verdict": verdict}
+
+
+def _arrived(results: Results, factor: str, metric: str) -> list[dict[Label, list[float | None]]]:
+    """How much arrives with each alternative at each setting, if the metric is one of what arrives."""
+    measured = (name for name in ARRIVED.get(metric, ()) if name in results.measured)
+    if (arrived := next(measured, None)) is None:
+        return [{} for _ in _settings(results, factor, metric)]
+    return [values for _, values in _settings(results, factor, arrived)]
 
 
 def _not_comparable(metric: str, values: Mapping[Label, Sequence[float | None]]) -> set[Label]:
@@ -163,6 +178,7 @@ def _pairs(
     family = results.family
     for a, b in pairs:
         found = {metric: dict(enumerate(_settings(results, factor, metric))) for metric in metrics}
+        arrived = {metric: _arrived(results, factor, metric) for metric in metrics}
         for place in found[metrics[0]] if metrics else ():
             for metric in metrics:
                 here, values = found[metric][place]
@@ -170,7 +186,20 @@ def _pairs(
                 if both:
                     of_family = family if family and family.has(factor, a, b, metric) else None
                     row = _row(metric, both, of_family, confidence)  # type: ignore[arg-type]
+                    if of_family and _is_of_fewer(metric, row, arrived[metric][place], (a, b)):
+                        row["verdict"] = FEWER
                     yield {**here, "metric": metric, "level": a, "against": b, **row}
+
+
+def _is_of_fewer(
+    metric: str, row: Row, arrived: Mapping[Label, Sequence[float | None]], pair: tuple[Label, Label]
+) -> bool:
+    """Does the alternative that looks better in a measure of what arrives deliver significantly less?"""
+    if not arrived or not row["verdict"].startswith(("higher", "lower")):
+        return False
+    first_is_better = (row["difference"] > 0.0) == (better(metric) == "higher")
+    good, bad = pair if first_is_better else pair[::-1]
+    return means_if_less(arrived[good], arrived[bad]) is not None
 
 
 def _settings(

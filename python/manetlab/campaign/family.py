@@ -107,7 +107,8 @@ def family_of(campaign: Campaign, measured: Collection[str]) -> Family | None:
 
     Args:
         campaign: The campaign.
-        measured: The metrics that have a value in some run; primary measures without one are left out.
+        measured: The metrics that have a value in some run; primary measures without one are left out, and
+            nothing takes their place if the campaign names them.
     """
     asked = campaign.comparison
     varied = {name: levels for name, levels in campaign.levels.items() if len(levels) > 1}
@@ -117,7 +118,7 @@ def family_of(campaign: Campaign, measured: Collection[str]) -> Family | None:
     labels = tuple(level.label for level in campaign.levels[factor])
     named = asked.get("metrics") or campaign.metrics or PRIMARY
     metrics = tuple(metric for metric in dict.fromkeys(named) if metric in measured)
-    if not metrics:
+    if not metrics and not asked.get("metrics") and not campaign.metrics:
         metrics = tuple(metric for metric in measured if metric)[:1]
     kind = asked.get("kind") or _usual_kind(asked, labels, metrics)
     control = level_in(labels, asked.get("control", labels[0]))

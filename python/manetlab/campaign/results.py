@@ -464,6 +464,23 @@ class Results:
             made.__dict__["adjustment"] = self.adjustment
         return made
 
+    def asked_by(self, campaign: Campaign) -> Results:
+        """The same results with what a campaign asks of them now: name, question, metrics and comparison.
+
+        What decides which runs there are stays as it is in the store.
+
+        Raises:
+            InputError: The comparison does not fit the factors of the results.
+        """
+        asked = {name: getattr(campaign, name) for name in ("name", "question", "metrics", "comparison")}
+        if all(getattr(self.campaign, name) == value for name, value in asked.items()):
+            return self
+        changed = self.campaign.changed(**asked)
+        made = Results(changed, self.replications, self.store, self._raw)
+        if self.campaign.adjusted and campaign.metrics == self.campaign.metrics:
+            made.__dict__["adjustment"] = self.adjustment
+        return made
+
     def compare(
         self,
         factor: str,

@@ -277,10 +277,8 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _results(source: Path, store: Path | None) -> Results:
-    from manetlab.campaign.results import Results
-
     with waiting("reading"):
-        return Results.load(store or options.store_of(source))
+        return options.results_of(source, store)
 
 
 def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:
@@ -354,12 +352,13 @@ def _answer(results: Results) -> None:
     from manetlab.report.answers import answer_of, table_of
     from manetlab.report.study import Study
     from manetlab.tables import Table, stdout_console
+    from manetlab.topology import with_kind
 
     study, console = Study(results), stdout_console()
     found = answer_of(study)
     console.print(Text(results.campaign.question or results.campaign.name))
     for warning in found.warnings:
-        console.print(Text(f"warning: {warning}"))
+        console.print(Text(with_kind(warning)))
     console.print()
     for sentence in (found.verdict, *found.details):
         console.print(Text(sentence))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from manetlab.cli import choices
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.campaign.results import Results
     from manetlab.recording import RecordTo
     from manetlab.scenario import Scenario
 
@@ -171,6 +173,32 @@ def store_of(source: Path) -> Path:
     return store
 
 
+def results_of(source: Path, store: Path | None = None) -> Results:
+    """The results of a store, with the question, metrics and comparison that a campaign's TOML file has now.
+
+    Raises:
+        InputError: The store or the file cannot be used.
+    """
+    from manetlab.campaign import Campaign, Results
+
+    results = Results.load(store or store_of(source))
+    if source.suffix != ".toml":
+        return results
+    campaign = Campaign.load(source)
+    same = (
+        json.dumps([each.to_dict()[key] for key in ("factors", "base")])
+        for each in (campaign, results.campaign)
+    )
+    if len(set(same)) > 1:
+        told = f"{source} now has other factors or another base than the runs in {results.store}"
+        print(
+            f"warning: {told}; shown is what was run; `manetlab campaign run` makes the rest",
+            file=sys.stderr,
+        )
+        return results
+    return results.asked_by(campaign)
+
+
 def assigned(changes: Sequence[str]) -> dict[str, Any]:
     """Values by field of what ``FIELD=VALUE`` changes; values are written as in TOML.
 
@@ -217,10 +245,10 @@ def parsed(change: str) -> tuple[str, Any]:
 
 def tell_warnings(found: Iterable[str]) -> None:
     """Reports on standard error what speaks against a scenario, and what is worth a note."""
-    from manetlab.topology import Note
+    from manetlab.topology import with_kind
 
     for each in found:
-        print(f"{'note' if isinstance(each, Note) else 'warning'}: {each}", file=sys.stderr)
+        print(with_kind(each), file=sys.stderr)
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:

@@ -53,7 +53,6 @@ def report(
 
     Plots (SVG, PDF) and tables (CSV, LaTeX) are written beside it.
     """
-    from manetlab.campaign import Results
     from manetlab.replay import view
     from manetlab.report import write
 
@@ -63,7 +62,7 @@ def report(
     store = options.store_of(source)
     folder = output or store.with_name(f"{store.stem}-report")
     with waiting("report"):
-        results = Results.load(store)
+        results = options.results_of(source)
         chosen = {"compare": compare, "baseline": baseline}
         files = write(results, folder, **chosen, confidence=confidence, replay=replay if replays else None)
     what = "plots, tables and replays" if replays else "plots and tables"

@@ -189,7 +189,7 @@ def _replications(scenario: Scenario, count: int, jobs: int | None) -> list[Resu
 
 
 def _show_many(results: list[Result], as_json: bool) -> None:
-    from manetlab.metrics import TOTALS
+    from manetlab.metrics import applying, by_key
     from manetlab.tables import Table, stdout_console
 
     summary = summarize(results)
@@ -198,15 +198,31 @@ def _show_many(results: list[Result], as_json: bool) -> None:
         print(json.dumps({"summary": shown, "replications": [result.to_dict() for result in results]}))
         return
     table = Table(f"{len(results)} replications: mean and 95 % interval", ("metric", "value", "n"))
-    for metric in TOTALS:
-        if metric.key in summary:
-            interval = summary[metric.key]
-            table.add(metric.heading, metric.show_interval(interval), str(interval.n))
+    applies = {metric.key for result in results for metric in applying(result.totals, result.flows)}
+    for metric in (by_key(key) for key in summary if key in applies):
+        interval = summary[metric.key]
+        # Values that are all 0 have no interval that says anything: it would reach from 0 to infinity.
+        is_zero = not any(result.totals.get(metric.key) for result in results)
+        shown = metric.show({metric.key: 0.0}) if is_zero else metric.show_interval(interval)
+        table.add(metric.heading, shown, str(interval.n))
     table.notes += [
-        "Intervals over replications. Where n is smaller, the other replications have no value.",
-        provenance_line(results[0]),
+        "Intervals over replications. Where n is smaller, the other replications have no value. What is 0 "
+        "in all has no interval.",
+        provenance_of_all(results),
     ]
     table.print(stdout_console())
+
+
+def provenance_of_all(results: list[Result]) -> str:
+    """Where the results of several replications come from, in one line."""
+    first, last = results[0].provenance, results[-1].provenance
+    head, _, dirty = (first["commit"] or "no commit").partition("-")
+    commit = head[:12] + ("-dirty" if dirty else "")
+    events = sum(result.provenance["events"] for result in results)
+    return (
+        f"manetlab {first['version']} ({commit}), profile {first['profile']}, {len(results)} runs, scenarios "
+        f"{first['scenario_hash'][:12]} to {last['scenario_hash'][:12]}, {events} events in all"
+    )
 
 
 def _as_json(interval: Interval) -> dict[str, float | int | None]:

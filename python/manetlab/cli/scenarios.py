@@ -454,7 +454,7 @@ def _print_selection(found: SelectionReport) -> None:
 
 def _print_report(found: TopologyReport) -> None:
     from manetlab.tables import Table, stdout_console
-    from manetlab.topology import Note
+    from manetlab.topology import with_kind
 
     def number(value: float | None, digits: int = 2) -> str:
         return "–" if value is None else f"{value:.{digits}f}"
@@ -489,6 +489,6 @@ def _print_report(found: TopologyReport) -> None:
     instants = f"{found.instants} instants {found.step_s:g} s apart, paths searched from {searched}"
     table.notes += [
         f"{instants}; links are followed exactly.",
-        *(f"{'note' if isinstance(each, Note) else 'warning'}: {each}" for each in found.warnings),
+        *map(with_kind, found.warnings),
     ]
     table.print(stdout_console())

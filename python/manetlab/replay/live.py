@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.errors import InputError
-from manetlab.metrics import TOTALS
+from manetlab.metrics import applying
 from manetlab.resolving import canonical
 from manetlab.scenario import LARGEST_SEED
 
@@ -101,7 +101,7 @@ def live(resolved: Resolved, result: Result) -> Live:
             "digits": each.digits,
             "isFirst": each.key in FIRST,
         }
-        for each in TOTALS
+        for each in applying(result.totals, result.flows)
         if each.key in result.totals
     ]
     config = {"hash": result.hash, "totals": dict(result.totals), "metrics": metrics}

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from manetlab.campaign.survivors import FEWER
 from manetlab.metrics import Metric, by_key
 from manetlab.report import conclusions
 from manetlab.report.outcomes import confidence, factor_columns, finite, levels_cells
 from manetlab.report.quantities import number
 from manetlab.report.study import Point, Study
 from manetlab.report.tables import Cell, Column, DataTable
+from manetlab.topology import with_kind
 
 if TYPE_CHECKING:
     from manetlab.campaign import Results
 
-BEST = {"best": "*", "not distinguishable": "~"}
-AGAINST = {"higher": "+", "lower": "−", "practically the same": "≈"}
+BEST = {"best": "*", "not distinguishable": "~", FEWER: "†"}
+AGAINST = {"higher": "+", "lower": "−", "practically the same": "≈", FEWER: "†"}
 """The marks of verdicts; what has none has no mark."""
 
 
@@ -41,7 +43,7 @@ class Answer:
     table: DataTable
 
     def __str__(self) -> str:
-        return "\n".join([*(f"warning: {each}" for each in self.warnings), self.verdict, *self.details])
+        return "\n".join([*map(with_kind, self.warnings), self.verdict, *self.details])
 
 
 def answer(results: Results) -> Answer:
@@ -103,6 +105,10 @@ def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives"
         cells = [cell for metric in metrics for cell in _cells(study, point, metric)]
         made.add(*levels_cells((*study.other_levels(point), *level)), *cells)
     made.notes += _about_marks(study)
+    if any(each.verdict == FEWER for each in (*study.standings, *study.comparisons)):
+        made.notes.append(
+            "† of what arrives, which is significantly less than with another: no better for that."
+        )
     return made
 
 

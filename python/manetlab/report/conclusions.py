@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from manetlab.campaign.comparison import NOT_COMPARABLE
+from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less
 from manetlab.metrics import Metric, by_key
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
-from manetlab.scenario_warnings import different_settings, saturation
+from manetlab.scenario_warnings import about_rates, different_settings, saturation
+from manetlab.topology import Note
 
 LEAST_REPLICATIONS = 10
 """Fewer are mentioned: the intervals are wide and rely on the values being normally distributed."""
@@ -17,6 +20,8 @@ OBSERVED = {"tcp_delivered_bytes": "TCP progress", "cbr_received": "CBR arrivals
 """Columns of the time series from which the end of the transient is estimated."""
 LEAST_INSTANTS = 50
 """Fewest values of a time series that MSER-5 takes."""
+MOST_FIGURES = 12
+"""Most settings of which a warning names the figure."""
 MOST_TOLD = 4
 """With more settings a sentence gives only the range."""
 
@@ -25,6 +30,8 @@ def answer(study: Study) -> list[str]:
     """The answer to the campaign's question: the verdict in one sentence, then what it rests on."""
     if study.compared is None:
         return [_state(study, metric) for metric in study.wanted]
+    if not study.primary:
+        return ["No measure that the campaign asks for has a value in any run: there is nothing to compare."]
     if study.standings:
         return [_verdict_on_best(study), *_about_best(study), _how_sure(study)]
     pairs = dict.fromkeys((each.metric, each.level, each.against) for each in study.comparisons)
@@ -52,19 +59,29 @@ def _nothing_in_common(study: Study) -> str:
 def _verdict_on_best(study: Study) -> str:
     """Which alternatives can be the best, over all primary measures and settings."""
     assert study.compared is not None
-    cells = list(dict.fromkeys((each.metric, each.others) for each in study.standings))
+    # Where fewer than two alternatives can be compared, the place decides nothing.
+    compared = [each for each in study.standings if each.is_compared]
+    cells = list(dict.fromkeys((each.metric, each.others) for each in compared))
     left = [
         study.named(name)
         for name in study.compared.levels
-        if (of := [each for each in study.standings if each.level == name])
+        if (
+            of := [
+                each for each in study.standings if (each.metric, each.others) in cells and each.level == name
+            ]
+        )
         and len(of) == len(cells)
         and all(each.can_be_best for each in of)
     ]
     where = _everywhere(len(study.primary), len(study.settings))
+    if not cells:
+        return f"No {study.compared.label} can be compared with another by these measures."
     if not left:
         return f"No {study.compared.label} is the best {where}."
     sole = all(
-        each.verdict.startswith("best") == (study.named(each.level) == left[0]) for each in study.standings
+        each.verdict.startswith("best") == (study.named(each.level) == left[0])
+        for each in study.standings
+        if (each.metric, each.others) in cells
     )
     if len(left) == 1:
         if sole:
@@ -110,11 +127,20 @@ def _best_in_words(study: Study, those: list[Standing]) -> str:
 
 def _best_at(study: Study, here: list[Standing]) -> str:
     """The best at one setting, and what cannot be told from it."""
+    fewer = [study.named(each.level) for each in here if each.verdict == FEWER]
     apart = [study.named(each.level) for each in here if each.verdict == NOT_COMPARABLE]
-    compared = [each for each in here if each.verdict != NOT_COMPARABLE]
+    compared = [each for each in here if each.is_compared]
     told = _best_of(study, compared) if compared else ""
+    if fewer and len(apart) == 1:
+        told, apart = f"only {apart[0]} can be judged", []
     none = f"{listed(apart)} {'has' if len(apart) == 1 else 'have'} none to compare" if apart else ""
-    return " and ".join(part for part in (told, none) if part)
+    less = (
+        f"{listed(fewer)} {'delivers' if len(fewer) == 1 else 'deliver'} significantly less and "
+        f"{'is' if len(fewer) == 1 else 'are'} not compared"
+        if fewer
+        else ""
+    )
+    return ", and ".join(part for part in (told, none, less) if part)
 
 
 def _best_of(study: Study, here: list[Standing]) -> str:
@@ -173,7 +199,7 @@ def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
         for each in study.comparisons
         if (each.metric, each.level, each.against) == (metric, name, against)
     ]
-    if len(found) == 1 and found[0].verdict == NOT_COMPARABLE:
+    if len(found) == 1 and found[0].verdict in (NOT_COMPARABLE, FEWER):
         return f"{_claim(study, found[0])}."
     if len(found) == 1:
         return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
@@ -187,7 +213,7 @@ def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
 
 
 def _rank(each: Comparison) -> int:
-    order = ("higher", "lower", "practically the same", "not significant", "equal", NOT_COMPARABLE)
+    order = ("higher", "lower", "practically the same", "not significant", "equal", FEWER, NOT_COMPARABLE)
     return order.index(each.verdict.partition(",")[0])
 
 
@@ -216,6 +242,12 @@ def _claim(study: Study, each: Comparison) -> str:
                 f"{capital(subject)} {_is(each.metric)} not comparable between {this} and {that}: {none} has "
                 "none, and what it costs is in frames and bytes per delivered packet and byte"
             )
+        case "less arrives":
+            good = this if (each.difference[0] > 0) == (each.metric.better == "higher") else that
+            return (
+                f"{capital(subject)} {_is(each.metric)} not comparable between {this} and {that}: it is "
+                f"known of what arrives only, and significantly less arrives with {good}"
+            )
         case "practically the same":
             return f"{capital(subject)} {_is(each.metric)} practically the same with {this} and {that}"
     return f"No significant difference in {subject} between {this} and {that}"
@@ -230,7 +262,7 @@ def _is(metric: Metric) -> str:
 def _where(study: Study, those: list[Comparison]) -> str:
     """The settings, each with its difference; for many settings, the range of the differences."""
     metric = those[0].metric
-    if those[0].verdict in ("equal", NOT_COMPARABLE):
+    if those[0].verdict in ("equal", FEWER, NOT_COMPARABLE):
         named = [study.in_words(each.others) for each in those]
         return "; ".join(named) if len(named) <= MOST_TOLD else "see the table of comparisons"
     if len(those) > MOST_TOLD:
@@ -264,6 +296,10 @@ def tested(study: Study) -> list[str]:
     """What decides whether the question was tested at all: topology, saturation, settings that differ."""
     return [
         *_about_resolving(study),
+        *_about_missing_measures(study),
+        *_about_survivors(study),
+        *_about_missing_values(study),
+        *_about_ranges(study),
         *_about_topologies(study),
         *_about_saturation(study),
         *_about_settings(study),
@@ -277,6 +313,87 @@ def in_short(warning: str) -> str:
     return f"{re.sub(r' [(][^)]*[)]', '', head).rstrip('.')}."
 
 
+def _about_missing_measures(study: Study) -> list[str]:
+    """Measures that were asked for and have no value in any run."""
+    named = dict.fromkeys((*study.campaign.comparison.get("metrics", ()), *study.campaign.metrics))
+    return [
+        f"No run has a value of {by_key(key).label} ({key}): it takes no part in the comparison, and "
+        "nothing is said of it."
+        for key in named
+        if key not in study.results.measured
+    ]
+
+
+def _about_survivors(study: Study) -> list[str]:
+    """Measures of what arrives, where significantly less arrives with an alternative that looks better."""
+    told = []
+    for metric in study.primary if study.compared is not None else ():
+        measured = (name for name in ARRIVED.get(metric.key, ()) if name in study.results.measured)
+        if (arrived := next(measured, None)) is None:
+            continue
+        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for others in study.settings:
+            for name, against in _pairs_that_look_better(study, metric, others):
+                values = [_values_at(study, others, each, arrived) for each in (name, against)]
+                if (means := means_if_less(*values)) is not None:
+                    found.setdefault((name, against), []).append(means)
+        for (name, against), means in found.items():
+            low, high = min(means, key=lambda each: each[0] / each[1])
+            of_both = (with_unit(number(each, by_key(arrived)), by_key(arrived)) for each in (low, high))
+            where = f" (at {len(means)} of {len(study.settings)} settings)" if len(study.settings) > 1 else ""
+            told.append(
+                f"{capital(metric.label)} is known of what arrives only: {by_key(arrived).label} is "
+                f"{next(of_both)} with {study.named(name)} and {next(of_both)} with "
+                f"{study.named(against)}{where}. "
+                f"That it is better with {study.named(name)} is no finding."
+            )
+    return told
+
+
+def _pairs_that_look_better(study: Study, metric: Metric, others: Levels) -> list[tuple[str, str]]:
+    """The pairs of alternatives of which the mean of the first is better."""
+    assert study.compared is not None
+    means = {}
+    for name in study.compared.levels:
+        point = study.point_at(others, name)
+        found = None if point is None else study.estimates.get((point.number, metric.key))
+        if found is not None:
+            means[name] = found.mean if metric.better == "higher" else -found.mean
+    return [(a, b) for a in means for b in means if means[a] > means[b]]
+
+
+def _values_at(study: Study, others: Levels, name: str, key: str) -> list[float | None]:
+    """The values of a metric at a point, one a replication; None where there is none."""
+    point = study.point_at(others, name)
+    runs = study.runs[study.runs["point"] == (point.number if point is not None else -1)]
+    known = dict(zip(runs["replication"], runs[key], strict=True))
+    return [
+        None if (value := known.get(place)) is None or value != value else float(value)
+        for place in range(study.results.replications)
+    ]
+
+
+def _about_missing_values(study: Study) -> list[str]:
+    """Runs without a value of a measure that is compared: their pairs are missing."""
+    if study.compared is None:
+        return []
+    told = []
+    for metric in study.primary:
+        without = study.runs[study.runs[metric.key].isna()]
+        if without.empty:
+            continue
+        counts = without.groupby(study.compared.key).size()
+        named = [
+            f"{counts[name]} with {study.named(name)}" for name in study.compared.levels if name in counts
+        ]
+        pairs = f"{len(without)} of {len(study.runs)} runs"
+        told.append(
+            f"{capital(metric.label)} has no value in {pairs} ({listed(named)}): their pairs are left out "
+            "of the comparison."
+        )
+    return told
+
+
 def _about_resolving(study: Study) -> list[str]:
     error = study.unresolved
     if error is None:
@@ -285,6 +402,15 @@ def _about_resolving(study: Study) -> list[str]:
         "Networks and parameters of these runs are neither checked nor described: "
         f"{error.what} ({error.found}; wanted: {error.wanted})."
     ]
+
+
+def _about_ranges(study: Study) -> list[str]:
+    """Warnings about ranges and rates: each once, with the points that have it."""
+    found: dict[str, int] = {}
+    for resolved in study.resolved.values():
+        for warning in about_rates(resolved):
+            found[warning] = found.get(warning, 0) + 1
+    return [f"{capital(each)} ({count} of {len(study.points)} points)." for each, count in found.items()]
 
 
 def _about_saturation(study: Study) -> list[str]:
@@ -299,11 +425,18 @@ def _about_saturation(study: Study) -> list[str]:
     shares = {
         point: (float(lost.get(point, 0.0)), float(total)) for point, total in sent.items() if total > 0
     }
-    saturated = [of for of in shares.values() if saturation(*of) is not None]
+    saturated = {point: of for point, of in shares.items() if saturation(*of) is not None}
     if not saturated:
         return []
-    worst = max(saturated, key=lambda of: of[0] / of[1])
-    what = "the only point" if len(study.points) == 1 else f"{len(saturated)} of {len(study.points)} points"
+    worst = max(saturated.values(), key=lambda of: of[0] / of[1])
+    named = [
+        f"{100 * of[0] / of[1]:.0f} % at {study.point_in_words(point)}"
+        for point in study.points
+        if (of := saturated.get(point.number)) is not None
+    ]
+    more = f"; and at {len(named) - MOST_FIGURES} more" if len(named) > MOST_FIGURES else ""
+    listed_points = f"{len(named)} of {len(study.points)} points: {'; '.join(named[:MOST_FIGURES])}{more}"
+    what = "the only point" if len(study.points) == 1 else listed_points
     return [f"{capital(saturation(*worst) or '')} ({what})."]
 
 
@@ -409,15 +542,33 @@ def _about_scenarios(study: Study) -> list[str]:
 
 def _about_topologies(study: Study) -> list[str]:
     """Warnings about the movement: each kind once, as it is at the first point that has it."""
-    kinds: dict[str, list[str]] = {}
-    for report in study.topologies.values():
+    kinds: dict[str, dict[int, str]] = {}
+    for place, report in study.topologies.items():
         for warning in report.warnings:
-            kinds.setdefault(re.sub(r"[\d.]+", "#", warning), []).append(warning)
-    of_all = len(study.points)
-    return [
-        f"{capital(warnings[0])} ({len(warnings)} of {of_all} points, first replication)."
-        for warnings in kinds.values()
-    ]
+            kinds.setdefault(re.sub(r"[\d.]+", "#", warning), {})[place] = warning
+    return [_of_points(study, warnings) for warnings in kinds.values()]
+
+
+def _of_points(study: Study, warnings: Mapping[int, str]) -> str:
+    """A warning with the points that have it, each with its own figure if they differ."""
+    told = next(iter(warnings.values()))
+    kind = Note if isinstance(told, Note) else str
+    by_setting: dict[Levels, str] = {}
+    for point in study.points:
+        if point.number in warnings:
+            by_setting.setdefault(
+                study.other_levels(point), re.findall(r"[\d.]+ ?%?", warnings[point.number])[0]
+            )
+    of_all = len(study.settings)
+    text = capital(told)
+    if len(set(by_setting.values())) == 1 and len(by_setting) == of_all:
+        return kind(f"{text} (first replication).")
+    figures = [f"{figure.strip()} at {study.in_words(others)}" for others, figure in by_setting.items()]
+    more = f"; and at {len(figures) - MOST_FIGURES} more" if len(figures) > MOST_FIGURES else ""
+    return kind(
+        f"{text} ({len(by_setting)} of {of_all} settings, first replication: "
+        f"{'; '.join(figures[:MOST_FIGURES])}{more})."
+    )
 
 
 def _about_warmup(study: Study) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from manetlab.campaign.adjusting import about_adjusted
 from manetlab.campaign.comparison import NOT_COMPARABLE
+from manetlab.campaign.survivors import FEWER
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
 from manetlab.report.quantities import Factor, listed, number, p_value, percent
@@ -309,10 +310,11 @@ def standing_table(study: Study) -> DataTable | None:
     for each in study.standings:
         made.add(*_standing_cells(each))
     made.notes.append(
-        "An alternative is worse if some other is significantly better; the smallest adjusted p-value of "
-        "these comparisons is its p (adjusted). It is the best if all others are worse. The intervals are "
-        "Hsu’s for multiple comparisons with the best: by construction, that of an alternative that cannot "
-        "be the best ends at zero, and that of the best begins there."
+        "An alternative is worse if some other is significantly better, and the best if all others are "
+        "worse. Each line compares an alternative with the best of the others, the leader itself with the "
+        "next. Intervals and p-values are those of the pair, adjusted for the campaign’s "
+        f"{study.family.size if study.family else 1} comparisons (Bonferroni): a difference "
+        "is significant exactly if its interval excludes zero."
     )
     if has_margins:
         made.notes.append(_about_margins(study))
@@ -354,7 +356,8 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
                 x_title=f"difference in {metric.of_differences.heading}",
                 y_title=study.others[0].heading if len(study.others) == 1 else "",
                 caption=f"Mean differences over {counts} pairs; bars are simultaneous {confidence(study)} "
-                f"intervals, those of the table.{lines}",
+                f"intervals, those of the table; a difference is significant exactly if its "
+                f"interval excludes zero.{_about_those_left_out(study, metric)}{lines}",
                 table="standings" if study.standings else "comparisons",
                 series=series,
             )
@@ -362,13 +365,22 @@ def comparison_figures(study: Study) -> list[AnyFigure]:
     return figures
 
 
+def _about_those_left_out(study: Study, metric: Metric) -> str:
+    """Which alternatives a figure of differences does not have, because less arrives with them."""
+    rows: list[Comparison] | list[Standing] = study.standings or study.comparisons
+    fewer = dict.fromkeys(each.level for each in rows if each.metric == metric and each.verdict == FEWER)
+    return f" Left out where significantly less arrives: {listed(list(fewer))}." if fewer else ""
+
+
 def _differences(study: Study, metric: Metric) -> tuple[Series, ...]:
     """One series a pair of alternatives, or one an alternative where the question is which is best."""
     rows: list[Comparison] | list[Standing] = study.standings or study.comparisons
     grouped: dict[str, list[Comparison | Standing]] = {}
     for each in rows:
-        if each.metric == metric and each.verdict != NOT_COMPARABLE:
-            name = each.level if study.standings else f"{each.level} − {each.against}"
+        if each.metric == metric and each.verdict not in (NOT_COMPARABLE, FEWER):
+            name = (
+                f"{each.level} − best of the others" if study.standings else f"{each.level} − {each.against}"
+            )
             grouped.setdefault(name, []).append(each)
     found = []
     for name, those in grouped.items():

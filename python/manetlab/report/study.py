@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.family import PRIMARY
+from manetlab.campaign.survivors import FEWER
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric, by_key
 from manetlab.report.quantities import Factor, level
@@ -119,11 +120,11 @@ class Standing:
         against: The best of the others.
         others: The levels of the other factors.
         difference: Mean difference from it, with the ends of its interval.
-        p_adjusted: The p-value of being the best, adjusted for the campaign's family.
+        p_adjusted: The p-value of the pair, adjusted for the campaign's family.
         p_equivalent: That of being worse than the best by the margin, adjusted; NaN without a margin.
         n: The number of pairs.
         verdict: ``best``, ``not distinguishable`` or ``worse``, and whether it is practically as good; or
-            ``not comparable``.
+            ``not comparable``, or ``less arrives``.
     """
 
     metric: Metric
@@ -139,7 +140,12 @@ class Standing:
     @property
     def can_be_best(self) -> bool:
         """Is it comparable, and no other shown to be better?"""
-        return not self.verdict.startswith(("worse", NOT_COMPARABLE))
+        return not self.verdict.startswith(("worse", NOT_COMPARABLE, FEWER))
+
+    @property
+    def is_compared(self) -> bool:
+        """Does it take part in the comparison?"""
+        return not self.verdict.startswith((NOT_COMPARABLE, FEWER))
 
 
 class Study:
@@ -335,7 +341,19 @@ class Study:
     @cached_property
     def standings(self) -> list[Standing]:
         """Every alternative against the best of the others, if the question is which is best."""
-        return [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
+        found = [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
+        return [self._as_pair(each) for each in found]
+
+    def _as_pair(self, standing: Standing) -> Standing:
+        """The same with the interval and the p-value of its pair, which end at no bound as Hsu's do."""
+        place = (standing.metric, standing.others)
+        ends = (standing.level, standing.against)
+        for each in self.comparisons:
+            if (each.metric, each.others) == place and {each.level, each.against} == set(ends):
+                mean, low, high = each.difference
+                turned = (mean, low, high) if each.level == standing.level else (-mean, -high, -low)
+                return replace(standing, difference=turned, p_adjusted=each.p_adjusted, n=each.n)
+        return standing
 
     def _place(self, row: Mapping[Hashable, Any]) -> dict[str, Any]:
         """What a comparison and a standing have in common."""
