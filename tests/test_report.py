@@ -193,7 +193,7 @@ def with_movement(**waypoint: Any) -> dict[str, Any]:
 
 SOUND = {
     **BASE,
-    "movement": {"waypoint": {"nodes": 200, "width_m": 3200.0, "height_m": 700.0}},
+    "movement": {"waypoint": {"nodes": 300, "width_m": 6400.0, "height_m": 400.0}},
     "duration_s": 10.0,
 }
 """Long enough for paths of four hops, dense enough that few nodes are cut off."""

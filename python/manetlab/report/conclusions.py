@@ -140,7 +140,8 @@ def _best_at(study: Study, here: list[Standing]) -> str:
         if fewer
         else ""
     )
-    return ", and ".join(part for part in (told, none, less) if part)
+    best = " and ".join(part for part in (told, none) if part)
+    return "; ".join(part for part in (best, less) if part)
 
 
 def _best_of(study: Study, here: list[Standing]) -> str:
