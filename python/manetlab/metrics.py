@@ -126,6 +126,12 @@ TOTALS = tuple(metric for metric in MEASURES.values() if not metric.is_detail)
 """The measures of a run that are shown without being asked for, in the order in which they are shown."""
 KINDS = tuple(dict.fromkeys(kind for metric in FLOW_MEASURES if not metric.needs for kind in metric.flows))
 """All kinds of flows."""
+COMPLETED = (
+    Metric("start_s", "start", "s", 1, 3),
+    Metric("completed_s", "complete at", "s", 1, 3),
+    Metric("took_s", "time taken", "s", 1, 3),
+)
+"""What is shown of transfers that are complete, beside their throughput over the window."""
 FLOWS: Mapping[str, tuple[Metric, ...]] = {
     kind: tuple(
         metric

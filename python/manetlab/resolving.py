@@ -39,7 +39,9 @@ def resolve(scenario: Scenario) -> Resolved:
     params = _params(scenario)
     protocol = _python_protocol(scenario)
     movement, selected, ends = _movement(scenario, params)
-    flows = _throttled(scenario, movement, params, _flows(scenario, movement, params, ends))
+    given = _flows(scenario, movement, params, ends)
+    in_time = _in_time(scenario, given)
+    flows = _throttled(scenario, movement, params, in_time)
     core = {
         "duration_s": scenario.duration_s,
         "warmup_s": scenario.warmup_s,
@@ -53,7 +55,7 @@ def resolve(scenario: Scenario) -> Resolved:
     }
     place = str(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
-    return Resolved(scenario, movement, complete, protocol, selected)
+    return Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
 
 
 def _python_protocol(scenario: Scenario) -> PythonProtocol | None:
@@ -180,6 +182,13 @@ def _flows(scenario: Scenario, movement: _core.Movement, params: Params, ends: E
     return flows + web.drawn_flows(scenario.traffic.web, movement.nodes, scenario.warmup_s, streams)
 
 
+def _in_time(scenario: Scenario, flows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The flows that begin before the run ends: traffic files are often drawn for a longer one."""
+    if scenario.traffic_file is None:
+        return flows
+    return [flow for flow in flows if flow["start_s"] < scenario.duration_s]
+
+
 def _throttled(
     scenario: Scenario, movement: _core.Movement, params: Params, flows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
@@ -249,6 +258,7 @@ class Resolved:
         core: The rest, as the simulator takes it: times, seed, routing, every parameter, every flow.
         protocol: The routing protocol if it is one in Python.
         selection: What the movement was selected for, if it was.
+        late_flows: How many flows of a traffic file begin after the end, and are left out.
     """
 
     scenario: Scenario
@@ -256,6 +266,7 @@ class Resolved:
     core: dict[str, Any]
     protocol: PythonProtocol | None = None
     selection: Selection | None = None
+    late_flows: int = 0
 
     def __repr__(self) -> str:
         """What is run, in a line."""
@@ -311,7 +322,8 @@ class Resolved:
     def of(self, scenario: Scenario) -> Resolved:
         """The same for a scenario that is `alike` and not drawn from its seed: nothing is read again."""
         seeds = {"seed": scenario.seed, "replication": scenario.replication}
-        other = Resolved(scenario, self.movement, {**self.core, **seeds}, self.protocol, self.selection)
+        core = {**self.core, **seeds}
+        other = Resolved(scenario, self.movement, core, self.protocol, self.selection, self.late_flows)
         parts = {**self._core_parts, **{key: canonical(value) for key, value in seeds.items()}}
         # Where `cached_property` looks first.
         other.__dict__["_core_parts"] = parts

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, parameters, topology
+from manetlab import _core, cautions, parameters, topology
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
@@ -51,7 +51,7 @@ def before_run(resolved: Resolved) -> list[str]:
         return [f"the measurement lasts only {window_s:g} s, in which next to nothing can happen"]
     # What is known of the topology is that of the radio alone.
     found = [] if resolved.scenario.wired else topology_of(resolved).warnings
-    return [*about_rates(resolved), *found]
+    return [*about_rates(resolved), *cautions.cautions(resolved), *found]
 
 
 def about_rates(resolved: Resolved) -> list[str]:

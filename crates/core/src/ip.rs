@@ -9,7 +9,8 @@ params! {
         link_layer_delay_us: f64 = 0.0, "µs", "ns-2 LL delay_", [0.0, 1e6];
         /// Bytes of a UDP header; ns-2 counts none.
         udp_header_bytes: u32 = 8, "byte", "RFC 768", [0.0, 100.0];
-        /// Time to live of data packets at their source. ns-2's AODV uses its network diameter instead.
+        /// Time to live of data packets at their source; `dsdv.data_ttl`, `flooding.ttl` and, in behaviour
+        /// ns-2, `aodv.net_diameter` limit it further.
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
         /// A flow begins a time uniform below this after its `start_s`, though at most a tenth of its duration
         /// later, so that flows that are to begin together do not send in step; 0: it begins at `start_s`.

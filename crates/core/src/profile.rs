@@ -11,7 +11,9 @@ use crate::routing::adv::AdvParams;
 use crate::routing::aodv::AodvParams;
 use crate::routing::dsdv::DsdvParams;
 use crate::routing::dsr::DsrParams;
+use crate::routing::tsr::TsrParams;
 use crate::scenario::Params;
+use crate::stage::ThrottleParams;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
@@ -58,6 +60,7 @@ fn ns_2_35() -> Params {
             eifs_after_missed_frames: true,
             data_wait: DataWait::Data,
             captured_frames_set_nav: true,
+            nav_reset: false,
             sense_before_data: true,
             ack_needs_cts: true,
             backoff_after_failure: false,
@@ -81,6 +84,8 @@ fn ns_2_35() -> Params {
         dsdv: DsdvParams::ns_2_35(),
         dsr: DsrParams::ns_2_35(),
         adv: AdvParams::dyer_2002(),
+        tsr: TsrParams::choi_2004(),
+        throttle: ThrottleParams { rate_applies_at_once: false, ..ThrottleParams::default() },
         ..Params::default()
     }
 }
@@ -106,7 +111,7 @@ fn ns_2_1b9() -> Params {
 fn ns_2_27() -> Params {
     let base = ns_2_1b9();
     Params {
-        mac: MacParams { resets_retries_early: false, ..base.mac },
+        mac: MacParams { resets_retries_early: false, cts_resets_short_retries: false, ..base.mac },
         tcp: TcpParams { inflate_outside_recovery: false, ..base.tcp },
         ..base
     }

@@ -26,7 +26,8 @@ pub(crate) struct Movement {
 
 impl Movement {
     pub(crate) fn new(trajectories: Vec<Trajectory>) -> Movement {
-        Movement { of_file: manetlab_formats::Movement { trajectories }, digest: OnceLock::new() }
+        let of_file = manetlab_formats::Movement { trajectories, rests_elsewhere: 0 };
+        Movement { of_file, digest: OnceLock::new() }
     }
 
     pub(crate) fn trajectories(&self) -> &[Trajectory] {
@@ -57,8 +58,14 @@ impl Movement {
     fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {
         let limits = Limits::default();
         py.detach(|| read_movement(data, name, &limits))
-            .map(|movement| Movement::new(movement.trajectories))
+            .map(|of_file| Movement { of_file, digest: OnceLock::new() })
             .map_err(|error| of_reading(&error))
+    }
+
+    /// How many orders at speed 0 are to a place where the node is not; it stays where it is.
+    #[getter]
+    fn rests_elsewhere(&self) -> usize {
+        self.of_file.rests_elsewhere
     }
 
     /// Nodes that stand still at these places, in m.

@@ -163,13 +163,15 @@ impl Bench {
             rate: frame.rate,
             wanted: receivable && (to == ME || to.is_broadcast()),
             reserves: self.way.reserves(frame.reserves)[usize::from(receivable)],
+            followed_within: self.way.followed_within(kind),
             transmission: self.heard.len() as u32,
         };
         self.heard.push(frame);
         self.last_bits.push(signal.end);
         self.last_bits.sort_unstable();
         let overhear = if self.way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
-        if !(self.way.open && overhear(&mut self.mac, self.now, &signal, self.way.weak_frames)) {
+        let open = self.way.open && signal.followed_within == Span::ZERO;
+        if !(open && overhear(&mut self.mac, self.now, &signal, self.way.weak_frames)) {
             self.mac.handle_arrival(self.now, &signal, &self.timing, &self.rules);
         }
     }

@@ -60,6 +60,7 @@ def run(
 
     The scenario is a TOML file, or a movement file and a traffic file of ns-2.
     """
+    from manetlab.cautions import notes
     from manetlab.cli.progress import waiting
     from manetlab.files import check_apart, check_writable
     from manetlab.running import run as run_one
@@ -87,6 +88,8 @@ def run(
     if (last := resolved.movement.last_command_s) > asked.duration_s:
         note = f"note: the movement goes on to {last:g} s, but the run ends at {asked.duration_s:g} s"
         print(note, file=sys.stderr)
+    for said in notes(resolved):
+        print(f"note: {said}", file=sys.stderr)
     if resolved.selection is not None:
         print(f"note: {resolved.selection.note}", file=sys.stderr)
     with waiting("run"):
@@ -251,7 +254,7 @@ def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
 
-    from manetlab.metrics import FLOWS, PROGRESS, RTP_FLOW
+    from manetlab.metrics import COMPLETED, FLOWS, PROGRESS, RTP_FLOW
     from manetlab.tables import Table, stdout_console
 
     console = stdout_console()
@@ -259,6 +262,7 @@ def show(result: Result) -> None:
         (f"{kind.upper()} flows", metrics, [flow for flow in result.flows if flow["kind"] == kind])
         for kind, metrics in FLOWS.items()
     ]
+    shown.append(("Transfers that are complete", COMPLETED, _completed(result)))
     shown.append(("RTP", RTP_FLOW, [flow for flow in result.flows if "rtp_jitter_s" in flow]))
     shown.append(("Progress", PROGRESS, [flow for flow in result.flows if "unsmoothness" in flow]))
     for title, metrics, flows in shown:
@@ -276,6 +280,15 @@ def show(result: Result) -> None:
             drops.add(*(str(drop[key]) for key in ("layer", "reason", "packets", "count")))
         drops.print(console)
     console.print(Text(audit_line(result)), Text(provenance_line(result)), sep="\n")
+
+
+def _completed(result: Result) -> list[dict[str, Any]]:
+    """The finite transfers that are complete, with the time that each took."""
+    return [
+        {**flow, "took_s": flow["completed_s"] - flow["start_s"]}
+        for flow in result.flows
+        if flow["kind"] == "tcp" and flow.get("completed_s") is not None
+    ]
 
 
 def _totals(result: Result) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,11 +192,14 @@ def check(scenario: Path) -> None:
 
     A scenario can be valid and still not test protocols: warnings say why.
     """
+    from manetlab.cautions import notes
     from manetlab.scenario_warnings import before_run
 
     resolved = options.scenario_from(scenario).resolve()
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
     print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
+    for said in notes(resolved):
+        print(f"note: {said}", file=sys.stderr)
     with waiting("topology"):
         found = before_run(resolved)
     options.tell_warnings(found)

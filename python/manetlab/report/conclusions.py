@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less
+from manetlab.cautions import of_points
 from manetlab.metrics import Metric, by_key
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
@@ -301,6 +302,7 @@ def tested(study: Study) -> list[str]:
         *_about_survivors(study),
         *_about_missing_values(study),
         *_about_ranges(study),
+        *of_points(list(study.resolved.values())),
         *_about_topologies(study),
         *_about_saturation(study),
         *_about_settings(study),

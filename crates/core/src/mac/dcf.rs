@@ -711,7 +711,9 @@ impl Dcf {
         let (State::AwaitCts(_), Some(current)) = (self.state, &mut *self.current) else { return };
         current.rts_due = false;
         // §9.2.5.3: the short retry count is reset, the contention window is not.
-        self.short_retries = 0;
+        if timing.params().cts_resets_short_retries {
+            self.short_retries = 0;
+        }
         if timing.params().resets_retries_early {
             self.cw = timing.params().cw_min;
         }

@@ -7,7 +7,7 @@
 use super::Timing;
 use crate::kernel::{Span, Time};
 use crate::radio::{ByRate, Capture, Propagation, RadioParams};
-use crate::wire::mac::{DSSS_BPS, Rate};
+use crate::wire::mac::{DSSS_BPS, FrameKind, Rate};
 
 /// The first bit of a frame reaches the station.
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +28,49 @@ pub struct Signal {
     /// How long the medium stays reserved after its end, if nothing disturbs it: its Duration field, or what
     /// follows a frame that cannot be decoded ([`ShortWay::reserves`]).
     pub reserves: Span,
+    /// How long after its end another frame must begin, or what it reserves is given up; zero: it stays.
+    pub followed_within: Span,
     /// Which transmission it is; given back when it has been received.
     pub transmission: u32,
 }
 
 impl Signal {
-    /// Until when the frame reserves the medium: the NAV is for frames to others; a wanted frame's Duration
-    /// is answered, not obeyed (§9.2.5.4).
+    /// Until when the frame reserves the medium, as far as that is certain: the NAV is for frames to others; a
+    /// wanted frame's Duration is answered, not obeyed (§9.2.5.4).
     #[inline(always)]
     fn reserved_until(&self) -> Time {
-        if self.wanted { Time::ZERO } else { self.end + self.reserves }
+        match self.claim() {
+            _ if self.wanted => Time::ZERO,
+            Claim::NONE => self.end + self.reserves,
+            claim => claim.until,
+        }
+    }
+
+    /// What it reserves if another frame follows in time.
+    #[inline(always)]
+    fn claim(&self) -> Claim {
+        if self.followed_within == Span::ZERO || self.wanted {
+            return Claim::NONE;
+        }
+        let full = self.end + self.reserves;
+        Claim { until: full.min(self.end + self.followed_within), full }
+    }
+}
+
+/// What an RTS to another station reserves: for certain until the frames that it announces must have begun,
+/// and in full once one has (§9.2.5.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Claim {
+    until: Time,
+    full: Time,
+}
+
+impl Claim {
+    const NONE: Claim = Claim { until: Time::ZERO, full: Time::ZERO };
+
+    /// From when on an arrival need not be asked whether it confirms the claim.
+    fn over_at(self) -> Time {
+        if self == Claim::NONE { Time::ZERO } else { Time(self.until.0.saturating_add(1)) }
     }
 }
 
@@ -166,6 +199,8 @@ pub struct ShortWay {
     pub weak_frames: WeakFrames,
     /// The NAV that a frame too weak to be decoded leaves after its end; zero is none.
     weak_frame_reserves: Span,
+    /// [`Timing::nav_reset`].
+    nav_reset: Span,
 }
 
 impl ShortWay {
@@ -178,7 +213,14 @@ impl ShortWay {
             weak_frame_reserves: if as_nav { timing.eifs } else { Span::ZERO },
             uses_eifs: !params.eifs_as_nav,
             weak_frames: rules.weak_frames,
+            nav_reset: timing.nav_reset,
         }
+    }
+
+    /// What [`Signal::followed_within`] is of a frame of this kind. Where it is not zero, the short way is
+    /// closed to the frame.
+    pub fn followed_within(self, kind: FrameKind) -> Span {
+        if kind == FrameKind::Rts { self.nav_reset } else { Span::ZERO }
     }
 
     /// How long a frame with this Duration field reserves the medium after its end, if it cannot be decoded
@@ -206,6 +248,9 @@ pub(super) struct Medium {
     energy_until: Time,
     /// The station's own transmission ends here.
     on_air_until: Time,
+    /// That of an RTS that is being received, or was received last. While it is open no arrival goes the
+    /// short way.
+    claim: Claim,
     /// Frames that the station would have had to act on and that others destroyed.
     collided: u64,
     /// Frames that overlap the one being received (only kept for the `sinr` rule).
@@ -233,6 +278,7 @@ impl Default for Medium {
             eifs_until: Changing::default(),
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
+            claim: Claim::NONE,
             collided: 0,
             others: Vec::new(),
         }
@@ -303,7 +349,7 @@ impl Medium {
             self.nav.before = self.nav.after;
             self.eifs_until.before = self.eifs_until.after;
             self.energy_until = self.energy_until.max(self.reception.end);
-            self.free_from = self.on_air_until;
+            self.free_from = self.on_air_until.max(self.claim.over_at());
         }
     }
 
@@ -326,7 +372,24 @@ impl Medium {
             // DIFS is added by the backoff.
             (nav, end + timing.eifs.saturating_sub(timing.difs))
         };
-        self.free_from = if self.awaits() { Time::NEVER } else { end.max(self.on_air_until) };
+        if !self.reception.intact() || self.on_air_until > end {
+            self.claim = Claim::NONE;
+        }
+        let occupied = end.max(self.on_air_until).max(self.claim.over_at());
+        self.free_from = if self.awaits() { Time::NEVER } else { occupied };
+    }
+
+    /// A frame begins at a free receiver, after an RTS to another station: the RTS keeps what it reserves if
+    /// the frame is in time, and if the station notices it.
+    #[cold]
+    fn settle_claim(&mut self, now: Time, is_noticed: bool) {
+        if now > self.claim.until {
+            self.claim = Claim::NONE;
+        } else if is_noticed {
+            self.nav.before = self.nav.before.max(self.claim.full);
+            self.nav.after = self.nav.after.max(self.claim.full);
+            self.claim = Claim::NONE;
+        }
     }
 
     /// The first bit of a frame arrives.
@@ -347,6 +410,12 @@ impl Medium {
         if self.reception.present {
             self.overlap(now, arriving, timing, rules);
             return;
+        }
+        if self.claim != Claim::NONE {
+            self.settle_claim(now, arriving.reported && !arriving.deaf);
+        }
+        if signal.followed_within != Span::ZERO {
+            self.claim = signal.claim();
         }
         if rules.capture == Capture::Sinr {
             self.others.retain(|other| other.1 > now);
@@ -437,7 +506,7 @@ impl Medium {
             self.reception.deaf = true;
             self.forecast(self.nav.after, timing);
         } else {
-            self.free_from = until;
+            self.free_from = until.max(self.claim.over_at());
         }
     }
 

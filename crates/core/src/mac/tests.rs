@@ -122,6 +122,7 @@ impl Bench {
             rate: frame.rate,
             wanted: receivable && (frame.to == ME || frame.to.is_broadcast()),
             reserves: way.reserves(frame.reserves)[usize::from(receivable)],
+            followed_within: way.followed_within(frame.kind),
             transmission: self.heard.len() as u32,
         };
         self.heard.push(frame);
@@ -130,6 +131,7 @@ impl Bench {
         let overhear = if way.uses_eifs { Dcf::overhear::<true> } else { Dcf::overhear::<false> };
         let short_way = self.takes_short_way
             && way.open
+            && signal.followed_within == Span::ZERO
             && !damaged
             && overhear(&mut self.mac, at(us), &signal, way.weak_frames);
         if !short_way {
@@ -290,15 +292,95 @@ fn a_frame_received_again_is_acknowledged_and_not_delivered() {
     assert_eq!((delivered, duplicates), (1, 1));
 }
 
-/// §9.2.5.4: an RTS to somebody else reserves the medium to the end of its exchange.
+/// When a station sends that has heard an RTS to another from 0 to 352 µs, which reserves 3 ms, and then what
+/// `follows`.
+fn sends_after_rts(params: &MacParams, follows: impl FnOnce(&mut Bench)) -> f64 {
+    let mut bench = Bench::new(params);
+    bench.hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000)).send(360.0, NodeId::BROADCAST);
+    follows(&mut bench);
+    bench.until(9000.0);
+    bench.sent()[0].0
+}
+
+/// §9.2.5.4: an RTS to somebody else reserves the medium to the end of its exchange, if that goes on: the
+/// data frame begins 2 SIFS and a CTS after the RTS.
+///
+/// ```text
+/// RTS |--|      DATA |-------------|
+/// NAV     |<--------------------------->|
+/// ```
 #[test]
 fn the_nav_of_an_overheard_rts_is_obeyed() {
+    let with_data = |bench: &mut Bench| {
+        bench.hear(352.0 + 324.0, data(OTHER, PEER));
+    };
+    assert!(sends_after_rts(&MacParams::default(), with_data) >= 352.0 + 3000.0 + 50.0);
+    let with_cts = |bench: &mut Bench| {
+        bench.hear(362.0, frame(FrameKind::Cts, PEER, OTHER, 304, 2686));
+    };
+    assert!(sends_after_rts(&MacParams::default(), with_cts) >= 352.0 + 3000.0 + 50.0);
+    // What is sensed and not understood is no sign of the exchange.
+    let with_noise = |bench: &mut Bench| {
+        bench.hear_at(600.0, data(OTHER, PEER), 2e-11);
+    };
+    assert!(sends_after_rts(&MacParams::default(), with_noise) < 352.0 + 3000.0);
+}
+
+/// §9.2.5.4: a station may give up the NAV that an RTS has set if nothing follows for 2 SIFS, a CTS and 2 slots.
+///
+/// ```text
+/// RTS |--|<- 364 µs ->|<- DIFS ->|slots|
+/// ```
+#[test]
+fn the_nav_of_an_rts_without_cts_is_given_up() {
+    let idle_from = 352.0 + 20.0 + 304.0 + 40.0;
+    let slots = (sends_after_rts(&MacParams::default(), |_| ()) - idle_from - 50.0) / 20.0;
+    assert!(slots.fract() == 0.0 && (0.0..=31.0).contains(&slots), "{slots}");
+    let stays = MacParams { nav_reset: false, ..MacParams::default() };
+    assert!(sends_after_rts(&stays, |_| ()) >= 352.0 + 3000.0 + 50.0);
+}
+
+/// A frame that comes when the NAV has been given up does not bring it back.
+#[test]
+fn a_nav_that_was_given_up_stays_given_up() {
+    let late = |bench: &mut Bench| {
+        bench.hear(717.0, frame(FrameKind::Ack, OTHER, PEER, 100, 0));
+    };
+    assert!(sends_after_rts(&MacParams::default(), late) < 352.0 + 3000.0);
+}
+
+/// What another frame has reserved before stays reserved.
+#[test]
+fn the_reservation_of_an_earlier_frame_outlives_an_rts_without_cts() {
     let mut bench = Bench::new(&MacParams::default());
-    bench
-        .hear(0.0, frame(FrameKind::Rts, OTHER, PEER, 352, 3000))
-        .send(500.0, NodeId::BROADCAST)
-        .until(9000.0);
-    assert!(bench.sent()[0].0 >= 352.0 + 3000.0 + 50.0);
+    bench.hear(0.0, frame(FrameKind::Cts, OTHER, PEER, 304, 2000));
+    bench.hear(400.0, frame(FrameKind::Rts, OTHER, PEER, 352, 5000)).send(800.0, NodeId::BROADCAST);
+    bench.until(9000.0);
+    let sent = bench.sent()[0].0;
+    assert!((2304.0 + 50.0..5000.0).contains(&sent), "{sent}");
+}
+
+/// Two frames whose RTS is answered each after some failures: by the standard a CTS forgets them, in ns-2.27
+/// they add up.
+#[test]
+fn failures_of_several_frames_may_add_up_to_a_broken_link() {
+    let attempts = |cts_resets_short_retries| {
+        let mut bench = Bench::new(&MacParams { cts_resets_short_retries, ..rts_always() });
+        bench.send(0.0, PEER);
+        while bench.sent().len() < 4 {
+            let us = bench.deadline();
+            bench.until(us);
+        }
+        let (fourth, _) = bench.sent()[3];
+        bench.hear(fourth + 362.0, frame(FrameKind::Cts, PEER, ME, 304, 1000));
+        let before = bench.sent().len();
+        bench.until(200_000.0);
+        let failed = bench.when(|action| matches!(action, MacAction::Failed { .. })).expect("given up");
+        bench.frames().skip(before).filter(|&(us, frame)| us < failed && frame.kind == FrameKind::Rts).count()
+    };
+    // After the CTS the data frame is not acknowledged, and RTS begin again: seven, or what is left of seven.
+    assert_eq!(attempts(true), 7);
+    assert_eq!(attempts(false), 4);
 }
 
 /// §9.2.5.7: no CTS while the NAV is set.

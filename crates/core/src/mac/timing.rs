@@ -30,6 +30,9 @@ pub struct Timing {
     pub rts: Span,
     /// A CTS on the air.
     pub cts: Span,
+    /// How long after the end of an RTS to another station a frame must begin, or the NAV that it has set is
+    /// given up; zero: the NAV stays.
+    pub nav_reset: Span,
     /// How long a station waits for the CTS from the start of its RTS.
     pub cts_timeout: Span,
     ack_margin: Span,
@@ -67,6 +70,9 @@ impl Timing {
             cca: Span::from_micros(params.cca_time_us),
             rts,
             cts,
+            // §9.2.5.4. A frame counts from its first bit on, which later editions allow for by adding
+            // aPHY-RX-START-Delay.
+            nav_reset: if params.nav_reset { sifs * 2 + cts + slot * 2 } else { Span::ZERO },
             cts_timeout: rts + sifs + cts + cts_margin,
             ack_margin,
             before_data: if params.difs_before_data { difs } else { sifs },

@@ -187,7 +187,7 @@ impl Network<'_> {
         remaining: &mut Vec<Arrival>,
     ) {
         remaining.clear();
-        if !self.short_way.open {
+        if !self.short_way.open || template.followed_within != Span::ZERO {
             remaining.extend(self.index.arrivals(template.from.0, template.receive_m2));
             return;
         }
@@ -257,11 +257,12 @@ impl Network<'_> {
         let meant = template.to.is_broadcast() || template.to.0 == arrival.node;
         let (now, signal) = template.at(arrival, meant);
         let mac = &mut self.stations[arrival.node as usize].mac;
-        open && if uses_eifs {
-            mac.overhear::<true>(now, &signal, weak_frames)
-        } else {
-            mac.overhear::<false>(now, &signal, weak_frames)
-        }
+        open && template.followed_within == Span::ZERO
+            && if uses_eifs {
+                mac.overhear::<true>(now, &signal, weak_frames)
+            } else {
+                mac.overhear::<false>(now, &signal, weak_frames)
+            }
     }
 
     /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
@@ -400,11 +401,24 @@ impl Transmission {
 
     /// What all receivers get alike.
     fn template(&self, at: u32, way: ShortWay) -> Option<Template> {
-        let &Frame { from, to, airtime, reserves, rate, bytes, .. } = self.frame.as_ref()?;
+        let &Frame { kind, from, to, airtime, reserves, rate, bytes, .. } = self.frame.as_ref()?;
         let (start, reserves, tapped) = (self.start, way.reserves(reserves), self.tapped);
         let receive_m2 = self.receive_m2;
         let transmission = at;
-        Some(Template { start, from, to, airtime, rate, bytes, receive_m2, reserves, transmission, tapped })
+        let followed_within = way.followed_within(kind);
+        Some(Template {
+            start,
+            from,
+            to,
+            airtime,
+            rate,
+            bytes,
+            receive_m2,
+            reserves,
+            followed_within,
+            transmission,
+            tapped,
+        })
     }
 
     /// When the last bit reaches the next receiver; none after the last.
@@ -426,6 +440,8 @@ struct Template {
     receive_m2: f64,
     /// By whether the frame can be decoded.
     reserves: [Span; 2],
+    /// [`Signal::followed_within`].
+    followed_within: Span,
     transmission: u32,
     tapped: bool,
 }
@@ -444,6 +460,7 @@ impl Template {
             rate: self.rate,
             wanted: meant & arrival.receivable,
             reserves: self.reserves[usize::from(arrival.receivable)],
+            followed_within: self.followed_within,
             transmission: self.transmission,
         };
         (now, signal)

@@ -61,7 +61,7 @@ impl Routing for Flooding {
 
     fn handle_outgoing(&mut self, now: Time, mut packet: Packet, actions: &mut Vec<Action>) {
         self.is_new(now, &packet);
-        packet.ttl = self.params.ttl as u8;
+        packet.ttl = packet.ttl.min(self.params.ttl as u8);
         actions.push(Action::Broadcast { packet, delay: Span::ZERO });
     }
 

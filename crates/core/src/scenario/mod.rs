@@ -86,6 +86,9 @@ pub enum ScenarioError {
     },
 }
 
+/// The shortest interval at which a node on hold may repeat its probes, in s.
+const LEAST_PROBE_INTERVAL_S: f64 = 0.01;
+
 /// Most nodes of a run.
 pub const MAX_NODES: usize = 100_000;
 
@@ -98,6 +101,7 @@ impl Scenario {
         self.params.check()?;
         self.check_mac()?;
         self.check_queue()?;
+        self.check_probing()?;
         let wrong = |field: &str, found: String, wanted: String| {
             let about = if field == "nodes" { About::Nodes } else { About::Value };
             Err(ScenarioError::Unusable { about, field: field.to_owned(), found, wanted })
@@ -176,6 +180,20 @@ impl Scenario {
         Ok(())
     }
 
+    /// Probes are repeated at an interval that does not fill the network with them, or not at all.
+    fn check_probing(&self) -> Result<(), ScenarioError> {
+        let interval_s = self.params.tsr.probe_interval_s;
+        if interval_s == 0.0 || interval_s >= LEAST_PROBE_INTERVAL_S {
+            return Ok(());
+        }
+        Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: "tsr.probe_interval_s".to_owned(),
+            found: interval_s.to_string(),
+            wanted: format!("0 for probes that are not repeated, or at least {LEAST_PROBE_INTERVAL_S} s"),
+        })
+    }
+
     /// RED's thresholds fit each other.
     fn check_queue(&self) -> Result<(), ScenarioError> {
         let queue = &self.params.queue;
@@ -241,6 +259,10 @@ mod tests {
             complaint(|s| s.flows[0].src = 9).starts_with("flows[0].src: found 9, wanted a node from 0 to 1")
         );
         assert!(complaint(|s| s.flows[0].start_s = -1.0).starts_with("flows[0].start_s"));
+        assert!(
+            complaint(|s| s.params.tsr.probe_interval_s = 1e-5)
+                .starts_with("tsr.probe_interval_s: found 0.00001")
+        );
         assert!(complaint(|s| s.flows[0].start_s = 10.0).starts_with("flows[0].start_s"));
         assert!(complaint(|s| s.params.mac.slot_us = -1.0).starts_with("mac.slot_us"));
         assert!(complaint(|s| s.params.mac.cw_min = 2000).starts_with("mac.cw_min"));

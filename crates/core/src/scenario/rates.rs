@@ -76,6 +76,7 @@ impl Scenario {
     /// 802.11b have is asked for with these rates.
     pub(super) fn check_rates(&self) -> Result<(), ScenarioError> {
         check_modulation(&self.params.mac)?;
+        check_basic_rates(&self.params.mac)?;
         if let Some(reason) = self.needs_80211b() {
             check_80211b(&self.params.mac, reason)?;
         }
@@ -144,6 +145,16 @@ fn check_modulation(mac: &MacParams) -> Result<(), ScenarioError> {
     }
 }
 
+/// Basic rates decide about nothing unless ACKs have them.
+fn check_basic_rates(mac: &MacParams) -> Result<(), ScenarioError> {
+    if mac.response_rate == ResponseRate::Basic || mac.basic_rates == MacParams::default().basic_rates {
+        return Ok(());
+    }
+    let found = format!("{} bit/s as the highest", mac.basic_rates.highest_bps());
+    let wanted = "mac.response_rate = \"basic\" with it: otherwise basic rates change nothing".to_owned();
+    Err(ScenarioError::Unusable { about: About::Value, field: "mac.basic_rates".to_owned(), found, wanted })
+}
+
 /// The rates are 802.11b's and fit each other; `reason` asks for it.
 fn check_80211b(mac: &MacParams, reason: &str) -> Result<(), ScenarioError> {
     let wrong = |field: &str, found: String, wanted: String| {
@@ -180,9 +191,20 @@ fn check_80211b(mac: &MacParams, reason: &str) -> Result<(), ScenarioError> {
 mod tests {
     use super::super::tests::{complaint, scenario};
     use super::*;
+    use crate::mac::BasicRates;
 
     fn complaint_of(change: impl FnOnce(&mut MacParams)) -> String {
         complaint(|s| change(&mut s.params.mac))
+    }
+
+    #[test]
+    fn basic_rates_without_effect_are_refused() {
+        let found = complaint_of(|mac| mac.basic_rates = BasicRates::One);
+        assert!(found.starts_with("mac.basic_rates: found 1000000 bit/s as the highest, wanted"), "{found}");
+        let mut used = scenario();
+        (used.params.mac.basic_rates, used.params.mac.response_rate) =
+            (BasicRates::ToEleven, ResponseRate::Basic);
+        assert_eq!(used.check(), Ok(()));
     }
 
     #[test]

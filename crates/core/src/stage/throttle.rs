@@ -44,6 +44,8 @@ struct Throttled {
     rates: Rates,
     /// What it carries alone, if its rate follows from that.
     alone_bps: Vec<f64>,
+    /// Bits that must be waited for before the next packet goes, and from when on.
+    owed: (Time, f64),
     /// From when on the next packet may go.
     free_at: Time,
     waiting: VecDeque<Packet>,
@@ -75,6 +77,8 @@ pub enum ThrottleAction {
 /// [`stage`](super). Calls come in order of time.
 pub struct Throttle {
     limit: usize,
+    /// `throttle.rate_applies_at_once`.
+    at_once: bool,
     udp_header_bytes: u32,
     flows: Vec<Throttled>,
     node: NodeId,
@@ -95,12 +99,14 @@ impl Throttle {
             dst: own.dst,
             alone_bps: if own.rates.is_none() { own.alone_bps } else { Vec::new() },
             rates: own.rates.unwrap_or_default(),
+            owed: (Time::ZERO, 0.0),
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
         };
         let spreads = params.mode == ThrottleMode::Density;
         Throttle {
             limit: params.queue_packets as usize,
+            at_once: params.rate_applies_at_once,
             udp_header_bytes,
             flows: flows.into_iter().map(throttled).collect(),
             node,
@@ -122,7 +128,7 @@ impl Throttle {
             return Some(packet);
         };
         if flow.waiting.is_empty() && flow.free_at <= now {
-            flow.pass(now, bits);
+            flow.pass(now, bits, self.at_once);
             return Some(packet);
         }
         if flow.waiting.len() < limit {
@@ -185,7 +191,7 @@ impl Throttle {
                 && let Some(packet) = self.flows[at].waiting.pop_front()
             {
                 let bits = self.data_bits(&packet).unwrap_or_default();
-                self.flows[at].pass(now, bits);
+                self.flows[at].pass(now, bits, self.at_once);
                 out.push(ThrottleAction::Route(packet));
             }
         }
@@ -221,7 +227,7 @@ impl Throttle {
             let share = f64::from(entry.bound().share);
             let rate_bps = share * flow.alone_bps[hops.min(flow.alone_bps.len()) - 1];
             if flow.rates.last().is_none_or(|&(_, held_bps)| held_bps.to_bits() != rate_bps.to_bits()) {
-                flow.rates = vec![(now, rate_bps)];
+                flow.set_rate(now, rate_bps, self.at_once);
                 out.push(ThrottleAction::Rate { flow: flow.flow, hops: way.hops, share, rate_bps });
             }
         }
@@ -244,13 +250,45 @@ impl Throttle {
 
 impl Throttled {
     /// A packet with so many bits goes now: when the next one may.
-    fn pass(&mut self, now: Time, bits: u64) {
-        let known = self.rates.partition_point(|&(from, _)| from <= now);
+    fn pass(&mut self, now: Time, bits: u64, at_once: bool) {
+        self.owed = (now, bits as f64);
+        self.free_at = self.paid_at(at_once);
+    }
+
+    /// A rate is learned, in place of all others.
+    fn set_rate(&mut self, now: Time, rate_bps: f64, at_once: bool) {
+        if at_once && self.free_at > now {
+            let (since, bits) = self.owed;
+            let paid = self.rate_at(since).map_or(0.0, |at| self.rates[at].1 * now.since(since).as_secs());
+            self.owed = (now, (bits - paid).max(0.0));
+        }
+        self.rates = vec![(now, rate_bps)];
+        if at_once && self.free_at > now {
+            self.free_at = self.paid_at(at_once);
+        }
+    }
+
+    /// When what is owed has been waited for (eq. 1, with each rate while it holds).
+    fn paid_at(&self, at_once: bool) -> Time {
+        let (mut since, mut bits) = self.owed;
         // Before its first rate a flow is not throttled.
-        self.free_at = match known.checked_sub(1) {
-            Some(at) => now + Span::from_secs(bits as f64 / self.rates[at].1),
-            None => now,
-        };
+        let Some(first) = self.rate_at(since) else { return since };
+        let mut paid = since + Span::from_secs(bits / self.rates[first].1);
+        for at in first + 1..if at_once { self.rates.len() } else { 0 } {
+            let (from, rate_bps) = self.rates[at];
+            if paid <= from {
+                break;
+            }
+            bits = (bits - self.rates[at - 1].1 * from.since(since).as_secs()).max(0.0);
+            since = from;
+            paid = since + Span::from_secs(bits / rate_bps);
+        }
+        paid
+    }
+
+    /// The place of the rate that holds at a time.
+    fn rate_at(&self, time: Time) -> Option<usize> {
+        self.rates.partition_point(|&(from, _)| from <= time).checked_sub(1)
     }
 }
 
@@ -304,9 +342,12 @@ mod tests {
 
     impl Source {
         fn new(limit: u32, rates: &[(u64, f64)]) -> Source {
-            let params = ThrottleParams { queue_packets: limit, ..ThrottleParams::default() };
+            Source::with(&ThrottleParams { queue_packets: limit, ..ThrottleParams::default() }, rates)
+        }
+
+        fn with(params: &ThrottleParams, rates: &[(u64, f64)]) -> Source {
             let rates = rates.iter().map(|&(from_ms, bps)| (ms(from_ms), bps)).collect();
-            let throttle = throttle(&params, vec![own(Some(rates), &[])]);
+            let throttle = throttle(params, vec![own(Some(rates), &[])]);
             Source { throttle, went: Vec::new(), dropped: Vec::new() }
         }
 
@@ -392,8 +433,17 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_holds_from_the_next_packet_on() {
-        let mut source = Source::new(50, &[(1000, 48_000.0), (1150, 24_000.0)]);
+    fn a_new_rate_applies_at_once_or_from_the_next_packet_on() {
+        let at_once =
+            [(ms(900), 0), (ms(900), 1), (ms(1000), 2), (ms(1100), 3), (ms(1250), 4), (ms(1450), 5)];
+        let later = [(ms(900), 0), (ms(900), 1), (ms(1000), 2), (ms(1100), 3), (ms(1200), 4), (ms(1400), 5)];
+        assert_eq!(with_two_rates(true), at_once);
+        assert_eq!(with_two_rates(false), later);
+    }
+
+    fn with_two_rates(rate_applies_at_once: bool) -> Vec<(Time, u64)> {
+        let params = ThrottleParams { rate_applies_at_once, ..ThrottleParams::default() };
+        let mut source = Source::with(&params, &[(1000, 48_000.0), (1150, 24_000.0)]);
         // Not throttled before the first rate.
         source.make(ms(900), data(0, 600));
         source.make(ms(900), data(1, 600));
@@ -401,10 +451,39 @@ mod tests {
             source.make(ms(1000), data(uid, 600));
         }
         source.advance(ms(9000));
-        assert_eq!(
-            source.went,
-            [(ms(900), 0), (ms(900), 1), (ms(1000), 2), (ms(1100), 3), (ms(1200), 4), (ms(1400), 5)]
-        );
+        source.went
+    }
+
+    /// At 100 bit/s a packet of 600 bytes keeps the next one away for 48 s, unless a better rate comes.
+    #[test]
+    fn nobody_waits_for_a_rate_that_is_over() {
+        let mut source = Source::new(50, &[(0, 100.0), (10_000, 1e6)]);
+        for uid in 0..3 {
+            source.make(ms(0), data(uid, 600));
+        }
+        source.advance(ms(60_000));
+        let second = ms(10_000) + Span::from_secs((4800.0 - 1000.0) / 1e6);
+        assert_eq!(source.went, [(ms(0), 0), (second, 1), (second + Span::from_secs(4800.0 / 1e6), 2)]);
+    }
+
+    #[test]
+    fn a_learned_rate_shortens_the_wait_for_the_old_one() {
+        for (at_once, went_ms) in [(true, 150), (false, 1000)] {
+            let mut flow = Throttled {
+                flow: FLOW,
+                dst: NodeId(3),
+                rates: vec![(ms(0), 4800.0)],
+                alone_bps: Vec::new(),
+                owed: (Time::ZERO, 0.0),
+                free_at: Time::ZERO,
+                waiting: VecDeque::new(),
+            };
+            flow.pass(ms(0), 4800, at_once);
+            assert_eq!(flow.free_at, ms(1000));
+            // A tenth has been waited for; nine tenths are left.
+            flow.set_rate(ms(100), 86_400.0, at_once);
+            assert_eq!(flow.free_at, ms(went_ms), "{at_once}");
+        }
     }
 
     #[test]
@@ -490,6 +569,19 @@ mod tests {
         assert_eq!((out.len(), source.throttle.next_timeout()), (0, ms(100)));
     }
 
+    /// What the rates allow between two times, bits.
+    fn bits_between(rates: &[(u64, f64)], from: Time, to: Time) -> f64 {
+        let ends = rates.iter().skip(1).map(|&(from_ms, _)| ms(from_ms)).chain([Time::NEVER]);
+        rates
+            .iter()
+            .zip(ends)
+            .map(|(&(from_ms, bps), end)| {
+                let (begins, ends) = (ms(from_ms).max(from), end.min(to));
+                if begins < ends { bps * ends.since(begins).as_secs() } else { 0.0 }
+            })
+            .sum()
+    }
+
     proptest! {
         #[test]
         fn no_packet_is_lost_overtaken_or_too_early(
@@ -510,10 +602,9 @@ mod tests {
             for pair in source.went.windows(2) {
                 let ((before, first), (after, second)) = (pair[0], pair[1]);
                 prop_assert!(first < second);
-                let rate = rates.iter().rev().find(|&&(from_ms, _)| ms(from_ms) <= before);
-                if let Some(&(_, bps)) = rate {
+                if ms(rates[0].0) <= before {
                     let bits = f64::from(made[first as usize].1) * 8.0;
-                    prop_assert!(after.since(before) >= Span::from_secs(bits / bps));
+                    prop_assert!(bits_between(&rates, before, after) >= bits * (1.0 - 1e-6) - 0.01);
                 }
             }
         }

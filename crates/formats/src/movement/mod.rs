@@ -14,9 +14,10 @@
 //! Commands of one node at the same time are obeyed in the order of the file. `set X_` and `set Y_` of one
 //! node at the same time are one jump; one alone keeps the other coordinate as it is at that time.
 //!
-//! A `setdest` with speed 0 to where the node is stops it there: so `setdest` writes pauses. With speed 0 to
-//! another place it is an error; in ns-2 the node would stand still for ever, with a destination that it
-//! never approaches.
+//! A `setdest` with speed 0 stops the node where it is until its next order, as in ns-2: so `setdest` writes
+//! pauses, and SUMO cars that stand. Those that name a place more than 0.5 m away are counted
+//! ([`Movement::rests_elsewhere`]): SUMO's positions and speeds are of whole seconds, and a car brakes in
+//! between.
 //!
 //! *Deviations*: number 1 in docs/models/mobility.md. A file that jumps should say at the same time where
 //! to go next; then ns-2 and manetlab agree.
@@ -36,6 +37,8 @@ pub use write::write_movement;
 pub struct Movement {
     /// One trajectory for each node, in order of index.
     pub trajectories: Vec<Trajectory>,
+    /// Orders at speed 0 to a place where the node is not: it stays where it is.
+    pub rests_elsewhere: usize,
 }
 
 impl Movement {

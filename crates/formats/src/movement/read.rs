@@ -142,12 +142,12 @@ struct Node {
     x: Option<f64>,
     y: Option<f64>,
     orders: Vec<(Time, Order)>,
-    /// Orders to walk at speed 0: line, time and destination.
-    rests: Vec<(u64, Time, Point)>,
+    /// Orders to walk at speed 0: time and destination.
+    rests: Vec<(Time, Point)>,
 }
 
-/// How far a node that is told to rest may be from where it is told to be, in m: generators print rounded
-/// positions.
+/// How far a node that is told to rest may be from where it is told to be, in m, before that is counted:
+/// generators print rounded positions.
 const REST_TOLERANCE_M: f64 = 0.5;
 
 /// The nodes named so far. A map, so that one line with a great index does not make a table of that size.
@@ -170,7 +170,7 @@ impl Nodes {
             Statement::Start { axis, value, .. } => entry.place(node, axis, value),
             Statement::Timed { at, order, .. } => {
                 if let Order::GoTo { to, speed: 0.0 } = order {
-                    entry.rests.push((line, at, to));
+                    entry.rests.push((at, to));
                 }
                 entry.orders.push((at, order));
                 Ok(())
@@ -185,6 +185,7 @@ impl Nodes {
             return Err(Fault::new("no nodes", "comments only", "the start of at least one node", hint));
         }
         let mut trajectories = Vec::with_capacity(self.0.len());
+        let mut rests_elsewhere = 0;
         for (expected, (index, node)) in (0u32..).zip(self.0) {
             if index != expected {
                 let hint = match expected {
@@ -199,9 +200,11 @@ impl Nodes {
                 )
                 .at(node.line));
             }
-            trajectories.push(node.trajectory(index)?);
+            let (trajectory, elsewhere) = node.trajectory(index)?;
+            trajectories.push(trajectory);
+            rests_elsewhere += elsewhere;
         }
-        Ok(Movement { trajectories })
+        Ok(Movement { trajectories, rests_elsewhere })
     }
 }
 
@@ -219,7 +222,8 @@ impl Node {
         ))
     }
 
-    fn trajectory(mut self, index: u32) -> Parsed<Trajectory> {
+    /// Where the node starts and goes, and how many orders at speed 0 it has to a place where it is not.
+    fn trajectory(mut self, index: u32) -> Parsed<(Trajectory, usize)> {
         let (Some(x), Some(y)) = (self.x, self.y) else {
             let axis = if self.x.is_none() { "X_" } else { "Y_" };
             return Err(Fault::new(
@@ -233,29 +237,17 @@ impl Node {
         self.orders.sort_by_key(|&(at, _)| at);
         let start = Point { x, y };
         let trajectory = Trajectory { start, commands: commands(start, &self.orders) };
-        if !self.rests.is_empty() {
-            check_rests(index, &self.rests, &Path::new(&trajectory))?;
-        }
-        Ok(trajectory)
+        let elsewhere = match &self.rests[..] {
+            [] => 0,
+            rests => rests_elsewhere(rests, &Path::new(&trajectory)),
+        };
+        Ok((trajectory, elsewhere))
     }
 }
 
-/// Speed 0 is how `setdest` writes a pause, with the node's own position as its destination. A node that is
-/// told to reach another place at speed 0 would never arrive.
-fn check_rests(index: u32, rests: &[(u64, Time, Point)], path: &Path) -> Parsed<()> {
-    for &(line, at, to) in rests {
-        let here = path.position(at);
-        if here.distance(to) > REST_TOLERANCE_M {
-            return Err(Fault::new(
-                "speed",
-                format!("$node_({index}) sent {:.1} m away at speed 0", here.distance(to)),
-                "a speed above 0 m/s, or the node's own position for a pause",
-                "a node at speed 0 never arrives; give it a speed, or leave the line out",
-            )
-            .at(line));
-        }
-    }
-    Ok(())
+/// How many of these orders at speed 0 are to a place where the node is not.
+fn rests_elsewhere(rests: &[(Time, Point)], path: &Path) -> usize {
+    rests.iter().filter(|&&(at, to)| path.position(at).distance(to) > REST_TOLERANCE_M).count()
 }
 
 /// The commands that follow from a node's orders in order of time.

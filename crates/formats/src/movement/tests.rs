@@ -151,7 +151,6 @@ fn what_is_not_understood_is_an_error_with_its_line() {
         ("$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "speed"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 100001\"", "speed"),
         ("$ns_ at 1 \"$node_(0) setdest 1 2 inf\"", "speed"),
-        ("$ns_ at 1 \"$node_(0) setdest 900 900 0\"", "speed"),
         ("$ns_ at 1 \"$node_(x) setdest 1 2 3\"", "node"),
         ("$node_(4000000000) set X_ 1", "node"),
         ("$node_(99999999999999999999) set X_ 1", "node"),
@@ -170,6 +169,27 @@ fn a_pause_is_a_walk_at_speed_0_to_where_the_node_is() {
     let movement = read_movement(text.as_bytes(), "m.tcl", &Limits::default()).expect("a pause");
     let path = Path::new(&movement.trajectories[0]);
     assert!(path.position(Time::from_secs(500.0)).distance(Point { x: 10.0, y: 0.0 }) < 1e-6);
+}
+
+/// As in ns-2; SUMO's cars that brake at a traffic light are a few metres off their last order.
+#[test]
+fn a_node_that_is_sent_elsewhere_at_speed_0_stays_until_its_next_order() {
+    let movement = read(&format!(
+        "{TWO_NODES}$ns_ at 1 \"$node_(0) setdest 11 2 1\"\n$ns_ at 3 \"$node_(0) setdest 6.3 2 0\"\n\
+         $ns_ at 7 \"$node_(0) setdest 13 2 2\"\n$ns_ at 20 \"$node_(1) setdest 500 500 0.00\"\n"
+    ))
+    .expect("ns-2 reads it");
+    let path = Path::new(&movement.trajectories[0]);
+    let x_m = |time_s| path.position(secs(time_s)).x;
+    assert!(
+        [(3.0, 3.0), (6.9, 3.0), (8.0, 5.0), (60.0, 13.0)].iter().all(|&(t, x)| (x_m(t) - x).abs() < 1e-6)
+    );
+    let still = Path::new(&movement.trajectories[1]);
+    assert_eq!(still.position(secs(500.0)), Point { x: 3.0, y: 4.0 });
+    assert_eq!(movement.rests_elsewhere, 2);
+    let again =
+        read_movement(written(&movement).as_bytes(), "m.tcl", &Limits::default()).expect("as written");
+    assert_eq!(again, movement);
 }
 
 #[test]
@@ -218,7 +238,7 @@ fn a_generated_movement_is_the_same_path_after_a_file() {
             let params = WaypointParams { nodes: 40, boundary, start, pause_s, ..WaypointParams::default() };
             let trajectories =
                 generate(&params, Span::from_secs(900.0), &Streams::new(5, 2)).expect("valid parameters");
-            let generated = Movement { trajectories };
+            let generated = Movement { trajectories, rests_elsewhere: 0 };
             let back = read(&written(&generated)).expect("a written file");
             let paths =
                 |movement: &Movement| movement.trajectories.iter().map(Path::new).collect::<Vec<Path>>();
@@ -242,7 +262,8 @@ fn movements() -> impl Strategy<Value = Movement> {
         commands.sort_by_key(Command::at);
         Trajectory { start, commands }
     });
-    prop::collection::vec(trajectory, 1..5).prop_map(|trajectories| Movement { trajectories })
+    prop::collection::vec(trajectory, 1..5)
+        .prop_map(|trajectories| Movement { trajectories, rests_elsewhere: 0 })
 }
 
 proptest! {

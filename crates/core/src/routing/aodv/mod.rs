@@ -102,6 +102,10 @@ params! {
         /// Ignore requests from a neighbour to which a reply could not be delivered, for BLACKLIST_TIMEOUT.
         /// Behaviour rfc-3561 only.
         blacklist: bool = true, "", "RFC 3561 §6.8";
+        /// Pass on also a reply that tells nothing new, if there is a route to its destination: otherwise the
+        /// second source behind a relay gets no answer where only the destination may give one. Behaviour
+        /// rfc-3561 only.
+        pass_known_rreps: bool = true, "", "RFC 3561 §6.7: off";
         /// Ask for an acknowledgement of each reply (the A flag); a reply without one within NEXT_HOP_WAIT
         /// counts as undeliverable. The standard asks for it on links that are likely to be unidirectional,
         /// if there is no link-layer feedback. Behaviour rfc-3561 only.
@@ -247,6 +251,7 @@ impl AodvParams {
             rreq_backoff: false,
             // AODV-UU blacklists by missing RREP-ACKs, which it asks for only with `unidir_hack`.
             blacklist: false,
+            pass_known_rreps: false,
             wait_on_reboot: false,
             buffer_packets: 512,
             buffer_timeout_s: 10.0,

@@ -105,7 +105,7 @@ impl Routing for Ns2 {
         } else if packet.dst.is_broadcast() {
             actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         } else {
-            packet.ttl = self.params.net_diameter.min(255) as u8;
+            packet.ttl = packet.ttl.min(self.params.net_diameter.min(255) as u8);
             self.resolve(now, packet, actions);
         }
     }

@@ -58,7 +58,7 @@ params! {
         /// Maximum number of packets that a node holds for a destination without a route; the oldest is
         /// dropped first.
         buffer_packets: u32 = 5, "packet", "Broch et al. 1998, Table 1", [0.0, 100_000.0];
-        /// TTL of data packets.
+        /// Maximum TTL of data packets, where `network.data_ttl` allows more.
         data_ttl: u32 = 32, "hop", "ns-2.35 dsdv.cc", [1.0, 255.0];
         /// The first update waits a time uniform below this.
         start_jitter_s: f64 = 2.0, "s", "ns-2.35 dsdv.cc", [0.0, 1e4];
@@ -164,7 +164,7 @@ impl Routing for Dsdv {
             actions.push(Action::Broadcast { packet, delay });
         } else {
             if packet.src == self.node {
-                packet.ttl = self.params.data_ttl.min(255) as u8;
+                packet.ttl = packet.ttl.min(self.params.data_ttl as u8);
             }
             self.forward(now, packet, actions);
         }

@@ -33,6 +33,9 @@ impl Tsr {
             if self.params.on_the_way {
                 began.extend(self.note_broken_on_the_way(now, link));
             }
+            for hold in self.holds.values_mut().filter(|hold| !hold.broken.contains(&link)) {
+                hold.broken.push(link);
+            }
         }
         began
     }
@@ -75,6 +78,7 @@ impl Tsr {
             probe_at: Time::NEVER,
             probes: self.dsr.alternatives(now, dst, self.params.probes),
             probed: u32::MAX,
+            broken: Vec::new(),
             searches: false,
         };
         self.holds.insert(dst, hold);

@@ -7,7 +7,7 @@ use crate::wire::tsr::Mark;
 use crate::wire::{NodeId, Packet, RoutingHeader};
 
 use super::node::Tsr;
-use super::state::{Hold, links};
+use super::state::{Hold, has_link, links};
 
 impl Tsr {
     /// III, *parallel probing*: ROUTE PROBEs go out along the cached alternatives, all at once. Without one
@@ -107,6 +107,14 @@ impl Tsr {
             && self.holds_own(packet.src)
     }
 
+    /// Is it the answer to a request that was under way when a link of its route broke? The answer to a probe
+    /// is none: probes are sent when a hold has begun.
+    fn is_outdated(&self, dst: NodeId, route: &Route, header: &Header) -> bool {
+        self.params.answers_avoid_broken
+            && header.tsr.is_none()
+            && self.holds.get(&dst).is_some_and(|hold| hold.broken.iter().any(|link| has_link(route, *link)))
+    }
+
     /// III, *escape*: the destination has answered, to a probe or to a request. The first answer ends the
     /// hold; any other only refreshes the cache.
     pub(super) fn receive_answer(
@@ -121,7 +129,9 @@ impl Tsr {
         let route = header.reply.clone().filter(|route| {
             route.len() > 1 && route.first() == Some(&self.node) && route.last() == Some(&dst)
         });
-        if let Some(route) = &route {
+        if let Some(route) = &route
+            && !self.is_outdated(dst, route, header)
+        {
             if header.tsr.is_some() {
                 actions.push(Action::Notify(Notice::Hold { dst, step: HoldStep::Answered }));
             }

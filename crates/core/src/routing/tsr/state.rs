@@ -25,6 +25,8 @@ pub(super) struct Hold {
     pub(super) probes: Vec<Route>,
     /// How many were probed last; too many to probe another until the hold is announced.
     pub(super) probed: u32,
+    /// The links that were found to be broken when it began, or since.
+    pub(super) broken: Vec<Link>,
     /// Does the node ask for a route? DSR's buffer keeps the packets then.
     pub(super) searches: bool,
 }

@@ -201,6 +201,23 @@ fn the_answered_alternative_is_used_and_not_the_dead_one() {
     assert_eq!(node.run_until(at(60.0)), [], "the timer has gone with the hold");
 }
 
+/// The answer to a request was under way when its route broke: it does not end the hold.
+#[test]
+fn an_answer_over_the_broken_link_is_not_believed() {
+    for (answers_avoid_broken, ends) in [(true, false), (false, true)] {
+        let params = TsrParams { answers_avoid_broken, ..TsrParams::default() };
+        let mut node = Node::knowing(&params, &[SHORT, ALIVE]);
+        node.error(at(2.0), (1, 9), &[1, 0]);
+        node.send(at(2.1), segment(2, 0, DST));
+        let told = node.reply(at(2.2), SHORT);
+        assert_eq!(told.iter().any(|what| what == "ends-answered"), ends, "{told:?}");
+        if answers_avoid_broken {
+            assert_eq!(node.held(), [2]);
+            assert!(node.answer(at(2.3), ALIVE).contains(&"packet 2 [0, 4, 5, 6, 9]".to_owned()));
+        }
+    }
+}
+
 /// A second answer only refreshes the cache.
 #[test]
 fn a_later_answer_changes_no_route() {

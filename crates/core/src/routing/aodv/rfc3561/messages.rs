@@ -227,12 +227,22 @@ impl Rfc3561 {
             self.table.set_life(rrep.dst, now + rrep.lifetime);
             self.route_found(now, rrep.dst, actions);
         }
-        if rrep.origin == self.node || !taken || now < self.silent_until {
+        let is_passed = taken || self.passes_known_rrep(now, rrep.dst);
+        if rrep.origin == self.node || !is_passed || now < self.silent_until {
             actions.push(Action::Consume(packet));
         } else if let Some(mut packet) = relay::count_hop(packet, actions) {
             packet.src = self.node;
             self.pass_rrep(now, packet, &rrep, actions);
         }
+    }
+
+    /// Is a reply passed on that changes nothing here? Not by the letter of §6.7, which leaves the second source
+    /// behind this node without an answer. Whoever believes the reply gets a route over this node whose number is
+    /// no newer, or as new and longer, than this node's own, so that no loop can arise; that is why this node must
+    /// have a valid route with a valid number.
+    fn passes_known_rrep(&mut self, now: Time, dst: NodeId) -> bool {
+        self.params.pass_known_rreps
+            && self.table.valid(now, dst).is_some_and(|route| route.valid_seqno().is_some())
     }
 
     /// §6.7, last paragraphs: whenever a node transmits a reply, the neighbours at both sides become

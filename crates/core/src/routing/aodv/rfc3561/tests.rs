@@ -13,6 +13,30 @@ use crate::routing::{Action, Notice};
 use crate::wire::NodeId;
 use crate::wire::aodv::{Hello, Message, Rrep, Rreq};
 
+/// Nodes 1 and 4 ask for node 9, which alone may answer and gives both the same number.
+#[test]
+fn the_answer_to_a_second_source_is_passed_on() {
+    for (pass_known_rreps, wanted) in [(true, vec![(4, 7)]), (false, vec![])] {
+        let mut probe = start(&AodvParams { pass_known_rreps, ..rfc() });
+        let asked = |id, origin| Message::Rreq(Rreq { destination_only: true, ..rreq(id, origin, 3, 9, 1) });
+        probe.hear(at(1.0), 1, 9, asked(1, 1));
+        let first = replies(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(9, 7, 1, 1))));
+        assert_eq!(first.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), [(1, 7)]);
+        probe.hear(at(2.0), 4, 9, asked(1, 4));
+        let second = replies(&probe.hear(at(2.1), 2, WHOLE, Message::Rrep(rrep(9, 7, 4, 1))));
+        assert_eq!(second.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), wanted);
+    }
+}
+
+#[test]
+fn a_reply_that_tells_nothing_new_is_not_passed_on_without_a_route() {
+    let mut probe = with_route(&rfc(), at(1.0), 3);
+    probe.hear(at(1.1), 4, 9, Message::Rreq(Rreq { destination_only: true, ..rreq(1, 4, 3, 9, 1) }));
+    // The route breaks, and its number counts as newer than the reply's.
+    probe.fail_data(at(1.2), ME.0, 9, 2, 1);
+    assert_eq!(replies(&probe.hear(at(1.3), 5, WHOLE, Message::Rrep(rrep(9, 7, 4, 1)))), []);
+}
+
 /// The greatest TTL.
 const WHOLE: u32 = 35;
 
@@ -231,8 +255,8 @@ fn a_destination_that_was_heard_since_the_break_still_has_its_reply_passed_on() 
     // Now the number is the route's, and others are given it.
     let given = replies(&probe.hear(at(3.2), 1, 9, Message::Rreq(rreq(3, 5, 5, 2, 4))));
     assert_eq!(given.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), [(1, 8)]);
-    let again = probe.hear(at(3.3), 2, WHOLE, Message::Rrep(rrep(2, 8, 5, 0)));
-    assert_eq!(replies(&again), [], "the same once more");
+    let again = replies(&probe.hear(at(3.3), 2, WHOLE, Message::Rrep(rrep(2, 8, 5, 0))));
+    assert_eq!(again.iter().map(|(to, rrep)| (*to, rrep.dst_seqno)).collect::<Vec<_>>(), [(1, 8)]);
 }
 
 /// §6.11: a number that is not valid is not raised by a further break.
