@@ -606,6 +606,16 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
     mac, queue = values["mac"], values["queue"]
     for name, rate_bps in _rates_of_80211b(values, has_rates).items():
         change("mac", name, rate_bps)
+    if (
+        mac["response_rate"] != "basic"
+        and mac["basic_rates"] != parameters.profile("rfc")["mac"]["basic_rates"]
+    ):
+        # Otherwise basic rates would change nothing, which is refused.
+        change("mac", "response_rate", "basic")
+        for name, rate_bps in _rates_of_80211b(values, has_rates).items():
+            change("mac", name, rate_bps)
+    if 0.0 < values["tsr"]["probe_interval_s"] < 0.01:
+        change("tsr", "probe_interval_s", 0.01)
     stays_at_1 = mac["data_rate_bps"] == RATES_BPS[0] and mac["rate_control"] == "fixed"
     if mac["preamble"] == "short" and stays_at_1:
         change("mac", "preamble", "long")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from manetlab.resolving import Resolved
 
 FEWEST_MEETINGS = 3
-"""So many packets of two flows must be made at the same instants for the flows to be in lockstep."""
+"""Fewest packets that two flows in lockstep make at the same instants."""
 LOCKSTEP_SHARE = 0.2
-"""And so large a share of those of one of them."""
+"""Least share of the packets of one of them that are made at the same instants."""
 MOST_INSTANTS = 2000
 """How many packets of a flow are looked at."""
 MOST_FLOWS = 400
-"""Of so many flows each pair is looked at."""
+"""Most flows of which each pair is looked at."""
 MOST_NAMED = 4
 """How many pairs of flows are named."""
 OVERLAP = 0.05
@@ -226,7 +226,7 @@ def unconverged_dsdv(resolved: Resolved) -> str | None:
 
 
 def converges_within_s(dsdv: Mapping[str, Any], hops: int) -> float:
-    """In how many s DSDV knows routes of so many hops in nine of ten runs, where nodes stand still."""
+    """In how many s DSDV knows routes of this many hops in nine of ten runs, where nodes stand still."""
     least_s, of_hop_s = CONVERGES_S[dsdv["trigger_on_seqno"]]
     # Routes settle hop by hop with triggers, and wait for full updates without them.
     settling_s = dsdv["initial_settling_s"] * dsdv["settling_factor"] / 12.0

@@ -12,8 +12,9 @@ params! {
         /// Time to live of data packets at their source; `dsdv.data_ttl`, `flooding.ttl` and, in behaviour
         /// ns-2, `aodv.net_diameter` limit it further.
         data_ttl: u32 = 64, "hop", "RFC 1700", [1.0, 255.0];
-        /// A flow begins a time uniform below this after its `start_s`, though at most a tenth of its duration
-        /// later, so that flows that are to begin together do not send in step; 0: it begins at `start_s`.
+        /// A flow begins a time uniform below this after its `start_s`, though at most a tenth of its
+        /// duration later, so that flows that are to begin together do not send in step; 0: it begins at
+        /// `start_s`.
         start_jitter_ms: f64 = 10.0, "ms", "Floyd & Jacobson 1992; ns-2: 0", [0.0, 1e6];
         /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];

@@ -1,3 +1,5 @@
+//! Searches for neighbours on a virtual clock: when requests go out, and what becomes of the packets.
+
 use super::*;
 use crate::kernel::{Purpose, Streams};
 use crate::wire::{FlowId, Payload};

@@ -35,8 +35,8 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// Until when the frame reserves the medium, as far as that is certain: the NAV is for frames to others; a
-    /// wanted frame's Duration is answered, not obeyed (§9.2.5.4).
+    /// Until when the frame reserves the medium, as far as that is certain: the NAV is for frames to others;
+    /// a wanted frame's Duration is answered, not obeyed (§9.2.5.4).
     #[inline(always)]
     fn reserved_until(&self) -> Time {
         match self.claim() {
@@ -251,6 +251,8 @@ pub(super) struct Medium {
     /// That of an RTS that is being received, or was received last. While it is open no arrival goes the
     /// short way.
     claim: Claim,
+    /// Is it that of the frame at the receiver?
+    receives_claim: bool,
     /// Frames that the station would have had to act on and that others destroyed.
     collided: u64,
     /// Frames that overlap the one being received (only kept for the `sinr` rule).
@@ -279,6 +281,7 @@ impl Default for Medium {
             energy_until: Time::ZERO,
             on_air_until: Time::ZERO,
             claim: Claim::NONE,
+            receives_claim: false,
             collided: 0,
             others: Vec::new(),
         }
@@ -372,7 +375,7 @@ impl Medium {
             // DIFS is added by the backoff.
             (nav, end + timing.eifs.saturating_sub(timing.difs))
         };
-        if !self.reception.intact() || self.on_air_until > end {
+        if self.receives_claim && (!self.reception.intact() || self.on_air_until > end) {
             self.claim = Claim::NONE;
         }
         let occupied = end.max(self.on_air_until).max(self.claim.over_at());
@@ -414,7 +417,8 @@ impl Medium {
         if self.claim != Claim::NONE {
             self.settle_claim(now, arriving.reported && !arriving.deaf);
         }
-        if signal.followed_within != Span::ZERO {
+        self.receives_claim = signal.followed_within != Span::ZERO;
+        if self.receives_claim {
             self.claim = signal.claim();
         }
         if rules.capture == Capture::Sinr {

@@ -177,8 +177,8 @@ params! {
         /// data frame that follows a CTS of the station's own resets its short retry counter and its window,
         /// although it says nothing about the frame that the station is trying to send.
         resets_retries_early: bool = false, "", "ns-2 Mac/802_11 recvCTS, recvDATA";
-        /// A CTS resets the short retry counter; off: only the ACK of a frame sent without RTS does, so that an
-        /// RTS is given up, and a link reported as broken, after failures that belong to several frames.
+        /// A CTS resets the short retry counter; off: only the ACK of a frame sent without RTS does, so that
+        /// an RTS is given up, and a link reported as broken, after failures that belong to several frames.
         cts_resets_short_retries: bool = true, "", "IEEE 802.11-1999 §9.2.5.3; ns-2.27: off";
         /// A station whose NAV was set by an RTS gives it up if no frame begins in the time in which the CTS
         /// and the data frame must have begun; off: it waits as long as the RTS said.

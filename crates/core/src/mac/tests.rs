@@ -324,9 +324,16 @@ fn the_nav_of_an_overheard_rts_is_obeyed() {
         bench.hear_at(600.0, data(OTHER, PEER), 2e-11);
     };
     assert!(sends_after_rts(&MacParams::default(), with_noise) < 352.0 + 3000.0);
+    // Nor does it hide a sign that follows in time.
+    let with_noise_and_data = |bench: &mut Bench| {
+        bench.hear_at(400.0, frame(FrameKind::Ack, OTHER, PEER, 50, 0), 2e-11);
+        bench.hear(352.0 + 324.0, data(OTHER, PEER));
+    };
+    assert!(sends_after_rts(&MacParams::default(), with_noise_and_data) >= 352.0 + 3000.0 + 50.0);
 }
 
-/// §9.2.5.4: a station may give up the NAV that an RTS has set if nothing follows for 2 SIFS, a CTS and 2 slots.
+/// §9.2.5.4: a station may give up the NAV that an RTS has set if nothing follows for 2 SIFS, a CTS and 2
+/// slots.
 ///
 /// ```text
 /// RTS |--|<- 364 µs ->|<- DIFS ->|slots|

@@ -38,8 +38,8 @@ params! {
         rate_bps: f64 = 0.0, "bit/s", "Osipov and Tschudin 2006, equation 1", [0.0, 1e12];
         /// How many packets of a flow may wait at its source. The paper does not say.
         queue_packets: u32 = 50, "packet", "ns-2 queue limit", [1.0, 1e6];
-        /// A new rate applies at once, also to the wait after a packet that has gone; off: from the next packet
-        /// on, so that after a low rate a source may wait for long.
+        /// A new rate applies at once, also to the wait after a packet that has gone; off: from the next
+        /// packet on, so that after a low rate a source may wait for long.
         rate_applies_at_once: bool = true, "", "Osipov and Tschudin 2006, eq. 1";
         /// How often the oracle looks at the topology.
         step_s: f64 = 1.0, "s", "the step of `manetlab scenario report`", [0.01, 1e6];

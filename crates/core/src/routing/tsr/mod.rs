@@ -81,9 +81,9 @@ params! {
         search_after_failed_probes: bool = false, "", "Choi and Yoo 2004, III: not given";
         /// The interval at which a node on hold probes the routes that it then has; 0: it probes once.
         probe_interval_s: f64 = 0.0, "s", "Choi and Yoo 2004, III: not given", [0.0, 1e4];
-        /// While packets are held, an answer to a request is not believed if its route has a link that is known
-        /// to be broken since: it was under way when the link broke; off: any answer of the destination ends
-        /// the hold.
+        /// While packets are held, an answer to a request is not believed if its route has a link that is
+        /// known to be broken since: it was under way when the link broke; off: any answer of the
+        /// destination ends the hold.
         answers_avoid_broken: bool = true, "", "Choi and Yoo 2004, III: not given";
         /// Keep to the route that was answered until it breaks or is shortened; off: only for the packets
         /// that were held, and then use the cache's shortest.

@@ -236,10 +236,10 @@ impl Rfc3561 {
         }
     }
 
-    /// Is a reply passed on that changes nothing here? Not by the letter of §6.7, which leaves the second source
-    /// behind this node without an answer. Whoever believes the reply gets a route over this node whose number is
-    /// no newer, or as new and longer, than this node's own, so that no loop can arise; that is why this node must
-    /// have a valid route with a valid number.
+    /// Is a reply passed on that changes nothing here? Not by the letter of §6.7, which leaves the second
+    /// source behind this node without an answer. Whoever believes the reply gets a route over this node with
+    /// a number that is older than this node's own, or the same and a longer way, so that no loop can arise;
+    /// that is why this node must have a valid route with a valid number.
     fn passes_known_rrep(&mut self, now: Time, dst: NodeId) -> bool {
         self.params.pass_known_rreps
             && self.table.valid(now, dst).is_some_and(|route| route.valid_seqno().is_some())
