@@ -140,7 +140,8 @@ validate: build
 reproduce: build
 	$(BIN)/manetlab papers plan all --full $(if $(PRIORITY),--priority $(PRIORITY))
 	$(BIN)/manetlab papers reproduce all --full --keep $(if $(PRIORITY),--priority $(PRIORITY))
-	$(BIN)/manetlab papers pages
+	$(BIN)/manetlab papers pack
+	$(BIN)/manetlab papers pages --output $(PAGES)
 
 # Fewer and shorter runs: a check of the machinery, whose verdicts are labelled as quick.
 reproduce-quick: build

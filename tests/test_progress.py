@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manetlab import InputError, Scenario, code_modules, run
+from manetlab import InputError, Scenario, run
 from manetlab.shares import at_instant
 from manetlab.stats import effective_horizon, equivalent_routing_load, unfairness, unsmoothness
 from tests.conftest import Cli
@@ -184,11 +184,6 @@ def test_the_speed_is_part_of_what_a_scenario_is() -> None:
     # Ten seconds at 1 m/s lead no farther than 10 m.
     steps = zip(walking.movement.positions(10.0), walking.movement.positions(20.0), strict=True)
     assert all(math.dist(*step) <= 10.0 + 1e-6 for step in steps)
-    used = [
-        "waypoint" in code_modules.Use.of(each).drawn and "areas" in code_modules.Use.of(each).drawn
-        for each in (still, walking)
-    ]
-    assert used == [False, True]
 
 
 def test_the_smallest_network_of_four_flows_has_seven_nodes() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from manetlab import InputError, Scenario, run
-from manetlab.code_modules import used_by
 from manetlab.topology import path_hops, report, search, shortest_hops_over_time
 from tests.conftest import Cli
 from tests.examples import CBR_FLOW, chain
@@ -128,11 +127,6 @@ def test_results_of_selected_scenarios_say_so() -> None:
     plain = selected.changed(traffic={"random": {"tcp": 1}})
     assert "note" not in run(plain).provenance
     assert not any("not a random sample" in warning for warning in report(plain).warnings)
-
-
-def test_a_search_is_part_of_the_code_that_a_scenario_uses() -> None:
-    units = [set(used_by(each.resolve())) for each in (scenario(), scenario(traffic={"random": {"tcp": 1}}))]
-    assert units[0] - units[1] == {"topology", "python/selection"}
 
 
 def test_the_report_shows_what_the_selection_does() -> None:

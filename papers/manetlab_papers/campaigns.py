@@ -89,6 +89,16 @@ def parts(ledger: Ledger, name: str, scale: Scale, chosen: Data | None = None) -
             yield Part(name, labels, _campaign(ledger, data, cell, labels, quick, scale))
 
 
+def papers_of(ledger: Ledger) -> dict[tuple[str, str], str]:
+    """The paper that asks first for a campaign, by the names of scale and campaign."""
+    found: dict[tuple[str, str], str] = {}
+    for scale in (Scale(), Scale(full=True)):
+        for experiment in ledger.runnable.values():
+            for part in needed(ledger, experiment, scale):
+                found.setdefault((scale.name, part.campaign.name), experiment.paper)
+    return found
+
+
 def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 

@@ -224,14 +224,13 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.order import lacking_values, planned
+    from manetlab_papers.order import planned
     from manetlab_papers.reproduce import chosen, kept_folder
 
     loaded, folder, scale = ledger.load(), kept_in or kept_folder(), Scale(full=full)
     wanted = chosen(loaded, names or ["all"], priority)
     steps = planned(loaded, wanted, scale, folder)
     left = [each for each in steps if each.cost.runs]
-    again = [] if folder is None else [each.id for each in lacking_values(loaded, wanted, scale, folder)]
     columns = ("experiment", "priority", "runs", "processor time, min")
     table = Table(f"Left to run, {'full size' if full else 'quick'}", columns, text_columns=1)
     for each in left:
@@ -240,11 +239,11 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
     runs, hours = sum(each.cost.runs for each in left), sum(each.cost.cpu_time_s for each in left) / 3600
     table.notes.append(f"{runs} runs, about {hours:.1f} hours of processor time.")
     table.notes.append("An experiment is listed with what those above it do not run for it.")
-    done = len(steps) - len(left) - len(again)
+    done = len(steps) - len(left)
     table.notes.append(f"{done} of {len(steps)} experiments need no more runs.")
-    if again:
+    if runs:
         table.notes.append(
-            f"Kept without values that their rules read, and therefore run again: {', '.join(again)}."
+            "Runs of earlier code count as left; `manetlab papers confirm` repeats a sample of them."
         )
     table.print(stdout_console())
 
@@ -287,7 +286,7 @@ def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None
 @click.argument("names", nargs=-1, metavar="[ID]…")
 @click.option("--full/--quick", default=False, help="Results at full size, or quick ones.")
 @click.option(
-    "--runs", type=click.IntRange(min=2), default=2, show_default=True, help="Runs of each point made again."
+    "--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each point made again."
 )
 @OUT
 @KEPT
@@ -297,9 +296,9 @@ def confirm(
 ) -> None:
     """Repeat some runs of each stale point.
 
-    If all have the same result, the kept results count as current. Without ID all experiments are looked
-    at. Use it after a change of the code that should change no result: a campaign of which one run
-    differs remains stale.
+    If all have the kept values, the results count as current. Without ID all experiments are looked at. Use
+    it after a change of the code that should change no result: a campaign of which one value differs remains
+    stale. Runs are kept in the folder `--output`, so that the same command continues.
     """
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
@@ -322,6 +321,22 @@ def confirm(
     if not table.rows:
         table.notes.append("Nothing that is kept is stale.")
     table.print(stdout_console())
+
+
+@app.command()
+@KEPT
+def pack(kept_in: Path | None) -> None:
+    """Move the files of kept results into archives.
+
+    The repository has one for each paper. `reproduce --keep` and `confirm` write one file for each campaign,
+    which several machines can collect in one folder before they are packed.
+    """
+    from manetlab_papers import kept, ledger
+    from manetlab_papers.campaigns import papers_of
+
+    folder, papers = _folder(kept_in, "--kept"), papers_of(ledger.load())
+    for archive in kept.pack(folder, lambda scale, campaign: papers[scale, campaign]):
+        click.echo(archive)
 
 
 @app.command()

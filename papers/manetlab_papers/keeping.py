@@ -1,7 +1,7 @@
 """Which runs of a campaign are kept, which of these are current, and how they are kept and taken again.
 
-A run's key is the digest of all that its point's runs depend on besides the code, with its seed. A kept run
-is current if the key is the same and no unit of the simulator that it uses has changed; else it is stale.
+A point's key is the digest of all that its runs depend on besides the code and the seed. A kept run is
+current if it was made or confirmed by this code, and its point's key is the same; else it is stale.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import code_modules
+from manetlab import provenance
 from manetlab.errors import InputError
 from manetlab_papers.campaigns import Part
 from manetlab_papers.kept import HASH_DIGITS, PLACES, Kept, KeptPoint, Maker, columns_of, path_of, read, write
@@ -23,48 +23,32 @@ from manetlab_papers.samples import Row, Tables
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign, Results
-    from manetlab_papers.ledger import Ledger
 
 
 CHOSEN = "chosen point"
 """The factor of a campaign that runs some points of another."""
 
 
-@dataclass(frozen=True)
-class Identity:
-    """What decides the runs of a point.
+def key_of(campaign: Campaign, point: int) -> str:
+    """The key of a point.
 
-    Attributes:
-        key: The digest of its scenario: of every parameter in a section that it uses, and all flows.
-        units: The digests of the units of the simulator that it uses, as they are now.
+    Its first replication stands for all: the others differ in their seeds, and in what the code draws from
+    these.
     """
-
-    key: str
-    units: Mapping[str, str]
-
-
-def identities(campaign: Campaign) -> list[Identity]:
-    """Those of a campaign's points.
-
-    Its first replication stands for all: the others differ in their seeds, and in what is drawn from these by
-    code that is among the units.
-    """
-    return [_identity(campaign, point.number) for point in campaign.points]
-
-
-def _identity(campaign: Campaign, point: int) -> Identity:
-    resolved = campaign.scenario(point, 0).resolve()
-    unused = code_modules.unused_sections(resolved)
     asked = campaign.fields_of(point, 0)
     decides = {
-        **resolved.to_dict(),
-        "params": {name: each for name, each in resolved.params.items() if name not in unused},
+        **campaign.scenario(point, 0).resolve().to_dict(),
         # What other seeds draw from it may differ although this one's is the same.
         "drawn from": [asked.get("movement"), asked.get("traffic")],
         "series_s": campaign.series_s,
     }
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"))
-    return Identity(hashlib.sha256(text.encode()).hexdigest()[:32], code_modules.used_by(resolved))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def keys_of(campaign: Campaign) -> list[str]:
+    """The keys of a campaign's points."""
+    return [key_of(campaign, point.number) for point in campaign.points]
 
 
 @dataclass(frozen=True)
@@ -74,7 +58,7 @@ class Pick:
     Attributes:
         places: Their places in the file, in order of replications.
         makers: What made them.
-        changed: What has changed since: names of units, and ``set-up``; nothing if they are current.
+        changed: What has changed since: ``code`` or ``set-up``; nothing if they are current.
     """
 
     places: Sequence[int]
@@ -185,17 +169,16 @@ def load(folder: Path, scale: str, part: Part) -> KeptPart | None:
         found = f"{kept.campaign}, {kept.scale}"
         wanted, hint = f"{part.campaign.name}, {scale}", "a file of kept results goes by its campaign's name"
         raise InputError("kept results of another campaign", str(path), found, wanted, hint)
-    now = identities(part.campaign)
-    return KeptPart(part, kept, [_pick(kept, part.campaign, number, each) for number, each in enumerate(now)])
+    return KeptPart(part, kept, [_pick(kept, part.campaign, each.number) for each in part.campaign.points])
 
 
-def _pick(kept: Kept, campaign: Campaign, number: int, identity: Identity) -> Pick | None:
-    """The kept runs of a point: those of its key, or else the stale ones at the same levels."""
-    by_key = [place for place, each in enumerate(kept.points) if each.key == identity.key]
+def _pick(kept: Kept, campaign: Campaign, number: int) -> Pick | None:
+    """The kept runs of a point: those at its levels, or of its key if it has other labels by now."""
     levels = campaign.points[number].levels
-    at_levels = [place for place, each in enumerate(kept.points) if each.levels == levels]
-    # Points whose runs are the same, as those of two TCP senders without TCP, share a key.
-    found = [place for place in by_key if place in at_levels] or by_key or at_levels
+    found = [place for place, each in enumerate(kept.points) if each.levels == levels]
+    if not found:
+        key = key_of(campaign, number)
+        found = [place for place, each in enumerate(kept.points) if each.key == key]
     if not found:
         return None
     at = {
@@ -207,13 +190,11 @@ def _pick(kept: Kept, campaign: Campaign, number: int, identity: Identity) -> Pi
         return None
     places = [at[replication] for replication in sorted(at)]
     makers = {kept.columns["made_by"][place] for place in places}
-    changed = {
-        unit
-        for maker in makers
-        for unit, digest in identity.units.items()
-        if kept.makers[maker].units.get(unit) != digest
-    }
-    return Pick(places, makers, changed if by_key else changed | {"set-up"})
+    if any(kept.makers[maker].digest != provenance.source_digest() for maker in makers):
+        return Pick(places, makers, {"code"})
+    # A key says nothing across changes of the code, and takes its time.
+    is_same = kept.points[found[0]].key == key_of(campaign, number)
+    return Pick(places, makers, set() if is_same else {"set-up"})
 
 
 def only(campaign: Campaign, points: Sequence[int]) -> Campaign:
@@ -249,46 +230,19 @@ class Ran:
     before: KeptPart | None
 
 
-def named_totals(ledger: Ledger) -> set[str]:
-    """All words of the ledger's data, among which are the totals that any rule or table names.
-
-    They are kept of every campaign, so that another rule can be tried on the same runs.
-    """
-    found: set[str] = set()
-
-    def note(data: Any) -> None:
-        if isinstance(data, str):
-            found.add(data)
-        elif isinstance(data, Mapping):
-            note(list(data))
-            note(list(data.values()))
-        elif isinstance(data, list | tuple):
-            for each in data:
-                note(each)
-
-    note(
-        [[claim.rule for claim in ledger.claims.values()], ledger.quantities, ledger.tables, ledger.campaigns]
-    )
-    return found
-
-
-def keep(folder: Path, scale: str, ran: Ran, totals: Collection[str]) -> bool:
+def keep(folder: Path, scale: str, ran: Ran) -> bool:
     """Keeps the runs of a campaign; returns whether the file is another than before.
 
     Args:
         folder: The folder of kept results.
         scale: ``full`` or ``quick``.
-        ran: The runs; of their tables what rules have read is kept.
-        totals: The totals that are kept whether they have been read or not.
+        ran: The runs; of their tables what rules, tables and figures have read is kept.
 
     Raises:
         InputError: The file cannot be written.
     """
     campaign = ran.part.campaign
-    points = [
-        KeptPoint(identity.key, campaign.points[number].levels)
-        for number, identity in enumerate(identities(campaign))
-    ]
+    points = [KeptPoint(key_of(campaign, point.number), point.levels) for point in campaign.points]
     makers, made_by = _makers(ran)
     rows = sorted(ran.tables.rows("runs"), key=lambda row: (row["point"], row["replication"]))
     places = [(int(row["point"]), int(row["replication"])) for row in rows]
@@ -301,7 +255,7 @@ def keep(folder: Path, scale: str, ran: Ran, totals: Collection[str]) -> bool:
         "cpu_time_s": [round(float(row["cpu_time_s"]), 3) for row in rows],
     }
     path = path_of(folder, scale, campaign.name)
-    wanted = _wanted(ran, totals)
+    wanted = _wanted(ran)
     for table, names in _measures_before(path).items():
         # Rules of other experiments read these.
         if table in ("runs", "flows", "drops") or campaign.series_s is not None:
@@ -320,14 +274,14 @@ def _measures_before(path: Path) -> Mapping[str, set[str]]:
     return {}
 
 
-def _wanted(ran: Ran, totals: Collection[str]) -> dict[str, set[str]]:
-    """The columns to keep: those read, those kept before as far as they are there, and all that data name."""
+def _wanted(ran: Ran) -> dict[str, set[str]]:
+    """The columns that were read, by table."""
     levels = {*PLACES, "key", *ran.part.campaign.factors, *ran.part.labels}
-    wanted = {"runs": set(totals) & set(ran.tables.rows("runs")[0]) - levels}
+    wanted: dict[str, set[str]] = {"runs": set()}
     for table, names in ran.tables.read.items():
         if "*" in names:
-            names = {name for row in ran.tables.rows(table) for name in row} - levels
-        wanted.setdefault(table, set()).update(names)
+            names = {name for row in ran.tables.rows(table) for name in row}
+        wanted.setdefault(table, set()).update(names - levels)
     if "flows" in wanted:
         # What a row of a flow is known by.
         wanted["flows"] |= {"flow", "kind"}
@@ -336,7 +290,6 @@ def _wanted(ran: Ran, totals: Collection[str]) -> dict[str, set[str]]:
 
 def _makers(ran: Ran) -> tuple[list[Maker], dict[tuple[int, int], int]]:
     """What made the runs, and which of these made each."""
-    wanted = identities(ran.part.campaign)
     found: dict[str, tuple[int, Maker]] = {}
     made_by: dict[tuple[int, int], int] = {}
 
@@ -352,10 +305,8 @@ def _makers(ran: Ran) -> tuple[list[Maker], dict[tuple[int, int], int]]:
                     maker = ran.before.kept.makers[columns["made_by"][place]]
                     note((number, columns["replication"][place]), maker)
     if ran.made is not None:
-        units = {unit: digest for number in ran.points for unit, digest in wanted[number].units.items()}
+        of = provenance.source_digest(), provenance.hash_form()
         for row in ran.made.machines.to_dict("records"):
-            maker = Maker(
-                str(row["code"]), str(row["platform"]), str(row["ended"])[:10], dict(sorted(units.items()))
-            )
+            maker = Maker(str(row["code"]), str(row["platform"]), str(row["ended"])[:10], *of)
             note((ran.points[int(row["point"])], int(row["replication"])), maker)
     return [maker for _, maker in found.values()], made_by

@@ -1,19 +1,24 @@
-"""Results of runs as they are kept in the repository: one Parquet file for each campaign that is run.
+"""Results of runs as they are kept for good: one Parquet file for each campaign that is run.
 
-A row is a run: its point, replication, seed and result hash, what made it, and the measures that claims and
-tables read. Columns of ``runs.`` have one value a run, those of ``flows.``, ``drops.`` and ``series.`` a list
-of them. The metadata ``manetlab-kept`` say in JSON what the points are and what made the runs: version, day,
-and the digests of the units of the simulator that they used (`manetlab.code_modules`); and ``without`` which
-columns are left out because no run has a value there. Its ``digest`` is over
-all of that and all values. The same content makes the same bytes.
+A row is a run: its point, replication, seed and result hash, what made it, and the measures that claims,
+tables and figures read. Columns of ``runs.`` have one value a run, those of ``flows.``, ``drops.`` and
+``series.`` a list of them. The metadata ``manetlab-kept`` say in JSON what the points are and what made the
+runs: version, day, and the digest of its sources (`manetlab.provenance.source_digest`); and ``without`` which
+columns are left out because no run has a value there. Its ``digest`` is over all of that and all values. The
+same content makes the same bytes.
+
+A file stands alone in a folder of its scale, as it is written, or packed with those of the same paper in an
+archive beside these folders: ``full/opposite.parquet``, alone or in ``bansal2003.zip``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,13 +30,16 @@ if TYPE_CHECKING:
     import pyarrow
 
 META = "manetlab-kept"
-VERSION = 1
+VERSION = 2
 PLACES = ("point", "replication", "seed", "made_by", "result_hash", "cpu_time_s")
 """The columns of every file, before the measures."""
-HASH_DIGITS = 16
-"""Hexadecimal digits of a result hash that are kept."""
-LEVEL = 19
+HASH_DIGITS = 8
+"""Hexadecimal digits of a result hash that are kept: another run has the same with a chance of 2⁻³²."""
+LEVEL = 22
 """Of compression by Zstandard: files are written seldom and stay in the repository for ever."""
+ARCHIVES = "*.zip"
+DAMAGED = (OSError, ValueError, TypeError, LookupError, MemoryError, EOFError, NotImplementedError)
+"""What readers say of bytes that are damaged, besides errors of their own."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +50,16 @@ class Maker:
         code: Version and commit.
         platform: On what machine.
         day: When, as ``2026-11-22``.
-        units: The digests of the units of the simulator that the runs used, or of the code that
-            confirmed them.
-        confirmed: Which later code confirmed the runs, and from how many (`manetlab_papers.confirming`).
+        digest: The digest of all sources that made the runs, or of those that confirmed them.
+        form: The form of the runs' result hashes.
+        confirmed: Which later code confirmed the runs, and from how many (`manetlab_papers.confirmation`).
     """
 
     code: str
     platform: str
     day: str
-    units: Mapping[str, str]
+    digest: str
+    form: str
     confirmed: str = ""
 
     @property
@@ -116,22 +125,92 @@ class Kept:
 
 
 def path_of(folder: Path, scale: str, campaign: str) -> Path:
-    """The file of a campaign; its name has no blanks."""
+    """The file of a campaign where it stands alone; its name has no blanks."""
     return folder / scale / f"{campaign.replace(', ', ',').replace(' ', '=')}.parquet"
 
 
 def read(path: Path) -> Kept | None:
-    """What was kept in a file; None if there is none.
+    """What was kept in a file, be it alone or packed; None if there is none.
 
     Raises:
-        InputError: The file is not what was written.
+        InputError: The file or an archive is not what was written.
     """
-    if not path.exists():
-        return None
+    if path.exists():
+        return parsed(path, read_bytes(path, "file of kept results"))
+    for archive in sorted(path.parents[1].glob(ARCHIVES)):
+        found = members(archive).get(f"{path.parent.name}/{path.name}")
+        if found is not None:
+            return parsed(archive / path.parent.name / path.name, found)
+    return None
+
+
+def members(archive: Path) -> dict[str, bytes]:
+    """The files in an archive, by their names; nothing if it is not there.
+
+    Raises:
+        InputError: The archive is not what was written.
+    """
+    if not archive.exists():
+        return {}
+    content = read_bytes(archive, "archive of kept results")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as opened:
+            return {name: opened.read(name) for name in opened.namelist()}
+    except (*DAMAGED, zipfile.BadZipFile) as error:
+        raise _refused(archive, f"{type(error).__name__}: {error}".splitlines()[0]) from None
+
+
+def pack(folder: Path, paper_of: Callable[[str, str], str]) -> list[Path]:
+    """Moves the files that stand alone into the archives of their papers.
+
+    Args:
+        folder: The folder of kept results.
+        paper_of: The paper of a campaign, from the names of scale and campaign.
+
+    Returns:
+        The archives that were written.
+
+    Raises:
+        InputError: A file or an archive is not what was written, or an archive cannot be written.
+    """
+    alone: dict[Path, dict[str, Path]] = {}
+    for path in sorted(folder.glob("*/*.parquet")):
+        kept = read(path)
+        assert kept is not None
+        archive = folder / f"{paper_of(kept.scale, kept.campaign)}.zip"
+        alone.setdefault(archive, {})[f"{path.parent.name}/{path.name}"] = path
+    for archive, paths in alone.items():
+        packed = members(archive) | {name: path.read_bytes() for name, path in paths.items()}
+        write_bytes(archive, _archived(packed))
+        for path in paths.values():
+            path.unlink()
+            if not any(path.parent.iterdir()):
+                path.parent.rmdir()
+    return list(alone)
+
+
+def _archived(packed: Mapping[str, bytes]) -> bytes:
+    """An archive of files, which are compressed already; the same files make the same bytes."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(packed):
+            archive.writestr(zipfile.ZipInfo(name), packed[name])
+    return sink.getvalue()
+
+
+def parsed(path: Path, content: bytes) -> Kept:
+    """What the bytes of a file say.
+
+    Args:
+        path: Where they are from, for errors.
+        content: The bytes.
+
+    Raises:
+        InputError: They are not what was written.
+    """
     import pyarrow
     from pyarrow import parquet
 
-    content = read_bytes(path, "file of kept results")
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(content))
         table = file.read()
@@ -143,8 +222,7 @@ def read(path: Path) -> Kept | None:
             raise _refused(path, f"version {meta['version']}")
         if meta.pop("digest") != _digest(meta, table):
             raise _refused(path, "values that are not what their digest says")
-    except (OSError, ValueError, TypeError, LookupError, MemoryError, pyarrow.ArrowException) as error:
-        # Whatever a reader of Parquet and JSON says of bytes that are damaged.
+    except (*DAMAGED, pyarrow.ArrowException) as error:
         raise _refused(path, f"{type(error).__name__}: {error}".splitlines()[0]) from None
     return Kept(
         meta["campaign"],
@@ -170,7 +248,6 @@ def write(path: Path, kept: Kept) -> bool:
         InputError: It cannot be written.
     """
     import pyarrow
-    from pyarrow import parquet
 
     meta: dict[str, Any] = {
         "version": VERSION,
@@ -185,17 +262,45 @@ def write(path: Path, kept: Kept) -> bool:
     table = pyarrow.table({name: _array(values) for name, values in there.items()})
     meta = json.loads(json.dumps(meta))
     text = json.dumps({**meta, "digest": _digest(meta, table)}, separators=(",", ":"), sort_keys=True)
-    sink = pyarrow.BufferOutputStream()
-    options = {"compression": "zstd", "compression_level": LEVEL, "write_statistics": False}
-    with parquet.ParquetWriter(sink, table.schema, store_schema=False, **options) as writer:
-        writer.write_table(table, max(1, table.num_rows))
-        writer.add_key_value_metadata({META: text})
-    content = sink.getvalue().to_pybytes()
+    content = _bytes_of(table, text, **_encodings(table))
     if path.exists() and path.read_bytes() == content:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, content)
     return True
+
+
+def _bytes_of(table: pyarrow.Table, text: str, **encodings: Any) -> bytes:
+    """A table as a Parquet file with a text as its metadata."""
+    import pyarrow
+    from pyarrow import parquet
+
+    sink = pyarrow.BufferOutputStream()
+    options = {"compression": "zstd", "compression_level": LEVEL, "write_statistics": False, **encodings}
+    with parquet.ParquetWriter(sink, table.schema, store_schema=False, **options) as writer:
+        writer.write_table(table, max(1, table.num_rows))
+        writer.add_key_value_metadata({META: text})
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _encodings(table: pyarrow.Table) -> dict[str, Any]:
+    """How each column becomes shortest: with a dictionary, split into streams of equal bytes, or as it is."""
+    import pyarrow
+
+    dictionary, split = [], []
+    for name in table.column_names:
+        one, of = table.select([name]), table.schema.field(name).type
+        is_list = pyarrow.types.is_list(of)
+        lengths = {"as it is": len(_bytes_of(one, "", use_dictionary=False))}
+        lengths["dictionary"] = len(_bytes_of(one, "", use_dictionary=True))
+        if pyarrow.types.is_floating(of.value_type if is_list else of):
+            lengths["split"] = len(_bytes_of(one, "", use_dictionary=False, use_byte_stream_split=True))
+        best = min(lengths, key=lengths.__getitem__)
+        path = f"{name}.list.element" if is_list else name
+        if best != "as it is":
+            (dictionary if best == "dictionary" else split).append(path)
+    return {"use_dictionary": dictionary or False, "use_byte_stream_split": split or False}
 
 
 def _is_nan(value: Any) -> bool:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from manetlab_papers.campaigns import Scale, needed
+from manetlab_papers.campaigns import Part, Scale, needed
+from manetlab_papers.keeping import load
 from manetlab_papers.kept import path_of, read
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.reproduce import Keeping, Reproduction
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a campaign costs that is not kept at this scale.
+    """What a campaign costs of which not all runs are kept and current at this scale.
 
     Attributes:
-        runs: Its runs; 0 if it is kept.
+        runs: The runs that are left; 0 if all are kept and current.
         cpu_time_s: Their processor time, in s, as far as kept runs tell.
     """
 
@@ -96,44 +97,42 @@ class Remaining:
 def remaining(
     ledger: Ledger, experiments: Sequence[Experiment], scale: Scale, folder: Path | None
 ) -> Remaining:
-    """What is left to run of experiments; the arguments are those of `planned`.
+    """What is left to run of experiments: what is not kept, not current, or lacks values that rules read.
+
+    The arguments are those of `planned`.
 
     Raises:
         InputError: Results that are kept cannot be read.
     """
     load_all()
-    others = _campaigns(ledger, experiments, Scale(full=not scale.full))
-    costs = _costs(_campaigns(ledger, experiments, scale), others, scale, folder)
+    parts = _parts(ledger, experiments, scale)
+    others = _parts(ledger, experiments, Scale(full=not scale.full))
+    left = {name: _missing(folder, scale, part) for name, part in parts.items()}
     names = {each.id: {part.campaign.name for part in needed(ledger, each, scale)} for each in experiments}
-    return Remaining(costs, names)
+    whole = [each for each in experiments if not any(left[name] for name in names[each.id])]
+    if folder is not None:
+        for family in _lacking(ledger, whole, scale, folder):
+            # Which of its runs rules read is known only when they are read: all are made again.
+            again = {
+                name: range(part.campaign.point_count)
+                for name, part in parts.items()
+                if part.family == family
+            }
+            left |= again
+    return Remaining(_costs(parts, left, others, scale, folder), names)
 
 
-def lacking_values(
-    ledger: Ledger, experiments: Iterable[Experiment], scale: Scale, folder: Path
-) -> list[Experiment]:
-    """The experiments whose runs are all kept, but without values that judge their claims.
-
-    Runs are kept with the values that rules read at that time; a rule that reads others has them run again.
-
-    Args:
-        ledger: The ledger.
-        experiments: The experiments; those with runs that are not kept are passed over.
-        scale: How much is run.
-        folder: The folder of kept results.
-
-    Raises:
-        InputError: Results that are kept cannot be read.
-    """
-    listed = list(experiments)
-    left = remaining(ledger, listed, scale, folder)
+def _lacking(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale, folder: Path) -> set[str]:
+    """The ledger's campaigns whose runs are kept and current, but without values that rules read by now."""
     kept = Reproduction(ledger, scale, folder, keeping=Keeping(folder))
-    return [each for each in listed if not left.of([each]).runs and kept.judge_kept(each) is None]
+    found = (kept.lacking(each) for each in experiments)
+    return {family for family in found if family is not None}
 
 
-def _campaigns(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> dict[str, Campaign]:
+def _parts(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> dict[str, Part]:
     """The campaigns of experiments by their names."""
     of = (part for each in experiments for part in needed(ledger, each, scale))
-    return {part.campaign.name: part.campaign for part in of}
+    return {part.campaign.name: part for part in of}
 
 
 def _sum(costs: Iterable[Cost]) -> Cost:
@@ -142,33 +141,42 @@ def _sum(costs: Iterable[Cost]) -> Cost:
 
 
 def _costs(
-    wanted: Mapping[str, Campaign], others: Mapping[str, Campaign], scale: Scale, folder: Path | None
+    wanted: Mapping[str, Part],
+    left: Mapping[str, Sequence[int]],
+    others: Mapping[str, Part],
+    scale: Scale,
+    folder: Path | None,
 ) -> dict[str, Cost]:
     """What each campaign costs.
 
     Args:
         wanted: The campaigns.
+        left: The points that are left to run of each.
         others: Those of the other scale, of which runs may be kept.
         scale: The campaigns' scale.
         folder: The folder of kept results.
     """
     other = Scale(full=not scale.full)
-    kept = {name: _kept(folder, scale, name) for name in wanted}
-    elsewhere = {name: _kept(folder, other, name) for name in others}
-    here = {name: _speed(wanted[name], times) for name, times in kept.items() if times}
-    there = {name: _speed(others[name], times) for name, times in elsewhere.items() if times}
+    kept = {name: _times(folder, scale, name) for name in wanted}
+    elsewhere = {name: _times(folder, other, name) for name in others}
+    here = {name: _speed(wanted[name].campaign, times) for name, times in kept.items() if times}
+    there = {name: _speed(others[name].campaign, times) for name, times in elsewhere.items() if times}
     # Shorter runs have no traffic for a larger part of their time; what is kept of both tells how much.
     ratios = {name: here[name] / there[name] for name in here if there.get(name)}
     speeds = {name: speed * _like(name, ratios, 1.0) for name, speed in there.items()} | here
     costs = {}
-    for name, campaign in wanted.items():
-        runs = len(campaign.points) * campaign.replications
-        if len(kept[name]) >= runs:
-            costs[name] = Cost(0, 0.0)
-        else:
-            simulated_s = campaign.replications * sum(each.duration_s for each in _scenarios(campaign))
-            costs[name] = Cost(runs, speeds.get(name, _like(name, speeds, 0.0)) * simulated_s)
+    for name, part in wanted.items():
+        campaign, missing = part.campaign, left[name]
+        simulated_s = campaign.replications * sum(campaign.scenario(each, 0).duration_s for each in missing)
+        speed = speeds.get(name, _like(name, speeds, 0.0))
+        costs[name] = Cost(len(missing) * campaign.replications, speed * simulated_s)
     return costs
+
+
+def _missing(folder: Path | None, scale: Scale, part: Part) -> Sequence[int]:
+    """The points whose runs are not kept or, by a change of code or set-up, not current."""
+    found = None if folder is None else load(folder, scale.name, part)
+    return range(part.campaign.point_count) if found is None else found.missing
 
 
 def _like(name: str, values: Mapping[str, float], without: float) -> float:
@@ -191,8 +199,8 @@ def _scenarios(campaign: Campaign) -> list[Scenario]:
     return [each.scenario(0) for each in campaign.points]
 
 
-def _kept(folder: Path | None, scale: Scale, name: str) -> list[float]:
-    """The processor time of each kept run of a campaign, in s."""
+def _times(folder: Path | None, scale: Scale, name: str) -> list[float]:
+    """The processor time of each kept run of a campaign, current or not, in s."""
     found = None if folder is None else read(path_of(folder, scale.name, name))
     return [] if found is None else [float(each) for each in found.columns["cpu_time_s"]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -14,15 +15,15 @@ from manetlab.errors import InputError, RunFailed
 from manetlab_papers import record
 from manetlab_papers.campaigns import Part, Scale, needed
 from manetlab_papers.confirming import Confirmation, confirm, stale_points
-from manetlab_papers.keeping import KeptPart, Ran, keep, load, named_totals, only
+from manetlab_papers.keeping import KeptPart, Ran, keep, load, only
 from manetlab_papers.kept import path_of, write
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.page import Cost
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import Verdict, judge_all
-from manetlab_papers.samples import NotKept, Runs, Tables
+from manetlab_papers.samples import NotKept, NotRun, Runs, Tables
 from manetlab_papers.special import load_all
-from manetlab_papers.tables import tables_of
+from manetlab_papers.tables import grids_of, tables_of
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign, Results
@@ -225,22 +226,16 @@ class Reproduction:
         Raises:
             InputError: Results that are kept cannot be read.
         """
-        assert self.keeping is not None
         needs = list(needed(self.ledger, experiment, self.scale))
-        for part in needs:
-            if part.campaign.name not in self.costs:
-                found = load(self.keeping.folder, self.scale.name, part)
-                if found is None or not found.is_complete:
-                    return None
-                self.costs[part.campaign.name] = found.cost(range(part.campaign.point_count))
-                self._add(part, Ran(part, found.tables(), None, (), found))
+        if not self._take_kept(needs):
+            return None
         stale: dict[str, set[str]] = {}
         for part in needs:
             before = self._ran[part.campaign.name].before
             for code, changed in ({} if before is None else before.stale).items():
                 stale.setdefault(code, set()).update(changed)
         text = "; ".join(
-            f"computed by {code}, since then changed: {', '.join(sorted(changed))}"
+            f"computed by {code}; {' and '.join(sorted(changed))} changed since"
             for code, changed in sorted(stale.items())
         )
         code, day = self._origin(needs) if needs else ("", "")
@@ -249,6 +244,31 @@ class Reproduction:
         except NotKept:
             return None
         return record.entries(verdicts, self.scale.name, code, day, text, self._extent_of(experiment))
+
+    def lacking(self, experiment: Experiment) -> str | None:
+        """The ledger's campaign that lacks values which an experiment reads; None if none does.
+
+        Raises:
+            InputError: Results that are kept cannot be read.
+        """
+        if self._take_kept(list(needed(self.ledger, experiment, self.scale))):
+            try:
+                judge_all(experiment, self.evaluator)
+            except NotKept as lacking:
+                return lacking.family
+        return None
+
+    def _take_kept(self, needs: Sequence[Part]) -> bool:
+        """Takes the runs of campaigns as they are kept; False if not all are."""
+        assert self.keeping is not None
+        for part in needs:
+            if part.campaign.name not in self.costs:
+                found = load(self.keeping.folder, self.scale.name, part)
+                if found is None or not found.is_complete:
+                    return False
+                self.costs[part.campaign.name] = found.cost(range(part.campaign.point_count))
+                self._add(part, Ran(part, found.tables(), None, (), found))
+        return True
 
     def _extent_of(self, experiment: Experiment) -> Callable[[Collection[str]], record.Extent]:
         """How much was run of some campaigns of an experiment."""
@@ -268,8 +288,8 @@ class Reproduction:
             try:
                 verdicts = judge_all(experiment, self.evaluator)
                 if self.keeping is not None:
-                    # What tables read is kept, and must have been kept, too.
-                    list(tables_of(experiment, self.evaluator))
+                    # What tables and figures read is kept, and must have been kept, too.
+                    self._read_drawn(experiment)
             except NotKept as lacking:
                 again = [
                     ran
@@ -283,6 +303,15 @@ class Reproduction:
                     self.runs.replace(lacking.family, old.tables, new.tables)
             else:
                 return verdicts
+
+    def _read_drawn(self, experiment: Experiment) -> None:
+        """Reads all that an experiment's tables and figures show."""
+        list(tables_of(experiment, self.evaluator))
+        for data in self.ledger.figures:
+            # A figure may draw other experiments as well, which are not run here.
+            with suppress(NotRun):
+                if experiment.id in data["for"]:
+                    list(grids_of(data, self.evaluator))
 
     def _origin(self, needs: Sequence[Part]) -> tuple[str, str]:
         """Which code made the runs of an experiment, and when."""
@@ -330,11 +359,10 @@ class Reproduction:
     def _keep(self, needs: Sequence[Part]) -> None:
         """Keeps the results of campaigns: what rules and tables have read by now."""
         assert self.keeping is not None
-        totals = named_totals(self.ledger)
         for part in needs:
             ran = self._ran[part.campaign.name]
             count = sum(map(len, ran.tables.read.values()))
             # Most experiments that share runs read the same of them.
             if ran.made is not None and self._kept.get(part.campaign.name) != (ran, count):
-                keep(self.keeping.folder, self.scale.name, ran, totals)
+                keep(self.keeping.folder, self.scale.name, ran)
                 self._kept[part.campaign.name] = (ran, count)

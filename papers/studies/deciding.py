@@ -5,7 +5,7 @@
 prints the table of one question of `deciding.toml`. A question takes a campaign of the papers' ledger, runs
 it as it is and with each suspected cause switched, on the same scenarios, and shows the means and the paired
 changes. What is compared are levels of the campaign (`compare`) or arms with fields of their own (`arms`). A
-field with a dotted name in quotes is set alone, any other as `Scenario.changed` does. docs/papers-causes.md
+field with a dotted name in quotes is set alone, any other as `Scenario.changed` does. data/causes.toml
 quotes the tables.
 """
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from manetlab import code_modules
+from manetlab import provenance
 from manetlab_papers import kept, ledger
 from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.confirming import Confirmation
@@ -59,16 +61,15 @@ def folder(once: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def mac_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    units = {**code_modules.units(), "mac": "changed"}
-    monkeypatch.setattr(code_modules, "units", lambda: units)
+def code_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
 
 
 def test_current_results_are_not_run_again(folder: Path) -> None:
     assert confirmed(folder) == []
 
 
-@pytest.mark.usefixtures("mac_changed")
+@pytest.mark.usefixtures("code_changed")
 def test_runs_that_come_out_the_same_make_their_points_current(folder: Path) -> None:
     _, before = file(folder)
     points = found(folder).part.campaign.point_count
@@ -87,17 +88,43 @@ def test_runs_that_come_out_the_same_make_their_points_current(folder: Path) -> 
     assert confirmed(folder) == []
 
 
-@pytest.mark.usefixtures("mac_changed")
-def test_one_run_that_differs_confirms_nothing(folder: Path) -> None:
+def changed_at(content: Kept, name: str, value: Any) -> Kept:
+    """The content with another value in a column, of a run of the second replication."""
+    values = list(content.columns[name])
+    values[content.columns["replication"].index(1)] = value
+    return replace(content, columns={**content.columns, name: values})
+
+
+def one_ulp_more(content: Kept, name: str) -> Kept:
+    old = content.columns[name][content.columns["replication"].index(1)]
+    return changed_at(content, name, math.nextafter(old, math.inf))
+
+
+@pytest.mark.usefixtures("code_changed")
+def test_hashes_of_another_form_are_not_compared_but_all_values_are(folder: Path) -> None:
     path, content = file(folder)
-    hashes = list(content.columns["result_hash"])
-    place = content.columns["replication"].index(1)
-    hashes[place] = "0" * kept.HASH_DIGITS
-    kept.write(path, replace(content, columns={**content.columns, "result_hash": hashes}))
+    earlier = [replace(each, form="an earlier form") for each in content.makers]
+    kept.write(path, replace(changed_at(content, "result_hash", "0" * 16), makers=earlier))
+    [made] = confirmed(folder)
+    assert made.kept is not None
+
+
+@pytest.mark.usefixtures("code_changed")
+@pytest.mark.parametrize("column", ["result_hash", "runs"])
+def test_one_value_that_differs_confirms_nothing(folder: Path, column: str) -> None:
+    path, content = file(folder)
+    if column == "runs":
+        # The last digit of a measure.
+        name = next(each for each in content.columns if each.startswith("runs."))
+        kept.write(path, one_ulp_more(content, name))
+        column = name
+    else:
+        kept.write(path, changed_at(content, column, "0" * kept.HASH_DIGITS))
     before = path.read_bytes()
     [made] = confirmed(folder)
     assert made.kept is None
-    assert len(made.differing) == 1
+    [differing] = made.differing
+    assert differing.endswith(f": {column}")
     assert path.read_bytes() == before
     assert found(folder).missing == list(range(found(folder).part.campaign.point_count))
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from manetlab import provenance
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.kept import path_of, read, write
-from manetlab_papers.order import lacking_values, planned, remaining
+from manetlab_papers.order import planned, remaining
 from manetlab_papers.reproduce import Keeping, Reproduction, chosen, kept_folder
 
 LEDGER = ledger.load()
@@ -44,10 +45,13 @@ def test_what_runs_cost_at_both_lengths_tells_what_others_of_their_kind_will_cos
     folder = kept_folder()
     assert folder is not None
     quick, full = Scale().name, Scale(full=True).name
-    for size, name in ((quick, one), (quick, other), (full, one)):
-        kept = read(path_of(folder, size, name))
+    # What is kept at full size stands for quick runs that take a fifth of the time.
+    for size, name, share in ((quick, one, 0.2), (quick, other, 0.2), (full, one, 1.0)):
+        kept = read(path_of(folder, full, name))
         assert kept is not None
-        write(path_of(tmp_path, size, name), kept)
+        times = [share * seconds for seconds in kept.columns["cpu_time_s"]]
+        made = replace(kept, scale=size, columns=kept.columns | {"cpu_time_s": times})
+        write(path_of(tmp_path, size, name), made)
 
     def costs() -> dict[str, float]:
         left = remaining(LEDGER, [experiment], Scale(full=True), tmp_path).costs
@@ -65,19 +69,40 @@ def test_what_runs_cost_at_both_lengths_tells_what_others_of_their_kind_will_cos
     assert before[other] > by_length > 0.0
 
 
-def test_runs_that_are_kept_without_what_a_rule_reads_are_named(tmp_path: Path) -> None:
+def test_runs_that_are_kept_without_what_a_rule_reads_are_left_to_run(tmp_path: Path) -> None:
     experiment = LEDGER.experiments["dyer2003/fig-8"]
-    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == []  # No run is kept.
     Reproduction(LEDGER, SMALL, tmp_path / "out", keeping=Keeping(tmp_path, renewed=True)).make(experiment)
-    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == []
+    assert planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost.runs == 0
     for path in tmp_path.rglob("*.parquet"):
         kept = read(path)
         assert kept is not None
         values = {name: each for name, each in kept.columns.items() if not name.startswith("flows.")}
         assert len(values) < len(kept.columns)
         write(path, replace(kept, columns=values))
+    cost = planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost
+    assert cost.runs > 0
+    # As many are made.
+    ran: list[int] = []
+    again = Reproduction(
+        LEDGER,
+        SMALL,
+        tmp_path / "again",
+        progress=lambda _, report: ran.append(report.ran),
+        keeping=Keeping(tmp_path),
+    )
+    again.make(experiment)
+    assert max(ran) == cost.runs
+
+
+def test_runs_of_earlier_code_are_left_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = LEDGER.experiments["dyer2003/fig-8"]
+    before = planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost
+    Reproduction(LEDGER, SMALL, tmp_path / "out", keeping=Keeping(tmp_path, renewed=True)).make(experiment)
     assert planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost.runs == 0
-    assert lacking_values(LEDGER, [experiment], SMALL, tmp_path) == [experiment]
+    monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
+    after = planned(LEDGER, [experiment], SMALL, tmp_path)[0].cost
+    assert after.runs == before.runs
+    assert after.cpu_time_s > 0.0
 
 
 def test_a_priority_narrows_papers_and_all_but_not_what_is_named() -> None:

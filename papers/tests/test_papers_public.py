@@ -9,7 +9,7 @@ import manetlab
 import manetlab_papers
 
 PUBLIC = {
-    *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.code_modules", "manetlab.errors"),
+    *("manetlab", "manetlab.campaign", "manetlab.capacity", "manetlab.errors"),
     *(
         "manetlab.files",
         "manetlab.metrics",

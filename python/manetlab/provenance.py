@@ -7,30 +7,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import manetlab
 
-DECIDING = (
-    "alone",
-    "chain_throughput",
-    "flows",
-    "parameters",
-    "radio_units",
-    "records",
-    "resolving",
-    "routing",
-    "scenario",
-    "scenario_data",
-    "shares",
-    "sources",
-    "traffic",
-    "values",
-    "web",
-)
-"""Python modules that have a part in what a run is; the rest is the compiled core."""
+SOURCES = ("*.py", "*.toml")
+"""The files of the Python package that may change a result."""
 
 BUILD = "_build.json"
 """The file in which a package says what it was made of."""
@@ -68,23 +53,48 @@ def commit() -> str | None:
 
 @cache
 def code_identity() -> str:
-    """What must be equal for two results to be of the same code: the version and the commit.
+    """What must be equal for two results to be of the same code.
 
-    Where the commit says too little, a digest is added: in a checkout whose files differ from the commit that
-    of the files that decide a run, in an installed package that of the sources that decide it.
+    In a checkout without changes these are the version and the commit, which say all of it. Anywhere else the
+    commit says too little, and `source_digest` is added.
     """
     made_by = commit()
     text = f"{manetlab.__version__} {made_by or 'without commit'}"
-    if repository() is None:
-        return f"{text} {_digest_of_sources()}"
-    if made_by is None or not made_by.endswith("-dirty"):
-        return text
-    digest = hashlib.sha256()
-    folder = Path(__file__).parent
-    deciding = [*folder.glob("_core*.so"), *(folder / f"{name}.py" for name in DECIDING)]
-    for path in sorted(deciding):
-        digest.update(path.read_bytes())
-    return f"{text} {digest.hexdigest()[:12]}"
+    is_clean = repository() is not None and made_by is not None and not made_by.endswith("-dirty")
+    return text if is_clean else f"{text} {source_digest()}"
+
+
+@cache
+def source_digest() -> str:
+    """A digest of all sources that may change a result, the same in every checkout and package of them."""
+    from manetlab import _core
+
+    return digest_of(_core.modules(), Path(__file__).parent)
+
+
+def digest_of(modules: Iterable[tuple[str, str]], package: Path) -> str:
+    """The digest of sources.
+
+    All of the Python package counts, not only what a run is made of: no list of modules has to be right then.
+
+    Args:
+        modules: The modules in Rust, each with the digest that the extension knows of it; two builds of the
+            same sources have the same, whatever compiler and machine made them.
+        package: The folder of the Python package, with its tables.
+    """
+    digest = hashlib.sha256(json.dumps(sorted(modules)).encode())
+    for path in sorted(each for end in SOURCES for each in package.rglob(end)):
+        content = path.read_bytes()
+        digest.update(f"\n{path.relative_to(package).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:12]
+
+
+def hash_form() -> str:
+    """The form of result hashes: hashes of another form cannot be compared with those of this code."""
+    from manetlab import _core
+
+    # An extension that does not say it is from before there was another.
+    return str(getattr(_core, "HASH_FORM", "manetlab-measures 1"))
 
 
 def _commit_of_package() -> str | None:
@@ -95,19 +105,6 @@ def _commit_of_package() -> str | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if isinstance(found, str) and found else None
-
-
-def _digest_of_sources() -> str:
-    """A digest of what the extension was compiled from and of the Python modules that decide a run.
-
-    Two builds of the same sources have the same, whatever compiler and machine made them.
-    """
-    from manetlab import _core
-
-    digest = hashlib.sha256(json.dumps(_core.modules()).encode())
-    for name in DECIDING:
-        digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def repository() -> Path | None:
