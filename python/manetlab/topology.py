@@ -1,8 +1,8 @@
-"""What a scenario's movement makes of the network, before anything is run.
+"""The topology that follows from a scenario's movement, without a run.
 
 Hops, partitions, neighbours, links and paths follow from where the nodes are and how far frames can be
-received; a simulation on a topology that does not test what it should is wasted. The definitions stand in
-docs/scenarios.md.
+received; a simulation on a topology that does not test what it should is wasted. docs/scenarios.md has the
+definitions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST_STEP_S, MOST_INSTANTS = 1e-3, 1_000_000
 
 
 class Note(str):
-    """What is worth knowing of a scenario and need not speak against it."""
+    """A remark on a scenario that is not necessarily an objection."""
 
 
 def with_kind(told: str) -> str:
@@ -45,7 +45,7 @@ def with_kind(told: str) -> str:
 class TopologyReport:
     """The topology in the window from the end of the warm-up to the end of the run.
 
-    What is said of instants is a mean over those that begin a step; links are followed exactly between them.
+    Values of instants are means over those that begin a step; link changes between them are exact.
 
     Attributes:
         nodes: Number of nodes.
@@ -59,8 +59,8 @@ class TopologyReport:
             least.
         step_s: Time between two instants, in s.
         instants: Number of instants.
-        sources: From how many nodes, in turns, paths were searched in each instant: all but in large
-            networks.
+        sources: The number of nodes from which paths are searched at each instant: all nodes, or in large
+            networks fewer, in rotation.
         hops_mean: Mean hops of the shortest path over instants and connected pairs of nodes; None without
             any.
         partitioned_pairs: Share of node pairs, over instants, that have no path; None with a single node.
@@ -76,7 +76,7 @@ class TopologyReport:
         paths_broken: How many such paths broke.
         flow_degree_mean: Like `degree_mean`, over the ends of the flows; None without flows.
         flow_speed_mean: Like `speed_mean`, over the ends of the flows; None without flows.
-        warnings: What speaks against the scenario, a sentence each.
+        warnings: Objections to the scenario, a sentence each.
     """
 
     nodes: int
@@ -137,8 +137,8 @@ class PathHops:
         src: Source node.
         dst: Destination node.
         shares: By number of hops, in order, the share of the window in which the path had that number.
-        hops_min: The fewest hops at any time; None if there never is a path.
-        hops_max: The most hops at any time.
+        hops_min: The minimum number of hops; None if there never is a path.
+        hops_max: The maximum number of hops.
         hops_mean: Mean hops over the time with a path.
         hops_mode: The number of hops that the path has for the longest time; of two equal times the smaller.
         mode_share: The share of the window in which it has that number.
@@ -180,11 +180,11 @@ class FoundDraw:
 
 @dataclass(frozen=True)
 class SelectionReport:
-    """What a search found, and what the selection does to the scenarios.
+    """What a search found, beside unselected scenarios.
 
     Attributes:
         hops: The number of hops that paths keep.
-        share: For which share of the window at least.
+        share: The minimum share of the window.
         draws: The maximum number of draws for a scenario.
         found: The scenarios found, in order of replications.
         missing: The replications for which no draw was found.
@@ -219,54 +219,54 @@ COMPARED = ("degree_mean", "flow_degree_mean", "speed_mean", "flow_speed_mean", 
 def search(
     scenario: Scenario | str | Path, hops: int, share: float = 1.0, count: int = 20, draws: int = 10_000
 ) -> SelectionReport:
-    """Finds scenarios in which the flows' shortest paths keep their hops, and says what sets them apart.
+    """Finds scenarios in which the flows' shortest paths keep their hops, beside unselected ones.
 
     Args:
         scenario: A scenario with random traffic, or the name of a TOML file that holds one.
         hops: The number of hops.
-        share: The least share of the measurement window for which paths have so many.
+        share: The minimum share of the measurement window for which paths keep them.
         count: How many scenarios: replications from the scenario's own on.
-        draws: After how many draws the search for one of them ends.
+        draws: The maximum number of draws for each scenario.
 
     Raises:
         InputError: The scenario cannot be used, a value is not allowed, or nothing is found.
     """
-    asked = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    if asked.traffic.random is None:
+    base = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    if base.traffic.random is None:
         hint = "for example [traffic.random] with tcp = 1"
-        raise InputError("the scenario's flows are not drawn", asked.where, "none", "traffic.random", hint)
+        raise InputError("the scenario's flows are not drawn", base.where, "none", "traffic.random", hint)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_SCENARIOS:
         wanted = f"1 to {MOST_SCENARIOS}"
         raise InputError("the number of scenarios is not allowed", "search: count", shown(count), wanted)
-    given = asked.to_dict()["traffic"]
-    plain = {key: value for key, value in given["random"].items() if not key.startswith("hops")}
-    held = {**plain, "hops": hops, "hops_share": share, "hops_draws": draws}
-    found, missing, refused = [], [], None
-    sides: tuple[list[TopologyReport], list[TopologyReport]] = ([], [])
-    for replication in range(asked.replication, asked.replication + count):
-        of_run = asked.changed(replication=replication, traffic={**given, "random": held})
+    traffic = base.to_dict()["traffic"]
+    unselected_flows = {key: value for key, value in traffic["random"].items() if not key.startswith("hops")}
+    selected_flows = {**unselected_flows, "hops": hops, "hops_share": share, "hops_draws": draws}
+    draws_found, missing, last_error = [], [], None
+    reports: tuple[list[TopologyReport], list[TopologyReport]] = ([], [])
+    for replication in range(base.replication, base.replication + count):
+        candidate = base.changed(replication=replication, traffic={**traffic, "random": selected_flows})
         try:
-            resolved = of_run.resolve()
+            selected = candidate.resolve()
         except InputError as error:
             if not error.where.endswith("traffic.random.hops"):
                 raise
-            refused = error
+            last_error = error
             missing.append(replication)
             continue
-        found.append(_found_draw(resolved, hops))
-        sides[0].append(report(resolved))
-        sides[1].append(report(of_run.changed(traffic={**given, "random": plain})))
-    if not found and refused is not None:
-        raise refused
+        draws_found.append(_found_draw(selected, hops))
+        reports[0].append(report(selected))
+        reports[1].append(report(candidate.changed(traffic={**traffic, "random": unselected_flows})))
+    if not draws_found and last_error is not None:
+        raise last_error
     return SelectionReport(
         hops,
         share,
         draws,
-        found,
+        draws_found,
         missing,
-        _compared(sides[0]),
-        _compared(sides[1]),
-        (_lifetime_s(sides[0], asked), _lifetime_s(sides[1], asked)),
+        _compared(reports[0]),
+        _compared(reports[1]),
+        (_lifetime_s(reports[0], base), _lifetime_s(reports[1], base)),
     )
 
 
@@ -277,7 +277,7 @@ MOST_SCENARIOS = 100_000
 def _found_draw(resolved: Resolved, hops: int) -> FoundDraw:
     assert resolved.selection is not None
     pairs = resolved.selection.pairs
-    shares = [each.shares.get(hops, 0.0) for each in path_hops(resolved, pairs)]
+    shares = [path.shares.get(hops, 0.0) for path in path_hops(resolved, pairs)]
     return FoundDraw(resolved.scenario.replication, resolved.selection.draw, list(pairs), shares)
 
 
@@ -304,7 +304,7 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
 
     Args:
         scenario: A scenario, or the name of a TOML file that holds one.
-        step_s: Time between the instants looked at, in s.
+        step_s: Time between two instants, in s.
 
     Raises:
         InputError: The scenario cannot be used, or the step is not allowed.
@@ -312,13 +312,13 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
     resolved = resolved_of(scenario)
     times = resolved.scenario.duration_s - resolved.scenario.warmup_s
     check_step(step_s, times, "topology.report: step_s")
-    found = json.loads(_core.topology(resolved.core_json(), resolved.movement, step_s))
-    (west, south), (east, north) = found.pop("corner_low_m"), found.pop("corner_high_m")
+    measures = json.loads(_core.topology(resolved.core_json(), resolved.movement, step_s))
+    (west, south), (east, north) = measures.pop("corner_low_m"), measures.pop("corner_high_m")
     width_m, height_m = east - west, north - south
     waypoint = _waypoint(resolved)
     if waypoint is not None:
         width_m, height_m = waypoint["width_m"], waypoint["height_m"]
-    range_m, warnings = found["range_m"], _warnings(resolved, found, waypoint)
+    range_m, warnings = measures["range_m"], _warnings(resolved, measures, waypoint)
     return TopologyReport(
         nodes=resolved.movement.nodes,
         width_m=width_m,
@@ -326,12 +326,12 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         area_in_discs=width_m * height_m / (math.pi * range_m**2),
         diagonal_in_ranges=math.hypot(width_m, height_m) / range_m,
         step_s=step_s,
-        flow_hops_mean=found.pop("pair_hops_mean"),
-        flow_partitioned=found.pop("pair_partitioned"),
-        flow_degree_mean=found.pop("pair_degree_mean"),
-        flow_speed_mean=found.pop("pair_speed_mean"),
+        flow_hops_mean=measures.pop("pair_hops_mean"),
+        flow_partitioned=measures.pop("pair_partitioned"),
+        flow_degree_mean=measures.pop("pair_degree_mean"),
+        flow_speed_mean=measures.pop("pair_speed_mean"),
         warnings=warnings,
-        **found,
+        **measures,
     )
 
 
@@ -345,7 +345,7 @@ def shortest_hops_over_time(
     Args:
         scenario: A scenario, or the name of a TOML file that holds one.
         pairs: Source and destination of each pair; those of the flows, in their order, if not given.
-        step_s: Time between the instants looked at, in s.
+        step_s: Time between two instants, in s.
 
     Raises:
         InputError: The scenario cannot be used, or a node or the step is not allowed.
@@ -353,11 +353,11 @@ def shortest_hops_over_time(
     resolved = resolved_of(scenario)
     duration_s = resolved.scenario.duration_s
     check_step(step_s, duration_s, "shortest_hops_over_time: step_s")
-    listed = _pairs(resolved, pairs, "shortest_hops_over_time")
-    hops = _core.shortest_hops(resolved.core_json(), resolved.movement, listed, step_s)
+    node_pairs = _pairs(resolved, pairs, "shortest_hops_over_time")
+    hops = _core.shortest_hops(resolved.core_json(), resolved.movement, node_pairs, step_s)
     # As the core counts: whole nanoseconds.
     step_ns, end_ns = round(step_s * 1e9), round(duration_s * 1e9)
-    return HopsOverTime([time / 1e9 for time in range(0, end_ns, step_ns)], listed, hops)
+    return HopsOverTime([time / 1e9 for time in range(0, end_ns, step_ns)], node_pairs, hops)
 
 
 def path_hops(
@@ -373,30 +373,30 @@ def path_hops(
         InputError: The scenario cannot be used, or a node is not allowed.
     """
     resolved = resolved_of(scenario)
-    listed = _pairs(resolved, pairs, "path_hops")
-    found = json.loads(_core.path_hops(resolved.core_json(), resolved.movement, listed))
+    node_pairs = _pairs(resolved, pairs, "path_hops")
+    paths = json.loads(_core.path_hops(resolved.core_json(), resolved.movement, node_pairs))
     return [
         PathHops(
             src,
             dst,
-            dict(each["shares"]),
-            each["path_hops_min"],
-            each["path_hops_max"],
-            each["path_hops_mean"],
-            each["path_hops_mode"],
-            each["path_hops_mode_share"],
-            each["path_partitioned"],
+            dict(path["shares"]),
+            path["path_hops_min"],
+            path["path_hops_max"],
+            path["path_hops_mean"],
+            path["path_hops_mode"],
+            path["path_hops_mode_share"],
+            path["path_partitioned"],
         )
-        for (src, dst), each in zip(listed, found, strict=True)
+        for (src, dst), path in zip(node_pairs, paths, strict=True)
     ]
 
 
 def _pairs(resolved: Resolved, pairs: Iterable[tuple[int, int]] | None, where: str) -> list[tuple[int, int]]:
     """The pairs asked for, or else those of the flows."""
-    listed = [(flow["src"], flow["dst"]) for flow in resolved.flows] if pairs is None else list(pairs)
-    for number, pair in enumerate(listed):
+    node_pairs = [(flow["src"], flow["dst"]) for flow in resolved.flows] if pairs is None else list(pairs)
+    for number, pair in enumerate(node_pairs):
         _check_pair(pair, resolved.movement.nodes, f"{where}: pair {number}")
-    return listed
+    return node_pairs
 
 
 def resolved_of(scenario: Scenario | Resolved | str | Path) -> Resolved:
@@ -436,18 +436,20 @@ def _check_pair(pair: Sequence[int], nodes: int, where: str) -> None:
 
 def _waypoint(resolved: Resolved) -> dict[str, Any] | None:
     """All parameters of the random waypoint movement, if that is the scenario's."""
-    given = resolved.scenario.movement.waypoint
-    return None if given is None else {**json.loads(_core.waypoint_defaults()), **given}
+    parameters = resolved.scenario.movement.waypoint
+    return None if parameters is None else {**json.loads(_core.waypoint_defaults()), **parameters}
 
 
-def _warnings(resolved: Resolved, found: Mapping[str, Any], waypoint: Mapping[str, Any] | None) -> list[str]:
-    """What speaks against a scenario: of its flows' pairs of nodes, and of all pairs if it has no flows."""
+def _warnings(
+    resolved: Resolved, measures: Mapping[str, Any], waypoint: Mapping[str, Any] | None
+) -> list[str]:
+    """Objections to a scenario: about its flows' pairs of nodes, or about all pairs if it has no flows."""
     warnings: list[str] = [] if resolved.selection is None else [resolved.selection.note]
     of_flows = bool(resolved.flows)
     hops, partitioned = (
-        (found["pair_hops_mean"], found["pair_partitioned"])
+        (measures["pair_hops_mean"], measures["pair_partitioned"])
         if of_flows
-        else (found["hops_mean"], found["partitioned_pairs"])
+        else (measures["hops_mean"], measures["partitioned_pairs"])
     )
     is_designed = any(getattr(resolved.scenario.movement, name) is not None for name in DESIGNED)
     tests_routing = not is_designed and resolved.core["routing"] != "static"

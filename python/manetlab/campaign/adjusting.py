@@ -1,7 +1,7 @@
 """Means of a campaign that are adjusted for what the movement alone explains of them.
 
 Many more movements are drawn than are run. docs/statistics.md describes the method, and
-`manetlab.movement_covariates` what is looked at.
+`manetlab.movement_covariates` the covariates.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Values = Mapping[str, Mapping[int, float | None]]
 
 
 class Draws:
-    """The paths in a campaign's scenarios, looked at when they are asked for and then kept.
+    """The paths in a campaign's scenarios, computed on demand and then kept.
 
     Args:
         campaign: The campaign.
         hashes: Of runs that were made earlier, by point the hash of the first replication's scenario.
 
     Attributes:
-        progress: Called with the number of draws that have been looked at and that are wanted, now and then.
+        progress: Called now and then with the number of draws so far and in all.
     """
 
     def __init__(self, campaign: Campaign, hashes: Mapping[int, str] | None = None) -> None:
@@ -59,7 +59,7 @@ class Draws:
         self._known: dict[str, list[dict[str, Paths] | None]] = {}
 
     def first(self, point: int) -> Resolved | str:
-        """The scenario of a point's first replication, or why its draws are not looked at."""
+        """The scenario of a point's first replication, or why there are no draws of it."""
         if point not in self._first:
             self._first[point] = self._resolved(point)
         return self._first[point]
@@ -88,15 +88,15 @@ class Draws:
 
     def paths(self, point: int, count: int) -> list[dict[str, Paths] | None]:
         """The paths of the first ``count`` replications; None for one that cannot be drawn."""
-        known = self._known.setdefault(self.setting(point), [])
-        while len(known) < count:
-            if self.progress is not None and len(known) % TOLD_EVERY == 0:
-                self.progress(len(known), count)
+        drawn = self._known.setdefault(self.setting(point), [])
+        while len(drawn) < count:
+            if self.progress is not None and len(drawn) % TOLD_EVERY == 0:
+                self.progress(len(drawn), count)
             try:
-                known.append(paths_of(self._campaign.scenario(point, len(known)).resolve()))
+                drawn.append(paths_of(self._campaign.scenario(point, len(drawn)).resolve()))
             except InputError:
-                known.append(None)
-        return known[:count]
+                drawn.append(None)
+        return drawn[:count]
 
 
 class Adjustment:
@@ -145,13 +145,15 @@ class Adjustment:
         plain = interval_of(metric, values.values(), confidence)
         if reason := self._obstacle(point, metric):
             return AdjustedMean(plain, reason=reason)
-        drawn = self.draws.paths(point, self._count(point))
+        paths = self.draws.paths(point, self._count(point))
         key = (self.draws.setting(point), asked(metric))
         if key not in self._everywhere:
-            self._everywhere[key] = covariates(metric, (each for each in drawn if each is not None))
-        here = covariates(metric, _all(drawn[number] for number in values))
+            self._everywhere[key] = covariates(metric, (each for each in paths if each is not None))
+        covariates_here = covariates(metric, _all(paths[number] for number in values))
         most = most_of(metric, values.values())
-        return adjusted_interval(list(values.values()), here, self._everywhere[key], 0.0, most, confidence)
+        return adjusted_interval(
+            list(values.values()), covariates_here, self._everywhere[key], 0.0, most, confidence
+        )
 
     def _made(self, point: int, metric: str) -> Mapping[int, float | None]:
         return self._values[point].get(metric, {})
@@ -163,10 +165,10 @@ class Adjustment:
             return first
         if point in self._failed:
             return "runs failed"
-        made = self._made(point, metric)
-        without = sum(each is None for each in made.values())
+        values = self._made(point, metric)
+        without = sum(value is None for value in values.values())
         if without:
-            return f"{without} of {len(made)} replications have no value"
+            return f"{without} of {len(values)} replications have no value"
         return "" if first.flows else "there are no flows"
 
     def _count(self, point: int) -> int:
@@ -184,23 +186,32 @@ class Adjustment:
         ]
         first = self.draws.first(points[0])
         assert not isinstance(first, str)
-        made = max(max(of, default=-1) for number in points for of in self._values[number].values()) + 1
-        share = max(self._explained(number) for number in points)
-        return draws_for(made, share, sum(self._events[number] for number in points) / cost_in_events(first))
+        replications = (
+            max(max(of, default=-1) for number in points for of in self._values[number].values()) + 1
+        )
+        explained_share = max(self._explained(number) for number in points)
+        return draws_for(
+            replications,
+            explained_share,
+            sum(self._events[number] for number in points) / cost_in_events(first),
+        )
 
     def _explained(self, point: int) -> float:
         """The largest share of the variance of a primary metric that the covariates explain."""
         from manetlab.stats.regression import explained
 
-        found = 0.0
+        largest = 0.0
         for metric in self._campaign.metrics or PRIMARY:
-            made = self._made(point, metric)
-            if not made or self._obstacle(point, metric):
+            values = self._made(point, metric)
+            if not values or self._obstacle(point, metric):
                 continue
-            drawn = self.draws.paths(point, max(made) + 1)
-            known = covariates(metric, _all(drawn[number] for number in made))
-            found = max(found, explained([float(each) for each in made.values() if each is not None], known))
-        return found
+            paths = self.draws.paths(point, max(values) + 1)
+            covariates_here = covariates(metric, _all(paths[number] for number in values))
+            largest = max(
+                largest,
+                explained([float(value) for value in values.values() if value is not None], covariates_here),
+            )
+        return largest
 
 
 def draws_for(replications: int, share: float, costs: float) -> int:
@@ -215,8 +226,8 @@ def draws_for(replications: int, share: float, costs: float) -> int:
         costs: What a replication costs over what a draw costs, c/c′.
     """
     bounded = min(MOST_EXPLAINED, share)
-    each = math.sqrt(costs * bounded / (1.0 - bounded))
-    return max(replications, min(MOST_DRAWS, math.ceil(max(FEWEST, each) * replications)))
+    per_replication = math.sqrt(costs * bounded / (1.0 - bounded))
+    return max(replications, min(MOST_DRAWS, math.ceil(max(FEWEST, per_replication) * replications)))
 
 
 def _all(paths: Iterable[dict[str, Paths] | None]) -> list[dict[str, Paths]]:
@@ -226,8 +237,8 @@ def _all(paths: Iterable[dict[str, Paths] | None]) -> list[dict[str, Paths]]:
 
 def in_words(found: AdjustedMean) -> str:
     """The covariates of an adjusted mean, and what speaks against its interval."""
-    used = ", ".join(found.covariates)
-    return used if found.skewness is None else f"{used}{SKEWED} ({found.skewness:.1f})"
+    names = ", ".join(found.covariates)
+    return names if found.skewness is None else f"{names}{SKEWED} ({found.skewness:.1f})"
 
 
 def about_adjusted(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
@@ -236,24 +247,24 @@ def about_adjusted(rows: Iterable[Mapping[Any, Any]]) -> list[str]:
     Args:
         rows: Rows of `Results.summary` with the columns of adjusted means.
     """
-    listed = list(rows)
-    draws = sorted({int(row["draws"]) for row in listed if row["draws"]})
-    reasons = dict.fromkeys(row["adjustment"].partition(": ")[2] for row in listed if not row["draws"])
-    told = []
+    summary_rows = list(rows)
+    draws = sorted({int(row["draws"]) for row in summary_rows if row["draws"]})
+    reasons = dict.fromkeys(row["adjustment"].partition(": ")[2] for row in summary_rows if not row["draws"])
+    sentences = []
     if draws:
         many = f"{draws[0]}" if len(draws) == 1 else f"{draws[0]} to {draws[-1]}"
-        adjusted = [row["adjustment"].partition(SKEWED) for row in listed if row["draws"]]
-        used = "; ".join(dict.fromkeys(names for names, _, _ in adjusted))
-        told.append(
-            f"Adjusted means use what {many} draws of the movement say ({used}). The gain is the variance of "
-            "the mean over that of the adjusted mean."
+        adjusted = [row["adjustment"].partition(SKEWED) for row in summary_rows if row["draws"]]
+        covariate_names = "; ".join(dict.fromkeys(names for names, _, _ in adjusted))
+        sentences.append(
+            f"Adjusted means use what {many} draws of the movement say ({covariate_names}). The gain is the "
+            "variance of the mean over that of the adjusted mean."
         )
         skewed = sum(bool(mark) for _, mark, _ in adjusted)
         if skewed:
-            told.append(
-                f"What the movement does not explain is skewed at {skewed} of {len(listed)} points: adjusted "
-                "intervals may cover the mean less often there than they say."
+            sentences.append(
+                f"What the movement does not explain is skewed at {skewed} of {len(summary_rows)} points: "
+                "adjusted intervals may cover the mean less often there than they say."
             )
     if reasons:
-        told.append(f"Not adjusted: {'; '.join(reasons)}.")
-    return told
+        sentences.append(f"Not adjusted: {'; '.join(reasons)}.")
+    return sentences

@@ -132,29 +132,29 @@ def scenario_from(
     from manetlab.scenario import Scenario
     from manetlab.scenario_data import assign
 
-    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    written: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name, path in (("movement", movement), ("traffic", traffic)):
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
-            given[name] = str(path if scenario is None else path.absolute())
-    changed = assigned(changes)
+            written[name] = str(path if scenario is None else path.absolute())
+    assignments = assigned(changes)
     if scenario is not None:
-        return Scenario.load(scenario, given, changed)
-    for name, value in changed.items():
-        given = assign(given, name, value, "--set")
+        return Scenario.load(scenario, written, assignments)
+    for name, value in assignments.items():
+        written = assign(written, name, value, "--set")
     for name, why in (
         ("movement", "the movement of the nodes, as a file of ns-2"),
         ("traffic", "the flows between nodes, as a file of ns-2"),
         ("duration_s", "the length of the run, s; ns-2's files do not contain it"),
     ):
-        if name not in given:
+        if name not in written:
             option = "--" + name.removesuffix("_s")
             hint = (
                 "or give a scenario in TOML, which can also draw traffic over a movement file: "
                 'movement = "FILE", traffic.random = { cbr = 5 }'
             )
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
-    return Scenario.build(given, "command line")
+    return Scenario.build(written, "command line")
 
 
 def store_of(source: Path) -> Path:
@@ -209,14 +209,14 @@ def assigned(changes: Sequence[str]) -> dict[str, Any]:
         return {}
     from manetlab import fields, parameters
 
-    made = dict(map(parsed, changes))
-    for path in made:
+    values = dict(map(parsed, changes))
+    for path in values:
         section, dot, _ = path.partition(".")
         # The scenario itself says what is wrong with a parameter, as it does when a file names it.
         is_parameter = bool(dot) and section in parameters.sections()
         if not is_parameter and path not in fields.REPLICATED:
             fields.check(path, "--set")
-    return made
+    return values
 
 
 def parsed(change: str) -> tuple[str, Any]:
@@ -243,12 +243,12 @@ def parsed(change: str) -> tuple[str, Any]:
         raise InputError("the number is too long", f"--set {key}", found, "a number", hint) from None
 
 
-def tell_warnings(found: Iterable[str]) -> None:
+def tell_warnings(warnings: Iterable[str]) -> None:
     """Reports on standard error what speaks against a scenario, and what is worth a note."""
     from manetlab.topology import with_kind
 
-    for each in found:
-        print(with_kind(each), file=sys.stderr)
+    for warning in warnings:
+        print(with_kind(warning), file=sys.stderr)
 
 
 def _numbers(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, ...] | None:

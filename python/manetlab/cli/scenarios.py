@@ -51,13 +51,13 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
     """Analyse the topology: hops, partitions, links."""
     from manetlab import topology
 
-    asked = options.scenario_from(scenario, **described)
+    base = options.scenario_from(scenario, **described)
     with waiting("topology"):
-        found = topology.report(asked, step)
+        topology_report = topology.report(base, step)
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(topology_report.to_dict()))
     else:
-        _print_report(found)
+        _print_report(topology_report)
 
 
 @app.command()
@@ -92,20 +92,20 @@ def search(
     from manetlab.files import check_apart
     from manetlab.series_files import check_columns_file, write_columns
 
-    asked = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *asked.files))
+    base = options.scenario_from(scenario, changes=changes, seed=seed)
+    check_apart({"--output": output}, (scenario, *base.files))
     if output is not None:
         check_columns_file(output, "--output")
     with waiting("search"):
-        found = topology.search(asked, hops, share, count, draws)
+        selection = topology.search(base, hops, share, count, draws)
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(selection.to_dict()))
     else:
-        _print_selection(found)
+        _print_selection(selection)
     if output is not None:
         rows = [
             (each.replication, each.draw, src, dst, held)
-            for each in found.found
+            for each in selection.found
             for (src, dst), held in zip(each.pairs, each.shares, strict=True)
         ]
         names = ("replication", "draw", "src", "dst", "share")
@@ -131,15 +131,15 @@ def capacity(
     from manetlab.series_files import check_columns_file, write_columns
     from manetlab.tables import Table, stdout_console
 
-    asked = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *asked.files))
+    base = options.scenario_from(scenario, changes=changes, seed=seed)
+    check_apart({"--output": output}, (scenario, *base.files))
     if output is not None:
         check_columns_file(output, "--output")
-    resolved = asked.resolve()
+    resolved = base.resolve()
     with waiting("capacity"):
-        found = capacity_over_time(resolved, step_s=step)
+        capacities = capacity_over_time(resolved, step_s=step)
     from_s = resolved.core["warmup_s"]
-    rows = zip(found.pairs, found.means_bps(from_s), found.without_path(from_s), strict=True)
+    rows = zip(capacities.pairs, capacities.means_bps(from_s), capacities.without_path(from_s), strict=True)
     table = Table(
         "Estimated capacity in the measurement window",
         ("flow", "nodes", "mean, kb/s", "time without a path, %"),
@@ -148,7 +148,7 @@ def capacity(
         table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
     table.print(stdout_console())
     if output is not None:
-        write_columns(output, found.columns())
+        write_columns(output, capacities.columns())
 
 
 @app.command()
@@ -179,9 +179,9 @@ def plot(
     from manetlab import pictures
     from manetlab.files import check_apart
 
-    asked = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *asked.files))
-    pictures.save(asked, output, what, at_s=at_s, step_s=step_s)
+    base = options.scenario_from(scenario, changes=changes, seed=seed)
+    check_apart({"--output": output}, (scenario, *base.files))
+    pictures.save(base, output, what, at_s=at_s, step_s=step_s)
     print(f"{output}: {what} of {scenario}")
 
 
@@ -201,8 +201,8 @@ def check(scenario: Path) -> None:
     for said in notes(resolved):
         print(f"note: {said}", file=sys.stderr)
     with waiting("topology"):
-        found = before_run(resolved)
-    options.tell_warnings(found)
+        warnings = before_run(resolved)
+    options.tell_warnings(warnings)
 
 
 @app.command()
@@ -381,10 +381,10 @@ def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) 
         (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows))),
     ]
     check_apart({"--movement": movement, "--traffic": traffic})
-    ready = [(path, make()) for path, make in texts if path is not None]
-    for path, _ in ready:
+    contents = [(path, make()) for path, make in texts if path is not None]
+    for path, _ in contents:
         check_writable(path)
-    for path, text in ready:
+    for path, text in contents:
         write_text(path, text)
 
 
@@ -394,39 +394,43 @@ def _print(resolved: Resolved) -> None:
     from manetlab.tables import shown_value as shown
 
     console = stdout_console()
-    asked = resolved.scenario
-    head = Table(f"Scenario {resolved.hash}", ("what", "value"), text_columns=2)
+    scenario = resolved.scenario
+    summary = Table(f"Scenario {resolved.hash}", ("what", "value"), text_columns=2)
     for key in ("duration_s", "warmup_s", "seed", "replication", "routing"):
-        head.add(key, shown(resolved.core[key]))
-    head.add("profile", asked.profile)
-    head.add("movement", f"{resolved.movement.nodes} nodes, SHA-256 {resolved.movement.digest}")
-    head.print(console)
+        summary.add(key, shown(resolved.core[key]))
+    summary.add("profile", scenario.profile)
+    summary.add("movement", f"{resolved.movement.nodes} nodes, SHA-256 {resolved.movement.digest}")
+    summary.print(console)
     flows = Table("Flows", ("flow", "kind", "from", "to", "starts (s)", "what"), text_columns=2)
     for number, flow in enumerate(resolved.flows):
-        rest = {k: v for k, v in flow.items() if k not in ("kind", "src", "dst", "start_s") and v is not None}
-        if cycles := rest.pop("cycles", None):
-            rest["cycles"] = len(cycles)
-        what = ", ".join(f"{key} = {shown(value)}" for key, value in rest.items())
+        fields = {
+            k: v for k, v in flow.items() if k not in ("kind", "src", "dst", "start_s") and v is not None
+        }
+        if cycles := fields.pop("cycles", None):
+            fields["cycles"] = len(cycles)
+        what = ", ".join(f"{key} = {shown(value)}" for key, value in fields.items())
         flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
     flows.print(console)
     table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5)
-    for section, known in parameters.schema().items():
-        for parameter in known.values():
+    for section, parameters_of_section in parameters.schema().items():
+        for parameter in parameters_of_section.values():
             value = shown(resolved.params[section][parameter.name])
-            set_by = asked.set_by(section, parameter.name)
+            set_by = scenario.set_by(section, parameter.name)
             table.add(parameter.key, value, parameter.unit, set_by, parameter.source)
     table.print(console)
 
 
-def _print_selection(found: SelectionReport) -> None:
+def _print_selection(selection: SelectionReport) -> None:
     from manetlab.metrics import Metric
     from manetlab.stats import mean_interval
     from manetlab.tables import Table, stdout_console
     from manetlab.topology import NO_RANDOM_SAMPLE
 
-    for_share = "all of the time" if found.share == 1 else f"at least {100 * found.share:g} % of the time"
+    for_share = (
+        "all of the time" if selection.share == 1 else f"at least {100 * selection.share:g} % of the time"
+    )
     table = Table(
-        f"{len(found.found)} scenarios with {found.hops} hops for {for_share}",
+        f"{len(selection.found)} scenarios with {selection.hops} hops for {for_share}",
         ("what", "selected", "unselected", "unit"),
     )
 
@@ -442,21 +446,21 @@ def _print_selection(found: SelectionReport) -> None:
         ("flow_speed_mean", "mean speed of the flows' ends", "m/s"),
         ("flow_hops_mean", "mean shortest path of a flow", "hops"),
     ):
-        table.add(what, shown(found.selected[key]), shown(found.unselected[key]), unit)
-    lifetimes = ["–" if each is None else f"{each:.1f}" for each in found.lifetimes_s]
+        table.add(what, shown(selection.selected[key]), shown(selection.unselected[key]), unit)
+    lifetimes = ["–" if each is None else f"{each:.1f}" for each in selection.lifetimes_s]
     table.add("mean lifetime of a flow's shortest path", *lifetimes, "s")
-    draws = [each.draw for each in found.found]
-    looked = f"Mean and 95 % interval over scenarios; {sum(draws) + len(draws)} draws examined for these."
-    table.notes += [looked, NO_RANDOM_SAMPLE]
-    if found.missing:
+    draws = [each.draw for each in selection.found]
+    draws_note = f"Mean and 95 % interval over scenarios; {sum(draws) + len(draws)} draws examined for these."
+    table.notes += [draws_note, NO_RANDOM_SAMPLE]
+    if selection.missing:
         table.notes.append(
-            f"No draw of {found.draws} was found for {len(found.missing)} of "
-            f"{len(found.missing) + len(found.found)} scenarios."
+            f"No draw of {selection.draws} was found for {len(selection.missing)} of "
+            f"{len(selection.missing) + len(selection.found)} scenarios."
         )
     table.print(stdout_console())
 
 
-def _print_report(found: TopologyReport) -> None:
+def _print_report(report: TopologyReport) -> None:
     from manetlab.tables import Table, stdout_console
     from manetlab.topology import with_kind
 
@@ -468,31 +472,31 @@ def _print_report(found: TopologyReport) -> None:
 
     table = Table("Topology", ("what", "value", "unit"))
     for what, value, unit in (
-        ("nodes", str(found.nodes), ""),
-        ("receive range", number(found.range_m, 1), "m"),
-        ("field", f"{found.width_m:.0f} × {found.height_m:.0f}", "m"),
-        ("area of the field / area in range", number(found.area_in_discs), ""),
-        ("diagonal of the field / range", number(found.diagonal_in_ranges), ""),
-        ("mean shortest path", number(found.hops_mean), "hops"),
-        ("mean shortest path of a flow", number(found.flow_hops_mean), "hops"),
-        ("node pairs without a path", percent(found.partitioned_pairs), "%"),
-        ("flows without a path", percent(found.flow_partitioned), "%"),
-        ("time with a partitioned network", percent(found.partitioned_time), "%"),
-        ("mean number of neighbours", number(found.degree_mean), ""),
-        ("mean number of neighbours of the flows' ends", number(found.flow_degree_mean), ""),
-        ("mean speed", number(found.speed_mean), "m/s"),
-        ("mean speed of the flows' ends", number(found.flow_speed_mean), "m/s"),
-        ("link changes", number(found.link_changes_per_s), "1/s"),
-        ("mean lifetime of a link", number(found.link_lifetime_s, 1), "s"),
-        ("mean lifetime of a flow's shortest path", number(found.path_lifetime_s, 1), "s"),
+        ("nodes", str(report.nodes), ""),
+        ("receive range", number(report.range_m, 1), "m"),
+        ("field", f"{report.width_m:.0f} × {report.height_m:.0f}", "m"),
+        ("area of the field / area in range", number(report.area_in_discs), ""),
+        ("diagonal of the field / range", number(report.diagonal_in_ranges), ""),
+        ("mean shortest path", number(report.hops_mean), "hops"),
+        ("mean shortest path of a flow", number(report.flow_hops_mean), "hops"),
+        ("node pairs without a path", percent(report.partitioned_pairs), "%"),
+        ("flows without a path", percent(report.flow_partitioned), "%"),
+        ("time with a partitioned network", percent(report.partitioned_time), "%"),
+        ("mean number of neighbours", number(report.degree_mean), ""),
+        ("mean number of neighbours of the flows' ends", number(report.flow_degree_mean), ""),
+        ("mean speed", number(report.speed_mean), "m/s"),
+        ("mean speed of the flows' ends", number(report.flow_speed_mean), "m/s"),
+        ("link changes", number(report.link_changes_per_s), "1/s"),
+        ("mean lifetime of a link", number(report.link_lifetime_s, 1), "s"),
+        ("mean lifetime of a flow's shortest path", number(report.path_lifetime_s, 1), "s"),
     ):
         table.add(what, value, unit)
     searched = (
-        "all nodes" if found.sources == found.nodes else f"{found.sources} nodes at a time, in rotation"
+        "all nodes" if report.sources == report.nodes else f"{report.sources} nodes at a time, in rotation"
     )
-    instants = f"{found.instants} instants {found.step_s:g} s apart, paths searched from {searched}"
+    instants = f"{report.instants} instants {report.step_s:g} s apart, paths searched from {searched}"
     table.notes += [
         f"{instants}; links are followed exactly.",
-        *map(with_kind, found.warnings),
+        *map(with_kind, report.warnings),
     ]
     table.print(stdout_console())
