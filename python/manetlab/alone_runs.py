@@ -30,7 +30,7 @@ def measure(resolved: Resolved, *, seeds: int = SEEDS, jobs: int | None = None) 
     Args:
         resolved: The scenario.
         seeds: Number of runs, with the seeds from 1 on.
-        jobs: How many runs at a time; as many as there are cores if not given.
+        jobs: How many runs at a time; by default the number of cores.
 
     Returns:
         The throughputs; None for flows without a path, and those that say themselves what they carry.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from manetlab.scenario import Scenario
 
 STEP_S = 0.1
-"""How often the topology is looked at, in s."""
+"""Time between two evaluations of the topology, in s."""
 TABLE_1_1_BPS = tuple(
     1e6 * mbps for mbps in (1.463, 0.729, 0.4844, 0.3399, 0.2464, 0.2052, 0.1981, 0.1918, 0.1853, 0.1824)
 )

@@ -58,7 +58,7 @@ class Ns2Trace:
         """The trace as the core takes it.
 
         Raises:
-            InputError: There is no such format, or the file cannot be written.
+            InputError: Unknown format, or the file cannot be written.
         """
         if self.format not in NS2_FORMATS:
             hint = "ns-2 writes the old one unless its script says use-newtrace"

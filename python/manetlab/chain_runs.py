@@ -114,7 +114,7 @@ def measure(
         hops: Length of the longest chain.
         seeds: How many runs of each, with seeds from 1 on; at least 2.
         spacing_m: Distance between neighbours, in m.
-        jobs: How many runs at a time; as many as there are cores if not given.
+        jobs: How many runs at a time; by default the number of cores.
         traffic: The kind of the flow: ``tcp``, ``cbr`` or ``video``.
 
     Raises:
@@ -209,7 +209,7 @@ def highest_carried(
         places: What names the scenarios.
         top_bps: A rate that is above what can be carried, in bit/s.
         traffic: The kind of the flow: ``cbr`` or ``video``.
-        jobs: How many runs at a time; as many as there are cores if not given.
+        jobs: How many runs at a time; by default the number of cores.
     """
     low = dict.fromkeys(places, SLOWEST_BPS)
     high = dict.fromkeys(places, top_bps)

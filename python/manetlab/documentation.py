@@ -46,7 +46,7 @@ def read(name: str) -> str:
         name: Its name, with or without the folder: ``models/aodv`` or ``aodv``.
 
     Raises:
-        InputError: There is no such page.
+        InputError: Unknown page.
     """
     known = pages()
     by_last_part = {each.rpartition("/")[2]: each for each in reversed(known)}

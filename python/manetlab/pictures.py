@@ -35,7 +35,7 @@ MOST_NUMBERED = 120
 MOST_LISTED = 24
 """Most flows that are listed beside a topology."""
 MOST_CONNECTIVITY_NODES = 5000
-"""Most nodes of which all pairs are looked at."""
+"""The maximum number of nodes of which all pairs are evaluated."""
 TRACK_POINTS = 400
 """Points of a node's track."""
 

@@ -35,7 +35,7 @@ def over_time(columns: dict[str, list[Any]], name: str, axes: Axes) -> Axes:
     """A column of a time series over time.
 
     Raises:
-        InputError: There is no such column.
+        InputError: Unknown column.
     """
     if name not in columns:
         wanted = "one of " + ", ".join(key for key in columns if key != "time_s")

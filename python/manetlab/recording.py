@@ -60,7 +60,7 @@ class RecordTo:
         """What the core is told, as JSON, for a run with so many nodes and flows.
 
         Raises:
-            InputError: There is no such node, flow, kind or time.
+            InputError: Unknown node, flow, kind or time.
         """
         self._check_members("nodes", self.nodes, range(nodes), f"0 to {nodes - 1}")
         self._check_members("flows", self.flows, range(flows), f"0 to {flows - 1}")
@@ -155,7 +155,7 @@ class Recording:
             nodes: Only at these nodes.
 
         Raises:
-            InputError: There is no such kind, or the file is damaged.
+            InputError: Unknown kind, or the file is damaged.
         """
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -112,7 +112,7 @@ class Routing:
             node: The node; this one if not given.
 
         Raises:
-            InputError: There is no such node.
+            InputError: Unknown node.
         """
         return self._node.position(node)
 
@@ -192,7 +192,7 @@ class Routing:
             delay: How long to hold it first, in s.
 
         Raises:
-            InputError: The packet is not this node's any more, there is no such neighbour, or the delay is
+            InputError: The packet is no longer this node's, the neighbour is unknown, or the delay is
                 negative.
         """
         self._node.send(packet, next_hop, delay)
@@ -205,7 +205,7 @@ class Routing:
             delay: How long to hold it first, in s; neighbours that answer one packet need different ones.
 
         Raises:
-            InputError: The packet is not this node's any more, or the delay is negative.
+            InputError: The packet is no longer this node's, or the delay is negative.
         """
         self._node.broadcast(packet, delay)
 
@@ -213,7 +213,7 @@ class Routing:
         """Hands data that has arrived to this node's transport.
 
         Raises:
-            InputError: The packet is not this node's any more, is not data, or is for another node.
+            InputError: The packet is no longer this node's, is not data, or is for another node.
         """
         self._node.deliver(packet)
 
@@ -225,7 +225,7 @@ class Routing:
             reason: One of those of layer ``routing`` in docs/metrics.md: ``no-route``, ``ttl-expired``, ….
 
         Raises:
-            InputError: The packet is not this node's any more, or there is no such reason.
+            InputError: The packet is no longer this node's, or the reason is unknown.
         """
         self._node.drop(packet, reason)
 
@@ -233,7 +233,7 @@ class Routing:
         """Ends a message of the protocol that has been used, or that is a duplicate.
 
         Raises:
-            InputError: The packet is not this node's any more, is data, or was not sent yet.
+            InputError: The packet is no longer this node's, is data, or was not sent yet.
         """
         self._node.consume(packet)
 
@@ -241,7 +241,7 @@ class Routing:
         """Keeps a packet for later: it is among `kept` until another action takes it.
 
         Raises:
-            InputError: The packet is not this node's any more.
+            InputError: The packet is no longer this node's.
         """
         self._node.keep(packet)
 
@@ -269,19 +269,19 @@ class Routing:
             next_hop: The neighbour; if not given, the packets that are for all.
 
         Raises:
-            InputError: There is no such node.
+            InputError: Unknown node.
         """
         self._node.flush_queue(next_hop)
 
     def notify_route_failed(self, destination: int, told: bool = False) -> None:
-        """Tells the other layers that there is no route any more. TCP senders may react to it.
+        """Tells the other layers that there is no longer a route. TCP senders may react to it.
 
         Args:
             destination: Where the route led.
             told: Whether another node said so; otherwise this node's own link failed.
 
         Raises:
-            InputError: There is no such node.
+            InputError: Unknown node.
         """
         self._node.notify_route_failed(destination, told)
 
@@ -292,7 +292,7 @@ class Routing:
             destination: Where the route leads.
 
         Raises:
-            InputError: There is no such node.
+            InputError: Unknown node.
         """
         self._node.notify_route_found(destination)
 
@@ -328,7 +328,7 @@ def name_of(kind: type) -> str:
     """How scenarios name a protocol: ``python:module.Class``.
 
     Raises:
-        InputError: The class is no routing protocol, or cannot be found by its name.
+        InputError: The class is not a routing protocol, or cannot be found by its name.
     """
     if not issubclass(kind, Routing):
         hint = "class MyProtocol(manetlab.Routing): …"
@@ -352,7 +352,7 @@ def protocol_of(name: str, parameters: Mapping[str, Any], where: str) -> PythonP
         where: What errors name as their place.
 
     Raises:
-        InputError: There is no such class, it is no routing protocol, or it does not take these parameters.
+        InputError: Unknown class, it is not a routing protocol, or it does not take these parameters.
     """
     module_name, _, class_name = name.partition(":")[2].rpartition(".")
     try:

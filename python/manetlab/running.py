@@ -98,7 +98,7 @@ class Result:
                 ``series:paths``.
 
         Raises:
-            InputError: There is no such part, or the run kept no series.
+            InputError: Unknown part, or the run kept no series.
         """
         import pandas as pd
 
@@ -130,7 +130,7 @@ class Result:
             The axes, whose ``figure`` can be saved.
 
         Raises:
-            InputError: There is no such column or metric, or matplotlib is not installed.
+            InputError: Unknown column or metric, or matplotlib is not installed.
         """
         from manetlab.plots import axes_or_new, by_flow, over_time
 
@@ -240,7 +240,7 @@ def run_many(
 
     Args:
         scenarios: What to run.
-        jobs: How many at a time; as many as there are cores if not given.
+        jobs: How many at a time; by default the number of cores.
         progress: Called in this thread with the scenario's index and its result, as each run ends. In a
             notebook a bar is shown if it is not given.
         series_s: Keep time series with steps of so many simulated seconds; none if not given.

@@ -29,7 +29,7 @@ CLOSE = 1e-6
 SHORTEST_STEP_S = 1e-3
 """Minimum time between two instants, in s."""
 SHORTEST_S = 0.1
-"""A measurement shorter than this, in s, is told instead of the topology."""
+"""A measurement shorter than this, in s, is reported instead of the topology."""
 MOST_NAMED = 8
 """How many settings that differ are named."""
 IDENTITY = {"variant"}

@@ -93,7 +93,7 @@ def regions(
         range_m: The distance over which nodes can talk at the rate that all of them know, in m.
 
     Raises:
-        InputError: A path names a node that does not exist, or is no path.
+        InputError: A path names a node that does not exist, or is not a path.
     """
     import numpy as np
 
@@ -323,7 +323,7 @@ def rates_over_time(
 ) -> list[list[tuple[float, float]] | None]:
     """The fair rates of flows along shortest paths over a whole run: what an oracle tells their sources.
 
-    The topology is looked at whenever a flow starts or stops and, if nodes move, at the beginning of each
+    The topology is evaluated whenever a flow starts or stops and, if nodes move, at the beginning of each
     step. A flow that loses its path keeps its rate until it has one again.
 
     Args:
@@ -402,7 +402,7 @@ def alone_over_time(
         rates: Nodes and links with a rate of their own.
         profile: The name of the profile, for the table of what flows carry alone.
         duration_s: The length of the run, in s.
-        step_s: How often the topology is looked at, in s.
+        step_s: Time between two evaluations of the topology, in s.
 
     Raises:
         InputError: The table does not say it, or a flow's links have different rates at any time.
@@ -441,7 +441,7 @@ def mean_rates(
         resolved: The scenario.
         table: What flows carry alone; the package's table if not given.
         whole_bps: What every flow carries alone, whatever its path; instead of a table.
-        step_s: How often the topology is looked at, in s.
+        step_s: Time between two evaluations of the topology, in s.
 
     Raises:
         InputError: Nothing says what a flow carries alone.

@@ -76,7 +76,7 @@ def read(path: Path) -> list[Session]:
     """The sessions of a file.
 
     Raises:
-        InputError: It cannot be read, is no such file, or a session in it cannot be.
+        InputError: It cannot be read, is not such a file, or a session in it cannot be used.
     """
     content = read_bytes(path, "session file")
     wanted = f'a JSON object with "format": "{FORMAT}"'

@@ -45,7 +45,7 @@ def level_of(campaign: Campaign, factor: str, label: Label) -> Label:
     """The label of a factor's level as the campaign has it; text stands for a number that is written so.
 
     Raises:
-        InputError: There is no such factor or level.
+        InputError: Unknown factor or level.
     """
     if factor not in campaign.levels:
         raise unknown("factor in the campaign", factor, campaign.levels, campaign.where)

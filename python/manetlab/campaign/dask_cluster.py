@@ -23,7 +23,7 @@ from manetlab.optional_packages import require
 CONNECT_S = 10.0
 """How long to wait for a scheduler to answer, in s."""
 LEAVE_S = 2.0
-"""How long to wait for a scheduler that is told that its client leaves, in s."""
+"""How long to wait for a scheduler when its client leaves, in s."""
 WORKERS_S = 60.0
 """How long to wait for the first worker of a scheduler that answers, in s."""
 TRIES = 5
@@ -218,7 +218,7 @@ def _check_certificate(address: str) -> None:
 
 
 def _knock(address: str) -> None:
-    """Finds out whether anybody listens: Dask's own client goes on trying where nobody does."""
+    """Finds out whether a scheduler is there: Dask's own client retries for ever."""
     place = urlsplit(address)
     if not place.hostname or not place.port:
         raise ValueError("no host and port")

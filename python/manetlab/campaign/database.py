@@ -1,4 +1,4 @@
-"""The file of a store: how it is opened, checked and made, and how its errors are told.
+"""The file of a store: how it is opened, checked and made, and its errors.
 
 SQLite's write-ahead log with ``synchronous = FULL`` keeps every committed run through a kill or a power cut.
 """
@@ -310,7 +310,7 @@ def _clear(path: Path | None) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if not hasattr(error, "sqlite_errorcode"):
-            # Python's own: what SQLite returned is no text.
+            # Python's own: what SQLite returned is not text.
             raise damaged(path, str(error)) from None
         if _is_busy(error):
             found, hint = str(error), "another process is using the store: wait for it, or stop it"
@@ -323,7 +323,7 @@ def _clear(path: Path | None) -> Iterator[None]:
         raise _no_store(path, str(error)) from None
     except UnicodeDecodeError:
         # SQLite quotes what it does not understand, which need not be text.
-        raise damaged(path, "a schema that is no text") from None
+        raise damaged(path, "a schema that is not text") from None
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

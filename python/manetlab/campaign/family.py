@@ -137,7 +137,7 @@ def family_of(campaign: Campaign, measured: Collection[str]) -> Family | None:
 
 
 def _usual_factor(varied: Mapping[str, Sequence[Level]]) -> str:
-    """A protocol if one is varied, or else the first factor that is no number, or else the first."""
+    """A protocol if one is varied, or else the first factor that is not numeric, or else the first."""
     protocols = [name for name in PROTOCOLS if name in varied]
     named = [name for name, levels in varied.items() if not are_numbers([each.label for each in levels])]
     return [*protocols, *named, *varied][0]

@@ -15,7 +15,7 @@ class Threads:
     """Threads of this process.
 
     Args:
-        jobs: How many; as many as there are cores if not given.
+        jobs: How many; by default the number of cores.
     """
 
     def __init__(self, jobs: int | None) -> None:

@@ -89,7 +89,7 @@ class Campaign:
             a list of its values; or any name, with a list of ``{"label": …, "fields": {field: value, …}}``.
         name: What the campaign is called.
         question: What it asks, in a sentence.
-        replications: How many of each point; with ``until``, the least.
+        replications: The number for each point; with ``until``, the minimum.
         first_seed: The seed of replication 0.
         metrics: The totals that are wanted: what tables show and ``until`` looks at.
         until: Replicate until the half width of each wanted metric's 95 % interval, the one that the results
@@ -362,7 +362,7 @@ class Campaign:
 
         Args:
             store: The file that keeps the results; without it they are kept in memory.
-            jobs: Runs at a time; as many as there are cores if not given.
+            jobs: Runs at a time; by default the number of cores.
             scheduler: The address of a Dask scheduler that runs them, ``tcp://host:port``.
             slurm: Options of `dask_jobqueue.SLURMCluster`, to run them as jobs of SLURM.
             progress: Called in this thread with a `manetlab.campaign.execution.Report`, now and then. In a

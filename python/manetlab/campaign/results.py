@@ -146,7 +146,7 @@ class Results:
             The axes, whose ``figure`` can be saved.
 
         Raises:
-            InputError: There is no such factor or metric, or matplotlib is not installed.
+            InputError: Unknown factor or metric, or matplotlib is not installed.
         """
         from manetlab.plots import axes_or_new, over_factor
 
@@ -506,7 +506,7 @@ class Results:
             The columns of `comparisons`. Combinations without a pair have no row.
 
         Raises:
-            InputError: There is no such factor, level or metric.
+            InputError: Unknown factor, level or metric.
         """
         from manetlab.campaign.comparison import compare
 
@@ -531,7 +531,7 @@ class Results:
         """The metrics that are asked for, the campaign's own, or else all that some run has.
 
         Raises:
-            InputError: There is no such metric.
+            InputError: Unknown metric.
         """
         asked = [named(metric) for metric in metrics or ()]
         for metric in asked:

@@ -1,4 +1,4 @@
-"""The answer in words, computed from the paired comparisons, and the caveats."""
+"""The answer as sentences, computed from the paired comparisons, and the caveats."""
 
 from __future__ import annotations
 
@@ -417,7 +417,7 @@ def _about_ranges(study: Study) -> list[str]:
 
 
 def _about_saturation(study: Study) -> list[str]:
-    """Points at which full queues drop much of the CBR traffic; the worst is told."""
+    """Points at which full queues drop much of the CBR traffic; the worst is reported."""
     full = study.drops[
         (study.drops["layer"] == "interface-queue")
         & (study.drops["reason"] == "queue-full")

@@ -49,7 +49,7 @@ def plotly(figure: AnyFigure) -> Spec:
 @singledispatch
 def _drawn(figure: AnyFigure) -> tuple[list[Spec], Spec]:
     """The traces, and what the axes have beyond their titles."""
-    raise TypeError(f"{type(figure).__name__} is no figure")
+    raise TypeError(f"{type(figure).__name__} is not a figure")
 
 
 @_drawn.register(Lines)

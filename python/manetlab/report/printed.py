@@ -121,7 +121,7 @@ def _style(index: int) -> dict[str, Any]:
 
 @singledispatch
 def _draw(figure: AnyFigure, axes: Axes) -> None:
-    raise TypeError(f"{type(figure).__name__} is no figure for {type(axes).__name__}")
+    raise TypeError(f"{type(figure).__name__} is not a figure for {type(axes).__name__}")
 
 
 @_draw.register(Lines)

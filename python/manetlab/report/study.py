@@ -160,7 +160,7 @@ class Study:
         confidence: The confidence of all intervals; the campaign's if not given.
 
     Raises:
-        InputError: Nothing has been run, there is no such factor or level, or the confidence is not allowed.
+        InputError: Nothing has been run, the factor or level is unknown, or the confidence is not allowed.
     """
 
     def __init__(
@@ -376,7 +376,7 @@ def _asked(results: Results, compare: str | None, baseline: str | None, confiden
     """The results under the comparison that is asked for; themselves if none is.
 
     Raises:
-        InputError: There is no such factor or level.
+        InputError: Unknown factor or level.
     """
     if compare is None and baseline is None and confidence is None:
         return results

@@ -1,6 +1,6 @@
 """Statistics over replications: intervals, comparisons, fairness, when to stop, what to discard.
 
-Which method stands where, and why, is told in docs/statistics.md. scipy and numpy are imported by the
+docs/statistics.md says which method is used where, and why. scipy and numpy are imported by the
 functions that need them, when they are called: most commands do without.
 """
 

@@ -33,7 +33,7 @@ def bounded_interval(
 
     Args:
         values: The values, one of each independent replication.
-        least: The least possible value.
+        least: The minimum possible value.
         most: The greatest possible value; infinite if there is none.
         confidence: The interval's confidence.
 
@@ -70,7 +70,7 @@ def within_bounds(mean: float, square: float, least: float, most: float, n: int)
     Args:
         mean: The estimate.
         square: The square of what would be its half width far from the bounds.
-        least: The least possible value.
+        least: The minimum possible value.
         most: The greatest possible value; infinite if there is none.
         n: The number of values that it rests on.
     """

@@ -43,7 +43,7 @@ def pairs(a: Iterable[float], b: Iterable[float], where: str) -> tuple[list[floa
     """Both lists, of the same length and not empty.
 
     Raises:
-        InputError: One is longer than the other, or either is no list of finite numbers.
+        InputError: One is longer than the other, or either is not a list of finite numbers.
     """
     left, right = numbers(a, where), numbers(b, where)
     if len(left) != len(right):

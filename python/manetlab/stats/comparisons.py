@@ -36,7 +36,7 @@ def paired_interval(a: Iterable[float], b: Iterable[float], confidence: float = 
         confidence: The interval's confidence.
 
     Raises:
-        InputError: There are no values, or not as many of one as of the other.
+        InputError: There are no values, or the lists differ in length.
     """
     left, right = checks.pairs(a, b, "paired_interval")
     return mean_interval([x - y for x, y in zip(left, right, strict=True)], confidence)
@@ -59,7 +59,7 @@ def paired_difference(a: Iterable[float], b: Iterable[float], confidence: float 
         confidence: The interval's confidence.
 
     Raises:
-        InputError: There are no values, or not as many of one as of the other.
+        InputError: There are no values, or the lists differ in length.
     """
     left, right = checks.pairs(a, b, "paired_difference")
     differences = [x - y for x, y in zip(left, right, strict=True)]
@@ -102,7 +102,7 @@ def paired_ratio(a: Iterable[float], b: Iterable[float], confidence: float = 0.9
         confidence: The interval's confidence.
 
     Raises:
-        InputError: There are no values, or not as many of one as of the other.
+        InputError: There are no values, or the lists differ in length.
     """
     left, right = checks.pairs(a, b, "paired_ratio")
     confidence = checks.share(confidence, "paired_ratio: confidence")

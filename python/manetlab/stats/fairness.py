@@ -53,7 +53,7 @@ def unfairness(actual: Iterable[float], fair: Iterable[float]) -> float:
         fair: What it should have, in the same order and unit.
 
     Raises:
-        InputError: There are no values, not as many of one as of the other, or no flow should have anything.
+        InputError: There are no values, the lists differ in length, or all shares are zero.
     """
     got, wanted = checks.pairs(actual, fair, "unfairness")
     whole = math.hypot(*wanted)

@@ -74,7 +74,7 @@ def bonferroni(p: float, comparisons: int) -> float:
     """A p-value adjusted for a family of that many comparisons.
 
     Raises:
-        InputError: It is no p-value, or there is no comparison.
+        InputError: It is not a p-value, or there is no comparison.
     """
     checks.within(p, 0.0, 1.0, "bonferroni: p")
     if isinstance(comparisons, bool) or not isinstance(comparisons, int) or comparisons < 1:

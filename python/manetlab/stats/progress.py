@@ -11,7 +11,7 @@ from manetlab.stats import checks
 ALLOWED_PAUSE_S = 3.0
 """The pause that unsmoothness 1 stands for, in s (section IV.C.1)."""
 LEAST_USEFUL_BPS = 30e3
-"""The least throughput that is of use to anybody, in bit/s (section III.C.1)."""
+"""The minimum useful throughput, in bit/s (section III.C.1)."""
 
 
 def unsmoothness(

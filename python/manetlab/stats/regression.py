@@ -83,7 +83,7 @@ def adjusted_interval(
         values: The values.
         covariates: By name, in order of importance, each covariate of the draws that have a value.
         drawn: By the same names, each covariate of all draws, those with a value included.
-        least: The least possible value.
+        least: The minimum possible value.
         most: The greatest possible value.
         confidence: The interval's confidence.
 
