@@ -63,7 +63,7 @@ class Factor:
 
 
 def _name(key: str) -> tuple[str, str]:
-    """A factor's label and unit, as the scenario's fields declare it; one that is no field has only its name."""
+    """A factor's label and unit, as the scenario's field declares them; other factors have only a name."""
     from manetlab import fields, parameters
 
     unit = fields.units().get(fields.general(key), "")
