@@ -33,13 +33,27 @@ READERS: dict[str, dict[str, tuple[str, ...]]] = {
         "scenario": ("Scenario.__init__", "Scenario.alike"),
         "scenario_data": (),
         # What makes fields is called when modules are imported.
-        "records": (
-            *("Record.__init_subclass__", "Record.__init__", "Record.__setattr__", "Record.__eq__"),
-            *("Record._values", "Record.__repr__", "value", "number", "integer", "text", "choice", "table"),
+        "input_tables": (
+            *(
+                "InputTable.__init_subclass__",
+                "InputTable.__init__",
+                "InputTable.__setattr__",
+                "InputTable.__eq__",
+            ),
+            *(
+                "InputTable._values",
+                "InputTable.__repr__",
+                "value",
+                "number",
+                "integer",
+                "text",
+                "choice",
+                "table",
+            ),
             *("section", "list_of", "row"),
         ),
         "sources": ("_coordinate",),
-        "values": (),
+        "value_types": (),
         "flows": ("read_trace", "_packet", "_packet.<locals>.refused", "field_names", "cycle_fields", "like"),
         "parameters": ("diff", "set_by_sender"),
         "resolving": (),
@@ -48,7 +62,7 @@ READERS: dict[str, dict[str, tuple[str, ...]]] = {
     "campaign": {
         "campaign.plan": ("Campaign.run", "Campaign.changed", "Campaign.tasks"),
         "campaign.levels": (),
-        "fields": (),
+        "scenario_fields": (),
     },
     "sessions": {"web": ()},
     "trace": {

@@ -13,7 +13,7 @@ import pytest
 from manetlab import _core
 from manetlab.cli import app, manual
 from manetlab.cli.choices import LISTS
-from manetlab.fields import known
+from manetlab.scenario_fields import known
 from tests.conftest import Cli
 
 BASH = """

@@ -17,7 +17,7 @@ import pytest
 
 import manetlab
 from manetlab import docs_tables, flows, sources
-from manetlab.records import Record
+from manetlab.input_tables import InputTable
 from manetlab.running import Result
 from tests import notebook
 
@@ -230,7 +230,9 @@ def test_every_key_of_a_campaign_is_described() -> None:
 
 def test_every_key_of_a_scenario_is_described() -> None:
     text = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
-    tables = [table for _, table in inspect.getmembers(sources, inspect.isclass) if issubclass(table, Record)]
+    tables = [
+        table for _, table in inspect.getmembers(sources, inspect.isclass) if issubclass(table, InputTable)
+    ]
     assert sources.RandomTraffic in tables
     names = {name for table in (manetlab.Scenario, *tables) for name in table.fields}
     names |= {*flows.field_names(), *flows.cycle_fields()}

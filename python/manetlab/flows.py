@@ -17,9 +17,9 @@ from typing import Any
 from manetlab import _core
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
+from manetlab.input_tables import REQUIRED, Field, Place, checked_table, list_of, refuse, row, text, value
 from manetlab.parameters import Parameter
-from manetlab.records import REQUIRED, Field, Place, checked_table, list_of, refuse, row, text, value
-from manetlab.values import Value
+from manetlab.value_types import ValueType
 
 Flow = dict[str, Any]
 """A flow: what it was given, by field."""
@@ -168,7 +168,7 @@ def read_trace(path: Path) -> list[tuple[float, int]]:
 
 
 def _packet(
-    row: Mapping[str, str | None], place: str, latest_s: float, time: Value, size: Value
+    row: Mapping[str, str | None], place: str, latest_s: float, time: ValueType, size: ValueType
 ) -> tuple[float, int]:
     """One line of a trace."""
 

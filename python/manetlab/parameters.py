@@ -14,7 +14,7 @@ from typing import Any
 
 from manetlab import _core, extension, unimplemented
 from manetlab.errors import InputError, shown
-from manetlab.values import Value
+from manetlab.value_types import ValueType
 
 Params = dict[str, dict[str, Any]]
 """Values by section and name."""
@@ -24,7 +24,7 @@ extension.check()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter(Value):
+class Parameter(ValueType):
     """What the core says of a parameter, or of a field of a flow, beside what values it may have.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Any
 
 from manetlab.errors import InputError, shown
 from manetlab.parameters import unknown
-from manetlab.values import Value
+from manetlab.value_types import ValueType
 
 LIGHT_M_PER_S = 3e8
 """What the simulator computes wavelengths with: docs/models/radio.md, deviation 2."""
@@ -108,8 +108,8 @@ RATE_CONTROL = "aarf"
 MARGIN_DB = "link_margin_db"
 """What is added to the receive threshold, in dB."""
 
-_POWER = Value(kind="number", range=(-170.0, 60.0), unit="dBm")
-_RANGE = Value(kind="number", range=(0.1, 1e6), unit="m")
+_POWER = ValueType(kind="number", range=(-170.0, 60.0), unit="dBm")
+_RANGE = ValueType(kind="number", range=(0.1, 1e6), unit="m")
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Stated:
     """
 
     parameter: str
-    value: Value
+    value: ValueType
     meaning: str
 
 
@@ -146,11 +146,11 @@ FIELDS: Mapping[str, Stated] = {
     "noise_dbm": Stated("noise_w", _POWER, "Noise power for the `sinr` rule."),
     MARGIN_DB: Stated(
         "receive_threshold_w",
-        Value(kind="number", range=(0.0, 60.0), unit="dB"),
+        ValueType(kind="number", range=(0.0, 60.0), unit="dB"),
         "Power above the sensitivity that a link needs, for fading, obstacles and bodies.",
     ),
     "antenna_gain_dbi": Stated(
-        "antenna_gain", Value(kind="number", range=(-30.0, 40.0), unit="dBi"), "Gain of each antenna."
+        "antenna_gain", ValueType(kind="number", range=(-30.0, 40.0), unit="dBi"), "Gain of each antenna."
     ),
 }
 """What a scenario's section ``radio`` may have beside the simulator's parameters."""

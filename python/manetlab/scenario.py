@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from manetlab import file_kinds, flows, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, read_bytes
+from manetlab.input_tables import InputTable, Place, integer, list_of, number, section, table, text
 from manetlab.parameters import PYTHON
-from manetlab.records import Place, Record, integer, list_of, number, section, table, text
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
 from manetlab.sources import LATEST_S, LINK_RATE, WIRED_LINK, MovementSource, TrafficSource
@@ -29,7 +29,7 @@ LARGEST_SEED = 2**64 - 1
 Section = dict[str, Any]
 
 
-class Scenario(Record):
+class Scenario(InputTable):
     """A scenario: movement, traffic, the protocols that every node runs, and the duration.
 
     Examples:

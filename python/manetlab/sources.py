@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from manetlab import _core, flows
-from manetlab.records import (
+from manetlab.input_tables import (
     Field,
+    InputTable,
     Place,
-    Record,
     checked_table,
     choice,
     integer,
@@ -30,14 +30,14 @@ SLOWEST_MPS, NARROWEST_M = 1e-3, 1.0
 """Lowest speed, in m/s, and smallest extent of an area, in m, of nodes that move within areas."""
 
 
-class Chain(Record):
+class Chain(InputTable):
     """Nodes in a line."""
 
     nodes: int = integer("Number of nodes.", 1, MAX_NODES)
     spacing_m: float = number("Distance between neighbours, in m.", 0, FARTHEST_M, "m", 200.0, above=True)
 
 
-class Grid(Record):
+class Grid(InputTable):
     """Nodes in a grid, numbered along the rows."""
 
     columns: int = integer("Nodes to the east.", 1, MAX_NODES)
@@ -50,7 +50,7 @@ class Grid(Record):
             refuse(place, nodes, f"at most {MAX_NODES} nodes", hint)
 
 
-class Areas(Record):
+class Areas(InputTable):
     """Sources, sinks and forwarders, numbered in this order, in areas one hop apart, drawn from the seed."""
 
     sources: int = integer("Number of sources.", 1, MAX_NODES)
@@ -107,7 +107,7 @@ PLACE = row(
 )
 
 
-class MovementSource(Record):
+class MovementSource(InputTable):
     """Where the nodes are and where they go: exactly one of these."""
 
     file: str | None = text("A movement file of ns-2 (setdest).", None)
@@ -163,7 +163,7 @@ WIRED_LINK = Field(
 )
 
 
-class RandomTraffic(Record):
+class RandomTraffic(InputTable):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
     TCP, ADP and video flows have all different end points; as many flows of one of these kinds alone have
@@ -233,7 +233,7 @@ class RandomTraffic(Record):
         return self.tcp + self.adp + self.video + (self.cbr if self.cbr_ends == "apart" else 0)
 
 
-class TrafficSource(Record):
+class TrafficSource(InputTable):
     """Who talks to whom: exactly one of file, flows and random, or Web sessions, or both."""
 
     file: str | None = text("A traffic file of ns-2 (cbrgen.tcl).", None)

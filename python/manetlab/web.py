@@ -14,7 +14,7 @@ from typing import Any
 from manetlab import _core, flows, parameters
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
-from manetlab.records import Place
+from manetlab.input_tables import Place
 
 FORMAT = "manetlab-web-sessions"
 VERSION = 1

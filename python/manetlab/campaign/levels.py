@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manetlab import fields
+from manetlab import scenario_fields
 from manetlab.errors import InputError, shown
 from manetlab.scenario_data import as_plain
 
@@ -69,7 +69,7 @@ def level_of(factor: str, value: Any) -> Level:
     """The level that a factor's value stands for: a table of label and fields, or the factor's own field."""
     if _is_labelled(value):
         return Level(value["label"], dict(value["fields"]))
-    return Level(fields.label(value), {factor: value})
+    return Level(scenario_fields.label(value), {factor: value})
 
 
 def check_apart(ours: set[tuple[str, ...]], decided: Mapping[tuple[str, ...], str], place: str) -> None:

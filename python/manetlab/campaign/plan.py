@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import fields, file_kinds
+from manetlab import file_kinds, scenario_fields
 from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
@@ -463,8 +463,8 @@ class Campaign:
             place = f"{self.where}: factors.{name}"
             for text in (name, *(str(level.label) for level in levels)):
                 self._check_printable(f"factors.{name!r}", text)
-            if name in fields.REPLICATED:
-                fields.check(name, place)
+            if name in scenario_fields.REPLICATED:
+                scenario_fields.check(name, place)
             if name in COLUMNS or name in known_metrics() or not name:
                 hint = "tables already have a column of that name"
                 raise InputError("this name is reserved", place, f'"{name}"', "another name", hint)
@@ -475,13 +475,13 @@ class Campaign:
             set_here = set()
             for level in levels:
                 for path, value in level.fields.items():
-                    fields.check(path, place)
-                    set_here.update(fields.leaves(path, value))
+                    scenario_fields.check(path, place)
+                    set_here.update(scenario_fields.leaves(path, value))
             check_apart(set_here, decided, place)
             decided.update(dict.fromkeys(set_here, name))
-        for name in fields.REPLICATED:
+        for name in scenario_fields.REPLICATED:
             if name in self.base:
-                fields.check(name, f"{self.where}: base")
+                scenario_fields.check(name, f"{self.where}: base")
 
     def _check_storable(self) -> None:
         """Refuses what JSON cannot say, be it in a field of the base that every level replaces."""
@@ -523,7 +523,7 @@ def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
     """The fields of a scenario's file, whose own file names are made to start from the campaign's folder."""
     path = folder / name
     scenario = Scenario.load(path)
-    data = {key: value for key, value in scenario.to_dict().items() if key not in fields.REPLICATED}
+    data = {key: value for key, value in scenario.to_dict().items() if key not in scenario_fields.REPLICATED}
     for key in ("movement", "traffic"):
         if (file := data[key].get("file")) is not None:
             data = merged(data, {key: {"file": str(Path(name).parent / file)}})

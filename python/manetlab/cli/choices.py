@@ -137,7 +137,7 @@ def complete(*kinds: str) -> Complete:
 
 def complete_changes(_ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Completes ``FIELD=VALUE``: the names of fields, and after that the values of a choice or a switch."""
-    from manetlab import fields, parameters, radio_units
+    from manetlab import parameters, radio_units, scenario_fields
 
     schema = parameters.schema()
     path, equals, _ = begun.partition("=")
@@ -148,7 +148,7 @@ def complete_changes(_ctx: click.Context, _parameter: click.Parameter, begun: st
     if not equals:
         meanings = {each.key: each.meaning for known in schema.values() for each in known.values()}
         meanings |= {f"radio.{name}": stated.meaning for name, stated in radio_units.FIELDS.items()}
-        return _items(((f"{each}=", meanings.get(each, "")) for each in fields.known()), begun)
+        return _items(((f"{each}=", meanings.get(each, "")) for each in scenario_fields.known()), begun)
     if parameter is None:
         return []
     values = ("true", "false") if parameter.kind == "boolean" else parameter.choices

@@ -207,15 +207,15 @@ def assigned(changes: Sequence[str]) -> dict[str, Any]:
     """
     if not changes:
         return {}
-    from manetlab import fields, parameters
+    from manetlab import parameters, scenario_fields
 
     values = dict(map(parsed, changes))
     for path in values:
         section, dot, _ = path.partition(".")
         # The scenario itself says what is wrong with a parameter, as it does when a file names it.
         is_parameter = bool(dot) and section in parameters.sections()
-        if not is_parameter and path not in fields.REPLICATED:
-            fields.check(path, "--set")
+        if not is_parameter and path not in scenario_fields.REPLICATED:
+            scenario_fields.check(path, "--set")
     return values
 
 

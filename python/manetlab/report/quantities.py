@@ -64,9 +64,9 @@ class Factor:
 
 def _name(key: str) -> tuple[str, str]:
     """A factor's label and unit, as the scenario's field declares them; other factors have only a name."""
-    from manetlab import fields, parameters
+    from manetlab import parameters, scenario_fields
 
-    unit = fields.units().get(fields.general(key), "")
+    unit = scenario_fields.units().get(scenario_fields.general(key), "")
     if key in NAMES:
         return NAMES[key], unit
     section, _, name = key.rpartition(".")

@@ -20,8 +20,8 @@ def replications_needed(
     """How many replications a mean needs whose interval is narrow enough, if all vary as these do.
 
     The minimum n with t(n − 1) s / √n ≤ `relative_half_width` · |mean|, where t is the quantile of Student's
-    t and s the values' standard deviation. The forecast is as uncertain as s is: from 10 values, s is known to
-    some ±25 %, n therefore within a factor of about 2.
+    t and s the values' standard deviation. The forecast is as uncertain as s is: from 10 values, s is known
+    to some ±25 %, n therefore within a factor of about 2.
 
     Args:
         values: The values of the replications made so far, two or more.

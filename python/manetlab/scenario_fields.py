@@ -8,11 +8,11 @@ from functools import cache
 
 from manetlab import flows, parameters, radio_units, web
 from manetlab.errors import InputError
-from manetlab.records import Field
+from manetlab.input_tables import Field
 from manetlab.scenario import Scenario
 from manetlab.scenario_data import long_form
 from manetlab.sources import Areas, Chain, Grid, MovementSource, RandomTraffic, TrafficSource
-from manetlab.values import Value
+from manetlab.value_types import ValueType
 
 REPLICATED = ("seed", "replication")
 """Fields that the campaign sets itself."""
@@ -44,7 +44,7 @@ def known() -> tuple[str, ...]:
 @cache
 def units() -> dict[str, str]:
     """The units of the fields that have one, by their names as in `known`."""
-    declared: dict[str, Mapping[str, Field | Value]] = {
+    declared: dict[str, Mapping[str, Field | ValueType]] = {
         "": Scenario.fields,
         "movement": MovementSource.fields,
         "movement.waypoint": parameters.waypoint_schema(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Value:
+class ValueType:
     """A kind of value and its bounds.
 
     Attributes:

@@ -1,7 +1,7 @@
 """Tables that a user writes: their fields as data, and the one check of them.
 
-A [`Record`][manetlab.records.Record] lists its fields once, each with what it may be, its unit, its default
-and its meaning; the check, the words of its errors and the documentation come from that list.
+An [`InputTable`][manetlab.input_tables.InputTable] lists its fields once, each with what it may be, its unit,
+its default and its meaning; the check, the words of its errors and the documentation come from that list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 from manetlab.errors import InputError, shown
 from manetlab.parameters import unknown
-from manetlab.values import Value
+from manetlab.value_types import ValueType
 
 REQUIRED: Any = object()
 """The default of a field that must be given."""
@@ -100,7 +100,7 @@ def checked_table(written: object, fields: Mapping[str, Field], place: Place, hi
     return values
 
 
-class Record:
+class InputTable:
     """A table with fixed fields, each a class attribute that is a `Field`; it does not change once made."""
 
     fields: ClassVar[Mapping[str, Field]] = {}
@@ -151,7 +151,7 @@ class Record:
         """What was given, as plain data."""
         given = {name: getattr(self, name) for name in self.fields if name in self._given}
         return {
-            name: value.to_dict() if isinstance(value, Record) else value for name, value in given.items()
+            name: value.to_dict() if isinstance(value, InputTable) else value for name, value in given.items()
         }
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -173,7 +173,7 @@ class Record:
 # The functions below make fields. Their type is that of the record's attribute of the field's name.
 
 
-def value(meaning: str, of: Value, default: Any = REQUIRED) -> Any:
+def value(meaning: str, of: ValueType, default: Any = REQUIRED) -> Any:
     """A field with a single value."""
 
     def take(written: object, place: Place, hint: str) -> Any:
@@ -187,25 +187,25 @@ def number(
     meaning: str, low: float, high: float, unit: str = "", default: Any = REQUIRED, above: bool = False
 ) -> Any:
     """A field with a number within bounds."""
-    return value(meaning, Value(kind="number", range=(low, high), unit=unit, above=above), default)
+    return value(meaning, ValueType(kind="number", range=(low, high), unit=unit, above=above), default)
 
 
 def integer(meaning: str, low: int, high: int, default: Any = REQUIRED) -> Any:
     """A field with a whole number within bounds."""
-    return value(meaning, Value(kind="integer", range=(low, high)), default)
+    return value(meaning, ValueType(kind="integer", range=(low, high)), default)
 
 
 def text(meaning: str, default: Any = REQUIRED) -> Any:
     """A field with a text."""
-    return value(meaning, Value(kind="text"), default)
+    return value(meaning, ValueType(kind="text"), default)
 
 
 def choice(meaning: str, *choices: str, default: Any = REQUIRED) -> Any:
     """A field with one of these texts."""
-    return value(meaning, Value(kind="choice", choices=choices), default)
+    return value(meaning, ValueType(kind="choice", choices=choices), default)
 
 
-def table(meaning: str, of: type[Record], default: Any = REQUIRED) -> Any:
+def table(meaning: str, of: type[InputTable], default: Any = REQUIRED) -> Any:
     """A field with a record."""
     return Field(meaning, of.checked, default)
 
