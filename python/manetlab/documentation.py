@@ -49,7 +49,7 @@ def read(name: str) -> str:
         InputError: Unknown page.
     """
     known = pages()
-    by_last_part = {each.rpartition("/")[2]: each for each in reversed(known)}
+    by_last_part = {each.rpartition("/")[2]: each for each in reversed(list(known))}
     page = known.get(name) or known.get(by_last_part.get(name, ""))
     if page is None:
         error = unknown("page of the documentation", name, known, "docs")

@@ -170,7 +170,7 @@ class InputTable:
         return f"{type(self).__name__}({fields})"
 
 
-# The functions below make fields. Their type is that of the record's attribute of the field's name.
+# The functions below make fields. Their type is that of the table's attribute of the field's name.
 
 
 def value(meaning: str, of: ValueType, default: Any = REQUIRED) -> Any:
@@ -206,7 +206,7 @@ def choice(meaning: str, *choices: str, default: Any = REQUIRED) -> Any:
 
 
 def table(meaning: str, of: type[InputTable], default: Any = REQUIRED) -> Any:
-    """A field with a record."""
+    """A field with a table of its own fields."""
     return Field(meaning, of.checked, default)
 
 
