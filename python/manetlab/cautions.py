@@ -231,7 +231,7 @@ def converges_within_s(dsdv: Mapping[str, Any], hops: int) -> float:
     # Routes settle hop by hop with triggers, and wait for full updates without them.
     settling_s = dsdv["initial_settling_s"] * dsdv["settling_factor"] / 12.0
     slower = settling_s if dsdv["trigger_on_seqno"] else max(settling_s, dsdv["update_interval_s"] / 15.0)
-    return slower * (least_s + of_hop_s * hops)
+    return float(slower * (least_s + of_hop_s * hops))
 
 
 def _most_hops(resolved: Resolved) -> int:

@@ -197,8 +197,8 @@ def _show_many(results: list[Result], as_json: bool) -> None:
 
     summary = summarize(results)
     if as_json:
-        shown = {key: _as_json(i) for key, i in summary.items()}
-        print(json.dumps({"summary": shown, "replications": [result.to_dict() for result in results]}))
+        intervals = {key: _as_json(interval) for key, interval in summary.items()}
+        print(json.dumps({"summary": intervals, "replications": [result.to_dict() for result in results]}))
         return
     table = Table(f"{len(results)} replications: mean and 95 % interval", ("metric", "value", "n"))
     applies = {metric.key for result in results for metric in applying(result.totals, result.flows)}

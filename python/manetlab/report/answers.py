@@ -105,7 +105,8 @@ def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives"
         cells = [cell for metric in metrics for cell in _cells(study, point, metric)]
         made.add(*levels_cells((*study.other_levels(point), *level)), *cells)
     made.notes += _about_marks(study)
-    if any(each.verdict == FEWER for each in (*study.standings, *study.comparisons)):
+    verdicts = {standing.verdict for standing in study.standings}
+    if FEWER in verdicts | {comparison.verdict for comparison in study.comparisons}:
         made.notes.append(
             "† of what arrives, which is significantly less than with another: no better for that."
         )

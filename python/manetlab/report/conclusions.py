@@ -340,10 +340,10 @@ def _about_survivors(study: Study) -> list[str]:
                 values = [_values_at(study, others, each, arrived) for each in (name, against)]
                 if (means := means_if_less(*values)) is not None:
                     found.setdefault((name, against), []).append(means)
-        for (name, against), means in found.items():
-            low, high = min(means, key=lambda each: each[0] / each[1])
+        for (name, against), pairs in found.items():
+            low, high = min(pairs, key=lambda each: each[0] / each[1])
             of_both = (with_unit(number(each, by_key(arrived)), by_key(arrived)) for each in (low, high))
-            where = f" (at {len(means)} of {len(study.settings)} settings)" if len(study.settings) > 1 else ""
+            where = f" (at {len(pairs)} of {len(study.settings)} settings)" if len(study.settings) > 1 else ""
             told.append(
                 f"{capital(metric.label)} is known of what arrives only: {by_key(arrived).label} is "
                 f"{next(of_both)} with {study.named(name)} and {next(of_both)} with "
