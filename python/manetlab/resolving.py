@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, extension, file_kinds, parameters, radio_units, selection, traffic, web
+from manetlab import _core, extension, file_kinds, movement_selection, parameters, radio_units, traffic, web
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
+from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
-from manetlab.selection import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
         nodes = {**json.loads(_core.waypoint_defaults()), **source}["nodes"]
     traffic.check_nodes(pattern, nodes, f"{scenario.where}: traffic.random")
     window_s, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
-    return selection.find(pattern, source, params, window_s, streams, scenario.where)
+    return movement_selection.find(pattern, source, params, window_s, streams, scenario.where)
 
 
 def _movement_given(scenario: Scenario) -> _core.Movement:
