@@ -288,7 +288,8 @@ def _encodings(table: pyarrow.Table) -> dict[str, Any]:
     """How each column becomes shortest: with a dictionary, split into streams of equal bytes, or as it is."""
     import pyarrow
 
-    dictionary, split = [], []
+    dictionary: list[str] = []
+    split: list[str] = []
     for name in table.column_names:
         one, of = table.select([name]), table.schema.field(name).type
         is_list = pyarrow.types.is_list(of)

@@ -74,16 +74,16 @@ def costs_table(study: Study) -> DataTable | None:
     metrics = [by_key(key) for key in COSTS if key in study.runs and study.runs[key].notna().any()]
     if study.compared is None or study.compared.key != "routing" or not metrics:
         return None
-    made = table_of(study, metrics, "costs")
-    made.caption = f"What a delivery costs: {made.caption[:1].lower()}{made.caption[1:]}"
-    made.notes.append(
+    table = table_of(study, metrics, "costs")
+    table.caption = f"What a delivery costs: {table.caption[:1].lower()}{table.caption[1:]}"
+    table.notes.append(
         "NRL is the normalised routing load (Das, Perkins and Royer 2000): routing packets per delivered "
         "packet, of which each transmission over a hop counts. Data packets sent count each hop too, "
         "acknowledgements of the transport and data that is flooded included, retries of the MAC not. Data "
         "packets flooded again are those among them that a node other than their source broadcasts. Frames "
         "and frame bytes count everything on the air."
     )
-    return made
+    return table
 
 
 def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives") -> DataTable:
@@ -97,33 +97,33 @@ def table_of(study: Study, metrics: Sequence[Metric], name: str = "alternatives"
             Column("to", f"{metric.key}_high", is_shown=False),
             Column("verdict", f"{metric.key}_verdict", is_text=True, is_shown=False),
         ]
-    made = DataTable(
+    table = DataTable(
         name, f"Means with {confidence(study)} intervals", columns, heads=max(1, len(factors)), is_by_row=True
     )
     for point in sorted(study.points, key=lambda each: study.settings.index(study.other_levels(each))):
         level = (study.compared_level(point),) if study.compared is not None else ()
         cells = [cell for metric in metrics for cell in _cells(study, point, metric)]
-        made.add(*levels_cells((*study.other_levels(point), *level)), *cells)
-    made.notes += _about_marks(study)
+        table.add(*levels_cells((*study.other_levels(point), *level)), *cells)
+    table.notes += _about_marks(study)
     verdicts = {standing.verdict for standing in study.standings}
     if FEWER in verdicts | {comparison.verdict for comparison in study.comparisons}:
-        made.notes.append(
+        table.notes.append(
             "† of what arrives, which is significantly less than with another: no better for that."
         )
-    return made
+    return table
 
 
 def _cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
-    found = study.estimates.get((point.number, metric.key))
+    estimate = study.estimates.get((point.number, metric.key))
     verdict, mark = _mark(study, point, metric)
-    if found is None:
+    if estimate is None:
         return [Cell("–"), Cell("–"), Cell("–"), Cell(verdict, verdict)]
-    ends = f"({number(found.low, metric)} to {number(found.high, metric)})"
-    shown = f"{number(found.mean, metric)} {ends} {mark}".rstrip()
+    ends = f"({number(estimate.low, metric)} to {number(estimate.high, metric)})"
+    shown = f"{number(estimate.mean, metric)} {ends} {mark}".rstrip()
     return [
-        Cell(shown, finite(found.mean)),
-        Cell(number(found.low, metric), finite(found.low)),
-        Cell(number(found.high, metric), finite(found.high)),
+        Cell(shown, finite(estimate.mean)),
+        Cell(number(estimate.low, metric), finite(estimate.low)),
+        Cell(number(estimate.high, metric), finite(estimate.high)),
         Cell(verdict, verdict),
     ]
 

@@ -111,11 +111,11 @@ def _about_best(study: Study) -> list[str]:
     ]
 
 
-def _best_in_words(study: Study, those: list[Standing]) -> str:
-    settings = list(dict.fromkeys(each.others for each in those))
+def _best_in_words(study: Study, standings: list[Standing]) -> str:
+    settings = list(dict.fromkeys(each.others for each in standings))
     outcomes: dict[str, list[Levels]] = {}
     for others in settings:
-        here = [each for each in those if each.others == others]
+        here = [each for each in standings if each.others == others]
         outcomes.setdefault(_best_at(study, here), []).append(others)
     if len(outcomes) == 1:
         return next(iter(outcomes))
@@ -126,22 +126,26 @@ def _best_in_words(study: Study, those: list[Standing]) -> str:
     )
 
 
-def _best_at(study: Study, here: list[Standing]) -> str:
+def _best_at(study: Study, standings: list[Standing]) -> str:
     """The best at one setting, and what cannot be told from it."""
-    fewer = [study.named(each.level) for each in here if each.verdict == FEWER]
-    apart = [study.named(each.level) for each in here if each.verdict == NOT_COMPARABLE]
-    compared = [each for each in here if each.is_compared]
-    told = _best_of(study, compared) if compared else ""
-    if fewer and len(apart) == 1:
-        told, apart = f"only {apart[0]} can be judged", []
-    none = f"{listed(apart)} {'has' if len(apart) == 1 else 'have'} none to compare" if apart else ""
+    fewer = [study.named(each.level) for each in standings if each.verdict == FEWER]
+    incomparable = [study.named(each.level) for each in standings if each.verdict == NOT_COMPARABLE]
+    compared = [each for each in standings if each.is_compared]
+    sentence = _best_of(study, compared) if compared else ""
+    if fewer and len(incomparable) == 1:
+        sentence, incomparable = f"only {incomparable[0]} can be judged", []
+    none = (
+        f"{listed(incomparable)} {'has' if len(incomparable) == 1 else 'have'} none to compare"
+        if incomparable
+        else ""
+    )
     less = (
         f"{listed(fewer)} {'delivers' if len(fewer) == 1 else 'deliver'} significantly less and "
         f"{'is' if len(fewer) == 1 else 'are'} not compared"
         if fewer
         else ""
     )
-    best = " and ".join(part for part in (told, none) if part)
+    best = " and ".join(part for part in (sentence, none) if part)
     return "; ".join(part for part in (best, less) if part)
 
 
@@ -170,47 +174,47 @@ def _verdict_on_pairs(study: Study) -> str:
     significant = [each for each in study.comparisons if each.verdict.startswith(("higher", "lower"))]
     if not significant:
         return f"No significant difference in any of the {len(study.comparisons)} comparisons."
-    named = dict.fromkeys(
+    findings = dict.fromkeys(
         f"{each.level} {each.verdict.partition(',')[0]} than {each.against} in {each.metric.label}"
         for each in significant
     )
-    told = "; ".join(named) if len(named) <= MOST_TOLD else "see below"
+    told = "; ".join(findings) if len(findings) <= MOST_TOLD else "see below"
     return f"{len(significant)} of {len(study.comparisons)} comparisons are significant: {told}."
 
 
 def _state(study: Study, metric: Metric) -> str:
     """The mean of a metric, where nothing is compared."""
-    found = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
-    ends = with_unit(span(found.low, found.high, metric), metric)
-    mean = with_unit(number(found.mean, metric), metric)
+    estimate = study.estimates[next(key for key in study.estimates if key[1] == metric.key)]
+    ends = with_unit(span(estimate.low, estimate.high, metric), metric)
+    mean = with_unit(number(estimate.mean, metric), metric)
     adjusted = ""
-    if found.draws:
-        value = with_unit(number(found.adjusted_mean, metric), metric)
-        around = with_unit(span(found.adjusted_low, found.adjusted_high, metric), metric)
-        adjusted = f"; adjusted for the movement {value} ({around}), gain {found.gain:.1f}"
+    if estimate.draws:
+        value = with_unit(number(estimate.adjusted_mean, metric), metric)
+        around = with_unit(span(estimate.adjusted_low, estimate.adjusted_high, metric), metric)
+        adjusted = f"; adjusted for the movement {value} ({around}), gain {estimate.gain:.1f}"
     return (
         f"{capital(metric.label)} {_is(metric)} {mean} on average ({confidence(study)} interval {ends}, "
-        f"n = {found.n}{adjusted})."
+        f"n = {estimate.n}{adjusted})."
     )
 
 
 def _compare(study: Study, metric: Metric, name: str, against: str) -> str:
     """One pair of levels: where the metric is higher, lower, or not significantly different."""
-    found = [
+    comparisons = [
         each
         for each in study.comparisons
         if (each.metric, each.level, each.against) == (metric, name, against)
     ]
-    if len(found) == 1 and found[0].verdict in (NOT_COMPARABLE, FEWER):
-        return f"{_claim(study, found[0])}."
-    if len(found) == 1:
-        return f"{_claim(study, found[0])} ({_evidence(study, found[0])})."
+    if len(comparisons) == 1 and comparisons[0].verdict in (NOT_COMPARABLE, FEWER):
+        return f"{_claim(study, comparisons[0])}."
+    if len(comparisons) == 1:
+        return f"{_claim(study, comparisons[0])} ({_evidence(study, comparisons[0])})."
     sentences = []
-    for verdict in dict.fromkeys(each.verdict for each in sorted(found, key=_rank)):
-        those = [each for each in found if each.verdict == verdict]
-        if those:
-            where = _extent(verdict, len(those), len(found))
-            sentences.append(f"{_claim(study, those[0])} in {where}: {_where(study, those)}.")
+    for verdict in dict.fromkeys(each.verdict for each in sorted(comparisons, key=_rank)):
+        same_verdict = [each for each in comparisons if each.verdict == verdict]
+        if same_verdict:
+            where = _extent(verdict, len(same_verdict), len(comparisons))
+            sentences.append(f"{_claim(study, same_verdict[0])} in {where}: {_where(study, same_verdict)}.")
     return " ".join(sentences)
 
 
@@ -261,21 +265,21 @@ def _is(metric: Metric) -> str:
     return "are" if plural else "is"
 
 
-def _where(study: Study, those: list[Comparison]) -> str:
+def _where(study: Study, comparisons: list[Comparison]) -> str:
     """The settings, each with its difference; for many settings, the range of the differences."""
-    metric = those[0].metric
-    if those[0].verdict in ("equal", FEWER, NOT_COMPARABLE):
-        named = [study.in_words(each.others) for each in those]
-        return "; ".join(named) if len(named) <= MOST_TOLD else "see the table of comparisons"
-    if len(those) > MOST_TOLD:
-        means = sorted(each.difference[0] for each in those)
+    metric = comparisons[0].metric
+    if comparisons[0].verdict in ("equal", FEWER, NOT_COMPARABLE):
+        settings = [study.in_words(each.others) for each in comparisons]
+        return "; ".join(settings) if len(settings) <= MOST_TOLD else "see the table of comparisons"
+    if len(comparisons) > MOST_TOLD:
+        means = sorted(each.difference[0] for each in comparisons)
         ends = with_unit(span(means[0], means[-1], metric, signed=True), metric.of_differences)
         return f"mean differences from {ends}; the table of comparisons lists them"
     return "; ".join(
         f"{with_unit(number(each.difference[0], metric, signed=True), metric.of_differences)} "
         f"({span(each.difference[1], each.difference[2], metric, signed=True)}) at "
         f"{study.in_words(each.others)}"
-        for each in those
+        for each in comparisons
     )
 
 
@@ -450,8 +454,8 @@ def _about_settings(study: Study) -> list[str]:
     first = [point for point in study.points if study.other_levels(point) == study.settings[0]]
     alternatives = {study.compared_level(point): study.resolved[point.number] for point in first}
     own = {path for of in study.campaign.levels.values() for each in of for path in each.fields}
-    found = different_settings(alternatives, study.compared.key, own)
-    return [] if found is None else [f"{capital(found)}."]
+    differences = different_settings(alternatives, study.compared.key, own)
+    return [] if differences is None else [f"{capital(differences)}."]
 
 
 def _about_flooded_data(study: Study) -> list[str]:
@@ -497,50 +501,50 @@ def _about_question(study: Study) -> list[str]:
 
 
 def _about_runs(study: Study) -> list[str]:
-    found = []
+    cautions = []
     counts = (
         study.runs.groupby("point").size().reindex([point.number for point in study.points], fill_value=0)
     )
     if (least := int(counts.min())) < LEAST_REPLICATIONS:
         few = int((counts < LEAST_REPLICATIONS).sum())
-        found.append(
+        cautions.append(
             f"{few} of {len(counts)} points have fewer than {LEAST_REPLICATIONS} replications (minimum: "
             f"{least}). Their intervals are wide and rely on the values being normally distributed."
         )
     if failed := len(study.failed):
-        found.append(
+        cautions.append(
             f"{failed} of {failed + len(study.runs)} runs failed and are missing from all values. If "
             "failure depends on what is measured, the means are biased. Each is listed below with the "
             "command that repeats it."
         )
     if missing := study.results.missing:
-        found.append(f"{missing} planned runs have not been made yet: the campaign is not finished.")
-    return found
+        cautions.append(f"{missing} planned runs have not been made yet: the campaign is not finished.")
+    return cautions
 
 
 def _about_code(study: Study) -> list[str]:
     codes = list(study.results.provenance["code"])
-    found = []
+    cautions = []
     if len(codes) > 1:
-        found.append(f"The runs were made with {len(codes)} versions of the code: {listed(codes)}.")
+        cautions.append(f"The runs were made with {len(codes)} versions of the code: {listed(codes)}.")
     if any("dirty" in code for code in codes):
-        found.append(
+        cautions.append(
             "Some runs were made with uncommitted changes to the code: others cannot reproduce them."
         )
-    return found
+    return cautions
 
 
 def _about_scenarios(study: Study) -> list[str]:
     scenarios = list(study.scenarios.values())
-    found = []
+    cautions = []
     if not all(scenario.is_drawn for scenario in scenarios):
-        found.append(
+        cautions.append(
             "Movement and traffic are the same in all replications: the intervals apply to these "
             "networks only, not to others of the same kind."
         )
     if any(scenario.warmup_s == 0.0 for scenario in scenarios):
-        found.append("There is no warm-up: the values include the first route discoveries.")
-    return found
+        cautions.append("There is no warm-up: the values include the first route discoveries.")
+    return cautions
 
 
 def _about_topologies(study: Study) -> list[str]:
@@ -581,7 +585,7 @@ def _about_warmup(study: Study) -> list[str]:
     if "totals" not in study.results.series_names:
         return []
     series = study.results.series("totals")
-    found = []
+    cautions = []
     for point in study.points:
         at = series[series["point"] == point.number]
         for column, what in OBSERVED.items():
@@ -593,14 +597,14 @@ def _about_warmup(study: Study) -> list[str]:
             warning = warmup_warning(averaged.tolist(), step_s, study.scenarios[point.number].warmup_s)
             if warning is not None:
                 where = f" at {study.point_in_words(point)}" if point.levels else ""
-                found.append(f"{what}{where}: {warning}.")
-    return found
+                cautions.append(f"{what}{where}: {warning}.")
+    return cautions
 
 
 def _about_values(study: Study) -> list[str]:
     from manetlab.stats import heavy_tail_warning
 
-    found = []
+    cautions = []
     for metric in study.wanted:
         skewed = [
             point
@@ -615,9 +619,9 @@ def _about_values(study: Study) -> list[str]:
         ]
         if skewed:
             where = "; ".join(study.point_in_words(point) or "the only point" for point in skewed)
-            found.append(
+            cautions.append(
                 f"{capital(metric.label)} is skewed at {len(skewed)} of {len(study.points)} points "
                 f"({where}): the interval of the mean needs more replications there. Also look at the "
                 "median and the percentiles."
             )
-    return found
+    return cautions

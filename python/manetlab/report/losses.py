@@ -17,7 +17,7 @@ def drop_table(study: Study) -> DataTable:
         Column("packets", "packets", is_text=True),
         *(Column(", ".join(point.levels) or "packets of a run", f"point_{point.number}") for point in points),
     ]
-    made = DataTable(
+    table = DataTable(
         "drops", "Packets dropped in a run’s measurement window, mean over the replications", columns, heads=3
     )
     runs = {point.number: int((study.runs["point"] == point.number).sum()) for point in points}
@@ -27,12 +27,12 @@ def drop_table(study: Study) -> DataTable:
         at[row["point"]] = at.get(row["point"], 0) + int(row["count"])
     for reason in sorted(counts, key=lambda each: (-sum(counts[each].values()), each)):
         means = (counts[reason].get(number, 0) / n if n else None for number, n in runs.items())
-        made.add(*reason, *(Cell("–" if mean is None else f"{mean:.1f}", mean) for mean in means))
-    made.notes.append(
+        table.add(*reason, *(Cell("–" if mean is None else f"{mean:.1f}", mean) for mean in means))
+    table.notes.append(
         "The page Metrics of the documentation (`manetlab docs metrics`) explains each reason, and which of "
         "them are not losses."
     )
-    return made
+    return table
 
 
 def failure_table(study: Study) -> DataTable:
@@ -44,17 +44,17 @@ def failure_table(study: Study) -> DataTable:
         Column("error", "error", is_text=True, is_long=True),
         Column("command", "command", is_text=True, is_long=True),
     ]
-    made = DataTable("failed", "Runs that failed", columns, heads=1 + len(study.factors))
+    table = DataTable("failed", "Runs that failed", columns, heads=1 + len(study.factors))
     for row in study.failed.to_dict("records"):
         levels = tuple(str(row[factor.key]) for factor in study.factors)
-        made.add(
+        table.add(
             *levels_cells(levels),
             Cell(str(row["replication"]), row["replication"]),
             Cell(str(row["seed"]), row["seed"]),
             Cell(str(row["error"]), row["error"]),
             Cell(str(row["command"]), row["command"], is_code=True),
         )
-    return made
+    return table
 
 
 def run_table(study: Study) -> DataTable:
@@ -66,13 +66,13 @@ def run_table(study: Study) -> DataTable:
         *(Column(metric.heading, metric.key) for metric in study.measured),
         Column("result", "result_hash", is_text=True),
     ]
-    made = DataTable("runs", "All finished runs", columns)
+    table = DataTable("runs", "All finished runs", columns)
     for row in study.runs.to_dict("records"):
-        made.add(
+        table.add(
             *levels_cells(tuple(row[factor.key] for factor in study.factors)),
             Cell(str(row["replication"]), row["replication"]),
             Cell(str(row["seed"]), row["seed"]),
             *(Cell(number(row[metric.key], metric), finite(row[metric.key])) for metric in study.measured),
             Cell(str(row["result_hash"]), row["result_hash"], is_code=True),
         )
-    return made
+    return table

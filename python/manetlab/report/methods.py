@@ -38,18 +38,18 @@ class Item:
 def table(study: Study) -> DataTable:
     """The methods table of a campaign."""
     columns = (Column("item", "item", is_text=True), Column("value", "value", is_text=True, is_long=True))
-    made = DataTable("methods", "How the results were made", columns)
+    data_table = DataTable("methods", "How the results were made", columns)
     for name, text in _of_campaign(study):
-        made.add(name, text)
+        data_table.add(name, text)
     if study.unresolved is not None:
-        made.add("set-up", f"cannot be determined here: {study.unresolved}")
-        return made
+        data_table.add("set-up", f"cannot be determined here: {study.unresolved}")
+        return data_table
     hops = {number: _hops(each) for number, each in study.topologies.items()}
-    made.add("topology (first replication)", _over_points(study, hops))
+    data_table.add("topology (first replication)", _over_points(study, hops))
     for item in ITEMS:
         texts = {number: item.text(each) for number, each in study.resolved.items()}
-        made.add(item.name, _over_points(study, texts))
-    return made
+        data_table.add(item.name, _over_points(study, texts))
+    return data_table
 
 
 def _of_campaign(study: Study) -> list[tuple[str, str]]:

@@ -30,13 +30,13 @@ def metric_table(study: Study, metric: Metric) -> DataTable:
     """One metric at every point: mean and interval, median, percentiles, n."""
     columns = [*factor_columns(study.factors), *_estimate_columns(study)]
     caption = f"{metric.heading} over the replications of each point"
-    made = DataTable(f"metric-{slug(metric.key)}", caption, columns, heads=len(study.factors))
+    table = DataTable(f"metric-{slug(metric.key)}", caption, columns, heads=len(study.factors))
     for point in study.points:
-        made.add(*levels_cells(point.levels), *_estimate_cells(study, point, metric))
+        table.add(*levels_cells(point.levels), *_estimate_cells(study, point, metric))
     if study.campaign.adjusted:
-        known = [study.estimates[key] for key in study.estimates if key[1] == metric.key]
-        made.notes += about_adjusted([asdict(each) for each in known])
-    return made
+        estimates = [study.estimates[key] for key in study.estimates if key[1] == metric.key]
+        table.notes += about_adjusted([asdict(each) for each in estimates])
+    return table
 
 
 def _estimate_columns(study: Study) -> list[Column]:
@@ -59,16 +59,16 @@ def _adjusted_columns() -> list[Column]:
 
 
 def _estimate_cells(study: Study, point: Point, metric: Metric) -> list[Cell]:
-    found = study.estimates.get((point.number, metric.key))
-    if found is None:
+    estimate = study.estimates.get((point.number, metric.key))
+    if estimate is None:
         empty = 6 + (len(ADJUSTED) + 1) * study.campaign.adjusted
         return [*(Cell("–") for _ in range(empty)), Cell("0", 0)]
-    mean, spread = (found.mean, found.low, found.high), (found.median, found.p5, found.p95)
+    mean, spread = (estimate.mean, estimate.low, estimate.high), (estimate.median, estimate.p5, estimate.p95)
     return [
         *_numbers(mean, metric),
-        *(_adjusted_cells(found, metric) if study.campaign.adjusted else []),
+        *(_adjusted_cells(estimate, metric) if study.campaign.adjusted else []),
         *_numbers(spread, metric),
-        Cell(str(found.n), found.n),
+        Cell(str(estimate.n), estimate.n),
     ]
 
 
@@ -94,13 +94,13 @@ def all_metrics_table(study: Study) -> DataTable:
         *factor_columns(study.factors),
         *_estimate_columns(study),
     ]
-    made = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
-    made.notes.append("Values in CSV files are in base units, which the metrics’ names end with.")
+    table = DataTable("all-metrics", "All metrics at all points", columns, heads=1 + len(study.factors))
+    table.notes.append("Values in CSV files are in base units, which the metrics’ names end with.")
     for metric in study.measured:
         for point in study.points:
             name = Cell(metric.heading, metric.key)
-            made.add(name, *levels_cells(point.levels), *_estimate_cells(study, point, metric))
-    return made
+            table.add(name, *levels_cells(point.levels), *_estimate_cells(study, point, metric))
+    return table
 
 
 def metric_figures(study: Study, metric: Metric) -> list[AnyFigure]:
@@ -173,21 +173,21 @@ def _place(factor: Factor, name: str) -> float | str:
 def _series(
     study: Study, metric: Metric, name: str, places: list[float | str], points: list[Point]
 ) -> Series:
-    found = [
+    estimates = [
         (place, estimate)
         for place, point in zip(places, points, strict=True)
         if (estimate := study.estimates.get((point.number, metric.key))) is not None
     ]
-    if all(isinstance(place, float) for place, _ in found):
-        found.sort(key=lambda each: each[0])
+    if all(isinstance(place, float) for place, _ in estimates):
+        estimates.sort(key=lambda each: each[0])
     return Series(
         name,
-        tuple(place for place, _ in found),
-        tuple(scaled(each.mean, metric) for _, each in found),
+        tuple(place for place, _ in estimates),
+        tuple(scaled(each.mean, metric) for _, each in estimates),
         # An interval with one end is no bar.
-        tuple(scaled(each.low, metric) if math.isfinite(each.high) else None for _, each in found),
-        tuple(scaled(each.high, metric) for _, each in found),
-        tuple(each.n for _, each in found),
+        tuple(scaled(each.low, metric) if math.isfinite(each.high) else None for _, each in estimates),
+        tuple(scaled(each.high, metric) for _, each in estimates),
+        tuple(each.n for _, each in estimates),
     )
 
 
@@ -215,7 +215,7 @@ def comparison_table(study: Study) -> DataTable | None:
         Column("verdict", "verdict", is_text=True),
     ]
     what = f"from {study.compared.setting(study.baseline)}" if study.baseline else "between alternatives"
-    made = DataTable(
+    table = DataTable(
         "comparisons",
         f"Paired differences {what} over the replications",
         columns,
@@ -223,12 +223,12 @@ def comparison_table(study: Study) -> DataTable | None:
         is_by_row=True,
     )
     for each in study.comparisons:
-        made.add(*_comparison_cells(each))
-    made.notes.append(about_family(study))
-    made.notes.append("The CSV file also has the p-values of the t test and of Wilcoxon’s test, unadjusted.")
+        table.add(*_comparison_cells(each))
+    table.notes.append(about_family(study))
+    table.notes.append("The CSV file also has the p-values of the t test and of Wilcoxon’s test, unadjusted.")
     if has_margins:
-        made.notes.append(_about_margins(study))
-    return made
+        table.notes.append(_about_margins(study))
+    return table
 
 
 def about_family(study: Study) -> str:
@@ -245,19 +245,19 @@ def about_family(study: Study) -> str:
 
 def _about_margins(study: Study) -> str:
     assert study.family is not None
-    named = [
+    margins = [
         f"{number(study.family.margins[metric.key], metric)} {metric.unit}".rstrip() + f" of {metric.label}"
         for metric in study.primary
         if metric.key in study.family.margins
     ]
-    named += [
+    margins += [
         f"{100 * study.family.shares[metric.key]:g} % of each other’s {metric.label}"
         for metric in study.primary
         if metric.key in study.family.shares
     ]
     return (
         "p (equivalent) is that of two one-sided tests, adjusted in the same way: alternatives are "
-        f"practically the same if they differ by less than {listed(named)}, as the campaign states."
+        f"practically the same if they differ by less than {listed(margins)}, as the campaign states."
     )
 
 
@@ -306,10 +306,10 @@ def standing_table(study: Study) -> DataTable | None:
         Column("verdict", "verdict", is_text=True),
     ]
     caption = "Paired differences from the best of the others over the replications"
-    made = DataTable("standings", caption, columns, heads=2 + len(study.others), is_by_row=True)
+    table = DataTable("standings", caption, columns, heads=2 + len(study.others), is_by_row=True)
     for each in study.standings:
-        made.add(*_standing_cells(each))
-    made.notes.append(
+        table.add(*_standing_cells(each))
+    table.notes.append(
         "An alternative is worse if some other is significantly better, and the best if all others are "
         "worse. Each line compares an alternative with the best of the others, the leader itself with the "
         "next. Intervals and p-values are those of the pair, adjusted for the campaign’s "
@@ -317,8 +317,8 @@ def standing_table(study: Study) -> DataTable | None:
         "is significant exactly if its interval excludes zero."
     )
     if has_margins:
-        made.notes.append(_about_margins(study))
-    return made
+        table.notes.append(_about_margins(study))
+    return table
 
 
 def _standing_cells(each: Standing) -> list[Cell]:

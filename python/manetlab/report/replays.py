@@ -28,23 +28,23 @@ def part(study: Study, are_made: bool) -> Part | None:
         Column(metric.heading, metric.key),
         Column("command", "command", is_text=True, is_long=True),
     )
-    made = DataTable("replays", caption, columns)
+    table = DataTable("replays", caption, columns)
     for point in study.points[: MOST_COMMANDS // 2]:
         for which, replication, value in chosen(study, point, metric):
             shown = Cell(metric.show({metric.key: value}), value)
             line = command(Path(store).name, point.number, replication)
             text = f"{which}: {replication}"
             named = Cell(text, text, link=file_name(point.number, replication) if are_made else "")
-            made.add(*point.levels, named, shown, Cell(line, line, is_code=True))
+            table.add(*point.levels, named, shown, Cell(line, line, is_code=True))
     if len(study.points) > MOST_COMMANDS // 2:
-        made.notes.append(f"The first {MOST_COMMANDS // 2} of {len(study.points)} settings.")
-    made.notes.append(
+        table.notes.append(f"The first {MOST_COMMANDS // 2} of {len(study.points)} settings.")
+    table.notes.append(
         "Each command repeats the run and writes a page that plays it, which opens offline. Run it in the "
         "folder of the campaign's store."
     )
     if not are_made:
-        made.notes.append("With --replays, the report has these pages beside it.")
-    return Part("See single runs", tables=[made])
+        table.notes.append("With --replays, the report has these pages beside it.")
+    return Part("See single runs", tables=[table])
 
 
 def chosen(study: Study, point: Point, metric: Metric) -> list[tuple[str, int, float]]:

@@ -57,7 +57,7 @@ def table(study: Study) -> DataTable:
     """What made the results: code, machines, dependencies, scenarios, times."""
     known = study.results.provenance
     columns = (Column("what", "what", is_text=True), Column("value", "value", is_text=True, is_long=True))
-    made = DataTable("provenance", "Provenance", columns)
+    data_table = DataTable("provenance", "Provenance", columns)
     hashes = known["scenario_hashes"]
     rows = [
         ("code", "; ".join(known["code"])),
@@ -70,5 +70,5 @@ def table(study: Study) -> DataTable:
         ("scenarios", f"{len(set(hashes.values()))} different resolved scenarios"),
     ]
     for what, value in rows:
-        made.add(what, Cell(value, value, is_code="SHA" in what))
-    return made
+        data_table.add(what, Cell(value, value, is_code="SHA" in what))
+    return data_table
