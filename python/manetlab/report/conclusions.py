@@ -341,8 +341,8 @@ def _about_survivors(study: Study) -> list[str]:
         found: dict[tuple[str, str], list[tuple[float, float]]] = {}
         for others in study.settings:
             for name, against in _pairs_that_look_better(study, metric, others):
-                values = [_values_at(study, others, each, arrived) for each in (name, against)]
-                if (means := means_if_less(*values)) is not None:
+                ours, theirs = (_values_at(study, others, each, arrived) for each in (name, against))
+                if (means := means_if_less(ours, theirs)) is not None:
                     found.setdefault((name, against), []).append(means)
         for (name, against), pairs in found.items():
             low, high = min(pairs, key=lambda each: each[0] / each[1])
