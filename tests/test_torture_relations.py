@@ -83,6 +83,26 @@ def test_paths_that_depend_on_the_numbers_of_nodes_are_noticed(monkeypatch: pyte
     assert [fault[:9] for fault in relations.permuted(case())] == ["permuted:", "permuted:"]
 
 
+@pytest.mark.parametrize("upside_down", ["cbr_throughput_bps", "all"])
+def test_a_measure_that_is_ranked_upside_down_is_noticed(
+    upside_down: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = relations.metrics.applying
+
+    def turned(*given: Any) -> Any:
+        other = {"higher": "lower", "lower": "higher", "": ""}
+        return [
+            replace(each, better=other[each.better]) if upside_down in ("all", each.key) else each
+            for each in honest(*given)
+        ]
+
+    light_load = {**FIELDS, "traffic": {"flows": FIELDS["traffic"]["flows"][1:]}}
+    assert list(relations.ranked(case(light_load))) == []
+    monkeypatch.setattr(relations.metrics, "applying", turned)
+    faults = list(relations.ranked(case(light_load)))
+    assert "ranked: cbr_throughput_bps prefers the network that delivers less" in faults
+
+
 def test_an_engine_with_another_hash_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     host = tmp_path / "host.mjs"
     host.write_text('console.log(JSON.stringify({ hash: "another" }));\n', encoding="utf-8")
@@ -136,6 +156,17 @@ def test_a_protocol_that_delivers_too_little_is_named(monkeypatch: pytest.Monkey
 
 
 def test_reasons_are_those_of_protocols_that_exist() -> None:
-    assert {name.partition(":")[0] for name in light.REASONS} <= {
-        name.partition(":")[0] for name in light.routings()
-    }
+    assert {*light.REASONS} <= {*light.routings()}
+    assert {*light.FLOODS} <= {*light.routings()}
+
+
+def test_what_is_rare_and_has_a_reason_is_named_and_all_else_fails() -> None:
+    assert light.reason_of("lunar:standard") == light.REASONS["lunar"]
+    assert light.reason_of("aodv:rfc-3561") is None
+    verdicts = list(light.verdicts({"aodv": 1, "lunar": 10, "dsdv": 11}, 100))
+    assert [fails for fails, _ in verdicts] == [True, True, False]
+    assert [line.partition(" (")[0] for _, line in verdicts] == [
+        "FAILED: aodv in 1 of 100 networks",
+        "FAILED: dsdv in 11 of 100 networks",
+        "named: lunar in 10 of 100 networks",
+    ]

@@ -4,9 +4,9 @@
     python -m torture.light --show 17 > scenario.toml
 
 A network is drawn connected, its flows send a few packets a second, and no link ever breaks: what a protocol
-does not deliver there is its own doing. A network whose protocol delivers less than `SHARE` of what static
-routes deliver fails, unless `REASONS` names why. Flows begin together, a whole second apart or anywhere, so
-that senders in phase are among them.
+does not deliver there is its own doing. One that delivers less than `SHARE` of what static routes deliver
+fails, unless `REASONS` names why and it is rare. Flows begin together, a whole second apart or anywhere,
+so that senders in phase are among them.
 """
 
 from __future__ import annotations
@@ -33,10 +33,21 @@ CONVERGED_S = 120.0
 """When flows begin: protocols that advertise know all routes by then, or are too slow for the network."""
 LASTS_S = 60.0
 MOST_NODES = 16
+FLOODS = ("flooding",)
+"""Protocols that are not tried: their data are broadcasts, which nobody acknowledges, and copies collide."""
 REASONS: Mapping[str, str] = {
-    "flooding": "broadcasts are not acknowledged: copies that collide are lost",
+    "adv": "its init-connection is flooded once; if that is lost, the receiver stays inactive",
+    "lunar": "a source repeats its request without jitter: it may keep in step with a CBR flow",
+    "dsdv": "it may take longer than the warm-up until a far node is known, see docs/models/dsdv.md",
+    "aodv:ns-2.35": "as ns-2, without jitter for answers and HELLOs",
+    "aodv:dyer-2002": "as ns-2, without jitter for answers and HELLOs",
+    "aodv:aodv-uu-ll-2.27": "as ns-2.27, without jitter for answers",
+    "aodv:aodv-uu-hello-2.27": "as ns-2.27, without jitter for answers; HELLOs break working links",
 }
-"""Protocols that promise less, and why."""
+"""What is known to make a protocol, or a set of it, deliver less in some networks: it is printed, and fails
+only above `MOST_NAMED`."""
+MOST_NAMED = 0.1
+"""The share of networks in which a reason may be the cause."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +129,30 @@ def delivered(result: Result) -> tuple[float, tuple[float, ...]]:
     return sum(flow["received"] for flow in result.flows) / max(1, sent), shares
 
 
+def reason_of(name: str) -> str | None:
+    """What is known to make it deliver less, if something is."""
+    return REASONS.get(name, REASONS.get(name.partition(":")[0]))
+
+
 def losses(number: int, names: list[str]) -> Iterator[Loss]:
-    """The protocols that deliver too little in a network, and have no reason to."""
+    """The protocols that deliver too little in a network."""
     fields = network(number)
     wanted, _ = delivered(manetlab.run(Scenario.build({**fields, "routing": "static"})))
     for name in names:
-        if name.partition(":")[0] in REASONS or name == "static":
+        if name.partition(":")[0] in (*FLOODS, "static"):
             continue
         share, by_flow = delivered(manetlab.run(Scenario.build({**fields, "routing": name})))
         if share < SHARE * wanted:
             yield Loss(number, name, share, wanted, by_flow)
+
+
+def verdicts(bad: Mapping[str, int], networks: int) -> Iterator[tuple[bool, str]]:
+    """For each protocol that delivered too little somewhere: whether that is a failure, and a line."""
+    for name, count in sorted(bad.items()):
+        reason = reason_of(name)
+        fails = reason is None or count > max(1, MOST_NAMED * networks)
+        known = "" if reason is None else f" (known: {reason})"
+        yield fails, f"{'FAILED' if fails else 'named'}: {name} in {count} of {networks} networks{known}"
 
 
 def main() -> int:
@@ -149,14 +174,12 @@ def main() -> int:
     for number in range(arguments.first, arguments.first + arguments.networks):
         for loss in losses(number, names):
             bad[loss.routing] += 1
-            print(f"FAILED: {loss}", flush=True)
-    tried = len([name for name in names if name.partition(":")[0] not in REASONS])
-    print(
-        f"{arguments.networks} networks × {tried} protocols and sets: {sum(bad.values())} failed {dict(bad)}"
-    )
-    for name, reason in REASONS.items():
-        print(f"not tried: {name}, because {reason}")
-    return int(bool(bad))
+            print(loss, flush=True)
+    tried = [name for name in names if name.partition(":")[0] not in (*FLOODS, "static")]
+    said = list(verdicts(bad, arguments.networks))
+    print(f"{arguments.networks} networks × {len(tried)} protocols and sets")
+    print("\n".join(line for _, line in said))
+    return int(any(fails for fails, _ in said))
 
 
 if __name__ == "__main__":

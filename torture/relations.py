@@ -21,7 +21,7 @@ from typing import Any
 import tomli_w
 
 import manetlab
-from manetlab import Result, Scenario, topology
+from manetlab import Result, Scenario, metrics, topology
 from manetlab.replay import page
 from manetlab.resolving import Resolved
 
@@ -32,6 +32,10 @@ SHARE_KEPT = 0.6
 GRID_M = 0.125
 """Coordinates on this grid, and their differences, are exact in binary."""
 SHIFT_M = (4096.0, -1024.0)
+NOISY = 1e-4
+"""Bit errors that destroy every third frame of 512 bytes."""
+SAY_DELIVERY = ("cbr_received", "cbr_throughput_bps", "tcp_throughput_bps", "messages_delivered")
+"""Measures that grow with what is delivered, if it is less of every flow."""
 HOST = Path(__file__).resolve().parents[1] / "tests" / "engine_host.mjs"
 FAR_S = 300.0
 """How long an engine in Node may take, in s."""
@@ -228,6 +232,38 @@ def engine_of_pages() -> Path | None:
     """The engine of WebAssembly, if it has been built."""
     path = Path(page.__file__).parent / "assets" / "engine.wasm"
     return path if path.exists() else None
+
+
+def ranked(case: Case) -> Iterator[str]:
+    """A network that delivers less of every flow is not better by every measure."""
+    rate = max(10 * case.resolved.params["radio"]["bit_error_rate"], NOISY)
+    noisy = replace(case.resolved, core=_with_bit_errors(case.resolved.core, rate))
+    less = case.run(noisy)
+    if not less.flows or any(
+        _delivered(one) <= _delivered(other) for one, other in zip(case.result.flows, less.flows, strict=True)
+    ):
+        return
+    preferred = []
+    for metric in metrics.applying(case.result.totals, case.result.flows):
+        one, other = case.result.totals[metric.key], less.totals.get(metric.key)
+        if not metric.better or one is None or other is None or one == other:
+            continue
+        preferred.append((metric.key, (one > other) == (metric.better == "higher")))
+    if not any(of_more for _, of_more in preferred):
+        yield f"ranked: {[name for name, _ in preferred]} all prefer the network that delivers less"
+    for name, of_more in preferred:
+        if name in SAY_DELIVERY and not of_more:
+            yield f"ranked: {name} prefers the network that delivers less"
+
+
+def _with_bit_errors(core: Mapping[str, Any], rate: float) -> dict[str, Any]:
+    params = {**core["params"], "radio": {**core["params"]["radio"], "bit_error_rate": rate}}
+    return {**core, "params": params}
+
+
+def _delivered(flow: Mapping[str, Any]) -> float:
+    """What has arrived of a flow, in packets, messages or bytes."""
+    return float(flow.get("received", flow.get("messages_delivered", flow.get("delivered_bytes", 0))))
 
 
 RELATIONS: Mapping[str, Callable[[Case], Iterator[str]]] = {
