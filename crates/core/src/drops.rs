@@ -95,6 +95,8 @@ reasons! {
     ThrottleFull at Throttle,
     /// A duplicate ACK that a base station keeps from the sender, as it has sent the segment again (snoop).
     Suppressed at Transport,
+    /// Errors of bits damaged a data frame that is not repeated (`mac.repeats_damaged`).
+    Damaged at Mac,
 }
 
 #[cfg(test)]

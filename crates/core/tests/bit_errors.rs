@@ -4,6 +4,7 @@
 
 mod common;
 
+use manetlab_core::drops::DropReason;
 use manetlab_core::network::run;
 use manetlab_core::observe::{Outcome, Reach, RecordKind};
 use manetlab_core::scenario::{FlowKind, Scenario};
@@ -62,6 +63,36 @@ fn the_share_of_damaged_frames_is_the_closed_form() {
         assert_share(undecoded(&outcome, FrameKind::Data), expected, &format!("data of {bytes} B at {rate}"));
         assert_share(undecoded(&outcome, FrameKind::Ack), closed_form(14, rate), &format!("ACKs at {rate}"));
     }
+}
+
+/// As before 802.11: what noise damages is lost although seven attempts are allowed, and counted as such.
+#[test]
+fn damaged_frames_that_are_not_repeated_are_lost_with_a_reason() {
+    let mut scenario = one_hop(1000, 5e-5);
+    scenario.params.mac.repeats_damaged = false;
+    let outcome = recorded(&scenario);
+    let totals = &outcome.result.totals;
+    let (sent, received) = (count(totals.cbr_sent), count(totals.cbr_received));
+    assert_share((received, sent), 1.0 - closed_form(1064, 5e-5), "delivered");
+    let lost = outcome.result.drops.iter().find(|drop| drop.reason == DropReason::Damaged);
+    assert_eq!(lost.expect("some frames are damaged").count as f64, sent - received);
+    assert!(outcome.result.drops.iter().all(|drop| drop.reason != DropReason::LinkFailure));
+}
+
+/// Two senders that do not hear each other collide, and what collides is repeated.
+#[test]
+fn collisions_are_repeated_where_damaged_frames_are_not() {
+    let hidden = |repeats_damaged: bool| {
+        let kind = FlowKind::Cbr { bytes: 1000, interval_s: 0.05, random: true, max_packets: None };
+        let mut scenario = chain(2, vec![flow(0, 1, 0.0, kind.clone()), flow(2, 1, 0.0, kind)], 100.0);
+        scenario.params.radio.carrier_sense_threshold_w = scenario.params.radio.receive_threshold_w;
+        scenario.params.radio.bit_error_rate = 1e-9;
+        scenario.params.mac.repeats_damaged = repeats_damaged;
+        let totals = run(&scenario, false).expect("the scenario runs").result.totals;
+        assert!(totals.collision_fraction.expect("frames are received") > 0.02, "{totals:?}");
+        count(totals.cbr_received) / count(totals.cbr_sent)
+    };
+    assert!(hidden(true) > 0.95 && hidden(false) > 0.95);
 }
 
 /// Without retries a packet arrives if its one frame does; whether the ACK arrives does not matter.

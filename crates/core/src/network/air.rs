@@ -10,11 +10,12 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
+use crate::drops::DropReason;
 use crate::kernel::{Slot, Span, Time};
-use crate::mac::{ShortWay, Signal};
+use crate::mac::{MacAction, ShortWay, Signal};
 use crate::radio::Arrival;
 use crate::wire::NodeId;
-use crate::wire::mac::{Body, Frame, Rate};
+use crate::wire::mac::{Body, Frame, FrameKind, Rate};
 
 use super::{Network, Target};
 
@@ -68,6 +69,8 @@ pub(super) struct Air {
     pub(super) meant: u64,
     /// Those of them that errors of bits damaged.
     pub(super) damaged: u64,
+    /// Transmissions that arrive damaged and are acknowledged and discarded, with their receivers.
+    spoiled: Vec<(u32, u32)>,
 }
 
 /// A first bit under way.
@@ -90,6 +93,7 @@ impl Air {
             arrivals: 0,
             meant: 0,
             damaged: 0,
+            spoiled: Vec::new(),
         }
     }
 
@@ -312,6 +316,7 @@ impl Network<'_> {
 
     fn end_transmission(&mut self, at: u32) {
         self.watch_end(at);
+        self.air.spoiled.retain(|&(other, _)| other != at);
         let transmission = &mut self.air.transmissions[at as usize];
         transmission.frame = None;
         transmission.receivers.clear();
@@ -328,6 +333,9 @@ impl Network<'_> {
         if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| signal.receivable) {
             signal.damaged = errors.damage(arrival.node, template.bytes);
             self.air.damaged += u64::from(signal.wanted && signal.damaged);
+            if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
+                self.spoil(arrival.node, &mut signal);
+            }
         }
         if signal.wanted && !template.tapped {
             let receivers = &mut self.air.transmissions[template.transmission as usize].receivers;
@@ -372,6 +380,15 @@ impl Network<'_> {
         }
     }
 
+    /// A damaged frame shall not be repeated: a data frame to one node is received, and what it carries lost.
+    fn spoil(&mut self, node: u32, signal: &mut Signal) {
+        let at = signal.transmission;
+        if self.air.frame(at).is_some_and(|frame| frame.kind == FrameKind::Data && !frame.to.is_broadcast()) {
+            signal.damaged = false;
+            self.air.spoiled.push((at, node));
+        }
+    }
+
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, at: u32) {
         self.watch_reception(node, at);
@@ -380,7 +397,22 @@ impl Network<'_> {
         };
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         self.stations[node as usize].mac.handle_received(self.now, frame, &self.timing, &mut actions);
+        if self.air.spoiled.contains(&(at, node)) {
+            self.discard(node, &mut actions);
+        }
         self.finish_mac(node, actions);
+    }
+
+    /// What a damaged frame carried is lost at its receiver, which has acknowledged it.
+    fn discard(&mut self, node: u32, actions: &mut Vec<MacAction>) {
+        let delivered = actions.extract_if(.., |action| matches!(action, MacAction::Deliver { .. }));
+        for action in delivered.collect::<Vec<_>>() {
+            let MacAction::Deliver { body, .. } = action else { continue };
+            if let Body::Ip(packet) = &*body {
+                self.audit.receive(packet);
+            }
+            self.drop_body(node, &body, DropReason::Damaged);
+        }
     }
 }
 

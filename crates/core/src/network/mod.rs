@@ -420,7 +420,9 @@ impl Network<'_> {
     }
 
     fn drop_packet(&mut self, node: u32, packet: &Packet, reason: DropReason) {
-        self.with_interceptor(node, |interceptor, now, out| interceptor.handle_dropped(now, packet, out));
+        self.with_interceptor(node, |interceptor, now, out| {
+            interceptor.handle_dropped(now, packet, reason, out);
+        });
         self.audit.drop(packet);
         self.meter.dropped(self.now, packet, reason);
         self.record(node, || Event::Dropped(packet, reason));

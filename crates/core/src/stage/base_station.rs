@@ -17,7 +17,9 @@
 //! **Implemented.** A copy of every segment until it is acknowledged; local retransmission at the first
 //! duplicate ACK, again when more come than segments were under way, and at a timeout of twice the smoothed
 //! round trip over the radio, at least 200 ms. A segment that the sender has sent again itself, or that was
-//! lost before the base station, is the sender's business, and so are its duplicate ACKs.
+//! lost before the base station, or dropped by its own interface queue or ARP, is the sender's business, and so
+//! are its duplicate ACKs: such a loss is congestion, and no sign is given for it. The round trip is measured
+//! by ACKs for segments that were all sent once.
 //!
 //! **Not implemented.** Data towards the wire; connections between hosts on wires; priority of local
 //! retransmissions in the interface queue; a limit of the copies, which the sender's window bounds.
@@ -27,7 +29,7 @@
 use std::collections::BTreeMap;
 
 use super::{Interceptor, InterceptorAction};
-use crate::drops::DropReason;
+use crate::drops::{DropReason, Layer};
 use crate::kernel::{Span, Time};
 use crate::transport::tcp::BaseStationMode;
 use crate::wire::tcp::Segment;
@@ -114,11 +116,11 @@ impl BaseStation {
         let Some(lost) = connection.sent.get_mut(&next).filter(|_| next == connection.asked) else {
             return true;
         };
-        if mode == BaseStationMode::Eln {
-            *eln = true;
+        if lost.is_senders {
             return true;
         }
-        if lost.is_senders {
+        if mode == BaseStationMode::Eln {
+            *eln = true;
             return true;
         }
         if connection.expected == 0 {
@@ -141,8 +143,10 @@ impl Connection {
 
     /// All segments below `next` have arrived.
     fn acknowledge(&mut self, now: Time, next: u32, retransmits: bool) {
-        // As Karn: a segment that was sent twice says nothing of the round trip.
-        if let Some(last) = self.sent.get(&(next - 1)).filter(|last| !last.again && !last.is_senders) {
+        // As Karn: an ACK says nothing of the round trip if one of its segments was sent twice. That is true
+        // of the last of them as well, whose ACK has waited for the repair of a loss before it.
+        let is_clean = self.sent.range(..next).all(|(_, each)| !each.again && !each.is_senders);
+        if let Some(last) = self.sent.get(&(next - 1)).filter(|_| is_clean) {
             let rtt = now.since(last.at);
             self.srtt = Some(self.srtt.map_or(rtt, |srtt| Span((7 * srtt.0 + rtt.0) / 8)));
         }
@@ -180,6 +184,26 @@ impl Interceptor for BaseStation {
         }
         out.push(InterceptorAction::Drop(packet, DropReason::Suppressed));
         None
+    }
+
+    // What the radio has not lost, the network has: the sender must learn of it.
+    fn handle_dropped(
+        &mut self,
+        _now: Time,
+        packet: &Packet,
+        reason: DropReason,
+        _out: &mut Vec<InterceptorAction>,
+    ) {
+        let &Payload::Tcp(id, Segment::Data { number, .. }) = &packet.payload else { return };
+        if !self.hosts.contains(&packet.src) || !matches!(reason.layer(), Layer::InterfaceQueue | Layer::Arp)
+        {
+            return;
+        }
+        if let Some(connection) = self.connections.get_mut(&id)
+            && connection.sent.get(&number).is_some_and(|sent| !sent.again)
+        {
+            connection.sent.remove(&number);
+        }
     }
 
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>) {
@@ -253,6 +277,15 @@ mod tests {
                 Segment::Data { number, payload: 1000, sent: self.now, retransmission: false, cwr: false };
             let (packet, mut out) = (numbered(HOST, MOBILE, segment), Vec::new());
             assert_eq!(self.station.handle_outgoing(self.now, packet.clone(), &mut out), Some(packet));
+            assert_eq!(out, []);
+        }
+
+        /// A segment is dropped at the base station.
+        fn dropped(&mut self, number: u32, reason: DropReason) {
+            let segment =
+                Segment::Data { number, payload: 1000, sent: self.now, retransmission: false, cwr: false };
+            let (packet, mut out) = (numbered(HOST, MOBILE, segment), Vec::new());
+            self.station.handle_dropped(self.now, &packet, reason, &mut out);
             assert_eq!(out, []);
         }
 
@@ -351,8 +384,57 @@ mod tests {
         [1, 2, 3].into_iter().for_each(|number| bench.radio(number));
         assert_eq!((bench.wait(), bench.wait()), ((200, vec![1]), (200, vec![1])));
         bench.now = Time(550_000_000);
-        assert_eq!(bench.ack(3), PASSES, "segment 2 took 550 ms");
-        assert_eq!(bench.wait(), (1100, vec![3]));
+        assert_eq!(bench.ack(3), PASSES, "segment 1 was sent twice: it says nothing of the round trip");
+        assert_eq!(bench.wait(), (200, vec![3]));
+        bench.radio(4);
+        bench.now = Time(bench.now.0 + 300_000_000);
+        assert_eq!(bench.ack(4), PASSES, "segment 3 was sent twice");
+        assert_eq!(bench.ack(5), PASSES, "segment 4 took 300 ms");
+        bench.radio(5);
+        assert_eq!(bench.wait(), (600, vec![5]));
+    }
+
+    /// ```text
+    /// radio  1 2 3 4 5     2
+    ///          x           |
+    /// ACKs     2 2 2 2     6 (of 2 to 5)
+    /// ```
+    #[test]
+    fn an_ack_that_waited_for_a_repair_says_nothing_of_the_round_trip() {
+        let mut bench = Bench::new(BaseStationMode::Snoop);
+        bench.radio(1);
+        bench.now = Time(150_000_000);
+        assert_eq!(bench.ack(2), PASSES);
+        (2..=5).for_each(|number| bench.radio(number));
+        assert_eq!(bench.ack(2), (false, false, vec![2]));
+        bench.now = Time(2_000_000_000);
+        assert_eq!(bench.ack(6), PASSES, "segment 5 was sent once, but its ACK waited for segment 2");
+        bench.radio(6);
+        assert_eq!(bench.wait(), (300, vec![6]), "twice the 150 ms of segment 1");
+    }
+
+    #[test]
+    fn what_the_queue_drops_is_congestion() {
+        for mode in [BaseStationMode::Eln, BaseStationMode::Arq, BaseStationMode::Snoop] {
+            let mut bench = Bench::after(mode, 5);
+            bench.dropped(2, DropReason::QueueFull);
+            assert_eq!([bench.ack(2), bench.ack(2), bench.ack(2)], [PASSES, PASSES, PASSES], "{mode:?}");
+            bench.radio(2);
+            assert_eq!(bench.ack(2), PASSES, "{mode:?}: the sender has sent it again");
+            assert_eq!(bench.ack(6), PASSES);
+        }
+    }
+
+    #[test]
+    fn what_the_link_layer_gives_up_was_lost_by_the_radio() {
+        let mut bench = Bench::after(BaseStationMode::Eln, 3);
+        bench.dropped(2, DropReason::LinkFailure);
+        assert_eq!(bench.ack(2), (true, true, vec![]));
+        let mut bench = Bench::after(BaseStationMode::Snoop, 4);
+        bench.dropped(2, DropReason::LinkFailure);
+        assert_eq!(bench.ack(2), (false, false, vec![2]));
+        bench.dropped(2, DropReason::QueueFull);
+        assert_eq!(bench.wait(), (200, vec![2]), "a copy that the queue drops is sent again from here");
     }
 
     /// A round trip of 800 ms, and one of none: 7/8 of the first, and the timeout is twice that.

@@ -82,7 +82,14 @@ pub trait Interceptor: Send {
     fn handle_taken(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<InterceptorAction>) {}
 
     /// A packet was dropped at this node, for whatever reason and at whatever layer.
-    fn handle_dropped(&mut self, _now: Time, _packet: &Packet, _out: &mut Vec<InterceptorAction>) {}
+    fn handle_dropped(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _reason: DropReason,
+        _out: &mut Vec<InterceptorAction>,
+    ) {
+    }
 
     /// Routing tells the other layers something.
     fn handle_notice(&mut self, _now: Time, _notice: Notice, _out: &mut Vec<InterceptorAction>) {}

@@ -168,7 +168,7 @@ impl Interceptor for TcpBus {
     }
 
     /// A packet was dropped below or beside routing: the next one is asked for.
-    fn handle_dropped(&mut self, now: Time, packet: &Packet, _: &mut Vec<InterceptorAction>) {
+    fn handle_dropped(&mut self, now: Time, packet: &Packet, _: DropReason, _: &mut Vec<InterceptorAction>) {
         if let Some(at) = self.asked_for(packet) {
             self.outages[at].search = Search::Rests { until: now + self.interval };
         }

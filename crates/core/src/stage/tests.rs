@@ -169,7 +169,7 @@ fn a_search_in_vain_is_repeated_after_a_rest_or_when_routing_has_a_route() {
     assert_eq!(node.find_route(DST), [Said::Route(1)]);
     assert_eq!(node.find_route(DST), [], "one at a time");
     // The one that was asked for is lost elsewhere: the next one's turn.
-    node.tell(|stage, now, out| stage.handle_dropped(now, &packet(1), out));
+    node.tell(|stage, now, out| stage.handle_dropped(now, &packet(1), QueueFull, out));
     assert_eq!(node.wait(), (1000, vec![Said::Route(2)]));
     assert_eq!(node.give_up(2, QueueFull), (false, vec![]), "no sign of a lost way");
     assert_eq!(node.wait(), (1000, vec![]));

@@ -254,6 +254,7 @@ pub fn drop_of(reason: DropReason) -> (&'static str, &'static str) {
         DropReason::FlowEnded => ("AGT", "END"),
         DropReason::ThrottleFull => ("AGT", "IFQ"),
         DropReason::Suppressed => ("RTR", "SUP"),
+        DropReason::Damaged => ("MAC", "ERR"),
     }
 }
 

@@ -173,6 +173,11 @@ pub(super) trait RouteFailure: Send {
         Verdict::Congestion
     }
 
+    /// Would a loss that duplicate ACKs tell of now be [`Verdict::Spared`]?
+    fn spares_losses(&self) -> bool {
+        false
+    }
+
     /// How long the retransmission timer runs after a timeout that meant congestion, if the policy says
     /// `rto`.
     fn timer_after_timeout(&self, rto: Span) -> Span {

@@ -314,8 +314,12 @@ impl Sender {
                 self.recovery.end();
                 false
             }
-            // RFC 6582 §3.2, step 3: full acknowledgement, option 1.
-            Phase::Fast if self.params.partial_ack_recovery && self.params.full_ack_deflation => {
+            // RFC 6582 §3.2, step 3: full acknowledgement, option 1. A window that was spared stays.
+            Phase::Fast
+                if self.params.partial_ack_recovery
+                    && self.params.full_ack_deflation
+                    && !self.recovery.is_spared =>
+            {
                 self.recovery.phase = Phase::Open;
                 let flight = f64::from(self.sent_end - self.una).max(1.0);
                 self.window.cwnd = self.window.ssthresh.min(flight + 1.0);

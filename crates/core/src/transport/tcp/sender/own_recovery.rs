@@ -18,7 +18,7 @@ impl Sender {
             under_way: self.next - self.una + 1,
             limit: f64::from(self.params.window),
             is_beyond_recover: !self.params.one_fast_retransmit_per_window
-                || self.una > self.recovery.recover_end,
+                || self.una > self.recovery.reduced_end,
         };
         let Some(own) = self.congestion.own_recovery() else { return false };
         if let Repair::First { counts_as_third } = own.judge_duplicate(&mut self.window, seen)
@@ -35,7 +35,7 @@ impl Sender {
     /// Sends the first segment again; false if the loss was no congestion.
     fn repair_first(&mut self, now: Time, counts_as_third: bool, out: &mut Vec<Output>) -> bool {
         self.counters.fast_retransmits += 1;
-        self.recovery.recover_end = self.sent_end;
+        (self.recovery.recover_end, self.recovery.reduced_end) = (self.sent_end, self.sent_end);
         self.timing.stop_measuring();
         if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
             return false;

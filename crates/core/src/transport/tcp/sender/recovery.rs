@@ -27,8 +27,11 @@ pub(super) enum Phase {
 /// What a sender knows of its losses.
 pub(super) struct Recovery {
     pub(super) phase: Phase,
-    /// `sent_end` at the last loss: no fast retransmit of what was outstanding then (RFC 6582 `recover` + 1).
+    /// `sent_end` at the last loss: recovery goes up to here (RFC 6582 `recover` + 1).
     pub(super) recover_end: u32,
+    /// `sent_end` at the last loss that was not spared: no fast retransmit of what was outstanding then, lest
+    /// the window is halved twice (RFC 6582 §3.2, step 2). A loss that is spared neither sets nor obeys it.
+    pub(super) reduced_end: u32,
     /// Segments that have left the network during fast recovery, as duplicate ACKs tell.
     pub(super) inflation: u32,
     /// Segments sent by limited transmit since the last new ACK.
@@ -52,6 +55,7 @@ impl Recovery {
         Recovery {
             phase: Phase::Open,
             recover_end: 1,
+            reduced_end: 1,
             inflation: 0,
             limited: 0,
             dupacks: 0,
@@ -66,7 +70,7 @@ impl Recovery {
     /// Recovery is over, and what follows may be fast retransmitted.
     pub(super) fn end(&mut self) {
         self.phase = Phase::Open;
-        self.recover_end = 1;
+        (self.recover_end, self.reduced_end) = (1, 1);
     }
 
     /// The window is sent again though no loss is known: duplicate ACKs below `sent_end` mean none.
@@ -77,7 +81,7 @@ impl Recovery {
 
     /// Duplicate ACKs for segments below `sent_end` mean no loss.
     pub(super) fn ignore_duplicates_below(&mut self, sent_end: u32) {
-        self.recover_end = sent_end;
+        (self.recover_end, self.reduced_end) = (sent_end, sent_end);
         let _ = self.forget_duplicates();
     }
 
@@ -186,14 +190,16 @@ impl Sender {
     fn may_fast_retransmit(&self) -> bool {
         let at_point = self.params.sack && self.params.sack_recovery_at_point;
         !self.params.one_fast_retransmit_per_window
-            || self.una > self.recovery.recover_end
-            || (at_point && self.una == self.recovery.recover_end)
+            || self.una > self.recovery.reduced_end
+            || (at_point && self.una == self.recovery.reduced_end)
+            || self.scheme.spares_losses()
             || (self.params.first_loss_rules && self.una <= 1)
     }
 
     fn fast_retransmit(&mut self, now: Time, out: &mut Vec<Output>) {
         self.counters.fast_retransmits += 1;
-        self.recovery.recover_end = self.sent_end;
+        let before = self.recovery.reduced_end;
+        (self.recovery.recover_end, self.recovery.reduced_end) = (self.sent_end, self.sent_end);
         self.timing.stop_measuring();
         if self.params.fast_retransmit_restarts_timer {
             self.restart_timer(now);
@@ -202,7 +208,9 @@ impl Sender {
         if !self.is_congestion(now, LossSign::DuplicateAcks, out) {
             return;
         }
-        if !self.recovery.is_spared {
+        if self.recovery.is_spared {
+            self.recovery.reduced_end = before;
+        } else {
             self.reduce_for_loss();
         }
         if !self.recovery.is_fast {

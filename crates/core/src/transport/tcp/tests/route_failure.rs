@@ -364,6 +364,34 @@ fn eln_repairs_a_loss_on_the_radio_with_the_window_as_it_was() {
     }
 }
 
+/// RFC 6582 §3.2, step 2 keeps a window from being halved twice: a loss that halves nothing need not wait for
+/// the timer.
+#[test]
+fn eln_repairs_a_second_loss_of_the_same_window() {
+    for (eln, again) in [(true, vec![6]), (false, vec![])] {
+        let mut alone = five("eln");
+        (0..3).for_each(|_| drop(alone.hear(1, &told(4, eln))));
+        alone.hear(1, &told(6, false));
+        let cwnd = alone.sender.cwnd();
+        (0..2).for_each(|_| drop(alone.hear(1, &told(6, eln))));
+        let sent = alone.hear(1, &told(6, eln));
+        assert_eq!(sent.into_iter().filter(|&number| number == 6).collect::<Vec<_>>(), again, "{eln}");
+        assert!(same(alone.sender.cwnd(), cwnd), "{eln}: the window stays");
+    }
+}
+
+/// A loss that is spared does not keep the sender from repairing one that is not.
+#[test]
+fn eln_halves_the_window_once_for_congestion_after_a_loss_on_the_radio() {
+    let mut alone = five("eln");
+    (0..3).for_each(|_| drop(alone.hear(1, &told(4, true))));
+    alone.hear(1, &told(6, false));
+    let cwnd = alone.sender.cwnd();
+    (0..2).for_each(|_| drop(alone.hear(1, &told(6, false))));
+    assert_eq!(alone.hear(1, &told(6, false))[0], 6);
+    assert!(alone.sender.cwnd() < cwnd, "{} of {cwnd}", alone.sender.cwnd());
+}
+
 #[test]
 fn eln_takes_a_timeout_for_congestion() {
     let mut alone = five("eln");
