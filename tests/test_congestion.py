@@ -20,8 +20,8 @@ EDITS: dict[str, tuple[str, ...]] = {
     f"{FOLDER}/mod.rs": (r"^mod {0};$", r"\b{0}::\w+"),
     "crates/core/src/transport/tcp/params.rs": (r'^        \w+ = "{0}",$', r'^    "{0}" \{{'),
     "python/manetlab/replay/recorded.py": (r'^    "{0}": "',),
-    "docs/models/tcp.md": (r"^\| congestion control \|.*\b{1}", r"^\| `{0}` \| {1}"),
-    "README.md": (r"^\| TCP .*\b{1}\b",),
+    "docs/models/tcp.md": (r"^\| congestion control \|.*\b{1}(?!\w)", r"^\| `{0}` \| {1} \|"),
+    "README.md": (r"^\| TCP .*\b{1}(?!\w)",),
 }
 """What must be found in the existing files, where {0} is the control's module and {1} its label."""
 
