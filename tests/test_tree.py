@@ -1,0 +1,50 @@
+"""How large the repository is: what is made again is not stored, and nothing grows unseen.
+
+A limit is raised only with a reason, in the message of the commit that needs it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+
+LIMITS = {
+    "": (1_060, 14_800_000),
+    "crates": (370, 2_850_000),
+    "docs": (55, 1_250_000),
+    "papers": (145, 6_850_000),
+    "papers/kept": (5, 4_350_000),
+    "python": (140, 1_200_000),
+    "tests": (125, 1_080_000),
+    "validation": (42, 560_000),
+    "viewer": (50, 300_000),
+}
+"""The most files and bytes of a folder; of the whole repository under no name."""
+
+
+def sizes() -> dict[str, int]:
+    """The bytes of each file that git knows."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    command = ["git", "-C", str(ROOT), "ls-files", "-z"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
+    return {name: (ROOT / name).stat().st_size for name in listed if name and (ROOT / name).is_file()}
+
+
+@pytest.mark.parametrize("folder", LIMITS, ids=lambda each: each or "all")
+def test_no_folder_is_larger_than_its_limit(folder: str) -> None:
+    of = [size for name, size in sizes().items() if not folder or name.startswith(f"{folder}/")]
+    files, size = LIMITS[folder]
+    assert 0.8 * files < len(of) <= files, f"{len(of)} files"
+    assert 0.8 * size < sum(of) <= size, f"{sum(of)} bytes"
+
+
+def test_what_is_made_from_kept_results_is_not_stored() -> None:
+    names = [name for name in sizes() if name.startswith("papers/")]
+    charts = [name for name in names if name.endswith(".svg")]
+    assert len(charts) <= 10
+    assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
