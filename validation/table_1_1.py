@@ -13,11 +13,11 @@ from manetlab.running import Result
 from manetlab.tables import Table
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale, needed
+from manetlab_papers.functions import load_all
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import judge_all
 from manetlab_papers.samples import Runs, Tables
-from manetlab_papers.special import load_all
 from manetlab_papers.tables import tables_of
 from validation.check import Check, verdict
 

@@ -3,7 +3,7 @@
 A campaign's scenario is made of parts that are laid over each other: what is assumed of the experiment that
 it names (`of`), shared fragments (`use`), its own `fields`, and its times. Its factors are lists of labels,
 whose fields are shared arms (`[arms.…]`), a table of their own, values of one field, or made by a function
-of `special.layouts`. `cells` make several campaigns of one, which differ in the labels that they give.
+of `functions.layouts`. `cells` make several campaigns of one, which differ in the labels that they give.
 `quick` says what is run with ``--quick`` in place of the paper's size.
 """
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from manetlab_papers.functions.layouts import layout
 from manetlab_papers.ledger import FOLDER, Data, Experiment, Ledger, require
-from manetlab_papers.special.layouts import layout
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from manetlab_papers.addresses import anchor, link_to
 from manetlab_papers.ledger import CAUSES, FOLDER, Ledger, load_table, require
 from manetlab_papers.outcomes import Outcome
-from manetlab_papers.places import anchor, link_to
 from manetlab_papers.record import ONLY_QUICK, Entry, best, brief, full_category, verdict_text
 
 BECAUSE: Mapping[str, str] = {

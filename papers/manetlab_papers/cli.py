@@ -83,7 +83,7 @@ def show(name: str, kept_in: Path | None) -> None:
     That is what the paper says, and the kept results beside it. Nothing is run.
     """
     from manetlab.tables import stdout_console
-    from manetlab_papers import ledger, showing
+    from manetlab_papers import excerpts, ledger
     from manetlab_papers.reproduce import kept_folder
 
     loaded, console = ledger.load(), stdout_console()
@@ -91,12 +91,12 @@ def show(name: str, kept_in: Path | None) -> None:
     if name in loaded.claims:
         claim = loaded.claims[name]
         _claim_table(claim).print(console)
-        found = showing.of_claim(loaded, claim, folder) if folder is not None else ()
+        found = excerpts.of_claim(loaded, claim, folder) if folder is not None else ()
     else:
         experiment = loaded.experiment(name)
         for table in _experiment_tables(loaded, experiment):
             table.print(console)
-        found = showing.of_experiment(loaded, experiment, folder) if folder is not None else ()
+        found = excerpts.of_experiment(loaded, experiment, folder) if folder is not None else ()
     for table in found:
         table.print(console)
 
@@ -144,8 +144,8 @@ def reproduce(
     from manetlab_papers import ledger, record
     from manetlab_papers import page as pages
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.order import planned
     from manetlab_papers.reproduce import Reproduction, chosen
+    from manetlab_papers.schedule import planned
     from manetlab_papers.tables import tables_of
 
     _check_page(markdown, out)
@@ -197,8 +197,8 @@ def pages(out: Path, kept_in: Path | None) -> None:
     from manetlab_papers import causes, ledger
     from manetlab_papers import pages as made
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.order import remaining
     from manetlab_papers.reproduce import chosen, study_from
+    from manetlab_papers.schedule import remaining
 
     loaded, root = ledger.load(), provenance.repository()
     everything, kept = chosen(loaded, ["all"]), _folder(kept_in, "--kept")
@@ -224,8 +224,8 @@ def plan(names: tuple[str, ...], full: bool, kept_in: Path | None, priority: int
     from manetlab.tables import Table, stdout_console
     from manetlab_papers import ledger
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.order import planned
     from manetlab_papers.reproduce import chosen, kept_folder
+    from manetlab_papers.schedule import planned
 
     loaded, folder, scale = ledger.load(), kept_in or kept_folder(), Scale(full=full)
     wanted = chosen(loaded, names or ["all"], priority)
@@ -331,11 +331,11 @@ def pack(kept_in: Path | None) -> None:
     The repository has one for each paper. `reproduce --keep` and `confirm` write one file for each campaign,
     which several machines can collect in one folder before they are packed.
     """
-    from manetlab_papers import kept, ledger
+    from manetlab_papers import ledger, result_files
     from manetlab_papers.campaigns import papers_of
 
     folder, papers = _folder(kept_in, "--kept"), papers_of(ledger.load())
-    for archive in kept.pack(folder, lambda scale, campaign: papers[scale, campaign]):
+    for archive in result_files.pack(folder, lambda scale, campaign: papers[scale, campaign]):
         click.echo(archive)
 
 

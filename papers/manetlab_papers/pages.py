@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, points, record
+from manetlab_papers import causes, figures, record, summary
+from manetlab_papers.addresses import anchor, chapter_of, command, heading, link_to, page_of, short_name
 from manetlab_papers.charts import Strip, Title, height_of, svg_of_chart, svg_of_strips
 from manetlab_papers.ledger import Data, Experiment, Ledger
-from manetlab_papers.order import Remaining
 from manetlab_papers.page import cost_table
-from manetlab_papers.places import anchor, chapter_of, command, heading, link_to, page_of, short_name
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study
+from manetlab_papers.schedule import Remaining
 from manetlab_papers.tables import TABLES, Grid, grids_of, with_panels_on
 
 INDEX = "docs/papers.md"
@@ -170,8 +170,8 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
 
 def _points(site: Site, paper: str) -> list[str]:
     """What the paper says in a few points, with how many claims of each hold."""
-    listed = points.of_paper(site.ledger, paper)
-    table = points.table(listed, site.best, site.why, site.claim, site.cause)
+    listed = summary.of_paper(site.ledger, paper)
+    table = summary.table(listed, site.best, site.why, site.claim, site.cause)
     count = sum(len(each.claims) for each in listed)
     return [
         f"The {count} claims of first priority, by what they are about. *Holds* counts those that are "

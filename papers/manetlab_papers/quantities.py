@@ -15,7 +15,7 @@ chosen. What a quantity is made of (`ratio`, `difference`, `sum`, `relative`, or
 | `join` | the values at these levels one after the other |
 | `ratio`, `difference`, `sum` | of quantities, scenario by scenario |
 | `relative`, `in_parts_of` | the difference of two, or the first of two, in parts of the mean of the second |
-| `function` | a quantity of `special`, by name; `with` has its arguments |
+| `function` | a quantity of `functions`, by name; `with` has its arguments |
 | `times`, `plus`, `per` | the result times a factor, plus a term, or divided by the label of this factor |
 """
 

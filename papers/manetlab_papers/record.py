@@ -14,10 +14,10 @@ from manetlab.errors import InputError
 from manetlab.files import read_bytes, write_text
 from manetlab.stats import Interval, holm
 from manetlab.tables import Table
+from manetlab_papers.addresses import short_name
 from manetlab_papers.campaigns import Scale, needed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
-from manetlab_papers.places import short_name
 from manetlab_papers.rules import ALONG, Verdict
 
 FILE = "verdicts.json"

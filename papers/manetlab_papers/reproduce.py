@@ -14,15 +14,15 @@ from manetlab import provenance
 from manetlab.errors import InputError, RunFailed
 from manetlab_papers import record
 from manetlab_papers.campaigns import Part, Scale, needed
-from manetlab_papers.confirming import Confirmation, confirm, stale_points
-from manetlab_papers.keeping import KeptPart, Ran, keep, load, only
-from manetlab_papers.kept import path_of, write
+from manetlab_papers.confirmation import Confirmation, confirm, stale_points
+from manetlab_papers.functions import load_all
+from manetlab_papers.kept_runs import KeptPart, Ran, keep, load, only
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.page import Cost
 from manetlab_papers.quantities import Evaluator
+from manetlab_papers.result_files import path_of, write
 from manetlab_papers.rules import Verdict, judge_all
 from manetlab_papers.samples import NotKept, NotRun, Runs, Tables
-from manetlab_papers.special import load_all
 from manetlab_papers.tables import grids_of, tables_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from manetlab.stats import mean_interval
 from manetlab.tables import Table
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale, parts
-from manetlab_papers.keeping import KeptPart, load
+from manetlab_papers.kept_runs import KeptPart, load
 from manetlab_papers.ledger import Ledger
 from manetlab_papers.reproduce import kept_folder
 from manetlab_papers.samples import Tables

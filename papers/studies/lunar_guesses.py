@@ -21,13 +21,13 @@ from manetlab.stats import Interval, mean_interval, paired_difference
 from manetlab.tables import Table
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale, parts
-from manetlab_papers.keeping import KeptPart, load
+from manetlab_papers.functions import load_all
+from manetlab_papers.kept_runs import KeptPart, load
 from manetlab_papers.ledger import Ledger
 from manetlab_papers.quantities import Evaluator, average
 from manetlab_papers.reproduce import Keeping, Reproduction
 from manetlab_papers.rules import judge
 from manetlab_papers.samples import Row, Runs, Tables
-from manetlab_papers.special import load_all
 
 HERE = Path(__file__).parent
 KEPT, STORES = HERE / "kept" / "lunar-guesses", HERE.parent / "out" / "lunar-guesses"

@@ -23,11 +23,11 @@ from manetlab.scenario import Scenario
 from manetlab.topology import shortest_hops_over_time
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Part, Scale, needed, parts
+from manetlab_papers.functions import layouts, load_all
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import judge, judge_all
 from manetlab_papers.samples import Row, Runs, Tables
-from manetlab_papers.special import layouts, load_all
 from manetlab_papers.tables import tables_of
 
 LEDGER = ledger.load()

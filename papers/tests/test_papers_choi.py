@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from manetlab_papers import ledger
+from manetlab_papers.functions import load_all
 from manetlab_papers.outcomes import Outcome, pair_apart
 from manetlab_papers.quantities import Evaluator, TooFew
 from manetlab_papers.rules import Verdict, judge
 from manetlab_papers.samples import Runs, Tables
-from manetlab_papers.special import load_all
 from manetlab_papers.tables import tables_of
 
 REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE

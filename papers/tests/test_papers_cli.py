@@ -11,7 +11,7 @@ from rich.console import Console
 
 from manetlab.cli import app
 from manetlab.errors import InputError
-from manetlab_papers import causes, ledger, record, showing
+from manetlab_papers import causes, excerpts, ledger, record
 from manetlab_papers.reproduce import judged_from
 
 KEPT = Path(__file__).resolve().parents[1] / "kept"
@@ -71,7 +71,7 @@ def test_show_prints_what_came_out_of_kept_results() -> None:
 
 def test_what_came_out_fits_a_narrow_terminal() -> None:
     console = Console(width=80, file=io.StringIO())
-    for table in showing.of_claim(ledger.load(), ledger.load().claims["B-26"], KEPT):
+    for table in excerpts.of_claim(ledger.load(), ledger.load().claims["B-26"], KEPT):
         table.print(console)
     assert max(map(len, console.file.getvalue().splitlines())) <= 80  # type: ignore[attr-defined]
 

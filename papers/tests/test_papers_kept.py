@@ -18,11 +18,11 @@ from pyarrow import parquet
 
 from manetlab import provenance
 from manetlab.errors import InputError
-from manetlab_papers import kept, ledger, record
+from manetlab_papers import ledger, record, result_files
 from manetlab_papers.campaigns import Part, Scale, needed, parts
-from manetlab_papers.keeping import keys_of, load
-from manetlab_papers.kept import Kept, KeptPoint, Maker
+from manetlab_papers.kept_runs import keys_of, load
 from manetlab_papers.reproduce import Keeping, Reproduction, judged_from
+from manetlab_papers.result_files import Kept, KeptPoint, Maker
 from manetlab_papers.samples import NotKept, Runs, Tables
 from manetlab_papers.tables import tables_of
 
@@ -61,9 +61,9 @@ def made(columns: Mapping[str, list[Any]]) -> Kept:
 def test_what_is_read_is_what_was_written_bit_by_bit(columns: dict[str, list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.parquet"
-        kept.write(path, made(columns))
+        result_files.write(path, made(columns))
         content = path.read_bytes()
-        read = kept.read(path)
+        read = result_files.read(path)
         assert read is not None
         nan = {name: [bits(math.nan)] * len(of) for name, of in columns.items()}
         for name, of in columns.items():
@@ -77,7 +77,7 @@ def test_what_is_read_is_what_was_written_bit_by_bit(columns: dict[str, list[Any
             [MADE_BY],
             "made",
         )
-        assert not kept.write(path, read)
+        assert not result_files.write(path, read)
         assert path.read_bytes() == content
 
 
@@ -87,12 +87,12 @@ def test_no_byte_can_change_unnoticed(place: int, change: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.parquet"
         columns: dict[str, list[Any]] = {"runs.x": [1.5, 2.5, math.nan], "flows.received": [[1, 2], [], [3]]}
-        kept.write(path, made(columns))
+        result_files.write(path, made(columns))
         content = bytearray(path.read_bytes())
         content[place % len(content)] ^= change
         path.write_bytes(content)
         try:
-            read = kept.read(path)
+            read = result_files.read(path)
         except InputError as error:
             assert str(path) in str(error)
         else:
@@ -107,26 +107,31 @@ def test_packed_files_are_read_as_those_that_stand_alone(tmp_path: Path) -> None
     names = ("one, load 1", "another")
     for name in names:
         content = replace(made({"runs.x": [1.0, 2.0]}), campaign=name)
-        kept.write(kept.path_of(tmp_path, "quick", name), content)
-    before = {name: kept.read(kept.path_of(tmp_path, "quick", name)) for name in names}
-    [archive] = kept.pack(tmp_path, lambda scale, _: f"{scale}-paper")
+        result_files.write(result_files.path_of(tmp_path, "quick", name), content)
+    before = {name: result_files.read(result_files.path_of(tmp_path, "quick", name)) for name in names}
+    [archive] = result_files.pack(tmp_path, lambda scale, _: f"{scale}-paper")
     assert (archive, list(tmp_path.iterdir())) == (tmp_path / "quick-paper.zip", [archive])
-    assert {name: kept.read(kept.path_of(tmp_path, "quick", name)) for name in names} == before
-    assert kept.read(kept.path_of(tmp_path, "full", names[0])) is None
+    assert {
+        name: result_files.read(result_files.path_of(tmp_path, "quick", name)) for name in names
+    } == before
+    assert result_files.read(result_files.path_of(tmp_path, "full", names[0])) is None
     packed = archive.read_bytes()
     # What is written again stands alone and counts, until it is packed in place of the other.
-    path = kept.path_of(tmp_path, "quick", names[0])
+    path = result_files.path_of(tmp_path, "quick", names[0])
     newer = replace(made({"runs.x": [3.0, 4.0]}), campaign=names[0])
-    kept.write(path, newer)
-    assert kept.read(path) == newer
-    kept.pack(tmp_path, lambda scale, _: f"{scale}-paper")
-    assert (kept.read(path), kept.read(kept.path_of(tmp_path, "quick", names[1]))) == (
+    result_files.write(path, newer)
+    assert result_files.read(path) == newer
+    result_files.pack(tmp_path, lambda scale, _: f"{scale}-paper")
+    assert (
+        result_files.read(path),
+        result_files.read(result_files.path_of(tmp_path, "quick", names[1])),
+    ) == (
         newer,
         before[names[1]],
     )
     assert before[names[0]] is not None
-    kept.write(path, before[names[0]])
-    kept.pack(tmp_path, lambda scale, _: f"{scale}-paper")
+    result_files.write(path, before[names[0]])
+    result_files.pack(tmp_path, lambda scale, _: f"{scale}-paper")
     assert archive.read_bytes() == packed
 
 
@@ -134,15 +139,15 @@ def test_packed_files_are_read_as_those_that_stand_alone(tmp_path: Path) -> None
 @given(st.integers(0, 10**6), st.integers(1, 255))
 def test_no_byte_of_an_archive_can_change_unnoticed(place: int, change: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = kept.path_of(Path(folder), "quick", "made")
-        kept.write(path, made({"runs.x": [1.5, 2.5], "flows.received": [[1, 2], []]}))
-        before = kept.read(path)
-        [archive] = kept.pack(Path(folder), lambda *_: "paper")
+        path = result_files.path_of(Path(folder), "quick", "made")
+        result_files.write(path, made({"runs.x": [1.5, 2.5], "flows.received": [[1, 2], []]}))
+        before = result_files.read(path)
+        [archive] = result_files.pack(Path(folder), lambda *_: "paper")
         content = bytearray(archive.read_bytes())
         content[place % len(content)] ^= change
         archive.write_bytes(content)
         try:
-            read = kept.read(path)
+            read = result_files.read(path)
         except InputError as error:
             assert str(archive) in str(error)
         else:
@@ -152,18 +157,18 @@ def test_no_byte_of_an_archive_can_change_unnoticed(place: int, change: int) -> 
 
 def test_truncated_and_foreign_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "made.parquet"
-    kept.write(path, made({"runs.x": [1.0, 2.0]}))
+    result_files.write(path, made({"runs.x": [1.0, 2.0]}))
     content = path.read_bytes()
     for length in (1, 7, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
         with pytest.raises(InputError, match="kept results"):
-            kept.read(path)
+            result_files.read(path)
     parquet.write_table(pyarrow.table({"a": [1]}), path)
     with pytest.raises(InputError, match="without the metadata"):
-        kept.read(path)
+        result_files.read(path)
     path.write_text("point,replication\n0,0\n")
     with pytest.raises(InputError, match="cannot be read"):
-        kept.read(path)
+        result_files.read(path)
 
 
 class Made:
@@ -210,13 +215,13 @@ def test_only_stale_points_are_run_again(tmp_path: Path, monkeypatch: pytest.Mon
     first = Made(key, tmp_path, "first", renewed=True)
     [part] = {each.campaign.name: each for each in needed(LEDGER, LEDGER.experiments[key], SMALL)}.values()
     [path] = files(tmp_path)
-    content = kept.read(path)
+    content = result_files.read(path)
     assert content is not None
     # Two points were made by earlier code.
     stale = [1, 3]
     earlier = replace(content.makers[0], digest="earlier")
     made_by = [1 if point in stale else 0 for point in content.columns["point"]]
-    kept.write(
+    result_files.write(
         path,
         replace(
             content, makers=[content.makers[0], earlier], columns={**content.columns, "made_by": made_by}
@@ -281,7 +286,7 @@ def test_a_stopped_reproduction_goes_on_where_it_stopped(
     keys = (CHEAP[0], CHEAP[2])
     Made(keys[0], tmp_path, "out", renewed=True)
     with monkeypatch.context() as patched:
-        patched.setattr("manetlab_papers.kept.write_bytes", stop)
+        patched.setattr("manetlab_papers.result_files.write_bytes", stop)
         with pytest.raises(KeyboardInterrupt):
             Made(keys[1], tmp_path, "out", renewed=True)
     # What was kept is taken, what was run is in the store; nothing is made twice.
@@ -324,8 +329,8 @@ def test_a_point_is_known_by_what_decides_its_runs_and_not_by_its_labels() -> No
 
 def test_a_file_under_another_campaigns_name_is_refused(tmp_path: Path) -> None:
     part = part_of("opposite")
-    path = kept.path_of(tmp_path, "quick", part.campaign.name)
-    kept.write(path, made({"replication": [0], "point": [0], "made_by": [0]}))
+    path = result_files.path_of(tmp_path, "quick", part.campaign.name)
+    result_files.write(path, made({"replication": [0], "point": [0], "made_by": [0]}))
     with pytest.raises(InputError, match="another campaign"):
         load(tmp_path, "quick", part)
 
@@ -334,18 +339,18 @@ def test_a_rule_that_reads_what_was_not_kept_runs_again(tmp_path: Path) -> None:
     key = CHEAP[0]
     Made(key, tmp_path, "first", renewed=True)
     [path] = files(tmp_path)
-    content = kept.read(path)
+    content = result_files.read(path)
     assert content is not None
     columns = {name: of for name, of in content.columns.items() if not name.startswith("flows.")}
-    kept.write(path, replace(content, columns=columns))
+    result_files.write(path, replace(content, columns=columns))
     again = Made(key, tmp_path, "second", renewed=True)
     assert max(again.ran) > 0
     # What rules of other experiments need stays, too.
     columns = {**content.columns, "flows.hops_mean": [[1.0]] * len(content.columns["point"])}
-    kept.write(path, replace(content, columns=columns))
+    result_files.write(path, replace(content, columns=columns))
     Made(key, tmp_path, "third", taken=False, renewed=True)
-    assert "flows.hops_mean" in (kept.read(path) or content).columns
-    restored = kept.read(path)
+    assert "flows.hops_mean" in (result_files.read(path) or content).columns
+    restored = result_files.read(path)
     assert restored is not None
     assert "flows.throughput_bps" in restored.columns
     assert record.load(tmp_path / "second") == again.entries

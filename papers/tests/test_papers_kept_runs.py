@@ -12,10 +12,10 @@ from pathlib import Path
 
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale, needed
-from manetlab_papers.confirming import differences
-from manetlab_papers.keeping import KeptPart, load, only
+from manetlab_papers.confirmation import differences
+from manetlab_papers.functions import load_all
+from manetlab_papers.kept_runs import KeptPart, load, only
 from manetlab_papers.samples import Tables
-from manetlab_papers.special import load_all
 
 FOLDER = Path(__file__).parents[1] / "kept"
 SEED = "1"

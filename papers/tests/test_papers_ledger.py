@@ -16,9 +16,9 @@ import pytest
 from manetlab import parameters
 from manetlab.errors import InputError
 from manetlab_papers import ledger
+from manetlab_papers.functions import load_all
 from manetlab_papers.ledger import Claim
 from manetlab_papers.rules import KINDS
-from manetlab_papers.special import load_all
 
 HANDED_OVER = tomllib.loads((Path(__file__).parent / "ledger.toml").read_text(encoding="utf-8"))
 """The digests of what was handed over."""

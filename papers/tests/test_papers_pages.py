@@ -11,7 +11,7 @@ import pytest
 
 from manetlab import provenance
 from manetlab.stats import Interval
-from manetlab_papers import causes, figures, ledger, order, pages, places, points, record, showing
+from manetlab_papers import addresses, causes, excerpts, figures, ledger, pages, record, schedule, summary
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import (
     SPAN,
@@ -49,7 +49,7 @@ def both() -> tuple[dict[str, str], dict[str, str]]:
     assert folder is not None
     assert ROOT is not None
     wanted = [each for each in LEDGER.runnable.values() if each.paper == "bansal2003"]
-    left = order.remaining(LEDGER, list(LEDGER.runnable.values()), Scale(full=True), folder)
+    left = schedule.remaining(LEDGER, list(LEDGER.runnable.values()), Scale(full=True), folder)
     site = pages.Site(LEDGER, study_from(LEDGER, folder, wanted), causes.load(), left)
     pages.write_paper(site, "bansal2003")
     in_short = replace(site, is_whole=False, files={})
@@ -97,8 +97,8 @@ def test_every_figure_says_how_it_is_made_and_every_claim_is_on_the_page(
     text = of_one_paper["papers/pages/bansal2003.md"]
     for experiment in LEDGER.runnable.values():
         if experiment.paper == "bansal2003":
-            assert f"## {places.heading(experiment)}\n" in text
-            name = places.command(LEDGER, experiment).removesuffix(" --full")
+            assert f"## {addresses.heading(experiment)}\n" in text
+            name = addresses.command(LEDGER, experiment).removesuffix(" --full")
             assert re.search(rf"^`{name} --(full`|quick` \(at)", text, re.MULTILINE)
             for claim in LEDGER.claims_of(experiment):
                 assert f"\n| {claim.id} |" in text
@@ -129,7 +129,7 @@ def test_a_panel_is_drawn_once_where_its_figure_is() -> None:
 
 def test_commands_of_pages_name_experiments_that_can_be_run() -> None:
     for experiment in LEDGER.runnable.values():
-        name = places.command(LEDGER, experiment).split()[3]
+        name = addresses.command(LEDGER, experiment).split()[3]
         assert LEDGER.experiment(name) is experiment
 
 
@@ -182,15 +182,15 @@ def test_a_column_of_quick_verdicts_stands_only_where_there_are_any() -> None:
 def test_what_is_missing_for_a_claim_is_said_until_it_has_a_verdict_at_full_size() -> None:
     full, quick = LEDGER.claims["C-03"], LEDGER.claims["D4-08"]
     experiment = LEDGER.experiments[quick.experiment]
-    left = order.Remaining(
-        {"some": order.Cost(30, 90.0), "more": order.Cost(5, 30.0)}, {experiment.id: {"some", "more"}}
+    left = schedule.Remaining(
+        {"some": schedule.Cost(30, 90.0), "more": schedule.Cost(5, 30.0)}, {experiment.id: {"some", "more"}}
     )
-    told = showing.missing_for(LEDGER, quick, entry(quick.id), left)
+    told = excerpts.missing_for(LEDGER, quick, entry(quick.id), left)
     assert told == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"
-    nothing_left = order.Remaining({}, {})
+    nothing_left = schedule.Remaining({}, {})
     done = replace(entry(full.id), size="full")
-    assert showing.missing_for(LEDGER, full, done, nothing_left) == ""
-    assert "table-4.2 --full" in showing.missing_for(LEDGER, quick, entry(quick.id), nothing_left)
+    assert excerpts.missing_for(LEDGER, full, done, nothing_left) == ""
+    assert "table-4.2 --full" in excerpts.missing_for(LEDGER, quick, entry(quick.id), nothing_left)
 
 
 # Charts.
@@ -342,7 +342,7 @@ def test_a_drawn_figure_is_for_experiments_whose_runs_are_read() -> None:
 
 def test_the_points_of_a_paper_hold_all_its_claims_of_first_priority_once() -> None:
     for paper in LEDGER.papers:
-        named = [claim for point in points.of_paper(LEDGER, paper) for claim in point.claims]
+        named = [claim for point in summary.of_paper(LEDGER, paper) for claim in point.claims]
         first = [each.id for each in LEDGER.claims.values() if each.paper == paper and each.priority == 1]
         assert sorted(named) == sorted(first)
 
@@ -357,11 +357,11 @@ def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> N
         for claim, outcome in outcomes.items()
     }
     best["B-04"] = entry("B-04")
-    point = points.Point("it says so", (*outcomes, "B-04", "B-06"))
-    site = pages.Site(LEDGER, Study([], {}, [], {}), [cause], order.Remaining({}, {}))
-    [row] = points.table([point], best, [cause], site.claim, site.cause).rows
+    point = summary.Point("it says so", (*outcomes, "B-04", "B-06"))
+    site = pages.Site(LEDGER, Study([], {}, [], {}), [cause], schedule.Remaining({}, {}))
+    [row] = summary.table([point], best, [cause], site.claim, site.cause).rows
     assert row[:2] == ("it says so", "1 of 5, 1 by construction, 1 not tested, 1 only quick so far")
-    assert row[2:4] == tuple(places.link_to(LEDGER, each) for each in failed)
+    assert row[2:4] == tuple(addresses.link_to(LEDGER, each) for each in failed)
     assert row[4] == f"[{cause.title}](causes.md#{cause.anchor})"
 
 

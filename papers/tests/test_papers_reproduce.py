@@ -10,11 +10,11 @@ import pytest
 from manetlab.errors import InputError
 from manetlab_papers import compare, ledger, page, record
 from manetlab_papers.campaigns import Scale
+from manetlab_papers.functions.sessions import saved_percent
+from manetlab_papers.functions.timeouts import multipliers
+from manetlab_papers.functions.video import correlation
 from manetlab_papers.outcomes import Outcome
 from manetlab_papers.reproduce import Reproduction, chosen
-from manetlab_papers.special.sessions import saved_percent
-from manetlab_papers.special.timeouts import multipliers
-from manetlab_papers.special.video import correlation
 from manetlab_papers.tables import tables_of
 
 LEDGER = ledger.load()

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from manetlab.stats import Interval, mean_interval, paired_ratio
 from manetlab_papers import ledger, outcomes, quantities, record
+from manetlab_papers.functions import load_all
 from manetlab_papers.ledger import Claim, Ledger
 from manetlab_papers.outcomes import Measured, Outcome
 from manetlab_papers.quantities import Evaluator
 from manetlab_papers.rules import Verdict, judge
 from manetlab_papers.samples import Runs, Tables
-from manetlab_papers.special import load_all
 
 REPRODUCED, CONTRADICTED, INCONCLUSIVE = Outcome.REPRODUCED, Outcome.CONTRADICTED, Outcome.INCONCLUSIVE
 LEDGER = ledger.load()

@@ -10,9 +10,9 @@ import pytest
 from manetlab import provenance
 from manetlab_papers import ledger
 from manetlab_papers.campaigns import Scale
-from manetlab_papers.kept import path_of, read, write
-from manetlab_papers.order import planned, remaining
 from manetlab_papers.reproduce import Keeping, Reproduction, chosen, kept_folder
+from manetlab_papers.result_files import path_of, read, write
+from manetlab_papers.schedule import planned, remaining
 
 LEDGER = ledger.load()
 SMALL = Scale(replications=2, duration_share=0.05)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from manetlab.tables import Table
 from manetlab_papers import causes, figures, record
+from manetlab_papers.addresses import command
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import SPAN, Point, placed
 from manetlab_papers.ledger import Claim, Experiment, Ledger
-from manetlab_papers.order import Remaining, remaining
-from manetlab_papers.places import command
 from manetlab_papers.quantities import shown
 from manetlab_papers.record import Entry
 from manetlab_papers.reproduce import Study, study_from
+from manetlab_papers.schedule import Remaining, remaining
 from manetlab_papers.tables import tables_of
 
 LETTERS = 30

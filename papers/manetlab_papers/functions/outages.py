@@ -6,12 +6,12 @@ import math
 from functools import cache
 
 from manetlab_papers.campaigns import scenario_of
+from manetlab_papers.functions.capacity import over_time_mbps
 from manetlab_papers.ledger import Data, load
 from manetlab_papers.outcomes import Finding, Outcome, stated
 from manetlab_papers.quantities import Evaluator, levels_of, quantity
 from manetlab_papers.rules import Rule, kind
 from manetlab_papers.samples import Values
-from manetlab_papers.special.capacity import over_time_mbps
 
 
 @quantity("mean capacity")

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from manetlab import provenance
-from manetlab_papers import kept, ledger
+from manetlab_papers import ledger, result_files
 from manetlab_papers.campaigns import Scale, needed
-from manetlab_papers.confirming import Confirmation
-from manetlab_papers.keeping import KeptPart, load
-from manetlab_papers.kept import Kept
+from manetlab_papers.confirmation import Confirmation
+from manetlab_papers.kept_runs import KeptPart, load
 from manetlab_papers.reproduce import Keeping, Reproduction
+from manetlab_papers.result_files import Kept
 
 LEDGER = ledger.load()
 KEY = "dyer2003/fig-8"
@@ -39,7 +39,7 @@ def found(folder: Path, scale: Scale = SMALL) -> KeptPart:
 
 def file(folder: Path) -> tuple[Path, Kept]:
     [path] = sorted((folder / "kept").rglob("*.parquet"))
-    content = kept.read(path)
+    content = result_files.read(path)
     assert content is not None
     return path, content
 
@@ -104,7 +104,7 @@ def one_ulp_more(content: Kept, name: str) -> Kept:
 def test_hashes_of_another_form_are_not_compared_but_all_values_are(folder: Path) -> None:
     path, content = file(folder)
     earlier = [replace(each, form="an earlier form") for each in content.makers]
-    kept.write(path, replace(changed_at(content, "result_hash", "0" * 16), makers=earlier))
+    result_files.write(path, replace(changed_at(content, "result_hash", "0" * 16), makers=earlier))
     [made] = confirmed(folder)
     assert made.kept is not None
 
@@ -116,10 +116,10 @@ def test_one_value_that_differs_confirms_nothing(folder: Path, column: str) -> N
     if column == "runs":
         # The last digit of a measure.
         name = next(each for each in content.columns if each.startswith("runs."))
-        kept.write(path, one_ulp_more(content, name))
+        result_files.write(path, one_ulp_more(content, name))
         column = name
     else:
-        kept.write(path, changed_at(content, column, "0" * kept.HASH_DIGITS))
+        result_files.write(path, changed_at(content, column, "0" * result_files.HASH_DIGITS))
     before = path.read_bytes()
     [made] = confirmed(folder)
     assert made.kept is None
@@ -140,7 +140,7 @@ def test_a_key_that_is_new_for_the_same_runs_is_confirmed(folder: Path) -> None:
     path, content = file(folder)
     # As after a parameter was added whose default changes nothing.
     points = [replace(each, key=f"of old {number}") for number, each in enumerate(content.points)]
-    kept.write(path, replace(content, points=points))
+    result_files.write(path, replace(content, points=points))
     assert all(pick is not None and "set-up" in pick.changed for pick in found(folder).picks)
     [made] = confirmed(folder)
     assert made.kept is not None

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
+from manetlab_papers.functions.layouts import batches
 from manetlab_papers.ledger import Data, load
 from manetlab_papers.outcomes import Finding, joined, level, stated, together
 from manetlab_papers.quantities import Evaluator, average, difference, levels_of, pool, quantity
 from manetlab_papers.rules import Case, Rule, kind
 from manetlab_papers.samples import Values
-from manetlab_papers.special.layouts import batches
 
 
 @cache

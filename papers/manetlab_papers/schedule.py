@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab_papers.campaigns import Part, Scale, needed
-from manetlab_papers.keeping import load
-from manetlab_papers.kept import path_of, read
+from manetlab_papers.functions import load_all
+from manetlab_papers.kept_runs import load
 from manetlab_papers.ledger import Experiment, Ledger
 from manetlab_papers.reproduce import Keeping, Reproduction
-from manetlab_papers.special import load_all
+from manetlab_papers.result_files import path_of, read
 
 if TYPE_CHECKING:
     from manetlab.campaign import Campaign

@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING, Any
 from manetlab import provenance
 from manetlab.errors import InputError
 from manetlab_papers.campaigns import Part
-from manetlab_papers.kept import HASH_DIGITS, PLACES, Kept, KeptPoint, Maker, columns_of, path_of, read, write
 from manetlab_papers.page import Cost
+from manetlab_papers.result_files import (
+    HASH_DIGITS,
+    PLACES,
+    Kept,
+    KeptPoint,
+    Maker,
+    columns_of,
+    path_of,
+    read,
+    write,
+)
 from manetlab_papers.samples import Row, Tables
 
 if TYPE_CHECKING:

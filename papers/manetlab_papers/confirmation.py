@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from manetlab import provenance
-from manetlab_papers.keeping import KeptPart, key_of, only
-from manetlab_papers.kept import HASH_DIGITS, Kept, Maker, columns_of
+from manetlab_papers.kept_runs import KeptPart, key_of, only
+from manetlab_papers.result_files import HASH_DIGITS, Kept, Maker, columns_of
 from manetlab_papers.samples import Row, Tables
 
 if TYPE_CHECKING:
