@@ -194,3 +194,72 @@ def test_the_commands_write_show_and_export(cli: Cli, file: Path, tmp_path: Path
     exported = (tmp_path / "lines.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in exported[1:]] == lines()
     assert cli("recording", "export", str(file)).returncode == 2
+
+
+def test_the_outcomes_of_frames_of_any_length_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "slow.mlrec"
+    manetlab.run(
+        duration_s=14.0,
+        routing="static",
+        movement={"positions": [[0, 0], [50, 0]]},
+        mac={"data_rate_bps": 1000.0, "control_rate_bps": 1000.0},
+        arp={"enabled": False},
+        traffic={
+            "flows": [
+                {"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.5, "bytes": 1000, "interval_s": 0.0001}
+            ]
+        },
+        record=path,
+    )
+    opened = recording.open(path)
+    slow = next(frame for frame in opened.events("frame").to_pylist() if frame["airtime_s"] > 1.0)
+    for until_s in (slow["time_s"] + 0.001, float("inf")):
+        found = opened.events("reception", until_s=until_s).to_pylist()
+        assert [each for each in found if each["frame"] == slow["number"]], until_s
+
+
+@pytest.mark.parametrize("at_s", [8.3, 16.1, 0.001, 33.1])
+def test_a_time_is_the_nanosecond_that_it_is_written_as(tmp_path: Path, at_s: float) -> None:
+    flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": at_s, "bytes": 100, "interval_s": 5.0}
+    scenario = {"movement": {"chain": {"nodes": 2}}, "traffic": {"flows": [flow]}, "duration_s": at_s + 2}
+    whole, later = tmp_path / "whole.mlrec", tmp_path / "later.mlrec"
+    manetlab.run(record=whole, **scenario)
+    manetlab.run(record=RecordTo(later, from_s=at_s), **scenario)
+    opened = recording.open(whole)
+    at_ns = opened.events("made")["time_ns"][0].as_py()
+    # A thousandth of a nanosecond is below what a double tells apart here.
+    at_s = at_ns / 1e9
+    assert len(opened.events("made", from_s=at_s)) == 1
+    assert len(opened.events("made", until_s=at_s)) == 0
+    assert len(recording.open(later).events("made")) == 1
+
+
+@pytest.mark.parametrize("routing", ["aodv", "lunar", "dsr", "dsdv"])
+def test_a_recording_depends_neither_on_the_warm_up_nor_on_what_comes_later(routing: str) -> None:
+    scenario = {
+        "profile": "rfc",
+        "routing": routing,
+        "seed": 3,
+        "movement": {"waypoint": {"nodes": 12, "width_m": 900.0, "height_m": 300.0}},
+        "traffic": {"random": {"cbr": 4, "cbr_start_within_s": 9.0, "cbr_interval_s": 3.7}},
+    }
+    whole = _lines(manetlab.run(record=True, duration_s=30.0, **scenario))
+    assert any('"route"' in line for line in whole)
+    for warmup_s in (5.9271, 11.6, 17.31):
+        assert _lines(manetlab.run(record=True, duration_s=30.0, warmup_s=warmup_s, **scenario)) == whole
+    shorter = _lines(manetlab.run(record=True, duration_s=21.4, **scenario))
+    routes = [line for line in shorter if '"route"' in line]
+    assert routes == [line for line in whole if '"route"' in line and json.loads(line)["t"] < 21.4]
+    times = [json.loads(line)["t"] for line in whole]
+    assert times == sorted(times)
+
+
+def _lines(result: manetlab.Result) -> list[str]:
+    assert result.recording is not None
+    return result.recording.splitlines()[1:]
+
+
+@pytest.mark.parametrize("module", ["recording", "captures", "replay", "pictures", "report", "campaign"])
+def test_modules_for_users_are_attributes_of_the_package(module: str) -> None:
+    code = f"import manetlab; manetlab.{module}.__name__"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from manetlab import __version__
 from manetlab.errors import InputError, shown
-from manetlab.files import check_apart, check_writable
 
 DISSECTOR = Path(__file__).with_name("manetlab.lua")
 """Shows the formats of this project's own in Wireshark."""
@@ -35,10 +34,9 @@ class Capture:
         """The capture as the core takes it, in a network of so many nodes.
 
         Raises:
-            InputError: A node is not there, or the file cannot be written.
+            InputError: A node is not there.
         """
         chosen = None if self.nodes is None else sorted(set(_checked_nodes(self.nodes, nodes)))
-        check_writable(Path(self.path))
         return str(self.path), chosen, self.receptions, f"manetlab {__version__}"
 
 
@@ -58,13 +56,12 @@ class Ns2Trace:
         """The trace as the core takes it.
 
         Raises:
-            InputError: Unknown format, or the file cannot be written.
+            InputError: Unknown format.
         """
         if self.format not in NS2_FORMATS:
             hint = "ns-2 writes the old one unless its script says use-newtrace"
             wanted = " or ".join(NS2_FORMATS)
             raise InputError("no such format of ns-2's traces", "format", shown(self.format), wanted, hint)
-        check_writable(Path(self.path))
         return str(self.path), self.format == "new"
 
 
@@ -84,14 +81,8 @@ def for_core(
     """Both as the core takes them.
 
     Raises:
-        InputError: One of them cannot be made, or both are the same file.
+        InputError: One of them cannot be made.
     """
-    check_apart(
-        {
-            "pcap": None if capture is None else Path(capture.path),
-            "ns2_trace": None if trace is None else Path(trace.path),
-        }
-    )
     return (
         None if capture is None else capture.for_core(nodes),
         None if trace is None else trace.for_core(),

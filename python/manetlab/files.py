@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from manetlab.errors import InputError
+from manetlab.errors import InputError, ManetlabError
 
 MAX_BYTES = 512 * 2**20
 """Longest file that is read. The largest movement files in use have some ten megabytes."""
@@ -76,6 +77,29 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+def text_of(path: str) -> str:
+    """A path as text that any file can hold; one with bytes that are no text as a URI."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return Path(path).as_uri()
+    return path
+
+
+def printable(path: str | Path) -> str:
+    """A path, or what names one, in text that every file can hold: bytes that are no text are replaced."""
+    return str(path).encode("utf-8", "replace").decode("utf-8")
+
+
+def path_of(text: str) -> Path:
+    """The path that `text_of` has written."""
+    from urllib.parse import unquote_to_bytes
+
+    if text.startswith("file:///"):
+        return Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://"))))
+    return Path(text)
+
+
 def check_writable(path: Path) -> None:
     """Checks, before the work is done, that a file can be written.
 
@@ -113,6 +137,100 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None
         taken.append((path, f"{option} writes"))
 
 
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """The check that every command and every function makes before it writes: nothing is destroyed.
+
+    Args:
+        outputs: What is to be written, by the name of its option; None stands for not asked for.
+        inputs: What is read; None stands for not given.
+
+    Raises:
+        InputError: An output cannot be written, or takes the place of an input or of another output, be it
+            only while it is written.
+    """
+    given = {option: path for option, path in outputs.items() if path is not None}
+    read = [path for path in inputs if path is not None]
+    for path in given.values():
+        check_writable(path)
+    check_apart(given, read)
+    unfinished = {f"{option}, until it is complete:": beside(path) for option, path in given.items()}
+    check_apart(
+        {**given, **{option: each for option, each in unfinished.items() if each not in given.values()}}, read
+    )
+
+
+UNFINISHED = ".unfinished"
+"""Behind the name of an output until it is complete, if another file has its name."""
+
+
+def beside(path: Path) -> Path:
+    """Where an output is until it is complete, so that what has its name is there until then.
+
+    That is its own place if nothing is there, or a pipe or a device, which keeps nothing, or where no other
+    file can be made.
+    """
+    try:
+        if not path.is_file() or not os.access(path.resolve().parent, os.W_OK):
+            return path
+        real = path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+    return real.with_name(real.name + UNFINISHED)
+
+
+@contextlib.contextmanager
+def completed(outputs: Iterable[Path]) -> Iterator[dict[Path, Path]]:
+    """Where outputs are written to; they take the place of what has their names when all are whole.
+
+    Raises:
+        KeyboardInterrupt: The work was stopped; it says what is left of the outputs.
+        InputError: An output could not be given its name.
+    """
+    places = {path: beside(path) for path in outputs}
+    for path, place in places.items():
+        if place != path:
+            place.unlink(missing_ok=True)
+    try:
+        yield places
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_left(places)) from None
+    except ManetlabError as error:
+        if left := [str(place) for place in places.values() if _keeps(place)]:
+            error.hint = "; ".join([*filter(None, [error.hint]), f"a part is in {', '.join(left)}"])
+        raise
+    for path, place in places.items():
+        if place != path:
+            try:
+                place.replace(path.resolve())
+            except OSError as error:
+                reason, hint = error.strerror or str(error), f"all of it is in {place}"
+                what = "the output cannot be given its name"
+                raise InputError(what, str(path), reason, "a place to write", hint) from None
+
+
+def _keeps(place: Path) -> bool:
+    """Does the file of an output that was not completed hold anything? An empty one is removed."""
+    try:
+        if place.is_file() and not place.stat().st_size:
+            place.unlink()
+        return place.is_file()
+    except OSError:
+        return False
+
+
+def _left(places: Mapping[Path, Path]) -> str:
+    """What is there of outputs when the work on them was stopped, in a sentence."""
+    told = []
+    for path, place in places.items():
+        if place.exists() and not place.is_file():
+            told.append(f"{path} got a part")
+        elif _keeps(place):
+            told.append(f"a part is in {place}" + (f", and {path} is as it was" if place != path else ""))
+        else:
+            told.append(f"{path} is as it was" if path.exists() else f"{path} was not written")
+    return "; ".join(told) or "nothing was written"
+
+
 def _is_same(path: Path, other: Path) -> bool:
     try:
         if path.exists() and other.exists():
@@ -130,7 +248,7 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    write_bytes(path, text.encode("utf-8"))
+    write_bytes(path, printable(text).encode("utf-8"))
 
 
 def for_spreadsheet(cell: object) -> object:

@@ -18,6 +18,7 @@ from manetlab import _core
 from manetlab.errors import InputError
 from manetlab.files import read_bytes
 from manetlab.input_tables import REQUIRED, Field, Place, checked_table, list_of, refuse, row, text, value
+from manetlab.origin import Origin
 from manetlab.parameters import Parameter
 from manetlab.value_types import ValueType
 
@@ -98,7 +99,7 @@ def checked(written: object, place: Place) -> Flow:
     return flow
 
 
-def with_packets(flow: Flow, folder: Path) -> Flow:
+def with_packets(flow: Flow, origin: Origin) -> Flow:
     """The same flow; a trace with the packets of its file, if it names one.
 
     Raises:
@@ -107,7 +108,10 @@ def with_packets(flow: Flow, folder: Path) -> Flow:
     if "file" not in flow:
         return flow
     rest = {name: given for name, given in flow.items() if name != "file"}
-    return {**rest, "packets": read_trace(folder / flow["file"])}
+    return {
+        **rest,
+        "packets": parsed_trace(origin.read(flow["file"], "trace file"), origin.path(flow["file"])),
+    }
 
 
 def _field(parameter: Parameter) -> Any:
@@ -144,10 +148,15 @@ def read_trace(path: Path) -> list[tuple[float, int]]:
     Raises:
         InputError: The file cannot be read, has no such columns, or a line is no packet.
     """
+    return parsed_trace(read_bytes(path, "trace file"), path)
+
+
+def parsed_trace(content: bytes, path: Path) -> list[tuple[float, int]]:
+    """The packets of a trace's content; see `read_trace`."""
     import csv
 
     try:
-        text = read_bytes(path, "trace file").decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         hint = "is it a CSV file?"
         raise InputError("the trace file is not text", str(path), str(error), "CSV in UTF-8", hint) from None

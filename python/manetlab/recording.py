@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.errors import InputError, shown
+from manetlab.files import check_outputs, completed
 from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
@@ -29,11 +30,19 @@ JSON_LINES = (".jsonl", ".json")
 ALL_NODES = -1
 """The address of all nodes in tables."""
 
-_LONGEST_FRAME_S = 1.0
-"""No frame is longer on the air."""
-
 _IN_SECONDS = ("rto", "airtime")
 _NAMES = {"rate": "rate_bps", "rto": "rto_s", "airtime": "airtime_s", "length": "packets"}
+
+
+_NEVER_NS = 2**63 - 1
+"""Later than every event."""
+_LATER_NS = 1_000_000_000
+"""So long after a frame's end it has arrived everywhere, and is told: light goes 300,000 km in a second."""
+
+
+def _in_ns(seconds: float) -> int:
+    """A time as the simulator has it: the nearest nanosecond; negative ones are the start."""
+    return min(_NEVER_NS, round(max(0.0, seconds) * 1e9)) if seconds < 1e10 else _NEVER_NS
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,6 @@ class RecordTo:
             raise InputError("JSON lines hold the whole run", "record", str(self.path), wanted, hint)
         return json.dumps(
             {
-                "path": str(self.path),
                 "json_lines": json_lines,
                 "nodes": self.nodes,
                 "flows": self.flows,
@@ -110,7 +118,7 @@ class Recording:
     def __init__(self, path: str | Path) -> None:
         require("notebook", "manetlab.recording")
         self.path = Path(path)
-        self._core = _core.Recording(str(path))
+        self._core = _core.Recording(self.path)
         self.head: dict[str, Any] = json.loads(self._core.head())
         self.complete: bool = self._core.is_complete()
         self._blocks = self._core.blocks()
@@ -162,10 +170,11 @@ class Recording:
 
         if kind not in KINDS:
             raise InputError("unknown kind of events", "events", shown(kind), ", ".join(KINDS))
+        from_ns, until_ns = _in_ns(from_s), _in_ns(until_s)
         if kind == "reception":
-            parts = [self._receptions(from_s, until_s)]
+            parts = [self._receptions(from_ns, until_ns)]
         else:
-            parts = [section.events(kind, from_s, until_s) for section in self._sections(from_s, until_s)]
+            parts = [section.events(kind, from_ns, until_ns) for section in self._sections(from_ns, until_ns)]
         table = pa.concat_tables([_Section(self.head, [""], []).events(kind), *parts]).unify_dictionaries()
         if nodes is not None:
             table = table.filter(pc.is_in(table["node"], pa.array(sorted(nodes), "int64")))
@@ -195,7 +204,7 @@ class Recording:
         for name, (before, kind, key, is_there) in _STATES.items():
             empty = section.table(before)
             # Just above the time, so that what happens at it has happened.
-            changes = section.events(kind, 0.0, (round(at_s * 1e9) + 1) * 1e-9)
+            changes = section.events(kind, 0, round(at_s * 1e9) + 1)
             columns = empty.column_names
             rows = {tuple(row[k] for k in key): row for row in empty.to_pylist()}
             for row in changes.to_pylist():
@@ -210,29 +219,38 @@ class Recording:
         Raises:
             InputError: The recording is damaged, or the file cannot be written.
         """
-        self._core.export_lines(str(path))
+        check_outputs({"path": Path(path)}, [self.path])
+        with completed([Path(path)]) as places:
+            self._core.export_lines(places[Path(path)])
 
     def _section(self, number: int) -> _Section:
         return _Section(self.head, *self._core.block(number), first_frame=self._blocks[number][6])
 
-    def _sections(self, from_s: float, until_s: float) -> Iterator[_Section]:
+    def _sections(self, from_ns: int, until_ns: int) -> Iterator[_Section]:
+        """The blocks with events in the time; what they have beyond it is left to the caller."""
         for number, block in enumerate(self._blocks):
-            # A nanosecond more on both sides: rows are compared exactly later.
-            if block[3] + 1 >= from_s * 1e9 and block[2] - 1 < until_s * 1e9:
+            if block[3] >= from_ns and block[2] < until_ns:
                 yield self._section(number)
 
-    def _receptions(self, from_s: float, until_s: float) -> pa.Table:
+    def _receptions(self, from_ns: int, until_ns: int) -> pa.Table:
         """What became of the frames that start in the time."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         empty = _Section(self.head, [""], []).table("reception")
-        frames = self.events("frame", from_s, until_s)
+        sections = self._sections(from_ns, until_ns)
+        frames = pa.concat_tables(
+            [
+                _Section(self.head, [""], []).events("frame"),
+                *(each.events("frame", from_ns, until_ns) for each in sections),
+            ]
+        )
         if not len(frames):
             return empty
         first, last = frames["number"][0], frames["number"][-1]
-        # They are told when the frame ends, which may be in a later block.
-        sections = self._sections(from_s, frames["time_s"][-1].as_py() + _LONGEST_FRAME_S)
+        # They are told when the last of the frames has ended, which may be in a later block.
+        ended_s = pc.max(pc.add(frames["time_s"], frames["airtime_s"])).as_py()
+        sections = self._sections(from_ns, _in_ns(ended_s) + _LATER_NS)
         all_ = pa.concat_tables([empty, *(section.table("reception") for section in sections)])
         inside = pc.and_(pc.greater_equal(all_["frame"], first), pc.less_equal(all_["frame"], last))
         return all_.filter(inside)
@@ -288,7 +306,7 @@ class _Section:
 
         return pa.table(self._columns(name))
 
-    def events(self, kind: str, from_s: float = 0.0, until_s: float = float("inf")) -> pa.Table:
+    def events(self, kind: str, from_ns: int = 0, until_ns: int = _NEVER_NS) -> pa.Table:
         """The events of a kind in the time, with time and node."""
         import numpy as np
         import pyarrow as pa
@@ -305,7 +323,7 @@ class _Section:
         if kind == "frame":
             columns["number"] = pa.array(np.arange(len(mine), dtype=np.int64) + self.first_frame)
         table = pa.table({**columns, **self._columns(kind)})
-        chosen = np.flatnonzero((time_ns >= from_s * 1e9) & (time_ns < until_s * 1e9))
+        chosen = np.flatnonzero((time_ns >= from_ns) & (time_ns < until_ns))
         return table if len(chosen) == len(mine) else table.take(pa.array(chosen))
 
     def _columns(self, name: str) -> dict[str, pa.Array]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, extension, file_kinds, movement_selection, parameters, radio_units, traffic, web
 from manetlab.errors import InputError, shown
-from manetlab.files import read_bytes
+from manetlab.files import printable
 from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
 
@@ -53,7 +53,7 @@ def resolve(scenario: Scenario) -> Resolved:
         "rates": scenario.rates or [],
         "wired": scenario.wired or [],
     }
-    place = str(scenario.traffic_file or scenario.where)
+    place = printable(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
     return Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
 
@@ -63,6 +63,7 @@ def _python_protocol(scenario: Scenario) -> PythonProtocol | None:
         return None
     from manetlab.routing import protocol_of
 
+    scenario.origin.check_code(scenario.routing)
     given = scenario.section(PYTHON)
     try:
         canonical(given)
@@ -133,6 +134,7 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
     pattern = scenario.traffic.random
     if pattern is None or pattern.hops is None:
         return _movement_given(scenario), None, None
+    scenario.origin.check_draws(pattern.hops_draws)
     waypoint = scenario.movement.waypoint
     source: Mapping[str, Any] | _core.Movement
     if waypoint is None:
@@ -150,9 +152,9 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
     """Where the nodes start and go, if nothing is searched for."""
     source = scenario.movement
     if (path := scenario.movement_file) is not None:
-        content = read_bytes(path, "movement file")
+        content = scenario.origin.read(source.file or "", "movement file")
         try:
-            return _core.Movement.read(content, str(path))
+            return _core.Movement.read(content, printable(path))
         except InputError as error:
             raise file_kinds.explained(error, content, file_kinds.MOVEMENT) from None
     if source.waypoint is not None:
@@ -236,9 +238,9 @@ def _flows_but_web(
 ) -> list[dict[str, Any]]:
     source = scenario.traffic
     if (path := scenario.traffic_file) is not None:
-        content = read_bytes(path, "traffic file")
+        content = scenario.origin.read(source.file or "", "traffic file")
         try:
-            read: list[dict[str, Any]] = json.loads(_core.read_traffic(content, str(path)))
+            read: list[dict[str, Any]] = json.loads(_core.read_traffic(content, printable(path)))
         except InputError as error:
             raise file_kinds.explained(error, content, file_kinds.TRAFFIC) from None
         return read

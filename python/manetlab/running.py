@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import _core, captures, notebook, provenance
 from manetlab.captures import Capture, Ns2Trace
 from manetlab.errors import InputError, shown
-from manetlab.files import check_writable
+from manetlab.files import check_outputs, completed
 from manetlab.metrics import applying, base_unit
 from manetlab.resolving import Resolved
 
@@ -214,6 +214,7 @@ def run(
             wanted = "no further fields"
             raise InputError("a resolved scenario cannot be changed", "run", ", ".join(fields), wanted, hint)
         return _run(scenario, record, series_s, *outputs)
+    read = [Path(scenario)] if isinstance(scenario, str | Path) else []
     # Only here: a resolved scenario runs sooner without.
     from manetlab.scenario import Scenario
 
@@ -226,6 +227,7 @@ def run(
             made = Scenario.load(scenario, fields)
         case _:
             raise _no_scenario("run", scenario)
+    check_files(record, *outputs, [*read, *made.inputs])
     return _run(made.resolve(), record, series_s, *outputs)
 
 
@@ -380,11 +382,47 @@ def _recorded_to(record: str | Path | RecordTo, resolved: Resolved) -> str:
     from manetlab.recording import RecordTo
 
     to = record if isinstance(record, RecordTo) else RecordTo(Path(record))
-    check_writable(to.path)
     return to.to_core(
         resolved.movement.nodes,
         len(resolved.flows),
         lambda: {**provenance.of_code(), "scenario": resolved.to_dict(), "scenario_hash": resolved.hash},
+    )
+
+
+def check_files(
+    record: bool | str | Path | RecordTo,
+    pcap: Capture | None,
+    ns2_trace: Ns2Trace | None,
+    inputs: Iterable[Path],
+) -> list[Path]:
+    """Checks the files that a run is to write, and returns them.
+
+    Raises:
+        InputError: One cannot be written, or takes the place of an input or of another one.
+    """
+    recorded = None if isinstance(record, bool) else Path(getattr(record, "path", record))
+    outputs = {
+        "record": recorded,
+        "pcap": None if pcap is None else Path(pcap.path),
+        "ns2_trace": None if ns2_trace is None else Path(ns2_trace.path),
+    }
+    check_outputs(outputs, inputs)
+    return [path for path in outputs.values() if path is not None]
+
+
+def _written_to(
+    places: Mapping[Path, Path],
+    record: bool | str | Path | RecordTo,
+    recording: str | None,
+    capture: tuple[str, list[int] | None, bool, str] | None,
+    trace: tuple[str, bool] | None,
+) -> tuple[tuple[str, str] | None, tuple[str, list[int] | None, bool, str] | None, tuple[str, bool] | None]:
+    """What the core is told of the files, with the places where they are until they are complete."""
+    recorded = Path(getattr(record, "path", record)) if recording is not None else None
+    return (
+        None if recorded is None or recording is None else (str(places[recorded]), recording),
+        None if capture is None else (str(places[Path(capture[0])]), *capture[1:]),
+        None if trace is None else (str(places[Path(trace[0])]), trace[1]),
     )
 
 
@@ -397,13 +435,16 @@ def _run(
 ) -> Result:
     if series_s is not None:
         _check_series_rows(resolved, series_s)
+    files = check_files(record, pcap, ns2_trace, resolved.scenario.inputs)
     outputs = captures.for_core(pcap, ns2_trace, resolved.movement.nodes)
     started, started_cpu = time.perf_counter(), time.thread_time()
     make = None if resolved.protocol is None else resolved.protocol.make
     to_file = None if isinstance(record, bool) else _recorded_to(record, resolved)
-    text, recording, series = _core.run(
-        resolved.core_json(), resolved.movement, record is True, series_s, make, (to_file, *outputs)
-    )
+    with completed(files) as places:
+        to = _written_to(places, record, to_file, *outputs)
+        text, recording, series = _core.run(
+            resolved.core_json(), resolved.movement, record is True, series_s, make, to
+        )
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import file_kinds, flows, web
 from manetlab.errors import InputError, shown
-from manetlab.files import parse_toml, read_bytes
+from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.input_tables import InputTable, Place, integer, list_of, number, section, table, text
+from manetlab.origin import Origin
 from manetlab.parameters import PYTHON
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
@@ -106,20 +107,22 @@ class Scenario(InputTable):
     python: Section = section("Parameters of a protocol in Python: keyword arguments of its class.", {})
 
     _where: str
-    _folder: Path
+    _origin: Origin
 
     def __init__(self, **written: Any) -> None:
         """The same as `build` with these keys."""
         self.__dict__.update(type(self).build(written).__dict__)
 
     @classmethod
-    def build(cls, data: Mapping[str, Any], where: str = "scenario", folder: Path = Path()) -> Scenario:
+    def build(
+        cls, data: Mapping[str, Any], where: str = "scenario", folder: Path | Origin = Path()
+    ) -> Scenario:
         """A scenario from a mapping with the same keys.
 
         Args:
             data: The keys and values.
             where: What errors name as their place.
-            folder: Where the names of files start from.
+            folder: Where the names of files start from; or all that is known of where it comes from.
 
         Raises:
             InputError: A key is unknown or missing, or a value is not allowed.
@@ -138,7 +141,8 @@ class Scenario(InputTable):
                     f"a scenario has one {key}", f"{where}: {key}", shown(several), "one name", hint
                 )
         made = cls.checked(written, Place(where), "see `manetlab run --help`")
-        return made._with(traffic=_read(made.traffic, where, folder), _where=where, _folder=folder)
+        traffic, origin = _read(made.traffic, where, Origin.of(folder))
+        return made._with(traffic=traffic, _where=where, _origin=origin)
 
     def _check(self, place: Place) -> None:
         if self.warmup_s >= self.duration_s:
@@ -179,7 +183,7 @@ class Scenario(InputTable):
         data = merged(data, changes or {})
         for name, value in (assigned or {}).items():
             data = assign(data, name, value, str(path))
-        return cls.build(data, str(path), path.parent)
+        return cls.build(data, printable(path), Origin(path.parent, (path,)))
 
     def changed(self, **changes: Any) -> Scenario:
         """The same scenario with other values for some of its fields.
@@ -198,7 +202,7 @@ class Scenario(InputTable):
             >>> changed.seed, dict(changed.tcp)
             (7, {'window': 4, 'sender': 'cubic'})
         """
-        return Scenario.build(merged(self.to_dict(), changes), self._where, self._folder)
+        return Scenario.build(merged(self.to_dict(), changes), self._where, self._origin)
 
     @property
     def can_be_drawn_badly(self) -> bool:
@@ -230,12 +234,22 @@ class Scenario(InputTable):
     @property
     def movement_file(self) -> Path | None:
         """The file that the movement is read from, if it is."""
-        return None if self.movement.file is None else self._folder / self.movement.file
+        return None if self.movement.file is None else self._origin.path(self.movement.file)
 
     @property
     def traffic_file(self) -> Path | None:
         """The file that the traffic is read from, if it is."""
-        return None if self.traffic.file is None else self._folder / self.traffic.file
+        return None if self.traffic.file is None else self._origin.path(self.traffic.file)
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All files that the scenario comes from or reads, whose place no output may take."""
+        return [*self._origin.sources, *self.files]
+
+    @property
+    def origin(self) -> Origin:
+        """Where the scenario comes from."""
+        return self._origin
 
     @property
     def where(self) -> str:
@@ -291,11 +305,14 @@ class Scenario(InputTable):
         return set_by(self, section, name)
 
 
-def _read(source: TrafficSource, where: str, folder: Path) -> TrafficSource:
-    """The same traffic with traces and Web sessions read: it no longer depends on their files."""
+def _read(source: TrafficSource, where: str, origin: Origin) -> tuple[TrafficSource, Origin]:
+    """The same traffic with traces and Web sessions read, so that it no longer depends on their files."""
     changed: dict[str, Any] = {}
-    if any("file" in flow for flow in source.flows or []):
-        changed["flows"] = [flows.with_packets(flow, folder) for flow in source.flows or []]
+    if traces := [flow["file"] for flow in source.flows or [] if "file" in flow]:
+        changed["flows"] = [flows.with_packets(flow, origin) for flow in source.flows or []]
+        origin = origin.with_sources(*map(origin.path, dict.fromkeys(traces)))
     if source.web is not None:
-        changed["web"] = web.given(source.web, where, folder)
-    return source._with(**changed) if changed else source
+        changed["web"] = web.given(source.web, where, origin)
+        if isinstance(name := source.web.get(web.SESSIONS), str):
+            origin = origin.with_sources(origin.path(name))
+    return (source._with(**changed) if changed else source), origin

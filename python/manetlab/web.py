@@ -15,6 +15,7 @@ from manetlab import _core, flows, parameters
 from manetlab.errors import InputError, shown
 from manetlab.files import read_bytes
 from manetlab.input_tables import Place
+from manetlab.origin import Origin
 
 FORMAT = "manetlab-web-sessions"
 VERSION = 1
@@ -25,13 +26,13 @@ Session = dict[str, Any]
 """One session: the keys of a flow of kind ``web`` without ``kind``."""
 
 
-def given(source: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
+def given(source: Mapping[str, Any], where: str, folder: Path | Origin) -> dict[str, Any]:
     """The same as a user's ``traffic.web`` with its file, if it names one, read: it no longer depends on it.
 
     Args:
         source: ``sessions`` (the name of a file, or the sessions), or parameters of section ``web``.
         where: What errors name as their place.
-        folder: Where the file's name starts from.
+        folder: Where the file's name starts from, and whether it may be read.
 
     Raises:
         InputError: The file, a session or a parameter cannot be used.
@@ -44,9 +45,9 @@ def given(source: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]
         raise InputError(
             "sessions are given or drawn, not both", f"{where}: traffic.web", others, "only sessions", hint
         )
-    found = source[SESSIONS]
+    found, origin = source[SESSIONS], Origin.of(folder)
     if isinstance(found, str):
-        return {SESSIONS: read(folder / found)}
+        return {SESSIONS: parsed(origin.read(found, "session file"), origin.path(found))}
     return {SESSIONS: _checked(found, Place(where, f"traffic.web.{SESSIONS}"))}
 
 
@@ -78,7 +79,11 @@ def read(path: Path) -> list[Session]:
     Raises:
         InputError: It cannot be read, is not such a file, or a session in it cannot be used.
     """
-    content = read_bytes(path, "session file")
+    return parsed(read_bytes(path, "session file"), path)
+
+
+def parsed(content: bytes, path: Path) -> list[Session]:
+    """The sessions of a file's content; see `read`."""
     wanted = f'a JSON object with "format": "{FORMAT}"'
     hint = "`manetlab scenario sessions` writes such files"
     try:

@@ -6,6 +6,7 @@
 
 mod errors;
 mod movement;
+mod out_file;
 mod outputs;
 mod recording;
 mod routing;

@@ -1,10 +1,8 @@
 //! Files that a run writes while it goes on: captures and traces.
 
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use manetlab_core::observe::Recorder;
 use manetlab_core::wire::NodeId;
@@ -13,6 +11,7 @@ use manetlab_wire_formats::ns2_trace::{Format, Trace};
 use pyo3::prelude::*;
 
 use crate::errors::input_error;
+use crate::out_file::{Control, OutFile};
 
 /// Bytes that are collected before they are written.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -22,30 +21,14 @@ pub(crate) type Pcap = (PathBuf, Option<Vec<u32>>, bool, String);
 /// A trace of ns-2: the file, and whether it is in the new format.
 pub(crate) type Ns2Trace = (PathBuf, bool);
 
-/// A file that tells at once when it could not be written.
-struct Watched {
-    file: File,
-    failed: Rc<Cell<bool>>,
-}
-
-impl Write for Watched {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes).inspect_err(|_| self.failed.set(true))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush().inspect_err(|_| self.failed.set(true))
-    }
-}
-
-type Out = BufWriter<Watched>;
+type Out = BufWriter<OutFile>;
 
 /// The files of one run.
 #[derive(Default)]
 pub(crate) struct Outputs {
     capture: Option<(PathBuf, Capture<Out>)>,
     trace: Option<(PathBuf, Trace<Out>)>,
-    failed: Rc<Cell<bool>>,
+    control: Arc<Control>,
 }
 
 /// A file could not be written.
@@ -71,8 +54,12 @@ impl From<NotWritten> for PyErr {
 
 impl Outputs {
     /// Makes the files.
-    pub(crate) fn open(pcap: Option<Pcap>, ns2_trace: Option<Ns2Trace>) -> Result<Outputs, NotWritten> {
-        let mut outputs = Outputs::default();
+    pub(crate) fn open(
+        pcap: Option<Pcap>,
+        ns2_trace: Option<Ns2Trace>,
+        control: &Arc<Control>,
+    ) -> Result<Outputs, NotWritten> {
+        let mut outputs = Outputs { control: Arc::clone(control), ..Outputs::default() };
         if let Some((path, nodes, receptions, application)) = pcap {
             let nodes = nodes.map(|nodes| nodes.into_iter().map(NodeId).collect());
             let options = capture::Options { nodes, receptions, application };
@@ -87,13 +74,9 @@ impl Outputs {
     }
 
     fn create(&self, path: &Path) -> Result<Out, NotWritten> {
-        let file = File::create(path).map_err(|error| NotWritten { path: path.to_owned(), error })?;
-        Ok(BufWriter::with_capacity(BUFFER_BYTES, Watched { file, failed: Rc::clone(&self.failed) }))
-    }
-
-    /// Tells whether a file could not be written, so that the run need not go on.
-    pub(crate) fn failed(&self) -> Rc<Cell<bool>> {
-        Rc::clone(&self.failed)
+        let file = OutFile::create(path, &self.control)
+            .map_err(|error| NotWritten { path: path.to_owned(), error })?;
+        Ok(BufWriter::with_capacity(BUFFER_BYTES, file))
     }
 
     /// What gets the events of the run.

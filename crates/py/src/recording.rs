@@ -1,27 +1,33 @@
 //! Recordings: what a run writes while it goes on, and reading what was written.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use manetlab_core::kernel::Time;
 use manetlab_core::observe::Recorder;
 use manetlab_recording::lines::{JsonLines, export};
 use manetlab_recording::{Filter, Reader, RecordingError, Section, Writer, schema};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::errors::{FROM_PYTHON, input_error};
+use crate::out_file::{Asking, Control, OutFile};
+
+/// Bytes of an export that are collected before they are written.
+const EXPORTED_BYTES: usize = 1 << 18;
+
+/// A recording to be made: the file, and a [`RecordingSpec`] as JSON, which could not say every file's name.
+pub(crate) type RecordTo = (PathBuf, String);
 
 /// What a run is to write, as Python says it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordingSpec {
-    path: PathBuf,
     /// As JSON lines, rather than as blocks of columns?
     json_lines: bool,
     nodes: Option<Vec<u32>>,
@@ -45,54 +51,20 @@ impl RecordingSpec {
     }
 }
 
-/// A file that remembers that it could not be written, for those who cannot ask its owner.
-struct Watched {
-    file: File,
-    failed: Arc<AtomicBool>,
-}
-
-impl Watched {
-    fn tell<T>(&self, done: io::Result<T>) -> io::Result<T> {
-        if done.is_err() {
-            self.failed.store(true, Ordering::Relaxed);
-        }
-        done
-    }
-}
-
-impl Write for Watched {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = self.file.write(bytes);
-        self.tell(done)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let done = self.file.flush();
-        self.tell(done)
-    }
-}
-
-impl Seek for Watched {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
 enum Form {
-    Blocks(Box<Writer<Watched>>),
-    Lines(Box<JsonLines<Watched>>),
+    Blocks(Box<Writer<OutFile>>),
+    Lines(Box<JsonLines<OutFile>>),
 }
 
 /// A recording that a run writes.
 pub(crate) struct Output {
     path: PathBuf,
     form: Form,
-    failed: Arc<AtomicBool>,
 }
 
 impl Output {
     /// Opens the file.
-    pub(crate) fn open(spec_json: &str) -> PyResult<Output> {
+    pub(crate) fn open(path: PathBuf, spec_json: &str, control: &Arc<Control>) -> PyResult<Output> {
         let spec: RecordingSpec = serde_json::from_str(spec_json).map_err(|error| {
             input_error(
                 "no recording can be made of this",
@@ -102,15 +74,13 @@ impl Output {
                 FROM_PYTHON,
             )
         })?;
-        let failed = Arc::new(AtomicBool::new(false));
-        let file = File::create(&spec.path).map_err(|error| unwritable(&spec.path, &error))?;
-        let file = Watched { file, failed: Arc::clone(&failed) };
+        let file = OutFile::create(&path, control).map_err(|error| ended(&path, &error, control))?;
         let form = if spec.json_lines {
             Form::Lines(Box::new(JsonLines::new(file)))
         } else {
             Form::Blocks(Box::new(Writer::new(file, spec.filter(), spec.provenance.clone())))
         };
-        Ok(Output { path: spec.path, form, failed })
+        Ok(Output { path, form })
     }
 
     pub(crate) fn recorder(&mut self) -> &mut dyn Recorder {
@@ -118,11 +88,6 @@ impl Output {
             Form::Blocks(writer) => writer.as_mut(),
             Form::Lines(lines) => lines.as_mut(),
         }
-    }
-
-    /// Becomes true when the file cannot be written.
-    pub(crate) fn failed(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.failed)
     }
 
     /// Writes what is left.
@@ -133,6 +98,11 @@ impl Output {
         };
         done.map_err(|error| unwritable(&self.path, &error))
     }
+}
+
+/// The error of a file: Ctrl-C, if that is why it was not written.
+fn ended(path: &std::path::Path, error: &io::Error, control: &Control) -> PyErr {
+    if control.is_stopped() { PyKeyboardInterrupt::new_err(()) } else { unwritable(path, error) }
 }
 
 fn unwritable(path: &std::path::Path, error: &io::Error) -> PyErr {
@@ -168,10 +138,12 @@ pub(crate) struct Recording {
 impl Recording {
     /// Opens a recording.
     #[new]
-    fn open(path: &str) -> PyResult<Recording> {
-        let file = File::open(path).map_err(|error| refused(path, &error.into()))?;
-        let reader = Reader::open(file).map_err(|error| refused(path, &error))?;
-        Ok(Recording { path: path.to_owned(), reader })
+    #[expect(clippy::needless_pass_by_value, reason = "a path of Python arrives as a value")]
+    fn open(path: PathBuf) -> PyResult<Recording> {
+        let name = path.display().to_string();
+        let file = File::open(&path).map_err(|error| refused(&name, &error.into()))?;
+        let reader = Reader::open(file).map_err(|error| refused(&name, &error))?;
+        Ok(Recording { path: name, reader })
     }
 
     /// The head, as JSON.
@@ -217,10 +189,18 @@ impl Recording {
     /// Writes all events to a file, as JSON lines.
     #[expect(clippy::needless_pass_by_value, reason = "a path of Python arrives as a value")]
     fn export_lines(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let file = File::create(&path).map_err(|error| unwritable(&path, &error))?;
+        let control = Arc::new(Control::default());
         let reader = &mut self.reader;
-        let done = py.detach(|| export(reader, file));
-        done.map_err(|error| refused(&self.path, &error))
+        py.detach(|| {
+            let file = OutFile::create(&path, &control).map_err(|error| ended(&path, &error, &control))?;
+            let file = BufWriter::with_capacity(EXPORTED_BYTES, Asking(file));
+            export(reader, file).map_err(|error| match error {
+                RecordingError::Io(error) if control.is_stopped() || control.has_failed() => {
+                    ended(&path, &error, &control)
+                }
+                error => refused(&self.path, &error),
+            })
+        })
     }
 }
 

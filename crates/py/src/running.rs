@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use manetlab_core::kernel::Span;
@@ -17,8 +18,9 @@ use pyo3::prelude::*;
 use crate::errors::{FROM_PYTHON, RunFailed, input_error, of_scenario};
 use crate::json;
 use crate::movement::Movement;
+use crate::out_file::Control;
 use crate::outputs::{NotWritten, Ns2Trace, Outputs, Pcap};
-use crate::recording::Output;
+use crate::recording::{Output, RecordTo};
 use crate::routing::{Fault, Maker};
 
 /// Shall all runs of this process stop?
@@ -79,30 +81,30 @@ pub(crate) fn run(
     record: bool,
     series_s: Option<f64>,
     protocol: Option<Py<PyAny>>,
-    files: (Option<String>, Option<Pcap>, Option<Ns2Trace>),
+    files: (Option<RecordTo>, Option<Pcap>, Option<Ns2Trace>),
 ) -> PyResult<(String, Option<String>, Option<String>)> {
     let scenario = parse(scenario_json, movement, "scenario")?;
     let maker = protocol.map(Maker::new);
     let options = Options { record: false, series_step: series_s.map(Span::from_secs) };
     let (recording, pcap, ns2_trace) = files;
-    let mut output = recording.as_deref().map(Output::open).transpose()?;
+    let control = Arc::new(Control::default());
+    let mut output =
+        recording.map(|(path, spec)| py.detach(|| Output::open(path, &spec, &control))).transpose()?;
     let mut in_memory = record.then(|| JsonLines::new(Cursor::new(Vec::new())));
-    let failed = output.as_ref().map(Output::failed).unwrap_or_default();
     let outcome = py.detach(|| {
         RUNNING.set(true);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let mut make = maker.as_ref().map(|maker| |place, stream| maker.make(place, stream));
             let make = make.as_mut().map(|make| make as &mut RoutingMaker<'_>);
-            let mut outputs = Outputs::open(pcap, ns2_trace)?;
-            let not_written = outputs.failed();
+            let mut outputs = Outputs::open(pcap, ns2_trace, &control)?;
             let mut all: Vec<&mut dyn Recorder> = outputs.recorders();
             all.extend(output.as_mut().map(Output::recorder));
             all.extend(in_memory.as_mut().map(|lines| lines as &mut dyn Recorder));
             let mut recorders = Recorders(all);
             let recorder = (!recorders.0.is_empty()).then_some(&mut recorders as &mut dyn Recorder);
-            let mut go_on = || !failed.load(Ordering::Relaxed) && !not_written.get() && !interrupted();
+            let mut go_on = || !control.has_failed() && !control.is_stopped();
             let outcome = network::run_recorded(&scenario, options, make, recorder, &mut go_on);
-            if not_written.get() || outcome.is_ok() {
+            if control.has_failed() || outcome.is_ok() {
                 outputs.finish()?;
             }
             let outcome = outcome?;
@@ -117,7 +119,11 @@ pub(crate) fn run(
         })
     });
     // First of all, since a disk that is full is why a run was stopped.
-    output.map_or(Ok(()), Output::finish)?;
+    let written = py.detach(|| output.map_or(Ok(()), Output::finish));
+    if control.was_stopped() {
+        return Err(PyKeyboardInterrupt::new_err(()));
+    }
+    written?;
     let (result, series) = outcome.map_err(|ended| {
         let found = match ended {
             Ended::Failed(RunError::Stopped(_)) => return PyKeyboardInterrupt::new_err(()),

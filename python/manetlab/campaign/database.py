@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -134,7 +135,7 @@ class Database:
             return store
         _check_place(path)
         with _clear(path):
-            store = cls(path, _connect(str(path)))
+            store = cls(path, _connect(os.fspath(path.absolute())))
             try:
                 store._check_kind(may_be_new=True)
                 store._use_log()
@@ -168,7 +169,7 @@ class Database:
     @classmethod
     def _opened_to_read(cls, path: Path, options: str) -> Self:
         # Only a connection that may write removes log and index again when it is the last to close.
-        store = cls(path, _connect(f"{path.absolute().as_uri()}?{options}"))
+        store = cls(path, _connect(f"{path.absolute().as_uri()}?{options}", is_uri=True))
         try:
             store._db.execute("PRAGMA query_only = ON")
             store._check_kind(may_be_new=False)
@@ -195,8 +196,9 @@ class Database:
             InputError: The disk is full, or the store cannot be written for another reason.
         """
         with _clear(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
             try:
+                # Ctrl-C may come while this waits for another process: what then has begun is ended below.
+                self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
@@ -276,9 +278,9 @@ class Database:
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def _connect(name: str) -> sqlite3.Connection:
+def _connect(name: str, is_uri: bool = False) -> sqlite3.Connection:
     # Transactions are begun and ended by hand.
-    db = sqlite3.connect(name, timeout=WAIT_S, isolation_level=None, uri=name.startswith("file:"))
+    db = sqlite3.connect(name, timeout=WAIT_S, isolation_level=None, uri=is_uri)
     # A file may come from somebody else: its schema calls no function that has an effect.
     db.execute("PRAGMA trusted_schema = OFF")
     return db

@@ -132,7 +132,7 @@ def run(
             execution = _Execution(campaign, opened, identity, backend, code, progress, points)
             execution.run(allow_other_version, retry_failed)
             stop = False
-            return Results.of(opened, execution.number)
+            return Results.of(opened, execution.number, campaign)
     finally:
         backend.close(stop)
 

@@ -7,6 +7,7 @@ was run. Times, machines and versions are in ``provenance`` and ``provenance.jso
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from manetlab.campaign.results import Results
 
 FORMATS = ("csv", "parquet")
+GENERATOR = "manetlab campaign export"
+MANIFEST = "manifest.json"
+"""Names the files of an export with their SHA-256 hashes, so that they can be told from others."""
 
 
 def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMATS) -> list[Path]:
@@ -31,14 +35,15 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
 
     Args:
         results: The results.
-        folder: The folder. Files of these names in it are replaced.
+        folder: The folder: a new one, or one without files of these names but those of an earlier export.
         formats: ``csv``, ``parquet`` or both.
 
     Returns:
         The files.
 
     Raises:
-        InputError: A format is unknown, or the folder cannot be written.
+        InputError: A format is unknown, the folder cannot be written, or a file in it would be overwritten
+            that no export has written. Nothing was written.
     """
     folder = Path(folder)
     for name in formats:
@@ -46,16 +51,36 @@ def export(results: Results, folder: str | Path, formats: Sequence[str] = FORMAT
             raise unknown("format", name, FORMATS, "export")
     if "parquet" in formats or results.series_names:
         require("notebook", "export")
-    _make(folder)
+    tables = dict(_tables(results))
     written = [folder / "campaign.json", folder / "provenance.json"]
+    written += [folder / f"{name}.{suffix}" for name in tables for suffix in formats]
+    _check_ours(folder, written)
+    _make(folder)
     write_text(written[0], json.dumps(results.campaign.to_dict(), indent=2) + "\n")
     write_text(written[1], json.dumps(results.provenance, indent=2) + "\n")
-    for name, table in _tables(results):
-        for suffix in formats:
-            path = folder / f"{name}.{suffix}"
-            _write(path, table)
-            written.append(path)
+    for path in written[2:]:
+        _write(path, tables[path.stem])
+    hashes = {path.name: _sha256(path) for path in written}
+    write_text(folder / MANIFEST, json.dumps({"generator": GENERATOR, "files": hashes}, indent=1) + "\n")
     return written
+
+
+def _check_ours(folder: Path, written: Sequence[Path]) -> None:
+    """Checks that each file that would be replaced is there as an export has written it."""
+    try:
+        known = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        hashes = known["files"] if known["generator"] == GENERATOR else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        hashes = {}
+    for path in written:
+        if path.exists() and (not path.is_file() or hashes.get(path.name) != _sha256(path)):
+            hint = "choose another folder, or remove the file"
+            found, wanted = "a file that no export has written", "a new folder, or one of an earlier export"
+            raise InputError("the output would overwrite another file", str(path), found, wanted, hint)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:

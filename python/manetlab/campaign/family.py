@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KINDS = ("best", "pairs", "control")
 """Which alternative is best; every alternative with every other; every alternative with one of them."""
+LEAST_CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.999999
+"""What a family may have; each of its comparisons is made with more."""
 KEYS = ("factor", "kind", "control", "metrics", "margins", "confidence")
 PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
 """Factors that are compared before all others if a campaign names none and has them, in this order."""
@@ -188,8 +190,8 @@ def check(asked: Mapping[str, Any], campaign: Campaign, metrics: Collection[str]
     _check_control(asked, campaign, where)
     _check_metrics(asked, metrics, where)
     confidence = asked.get("confidence", 0.95)
-    if not _is_number(confidence) or not 0.5 <= confidence < 1.0:
-        wanted, hint = "a number of at least 0.5 and below 1", "95 % is written 0.95"
+    if not _is_number(confidence) or not LEAST_CONFIDENCE <= confidence <= MOST_CONFIDENCE:
+        wanted, hint = f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}", "95 % is written 0.95"
         raise InputError("the value is not allowed", f"{where}.confidence", shown(confidence), wanted, hint)
     primary = asked.get("metrics") or campaign.metrics
     if kind == "best" and (undirected := [metric for metric in primary if not better(metric)]):

@@ -18,12 +18,13 @@ from manetlab import file_kinds, scenario_fields
 from manetlab.campaign import family
 from manetlab.campaign.levels import Label, Level, check_apart, level_of, listed
 from manetlab.errors import InputError, shown
-from manetlab.files import parse_toml, read_bytes
+from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.metrics import MEASURES, named
+from manetlab.origin import Origin
 from manetlab.parameters import unknown
 from manetlab.running import check_series_step
 from manetlab.scenario import Scenario
-from manetlab.scenario_data import as_plain, assign, merged
+from manetlab.scenario_data import as_plain, assign, long_form, merged
 
 if TYPE_CHECKING:
     from manetlab.campaign.execution import Progress
@@ -33,6 +34,8 @@ MAX_RUNS = 1_000_000
 """Most runs that a campaign may ask for."""
 MAX_CHECKED = 10_000
 """Up to this number of points, every point's scenario is built before the first run."""
+BESIDE = ("folder", "where", "origin")
+"""What a campaign has and its file does not say."""
 COLUMNS = (
     *("point", "replication", "seed", "key", "events", "cpu_time_s", "result_hash", "error", "command"),
     *("flow", "kind", "src", "dst", "layer", "reason", "packets", "count", "metric", "time_s"),
@@ -102,6 +105,7 @@ class Campaign:
             the page Campaigns for what each is if it is not given.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
+        origin: Where it comes from, and whether that is trusted; only the folder is known if not given.
 
     Raises:
         InputError: Something is unknown, missing or not allowed, or too much is asked for.
@@ -137,6 +141,7 @@ class Campaign:
     comparison: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
     where: str = "campaign"
+    origin: Origin | None = None
 
     def __repr__(self) -> str:
         """Name, question and size, in a line."""
@@ -165,6 +170,7 @@ class Campaign:
         object.__setattr__(self, "comparison", as_plain(self.comparison))
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
             raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
+        # A metric that is named twice is asked for once.
         object.__setattr__(self, "metrics", tuple(dict.fromkeys(named(str(name)) for name in self.metrics)))
         object.__setattr__(self, "comparison", family.with_keys(self.comparison))
         self._check_numbers()
@@ -191,18 +197,22 @@ class Campaign:
         except (ValueError, RecursionError) as error:
             hint = "`manetlab docs campaigns` has examples"
             raise InputError("the campaign file is not TOML", str(path), str(error), "TOML", hint) from None
-        return cls.build(data, str(path), path.parent, path.stem)
+        return cls.build(data, printable(path), Origin(path.parent, (path,)), path.stem)
 
     @classmethod
     def build(
-        cls, data: Mapping[str, Any], where: str = "campaign", folder: Path = Path(), name: str = "campaign"
+        cls,
+        data: Mapping[str, Any],
+        where: str = "campaign",
+        folder: Path | Origin = Path(),
+        name: str = "campaign",
     ) -> Campaign:
         """A campaign from a mapping with the keys of a TOML file.
 
         Args:
             data: The keys and values.
             where: What errors name as their place.
-            folder: Where the names of files start from.
+            folder: Where the names of files start from; or all that is known of where it comes from.
             name: What the campaign is called if it does not say so.
 
         Raises:
@@ -212,7 +222,7 @@ class Campaign:
             wanted = "a mapping from keys to values"
             raise InputError("not a campaign", where, shown(data), wanted, "see `manetlab docs campaigns`")
         file_kinds.refuse_scenario(data, where)
-        keys = [each.name for each in fields_of(cls) if each.name not in ("folder", "where")]
+        keys = [each.name for each in fields_of(cls) if each.name not in BESIDE]
         for key in data:
             if key not in keys:
                 raise unknown("key of a campaign", str(key), keys, where)
@@ -220,14 +230,16 @@ class Campaign:
             wanted = "a table [base] with the fields of a scenario, or the name of a scenario's file"
             hint = "`manetlab docs campaigns` has examples"
             raise InputError("the base scenario is missing", f"{where}: base", "nothing", wanted, hint)
-        given = {"name": name, **data}
+        given, origin = {"name": name, **data}, Origin.of(folder)
         if isinstance(given["base"], str):
-            given["base"] = _base_of_file(given["base"], folder)
-        return cls(**given, where=where, folder=folder)
+            given["base"], origin = _base_of_file(given["base"], origin)
+        return cls(**given, where=where, folder=origin.folder, origin=origin)
 
     def changed(self, **changes: Any) -> Campaign:
         """The same campaign with other values for some of its attributes."""
         data = {each.name: getattr(self, each.name) for each in fields_of(self)}
+        if "folder" in changes:
+            data["origin"] = None
         for key in changes:
             if key not in data:
                 raise unknown("attribute of a campaign", key, data, self.where)
@@ -292,7 +304,8 @@ class Campaign:
         Raises:
             InputError: Base and levels make no scenario.
         """
-        return Scenario.build(self.fields_of(point, replication), self.place_of(point), self.folder)
+        origin = self.origin or Origin(self.folder)
+        return Scenario.build(self.fields_of(point, replication), self.place_of(point), origin)
 
     def tasks(self, replications: int) -> Iterator[Task]:
         """The runs of that many replications: all points of a replication, then those of the next."""
@@ -330,6 +343,16 @@ class Campaign:
         for levels in reversed(self.levels.values()):
             yield from (step * index for index in range(1, len(levels)))
             step *= len(levels)
+
+    @property
+    def names_files(self) -> bool:
+        """Do scenarios have their movement or traffic from files, whose content is part of the identity?"""
+        return any(
+            isinstance(source := long_form(key, fields[key]), Mapping) and source.get("file") is not None
+            for fields in (self.fields_of(point, 0) for point in self._first_points())
+            for key in ("movement", "traffic")
+            if key in fields
+        )
 
     def identity(self, files: Sequence[Path]) -> str:
         """SHA-256 over what decides what is kept: base, factors, first seed, series, the files' content."""
@@ -519,15 +542,14 @@ def _is_number(value: object, least: float, most: float) -> bool:
     return not isinstance(value, bool) and isinstance(value, int | float) and least <= value <= most
 
 
-def _base_of_file(name: str, folder: Path) -> dict[str, Any]:
+def _base_of_file(name: str, origin: Origin) -> tuple[dict[str, Any], Origin]:
     """The fields of a scenario's file, whose own file names are made to start from the campaign's folder."""
-    path = folder / name
-    scenario = Scenario.load(path)
+    scenario = Scenario.load(origin.path(name))
     data = {key: value for key, value in scenario.to_dict().items() if key not in scenario_fields.REPLICATED}
     for key in ("movement", "traffic"):
         if (file := data[key].get("file")) is not None:
             data = merged(data, {key: {"file": str(Path(name).parent / file)}})
-    return data
+    return data, origin.with_sources(*scenario.origin.sources)
 
 
 def known_metrics() -> tuple[str, ...]:

@@ -81,8 +81,16 @@ class Results:
         self._raw = tables
 
     @classmethod
-    def load(cls, path: str | Path) -> Results:
+    def load(
+        cls, path: str | Path, *, campaign_file: str | Path | None = None, trust: bool = False
+    ) -> Results:
         """The results of the campaign that was run last with this store.
+
+        Args:
+            path: The store. It may come from somebody else: its scenarios import no code in Python and read
+                no file outside its folder.
+            campaign_file: The campaign's own file, if it is known: files in its folder may be read, too.
+            trust: The store is trusted: its scenarios import and read whatever they name.
 
         Raises:
             InputError: The store does not exist, or it has no campaign.
@@ -96,13 +104,18 @@ class Results:
             >>> manetlab.Results.load("idle.db")
             <Results of 'campaign': 2 of 2 runs at 1 points>
         """
+        given = None if campaign_file is None else Path(campaign_file)
         with Store.read(Path(path)) as store:
-            return cls.of(store)
+            return cls._of(store, *store.definition(None, given, trust))
 
     @classmethod
-    def of(cls, store: Store, number: int | None = None) -> Results:
-        """The results of a campaign in an open store, of the one that was run last if none is named."""
-        this, campaign, replications = store.definition(number)
+    def of(cls, store: Store, number: int, campaign: Campaign) -> Results:
+        """The results of a campaign in an open store, to which this process has given it."""
+        _, stored, replications = store.definition(number)
+        return cls._of(store, number, stored.changed(origin=campaign.origin), replications)
+
+    @classmethod
+    def _of(cls, store: Store, this: int, campaign: Campaign, replications: int) -> Results:
         return cls(campaign, replications, store.path, _Raw(store, this, campaign.point_count, replications))
 
     def __repr__(self) -> str:
@@ -537,7 +550,7 @@ class Results:
         for metric in asked:
             if metric not in known_metrics():
                 raise unknown_metric(metric, known_metrics(), "metrics")
-        if chosen := asked or list(self.campaign.metrics):
+        if chosen := list(dict.fromkeys(asked or self.campaign.metrics)):
             return chosen
         return self.measured
 
@@ -545,14 +558,15 @@ class Results:
         """Writes all tables into a folder, which is made if it is not there.
 
         Args:
-            folder: The folder. Files of these names in it are replaced.
+            folder: The folder: a new one, or one whose files of these names are an earlier export's.
             formats: ``csv``, ``parquet`` or both.
 
         Returns:
             The files.
 
         Raises:
-            InputError: A format is unknown, or the folder cannot be written.
+            InputError: A format is unknown, the folder cannot be written, or a file in it would be
+                overwritten that no export has written.
         """
         from manetlab.campaign.export import export
 

@@ -23,6 +23,8 @@ from manetlab.campaign import process_identity
 from manetlab.campaign.database import Database, damaged, digest_of
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.errors import InputError, shown
+from manetlab.files import path_of, printable, text_of
+from manetlab.origin import Origin
 
 LEASE_S = 60.0
 """How long a claim holds unless it is renewed, in s of real time."""
@@ -89,7 +91,7 @@ class Store(Database):
     def begin(self, campaign: Campaign, identity: str) -> int:
         """The number of a campaign in this store, which from now on is the one that was used last."""
         definition = json.dumps(campaign.to_dict())
-        folder = campaign.place
+        folder = text_of(campaign.place)
         with self.transaction():
             used = "(SELECT coalesce(max(used), 0) + 1 FROM campaign)"
             asked = (identity, definition, folder)
@@ -141,11 +143,18 @@ class Store(Database):
             hint = "run that version, choose another --store, or mix them with --allow-other-version"
             raise InputError(what, str(self.path), found, f"runs of {code}", hint)
 
-    def definition(self, number: int | None = None) -> tuple[int, Campaign, int]:
+    def definition(
+        self, number: int | None = None, given: Path | None = None, trust: bool = False
+    ) -> tuple[int, Campaign, int]:
         """Number, definition and replications of a campaign, of the one that was run last if none is named.
 
+        Args:
+            number: The campaign's number.
+            given: The campaign's file, if the user named it: files beside it may be read, too.
+            trust: The code that the campaign names may be imported, and any file of its may be read.
+
         Raises:
-            InputError: The store has none.
+            InputError: The store has none, or it was changed.
         """
         query = (
             "SELECT number, id, definition, folder, digest, reached FROM campaign "
@@ -159,8 +168,16 @@ class Store(Database):
         self._verify(digest, (identity, definition, folder), f"campaign {this}")
         if not isinstance(reached, int) or reached < 1:
             raise damaged(self.path, f"campaign {this} with {shown(reached)} replications")
-        where = "campaign" if self.path is None else str(self.path)
-        campaign = Campaign.build(json.loads(definition), where, Path(folder))
+        where = "campaign" if self.path is None else printable(self.path)
+        asked = json.loads(definition)
+        if not isinstance(asked, dict) or not isinstance(asked.get("base"), dict):
+            raise damaged(self.path, f"campaign {this} without a base scenario")
+        place = path_of(folder)
+        origin = Origin(place) if self.path is None else Origin.of_store(self.path, place, given, trust)
+        campaign = Campaign.build(asked, where, origin)
+        # What is in files may have changed since; scenarios are compared where they are used.
+        if not campaign.names_files and campaign.identity([]) != identity:
+            raise damaged(self.path, f"campaign {this} is another than its id says")
         return int(this), campaign, reached
 
     # Tasks
@@ -264,7 +281,7 @@ class Store(Database):
         self._db.execute("DELETE FROM claim WHERE campaign = ? AND point = ? AND replication = ?", place)
         if outcome.error:
             if not self._is_settled(place):
-                failure = (*place, code, outcome.error, now())
+                failure = (*place, code, printable(outcome.error), now())
                 self._db.execute("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)", failure)
             return
         if outcome.measured is not None:

@@ -17,6 +17,7 @@ from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.store import TaskResult, key_of
 from manetlab.errors import ManetlabError
 from manetlab.files import read_bytes
+from manetlab.origin import Origin
 from manetlab.resolving import Resolved
 from manetlab.running import run
 from manetlab.scenario import Scenario
@@ -34,7 +35,7 @@ class Work:
         task: The task.
         fields: The scenario's fields.
         where: What errors name as their place.
-        folder: Where the names of files start from.
+        origin: Where the scenario comes from.
         series_s: The step of the time series, in s; None for none.
         code: The code that must run it.
         files: The contents of the scenario's files by the field that names them, compressed by zlib, for a
@@ -44,7 +45,7 @@ class Work:
     task: Task
     fields: Mapping[str, Any]
     where: str
-    folder: str
+    origin: Origin
     series_s: float | None
     code: str
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -62,7 +63,7 @@ def work_of(campaign: Campaign, task: Task, code: str) -> Work:
         task,
         campaign.fields_of(task.point, task.replication),
         campaign.place_of(task.point),
-        campaign.place,
+        campaign.origin or Origin(Path(campaign.place)),
         campaign.series_s,
         code,
     )
@@ -75,7 +76,9 @@ def resolve(work: Work) -> Resolved:
         InputError: The scenario cannot be used.
     """
     fields = {**work.fields, **{key: {"file": _local(packed)} for key, packed in work.files.items()}}
-    return Scenario.build(fields, work.where, Path(work.folder)).resolve()
+    # What was sent along was read with the right to do so.
+    origin = Origin() if work.files else work.origin
+    return Scenario.build(fields, work.where, origin).resolve()
 
 
 def perform(work: Work) -> TaskResult:

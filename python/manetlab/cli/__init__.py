@@ -12,6 +12,7 @@ import sys
 import click
 
 import manetlab
+from manetlab.cli import streams
 from manetlab.cli.groups import Commands, Group
 from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
 
@@ -64,6 +65,8 @@ def app() -> None:
 def main() -> None:
     """What the command ``manetlab`` calls."""
     try:
+        streams.write_what_can_be_written()
+        streams.keep_interrupts()
         if sys.stdout is None:
             raise _unwritable("standard output is closed")
         _run_app()

@@ -143,15 +143,21 @@ def status(source: Path, store: Path | None, as_json: bool) -> None:
     help="Compare two levels of a factor in paired runs, e.g. reno-f,reno.",
     shell_complete=choices.complete_levels,
 )
+@options.TRUST
 @options.JSON
 def results_(
-    source: Path, store: Path | None, metrics: tuple[str, ...], compare: str | None, as_json: bool
+    source: Path,
+    store: Path | None,
+    metrics: tuple[str, ...],
+    compare: str | None,
+    trust: bool,
+    as_json: bool,
 ) -> None:
     """Show the answer, the means and their intervals.
 
     With --compare it shows the paired comparison of two levels.
     """
-    results = _results(source, store)
+    results = _results(source, store, trust)
     if compare is None:
         _show(results, list(metrics) or None, as_json)
     else:
@@ -164,13 +170,15 @@ def results_(
 @options.output("Folder to write to.", required=True)
 @STORE
 @click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
-def export(source: Path, output: Path, store: Path | None, formats: str) -> None:
+@options.TRUST
+def export(source: Path, output: Path, store: Path | None, formats: str, trust: bool) -> None:
     """Write the results as CSV and Parquet.
 
     These are runs, flows, drops, failures and provenance.
     """
     with waiting("export"):
-        written = _results(source, store).export(output, [name.strip() for name in formats.split(",")])
+        results = _results(source, store, trust)
+        written = results.export(output, [name.strip() for name in formats.split(",")])
     for path in written:
         print(path)
 
@@ -182,9 +190,7 @@ def export(source: Path, output: Path, store: Path | None, formats: str) -> None
 @STORE
 @options.JSON
 @options.RECORD
-@click.option(
-    "--trust", is_flag=True, help="Import a protocol in Python that the store names, without asking."
-)
+@options.TRUST
 def repeat(
     source: Path,
     point: int,
@@ -200,13 +206,13 @@ def repeat(
     Nothing is stored; the result is compared with that in the store.
     """
     from manetlab.cli.runs import show
-    from manetlab.files import check_writable
+    from manetlab.files import check_outputs
     from manetlab.running import run as run_one
 
     to_file = options.record_to(record, described)
-    if record is not None:
-        check_writable(record)
-    results = _results(source, store)
+    stored = store or options.store_of(source)
+    check_outputs({"--record": record}, (source, stored, stored.with_suffix(".toml")))
+    results = _results(source, store, trust)
     campaign = results.campaign
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
@@ -214,6 +220,7 @@ def repeat(
     scenario = campaign.scenario(point, replication)
     if scenario.is_in_python and not trust:
         _ask_before_import(scenario.routing, results.store)
+        scenario = _results(source, store, trust=True).campaign.scenario(point, replication)
     with waiting("run"):
         result = run_one(scenario, record=to_file or False)
     if as_json:
@@ -276,9 +283,9 @@ def pairs(texts: Iterable[str]) -> dict[str, Any]:
     return made
 
 
-def _results(source: Path, store: Path | None) -> Results:
+def _results(source: Path, store: Path | None, trust: bool = False) -> Results:
     with waiting("reading"):
-        return options.results_of(source, store)
+        return options.results_of(source, store, trust)
 
 
 def _show(results: Results, metrics: list[str] | None, as_json: bool) -> None:

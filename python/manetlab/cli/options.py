@@ -157,6 +157,18 @@ def scenario_from(
     return Scenario.build(written, "command line")
 
 
+TRUST = click.option(
+    "--trust",
+    is_flag=True,
+    help="Import the code that the store names, and read its files wherever they are.",
+)
+
+
+def campaign_file(source: Path) -> Path | None:
+    """The campaign's own file, if the user has named that."""
+    return source if source.suffix == ".toml" and source.is_file() else None
+
+
 def store_of(source: Path) -> Path:
     """The store that a command reads: the file itself, or the one beside a campaign's TOML file.
 
@@ -173,7 +185,7 @@ def store_of(source: Path) -> Path:
     return store
 
 
-def results_of(source: Path, store: Path | None = None) -> Results:
+def results_of(source: Path, store: Path | None = None, trust: bool = False) -> Results:
     """The results of a store, with the question, metrics and comparison that a campaign's TOML file has now.
 
     Raises:
@@ -181,7 +193,7 @@ def results_of(source: Path, store: Path | None = None) -> Results:
     """
     from manetlab.campaign import Campaign, Results
 
-    results = Results.load(store or store_of(source))
+    results = Results.load(store or store_of(source), campaign_file=campaign_file(source), trust=trust)
     if source.suffix != ".toml":
         return results
     campaign = Campaign.load(source)

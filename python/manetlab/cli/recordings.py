@@ -46,12 +46,12 @@ def export(file: Path, json_lines: bool, output: Path | None) -> None:
     """Convert a recording to JSON lines."""
     from manetlab import _core
     from manetlab.errors import InputError
-    from manetlab.files import check_apart, check_writable
+    from manetlab.files import check_outputs, completed
 
     if not json_lines:
         raise InputError("the format is missing", "recording export", "no option", "--json-lines")
     target = output or file.with_name(f"{file.name}.jsonl")
-    check_writable(target)
-    check_apart({"--output": target}, (file,))
-    _core.Recording(str(file)).export_lines(str(target))
+    check_outputs({"--output": target}, (file,))
+    with completed([target]) as places:
+        _core.Recording(file).export_lines(places[target])
     print(target)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also write replays of the median and the worst run of each setting.",
 )
+@options.TRUST
 def report(
     source: Path,
     output: Path | None,
@@ -48,6 +49,7 @@ def report(
     baseline: str | None,
     confidence: float | None,
     replays: bool,
+    trust: bool,
 ) -> None:
     """Write a campaign's results as an HTML page.
 
@@ -62,7 +64,7 @@ def report(
     store = options.store_of(source)
     folder = output or store.with_name(f"{store.stem}-report")
     with waiting("report"):
-        results = options.results_of(source)
+        results = options.results_of(source, trust=trust)
         chosen = {"compare": compare, "baseline": baseline}
         files = write(results, folder, **chosen, confidence=confidence, replay=replay if replays else None)
     what = "plots, tables and replays" if replays else "plots and tables"

@@ -35,6 +35,7 @@ SQLITE = b"SQLite format 3\0"
     help="The page can also run the scenario with other protocols, senders, seeds and positions.",
 )
 @click.option("--title", help="The page's title. [the names of the files]")
+@options.TRUST
 def view(
     run: Path,
     output: Path | None,
@@ -43,19 +44,19 @@ def view(
     replication: int | None,
     title: str | None,
     live: bool,
+    trust: bool,
 ) -> None:
     """Write a page that replays a run in a browser.
 
     It shows movement, frames, routes and drops, and works offline.
     """
     from manetlab.cli.progress import waiting
-    from manetlab.files import check_apart, check_writable
+    from manetlab.files import check_outputs
     from manetlab.replay import view as replay
 
     out = output or Path("replay.html")
-    check_writable(out)
-    check_apart({"--output": out}, (run, compare))
-    source = _run_of_store(run, point, replication)
+    check_outputs({"--output": out}, (run, compare))
+    source = _run_of_store(run, point, replication, trust)
     if source is not run and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
@@ -70,7 +71,7 @@ def view(
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")
 
 
-def _run_of_store(path: Path, point: int | None, replication: int | None) -> Path | Scenario:
+def _run_of_store(path: Path, point: int | None, replication: int | None, trust: bool) -> Path | Scenario:
     """The scenario of a run in a store; what is no store is returned as it is."""
     is_store = _begins_with(path, SQLITE)
     if not is_store:
@@ -84,16 +85,11 @@ def _run_of_store(path: Path, point: int | None, replication: int | None) -> Pat
         raise InputError("a store holds many runs", str(path), "none was chosen", wanted, hint)
     from manetlab.campaign import Results
 
-    campaign = Results.load(path).campaign
+    campaign = Results.load(path, trust=trust).campaign
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
-    scenario = campaign.scenario(point, replication)
-    if scenario.is_in_python:
-        hint = "manetlab campaign repeat … --record run.mlrec asks first; then: manetlab view run.mlrec"
-        wanted = "a protocol that is part of manetlab"
-        raise InputError("the store names a protocol in Python", str(path), scenario.routing, wanted, hint)
-    return scenario
+    return campaign.scenario(point, replication)
 
 
 def _begins_with(path: Path, start: bytes) -> bool:

@@ -57,7 +57,7 @@ class Replay:
         """The page within a notebook."""
         source = html.escape(self.html, quote=True)
         return (
-            f'<iframe title="Replay" srcdoc="{source}" sandbox="allow-scripts allow-same-origin" '
+            f'<iframe title="Replay" srcdoc="{source}" sandbox="allow-scripts" '
             f'style="width: 100%; height: {FRAME_HEIGHT_PX}px; border: 0"></iframe>'
         )
 

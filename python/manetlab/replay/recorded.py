@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab.errors import InputError, shown
-from manetlab.files import read_bytes
+from manetlab.files import printable, read_bytes
 
 MAGIC = b"\x89MLREC\r\n"
 END = b"\r\nMLREND"
@@ -65,7 +65,7 @@ def read(path: Path) -> Recorded:
     Raises:
         InputError: The file cannot be read, is no recording, or has another version.
     """
-    return parsed(read_bytes(path, "recording"), str(path))
+    return parsed(read_bytes(path, "recording"), printable(path))
 
 
 def parsed(content: bytes, where: str) -> Recorded:

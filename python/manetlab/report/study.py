@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.campaign.comparison import NOT_COMPARABLE
-from manetlab.campaign.family import PRIMARY
+from manetlab.campaign.family import LEAST_CONFIDENCE, MOST_CONFIDENCE, PRIMARY
 from manetlab.campaign.survivors import FEWER
 from manetlab.errors import InputError
 from manetlab.metrics import TOTALS, Metric, by_key
@@ -170,10 +170,10 @@ class Study:
         baseline: str | None = None,
         confidence: float | None = None,
     ) -> None:
-        if confidence is not None and not 0.5 <= confidence < 1.0:
+        if confidence is not None and not LEAST_CONFIDENCE <= confidence <= MOST_CONFIDENCE:
             hint = "95 % is written 0.95"
-            wanted = "a number of at least 0.5 and below 1"
-            raise InputError("the confidence is not allowed", "report", f"{confidence:g}", wanted, hint)
+            wanted = f"a number from {LEAST_CONFIDENCE} to {MOST_CONFIDENCE}"
+            raise InputError("the confidence is not allowed", "report", repr(confidence), wanted, hint)
         if results.runs.empty:
             raise _nothing_to_report(len(results.failed))
         self.results = _asked(results, compare, baseline, confidence)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
-from manetlab.files import write_bytes
+from manetlab.files import printable, write_bytes
 from manetlab.optional_packages import require
 from manetlab.report import (
     answers,
@@ -77,7 +77,7 @@ def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     """All files of the report by their names within its folder, the page first."""
     sections = _sections(study, replay is not None)
     head = _head(study)
-    files = {PAGE: page.html(head, sections).encode(), **_table_files(head.table, in_latex=True)}
+    files = {PAGE: printable(page.html(head, sections)).encode(), **_table_files(head.table, in_latex=True)}
     for section in sections:
         for part in section.parts:
             for drawn in part.figures:
@@ -89,13 +89,13 @@ def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
         for point, replication in dict.fromkeys(replays.runs(study)):
             title = f"{Path(study.results.store or '').stem}, point {point}, replication {replication}"
             scenario = study.campaign.scenario(point, replication)
-            files[replays.file_name(point, replication)] = replay(scenario, title).encode()
+            files[replays.file_name(point, replication)] = printable(replay(scenario, title)).encode()
     return files
 
 
 def _table_files(table: DataTable, in_latex: bool) -> dict[str, bytes]:
-    files = {f"tables/{table.name}.csv": table.to_csv().encode()}
-    return {**files, f"tables/{table.name}.tex": table.to_latex().encode()} if in_latex else files
+    files = {f"tables/{table.name}.csv": printable(table.to_csv()).encode()}
+    return {**files, f"tables/{table.name}.tex": printable(table.to_latex()).encode()} if in_latex else files
 
 
 def _head(study: Study) -> page.Head:

@@ -42,7 +42,7 @@ def bounded_interval(
             confidence is not a share.
     """
     listed = checks.numbers(values, "bounded_interval")
-    confidence = checks.share(confidence, "bounded_interval: confidence")
+    confidence = checks.confidence(confidence, "bounded_interval: confidence")
     if not -math.inf < least < most:
         found, wanted = f"{shown(least)} and {shown(most)}", "a finite lower bound, and an upper one above it"
         raise InputError("the bounds are not allowed", "bounded_interval", found, wanted)

@@ -72,6 +72,23 @@ def share(value: float, where: str) -> float:
     return number
 
 
+MOST_CONFIDENCE = 1.0 - 1e-14
+"""Beyond it the ends of an interval cannot be told from infinite ones."""
+
+
+def confidence(value: float, where: str) -> float:
+    """The confidence of an interval.
+
+    Raises:
+        InputError: It is not between 0 and 1, or too close to 1.
+    """
+    number = share(value, where)
+    if number > MOST_CONFIDENCE:
+        wanted, hint = "a number above 0 and at most 1 − 10⁻¹⁴", "95 % is written 0.95"
+        raise InputError("the confidence is not allowed", where, shown(value), wanted, hint)
+    return number
+
+
 def above_zero(value: float, where: str) -> float:
     """A number above zero.
 

@@ -105,7 +105,7 @@ def paired_ratio(a: Iterable[float], b: Iterable[float], confidence: float = 0.9
         InputError: There are no values, or the lists differ in length.
     """
     left, right = checks.pairs(a, b, "paired_ratio")
-    confidence = checks.share(confidence, "paired_ratio: confidence")
+    confidence = checks.confidence(confidence, "paired_ratio: confidence")
     n = len(left)
     mean_a, mean_b = math.fsum(left) / n, math.fsum(right) / n
     if mean_b == 0.0:

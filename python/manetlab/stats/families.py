@@ -104,7 +104,7 @@ def adjusted_pair(
     Raises:
         InputError: The values cannot be paired, or an argument is not allowed.
     """
-    confidence = checks.share(confidence, "adjusted_pair: confidence")
+    confidence = checks.confidence(confidence, "adjusted_pair: confidence")
     each = 1.0 - bonferroni_level(confidence, comparisons)
     tested = paired_difference(a, b, each)
     p_equivalent = math.nan
@@ -206,7 +206,7 @@ def compare_with_best(
         InputError: There are fewer than two alternatives, they have unequal numbers of scenarios, or an
             argument is not allowed.
     """
-    confidence = checks.share(confidence, "compare_with_best: confidence")
+    confidence = checks.confidence(confidence, "compare_with_best: confidence")
     margin = None if margin is None else checks.above_zero(margin, "compare_with_best: margin")
     share = None if share is None else checks.share(share, "compare_with_best: share")
     _check_alternatives(values)

@@ -91,7 +91,7 @@ def mean_interval(values: Iterable[float], confidence: float = 0.95) -> Interval
         InputError: There are no values, one is not finite, or the confidence is not a share.
     """
     listed = checks.numbers(values, "mean_interval")
-    confidence = checks.share(confidence, "mean_interval: confidence")
+    confidence = checks.confidence(confidence, "mean_interval: confidence")
     n = len(listed)
     mean = math.fsum(listed) / n
     if n == 1:
@@ -135,7 +135,7 @@ def bootstrap_interval(
     import numpy as np
 
     data = np.sort(np.array(checks.numbers(values, "bootstrap_interval")))
-    confidence = checks.share(confidence, "bootstrap_interval: confidence")
+    confidence = checks.confidence(confidence, "bootstrap_interval: confidence")
     for name, number, least in (("seed", seed, 0), ("resamples", resamples, 1)):
         if isinstance(number, bool) or not isinstance(number, int) or number < least:
             where, wanted = f"bootstrap_interval: {name}", f"a whole number, {least} or more"
@@ -209,7 +209,7 @@ def percentile_interval(values: Iterable[float], percent: float, confidence: flo
     from scipy.stats import quantile_test
 
     listed = checks.numbers(values, "percentile_interval")
-    confidence = checks.share(confidence, "percentile_interval: confidence")
+    confidence = checks.confidence(confidence, "percentile_interval: confidence")
     fraction = checks.share(percent / 100, "percentile_interval: percent / 100")
     found = quantile_test(listed, p=fraction).confidence_interval(confidence)
     low = -math.inf if math.isnan(found.low) else float(found.low)

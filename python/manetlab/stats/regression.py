@@ -95,7 +95,7 @@ def adjusted_interval(
             ``least`` to ``most``, or the confidence is not a share.
     """
     listed = checks.numbers(values, "adjusted_interval")
-    confidence = checks.share(confidence, "adjusted_interval: confidence")
+    confidence = checks.confidence(confidence, "adjusted_interval: confidence")
     known, all_known = _checked(covariates, drawn, len(listed))
     plain = _unadjusted(listed, least, most, confidence)
     n = len(listed)

@@ -36,7 +36,7 @@ def replications_needed(
     """
     listed = checks.numbers(values, "replications_needed", least=2)
     share = checks.above_zero(relative_half_width, "replications_needed: relative_half_width")
-    confidence = checks.share(confidence, "replications_needed: confidence")
+    confidence = checks.confidence(confidence, "replications_needed: confidence")
     spread, wanted = deviation(listed), share * abs(math.fsum(listed) / len(listed))
 
     def enough(n: int) -> bool:
@@ -87,7 +87,7 @@ class Sequential:
 
     def __post_init__(self) -> None:
         checks.above_zero(self.relative, "Sequential: relative")
-        checks.share(self.confidence, "Sequential: confidence")
+        checks.confidence(self.confidence, "Sequential: confidence")
         for name, number, lowest in (("least", self.least, 2), ("most", self.most, self.least)):
             if isinstance(number, bool) or not isinstance(number, int) or number < lowest:
                 wanted = f"a whole number, {lowest} or more"

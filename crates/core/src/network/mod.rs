@@ -219,6 +219,7 @@ impl Network<'_> {
         if let Some(broken) = self.broken.take() {
             return Err(broken);
         }
+        self.compare_due_routes(Time(self.end.0.saturating_sub(1)));
         self.now = self.end;
         self.sample_until(self.end);
         self.watch_run_end();
@@ -229,10 +230,7 @@ impl Network<'_> {
     #[cold]
     fn pause_at(&mut self, time: Time) {
         self.sample_until(time);
-        if time >= self.routes_due() {
-            self.now = time;
-            self.compare_all_routes();
-        }
+        self.compare_due_routes(time);
         self.pause = self.sampler.due().min(self.routes_due());
     }
 

@@ -92,21 +92,24 @@ impl Network<'_> {
     pub(super) fn watch_routes(&mut self, node: u32) {
         if let Some(watch) = &mut self.watch {
             watch.compare_routes(self.now, node, self.stations[node as usize].routing.as_mut());
+            self.pause = self.pause.min(watch.due());
         }
     }
 
-    /// When all routes are to be compared; never without a recorder.
+    /// When routes are to be compared although nothing happens; never without a recorder.
     pub(super) fn routes_due(&self) -> Time {
         self.watch.as_ref().map_or(Time::NEVER, |watch| watch.due())
     }
 
-    /// Compares the routes of all nodes.
-    pub(super) fn compare_all_routes(&mut self) {
-        for node in 0..self.stations.len() as u32 {
-            self.watch_routes(node);
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.put_off(self.now);
+    /// Compares, one time after the other, the routes that are due by `time`: each ends when its time has
+    /// come, and not when the next event happens.
+    pub(super) fn compare_due_routes(&mut self, time: Time) {
+        while self.routes_due() <= time {
+            self.now = self.routes_due();
+            match self.watch.as_mut().and_then(|watch| watch.next_due()) {
+                Some(node) => self.watch_routes(node),
+                None => (0..self.stations.len() as u32).for_each(|node| self.watch_routes(node)),
+            }
         }
     }
 

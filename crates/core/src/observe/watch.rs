@@ -2,6 +2,9 @@
 //! it at its receivers, the packet that an RTS, CTS or ACK is for, and which routes have changed. None of it
 //! exists in a run without a recorder.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::FxHashMap;
 
 use super::{Event, PacketRef, Reach, Reception, Recorder, Sending};
@@ -12,7 +15,9 @@ use crate::scenario::Scenario;
 use crate::wire::NodeId;
 use crate::wire::mac::{Body, Frame, FrameKind};
 
-/// The routes of a node that is not called are compared this often.
+/// The routes of nodes that are not called are compared at the multiples of this time: what a protocol would
+/// answer may depend on the time without that it says so. Routes whose end is known are compared when they
+/// end. Neither depends on when something else happens.
 const ROUTES_STEP: Span = Span::from_millis(1000);
 
 /// A recorder, and what is kept for it.
@@ -31,7 +36,10 @@ pub(crate) struct Watch<'r> {
     /// By node.
     routes: Vec<KnownRoutes>,
     /// When all routes are compared next.
-    due: Time,
+    step_due: Time,
+    /// When routes of a node may end by themselves, and the node; where that has been found earlier, a
+    /// comparison finds nothing new.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 /// A next hop, and how many hops there are.
@@ -111,7 +119,8 @@ impl<'r> Watch<'r> {
             queue_lengths: vec![0; nodes],
             routes: (0..nodes).map(|_| KnownRoutes::default()).collect(),
             destinations: Destinations::new(destinations),
-            due: Time::ZERO,
+            step_due: Time::ZERO,
+            ends: BinaryHeap::new(),
         }
     }
 
@@ -243,8 +252,9 @@ impl<'r> Watch<'r> {
     #[inline(never)]
     pub(crate) fn compare_routes(&mut self, now: Time, node: u32, routing: &mut dyn Routing) {
         let mut changes = routing.take_route_changes();
-        let Watch { recorder, routes, destinations, .. } = self;
+        let Watch { recorder, routes, destinations, ends, .. } = self;
         let known = &mut routes[node as usize];
+        let until_before = known.until;
         if now >= known.until {
             (changes, known.until) = (Changes::ALL, Time::NEVER);
         }
@@ -266,20 +276,32 @@ impl<'r> Watch<'r> {
                 }
             }
         }
+        if known.until != until_before && known.until != Time::NEVER {
+            ends.push(Reverse((known.until, node)));
+        }
         debug_assert!(
             known.holds(routing, now, NodeId(node), &destinations.all),
             "a route of node {node} has changed, and its protocol did not say so"
         );
     }
 
-    /// When the routes of all nodes are to be compared: some end without that anything happens.
+    /// When routes are to be compared although nothing happens.
     pub(crate) fn due(&self) -> Time {
-        self.due
+        self.ends.peek().map_or(self.step_due, |&Reverse((end, _))| end.min(self.step_due))
     }
 
-    /// The routes of all nodes have been compared.
-    pub(crate) fn put_off(&mut self, now: Time) {
-        self.due = now + ROUTES_STEP;
+    /// Whose routes are due next, if they are one node's, and takes that off what is due.
+    pub(crate) fn next_due(&mut self) -> Option<u32> {
+        match self.ends.peek() {
+            Some(&Reverse((end, node))) if end <= self.step_due => {
+                self.ends.pop();
+                Some(node)
+            }
+            _ => {
+                self.step_due += ROUTES_STEP;
+                None
+            }
+        }
     }
 
     /// The run has reached its end.
