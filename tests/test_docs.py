@@ -172,7 +172,7 @@ def test_the_example_of_the_readme_prints_what_it_shows(capsys: pytest.CaptureFi
     assert without_numbers(capsys.readouterr().out) == without_numbers(shown)
     means = namespace["means"].set_index(["metric", "routing"])["mean"]
     ratio = means["normalised_routing_load", "dsr"] / means["normalised_routing_load", "aodv"]
-    assert 1 / 4 < ratio < 0.45, "a third as many routing packets, as the text says"
+    assert 1 / 4 < ratio < 0.45, "about a third as many routing packets, as the text says"
 
 
 def test_the_notebook_shows_what_it_gives(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_sound_campaign_needs_no_caution() -> None:
         ({"replications": 9}, "4 of 4 points have fewer than 10 replications (minimum: 9)"),
         ({"failed": [(1, 3, "broke")]}, "1 of 40 runs failed"),
         ({"code": ["0.1.0 abc", "0.1.0 def"]}, "made with 2 versions of the code: 0.1.0 abc and 0.1.0 def"),
-        ({"code": ["0.1.0 abc-dirty"]}, "differs from the named commit"),
+        ({"code": ["0.1.0 abc-dirty"]}, "uncommitted changes to the code"),
         (
             {"base": with_movement(start="uniform", speed_min=0.0) | {"warmup_s": 5.0}},
             "random waypoint starts uniformly".capitalize(),
