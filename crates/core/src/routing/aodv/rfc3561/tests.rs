@@ -208,8 +208,8 @@ fn a_gratuitous_reply_tells_the_destination_the_way_back() {
 
 #[test]
 fn a_reply_is_passed_on_if_it_made_the_route_better() {
-    // §6.7.
-    let mut probe = start(&rfc());
+    // §6.7, by the letter.
+    let mut probe = start(&AodvParams { pass_known_rreps: false, ..rfc() });
     probe.hear(at(1.0), 1, 9, Message::Rreq(rreq(1, 5, 3, 9, 4)));
     let (to, passed) = replies(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(rrep(9, 7, 5, 2)))).remove(0);
     assert_eq!((to, passed.hop_count, passed.dst_seqno), (1, 3, 7));
@@ -498,7 +498,7 @@ fn a_neighbour_that_does_not_acknowledge_a_reply_is_blacklisted() {
 fn a_reply_with_the_a_flag_is_acknowledged_by_every_node() {
     // Whether or not it asks for acknowledgements itself, and whether or not the reply is of use.
     for number in [7, 6] {
-        let mut probe = between(&rfc(), at(1.0), 3);
+        let mut probe = between(&AodvParams { pass_known_rreps: false, ..rfc() }, at(1.0), 3);
         let marked = Rrep { acknowledge: true, ..rrep(9, number + 1, 5, 4) };
         let out = messages(&probe.hear(at(1.1), 2, WHOLE, Message::Rrep(marked)));
         assert_eq!(
