@@ -28,10 +28,10 @@ fn offered(arp: &mut Arp, ms: f64, number: u64) -> Vec<ArpAction> {
 }
 
 /// What ARP does at its next deadline, and that in ms.
-fn at_deadline(arp: &mut Arp) -> (f64, Vec<ArpAction>) {
+fn at_deadline(arp: &mut Arp) -> (u64, Vec<ArpAction>) {
     let (now, mut actions) = (arp.next_timeout(), Vec::new());
     arp.handle_timeout(now, &mut actions);
-    ((now.as_secs() * 1e3).round(), actions)
+    ((now.as_secs() * 1e3).round() as u64, actions)
 }
 
 fn answered(arp: &mut Arp) -> Vec<ArpAction> {
@@ -64,7 +64,7 @@ fn a_request_is_repeated_by_the_timer() {
     let mut arp = arp(&ArpParams::default());
     assert_eq!(arp.next_timeout(), Time::NEVER);
     assert!(asks(&offered(&mut arp, 0.0, 0)));
-    for deadline_ms in [100.0, 200.0] {
+    for deadline_ms in [100, 200] {
         let (ms, actions) = at_deadline(&mut arp);
         assert_eq!(ms, deadline_ms);
         assert!(asks(&actions));
@@ -80,7 +80,7 @@ fn the_last_request_is_given_an_interval_to_be_answered() {
     at_deadline(&mut arp);
     at_deadline(&mut arp);
     let (ms, actions) = at_deadline(&mut arp);
-    assert_eq!(ms, 300.0);
+    assert_eq!(ms, 300);
     assert_eq!(actions, [ArpAction::Unresolved { next_hop: PEER, packet: packet(0) }]);
     assert_eq!(arp.next_timeout(), Time::NEVER);
     assert!(asks(&offered(&mut arp, 400.0, 1)), "the next packet begins a new search");

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn flooding_passes_the_suite() {
-        suite_at_pace(maker(FloodingParams::default()), Pace { settled_s: 0.0, recovered_s: 1.0 });
+        suite_at_pace(&maker(FloodingParams::default()), Pace { settled_s: 0.0, recovered_s: 1.0 });
     }
 
     #[test]

@@ -25,11 +25,11 @@ fn maker(params: AdvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 'st
 fn it_passes_the_suite() {
     for name in AdvParams::SETS {
         let set = AdvParams::set(name).expect("listed");
-        suite(maker(AdvParams { pass_on_requests: true, ..set.clone() }));
-        suite(maker(AdvParams { full_update_interval_s: 5.0, ..set }));
+        suite(&maker(AdvParams { pass_on_requests: true, ..set.clone() }));
+        suite(&maker(AdvParams { full_update_interval_s: 5.0, ..set }));
     }
     let timed = AdvParams { active_route_timeout_s: 30.0, linger_s: 0.0, ..AdvParams::default() };
-    suite(maker(AdvParams { pass_on_requests: true, ..timed }));
+    suite(&maker(AdvParams { pass_on_requests: true, ..timed }));
 }
 
 /// The letter of chapter 3: when the only flow is cut off nobody makes updates any more but its source and
@@ -48,17 +48,17 @@ fn a_lone_flow_does_not_find_its_way_back_by_itself() {
 
 #[test]
 fn it_never_loops() {
-    loops_in_random_networks(maker(AdvParams::dyer_2002()), 0..30, true);
+    loops_in_random_networks(&maker(AdvParams::dyer_2002()), 0..30, true);
     let asking = AdvParams { pass_on_requests: true, ..AdvParams::dyer_2002() };
-    loops_in_random_networks(maker(asking), 0..30, true);
-    loops_in_random_networks(maker(AdvParams::before_tuning(1.0)), 0..30, true);
+    loops_in_random_networks(&maker(asking), 0..30, true);
+    loops_in_random_networks(&maker(AdvParams::before_tuning(1.0)), 0..30, true);
     let short = AdvParams {
         linger_s: 0.0,
         active_route_timeout_s: 3.0,
         unused_route_s: 0.001,
         ..AdvParams::default()
     };
-    loops_in_random_networks(maker(short), 0..30, true);
+    loops_in_random_networks(&maker(short), 0..30, true);
 }
 
 /// The line as Table 3.4 prints it makes a route longer with every update: what it does is a reason to read
@@ -66,7 +66,7 @@ fn it_never_loops() {
 #[test]
 fn with_the_metric_rule_as_printed_routes_loop() {
     let params = AdvParams { literal_metric_rule: true, ..AdvParams::default() };
-    assert!(!loops_in_random_networks(maker(params), 0..10, false).is_empty());
+    assert!(!loops_in_random_networks(&maker(params), 0..10, false).is_empty());
 }
 
 #[test]

@@ -18,46 +18,46 @@ fn maker(params: AodvParams) -> impl Fn(NodeId) -> Box<dyn Routing> + Clone + 's
 
 #[test]
 fn the_standard_passes_the_suite_with_local_repair_and_gratuitous_replies() {
-    suite(maker(AodvParams { local_repair: true, gratuitous_rrep: true, ..AodvParams::rfc() }));
+    suite(&maker(AodvParams { local_repair: true, gratuitous_rrep: true, ..AodvParams::rfc() }));
 }
 
 #[test]
 fn the_standard_passes_the_suite_with_hello_messages_instead_of_feedback() {
-    suite(maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::rfc() }));
+    suite(&maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::rfc() }));
 }
 
 #[test]
 fn the_standard_passes_the_suite_with_acknowledged_replies() {
-    suite(maker(AodvParams { rrep_ack: true, ..AodvParams::rfc() }));
+    suite(&maker(AodvParams { rrep_ack: true, ..AodvParams::rfc() }));
 }
 
 #[test]
 fn the_ns_2_model_passes_the_suite_with_hello_messages_instead_of_feedback() {
-    suite(maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::ns_2_35() }));
+    suite(&maker(AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::ns_2_35() }));
 }
 
 #[test]
 fn the_standard_never_loops() {
-    loops_in_random_networks(maker(AodvParams::rfc()), 0..30, true);
+    loops_in_random_networks(&maker(AodvParams::rfc()), 0..30, true);
     let repairing = AodvParams { local_repair: true, gratuitous_rrep: true, ..AodvParams::rfc() };
-    loops_in_random_networks(maker(repairing), 0..30, true);
+    loops_in_random_networks(&maker(repairing), 0..30, true);
     let hello = AodvParams { hello: true, link_layer_feedback: false, ..AodvParams::rfc() };
-    loops_in_random_networks(maker(hello), 0..15, true);
+    loops_in_random_networks(&maker(hello), 0..15, true);
     let acknowledged = AodvParams { rrep_ack: true, ..AodvParams::rfc() };
-    loops_in_random_networks(maker(acknowledged), 0..15, true);
+    loops_in_random_networks(&maker(acknowledged), 0..15, true);
 }
 
 /// The two that do not promise it: shows that the search for loops finds any.
 #[test]
 fn without_sequence_numbers_routes_loop() {
     let params = AodvParams { sequence_numbers: false, ..AodvParams::rfc() };
-    assert!(!loops_in_random_networks(maker(params), 0..10, false).is_empty());
+    assert!(!loops_in_random_networks(&maker(params), 0..10, false).is_empty());
 }
 
 #[test]
 fn the_ns_2_model_loops_now_and_then() {
     // About one in a hundred of these networks.
-    let looped = loops_in_random_networks(maker(AodvParams::ns_2_35()), 190..200, false);
+    let looped = loops_in_random_networks(&maker(AodvParams::ns_2_35()), 190..200, false);
     assert_eq!(looped, [194]);
 }
 

@@ -38,13 +38,13 @@ mod in_networks {
 
     #[test]
     fn every_set_passes_the_suite() {
-        all_sets().for_each(|set| suite(maker(set)));
+        all_sets().for_each(|set| suite(&maker(set)));
     }
 
     #[test]
     fn the_suite_is_passed_with_a_link_cache_and_without_what_is_optional() {
-        suite(maker(DsrParams { cache: CacheKind::Link, ..rfc() }));
-        suite(maker(DsrParams { reply_from_cache: false, ring_zero: false, ..rfc() }));
+        suite(&maker(DsrParams { cache: CacheKind::Link, ..rfc() }));
+        suite(&maker(DsrParams { reply_from_cache: false, ring_zero: false, ..rfc() }));
         let deaf = DsrParams {
             promiscuous: false,
             salvage: false,
@@ -52,7 +52,7 @@ mod in_networks {
             learn_forwarded_routes: false,
             ..DsrParams::ns_2_35()
         };
-        suite(maker(deaf));
+        suite(&maker(deaf));
     }
 
     /// A node that forgot everything still finds itself on the source routes of others.

@@ -119,7 +119,7 @@ impl Probe {
 
 #[test]
 fn lunar_passes_the_suite() {
-    suite_at_pace(maker(LunarParams::default()), Pace { settled_s: 0.0, recovered_s: 5.0 });
+    suite_at_pace(&maker(LunarParams::default()), Pace { settled_s: 0.0, recovered_s: 5.0 });
 }
 
 #[test]

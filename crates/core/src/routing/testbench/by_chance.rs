@@ -72,7 +72,7 @@ fn pass_the_suite(forwards: f64, declares: f64) {
         let flooding = flooding::new(node, &Arc::new(FloodingParams::default()), stream(0));
         Box::new(Gossip { flooding, stream: stream(1), forwards, declares })
     };
-    suite_at_pace(make, Pace { settled_s: 0.0, recovered_s: 1.0 });
+    suite_at_pace(&make, Pace { settled_s: 0.0, recovered_s: 1.0 });
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(crate) struct Pace {
 }
 
 /// What every protocol must do that finds its routes itself. Forty seconds are enough to settle.
-pub(crate) fn suite<M>(make: M)
+pub(crate) fn suite<M>(make: &M)
 where
     M: Maker + Clone + 'static,
 {
@@ -69,7 +69,7 @@ where
 }
 
 /// The same for protocols that take their time.
-pub(crate) fn suite_at_pace<M>(make: M, pace: Pace)
+pub(crate) fn suite_at_pace<M>(make: &M, pace: Pace)
 where
     M: Maker + Clone + 'static,
 {
@@ -174,7 +174,7 @@ where
 /// Runs traffic between random pairs of eight nodes, while random links come and go and messages are
 /// duplicated and reordered; returns in which of `runs` next hops formed a cycle at any instant. With
 /// `forbid` such a cycle is a panic.
-pub(crate) fn loops_in_random_networks<M>(make: M, runs: Range<u64>, forbid: bool) -> Vec<u64>
+pub(crate) fn loops_in_random_networks<M>(make: &M, runs: Range<u64>, forbid: bool) -> Vec<u64>
 where
     M: Maker + Clone + 'static,
 {
@@ -228,7 +228,7 @@ struct Terms {
     restarted: [Arrive; 3],
 }
 
-fn observe<M>(make: M, pace: Pace) -> Terms
+fn observe<M>(make: &M, pace: Pace) -> Terms
 where
     M: Maker + Clone + 'static,
 {
@@ -293,7 +293,7 @@ struct Bound {
 }
 
 /// Over twelve random networks: the most returns of one packet, and the longest time away.
-fn wander<M>(make: M) -> Bound
+fn wander<M>(make: &M) -> Bound
 where
     M: Maker + Clone + 'static,
 {
@@ -417,7 +417,7 @@ mod tests {
     fn every_set_of_every_protocol_keeps_its_terms() {
         for (kind, set, params) in all_sets() {
             let wanted = terms(kind, set);
-            let found = observe(maker(kind, &params), wanted.pace);
+            let found = observe(&maker(kind, &params), wanted.pace);
             assert_eq!(
                 found, wanted,
                 "{kind:?} {set}: what its specification does not promise is stated in `terms`"
@@ -428,7 +428,7 @@ mod tests {
     #[test]
     fn no_packet_wanders_beyond_its_protocols_bound() {
         for (kind, set, params) in all_sets() {
-            let (found, bound) = (wander(maker(kind, &params)), bound(kind, &params));
+            let (found, bound) = (wander(&maker(kind, &params)), bound(kind, &params));
             let within = found.returns <= bound.returns && found.away_s <= bound.away_s;
             assert!(within, "{kind:?} {set}: {found:?} exceeds {bound:?}, stated with its reason in `bound`");
         }
@@ -441,7 +441,7 @@ mod tests {
     fn the_detector_sees_the_circles_that_are_known() {
         for (kind, set) in [(RoutingKind::Aodv, "ns-2.35"), (RoutingKind::Dsr, "ns-2.35")] {
             let params = Params::default().with_routing_set(kind, set).expect("a listed set");
-            assert!(wander(maker(kind, &params)).returns > 1, "{kind:?} {set}");
+            assert!(wander(&maker(kind, &params)).returns > 1, "{kind:?} {set}");
         }
     }
 
@@ -465,6 +465,6 @@ mod tests {
     fn hellos_that_name_who_is_heard_avoid_one_way_links() {
         let careful = AodvParams { hello_two_way: true, ..AodvParams::aodv_uu_hello() };
         let careful = Params { aodv: careful, ..Params::default() };
-        assert_eq!(observe(maker(RoutingKind::Aodv, &careful), ON_DEMAND), BEST);
+        assert_eq!(observe(&maker(RoutingKind::Aodv, &careful), ON_DEMAND), BEST);
     }
 }

@@ -592,7 +592,7 @@ fn maker(params: &TsrParams, dsr: &DsrParams) -> impl Fn(NodeId) -> Box<dyn Rout
 fn tsr_passes_the_suite_over_every_set_of_dsr() {
     for name in DsrParams::SETS {
         let dsr = DsrParams::set(name).expect("a listed set");
-        suite_at_pace(maker(&TsrParams::default(), &dsr), Pace { settled_s: 0.0, recovered_s: 40.0 });
+        suite_at_pace(&maker(&TsrParams::default(), &dsr), Pace { settled_s: 0.0, recovered_s: 40.0 });
     }
 }
 
