@@ -25,7 +25,7 @@
 #   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
 #                   failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make mutants    change statistics, MAC, routing and transport a little, and see which changes no test notices (hours)
-#   make audit      look up known advisories on Rust crates and Python packages (needs GitHub and PyPI)
+#   make audit      look up known advisories on all lock files (needs GitHub, PyPI and npm)
 #   make torture    run random scenarios with every assertion on, for SECONDS, in WORKERS processes, and hold every
 #                   routing protocol against static routes in NETWORKS light networks
 
@@ -35,6 +35,12 @@ WORKERS ?= 1
 # Light networks that every routing protocol must serve.
 NETWORKS ?= 20
 FUZZ_SECONDS ?= 60
+# Tools that are no part of any lock file.
+CARGO_DENY := 0.20.2
+CARGO_FUZZ := 0.13.2
+PIP_AUDIT := 2.10.1
+PIP_TOOLS := 7.6.2
+PYTHON_LOCKS := requirements.lock packaging/site/requirements.lock
 # Inputs of each target, instead of the time.
 FUZZ_RUNS ?=
 FUZZ_TARGETS := movement traffic bytes adp arp flow mac queue recording routing rtp stage tcp
@@ -178,7 +184,7 @@ aarch64: build
 	$(BIN)/python -m tests.aarch64
 
 lock: $(DEPENDENCIES)
-	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/python -m pip install --quiet pip-tools==$(PIP_TOOLS)
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
 		--extra report --extra cluster --extra notebook --extra dev --output-file requirements.lock pyproject.toml
 	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-find-links \
@@ -222,7 +228,7 @@ fuzz: build
 		PROPTEST_RNG_SEED=$$seed cargo test --workspace --locked --quiet && \
 		$(BIN)/pytest -m hypothesis --hypothesis-profile=default --hypothesis-seed=$$seed
 	@cargo fuzz --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-fuzz || \
-		cargo install --quiet --root target/tools cargo-fuzz
+		cargo install --quiet --locked --root target/tools cargo-fuzz@$(CARGO_FUZZ)
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
 		case $$target in movement | traffic) length=1024 ;; *) length=256 ;; esac; \
@@ -255,16 +261,20 @@ torture: $(TORTURE)
 	PYTHONPATH=out/torture/site $(BIN)/python -m torture --seconds $(SECONDS) --workers $(WORKERS)
 	PYTHONPATH=out/torture/site $(BIN)/python -m torture.light --networks $(NETWORKS)
 
-# The databases of advisories: RustSec's, which cargo-deny fetches from GitHub, and PyPI's. PYSEC-2023-101 is about the server of
-# Selenium Grid, which nothing here runs.
+# The databases of advisories: RustSec's, which cargo-deny fetches from GitHub, PyPI's and npm's. All lock files are looked
+# up, and one that could not be is a failure. PYSEC-2023-101 is about the server of Selenium Grid, which nothing here runs.
 audit: $(DEPENDENCIES)
-	@cargo deny --version >/dev/null 2>&1 || test -x target/tools/bin/cargo-deny || \
-		cargo install --quiet --locked --root target/tools cargo-deny
+	@cargo deny --version 2>/dev/null | grep -qx 'cargo-deny $(CARGO_DENY)' || test -x target/tools/bin/cargo-deny || \
+		cargo install --quiet --locked --root target/tools cargo-deny@$(CARGO_DENY)
 	PATH="$(abspath target/tools/bin):$$PATH" cargo deny --locked check
+	PATH="$(abspath target/tools/bin):$$PATH" cargo deny --locked --manifest-path fuzz/Cargo.toml check advisories
 	@test -x target/tools/pip-audit/bin/pip-audit || { $(PYTHON) -m venv target/tools/pip-audit && \
-		target/tools/pip-audit/bin/python -m pip install --quiet pip-audit; }
-	target/tools/pip-audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock \
-		--ignore-vuln PYSEC-2023-101
+		target/tools/pip-audit/bin/python -m pip install --quiet pip-audit==$(PIP_AUDIT); }
+	for lock in $(PYTHON_LOCKS); do \
+		target/tools/pip-audit/bin/pip-audit --strict --require-hashes --disable-pip --requirement $$lock \
+			--ignore-vuln PYSEC-2023-101 || exit 1; \
+	done
+	cd viewer && npm audit --package-lock-only
 
 clean:
 	rm -rf $(VENV) target out

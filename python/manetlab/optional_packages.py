@@ -8,7 +8,7 @@ from manetlab.errors import InputError
 
 EXTRAS = {
     "report": ("jinja2", "matplotlib", "plotly"),
-    "cluster": ("dask", "dask_jobqueue", "distributed"),
+    "cluster": ("cryptography", "dask", "dask_jobqueue", "distributed"),
     "notebook": ("pyarrow", "xarray"),
 }
 """The modules of each extra of the distribution, by its name."""

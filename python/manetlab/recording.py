@@ -5,15 +5,16 @@ docs/recording.md describes the files and all columns.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core
+from manetlab import _core, recorded_head
 from manetlab.errors import InputError, shown
-from manetlab.files import check_outputs, completed
+from manetlab.files import check_outputs, completed, printable
 from manetlab.optional_packages import require
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Recording:
         require("notebook", "manetlab.recording")
         self.path = Path(path)
         self._core = _core.Recording(self.path)
-        self.head: dict[str, Any] = json.loads(self._core.head())
+        self.head = recorded_head.checked(_parsed(self._core.head()), printable(path))
         self.complete: bool = self._core.is_complete()
         self._blocks = self._core.blocks()
 
@@ -145,7 +146,8 @@ class Recording:
     @property
     def movement(self) -> pa.Table:
         """Points between which nodes go straight on at constant speed: ``node``, ``time_s``, ``x``, ``y``."""
-        return _Section(self.head, *self._core.movement()).table("point")
+        with _as_the_head_says(self.path):
+            return _Section(self.head, *self._core.movement()).table("point")
 
     def events(
         self,
@@ -170,14 +172,19 @@ class Recording:
 
         if kind not in KINDS:
             raise InputError("unknown kind of events", "events", shown(kind), ", ".join(KINDS))
-        from_ns, until_ns = _in_ns(from_s), _in_ns(until_s)
-        if kind == "reception":
-            parts = [self._receptions(from_ns, until_ns)]
-        else:
-            parts = [section.events(kind, from_ns, until_ns) for section in self._sections(from_ns, until_ns)]
-        table = pa.concat_tables([_Section(self.head, [""], []).events(kind), *parts]).unify_dictionaries()
-        if nodes is not None:
-            table = table.filter(pc.is_in(table["node"], pa.array(sorted(nodes), "int64")))
+        with _as_the_head_says(self.path):
+            from_ns, until_ns = _in_ns(from_s), _in_ns(until_s)
+            if kind == "reception":
+                parts = [self._receptions(from_ns, until_ns)]
+            else:
+                parts = [
+                    section.events(kind, from_ns, until_ns) for section in self._sections(from_ns, until_ns)
+                ]
+            table = pa.concat_tables(
+                [_Section(self.head, [""], []).events(kind), *parts]
+            ).unify_dictionaries()
+            if nodes is not None:
+                table = table.filter(pc.is_in(table["node"], pa.array(sorted(nodes), "int64")))
         return table
 
     def tables(
@@ -198,19 +205,20 @@ class Recording:
         """
         import pyarrow as pa
 
-        number = max((n for n, block in enumerate(self._blocks) if block[2] * 1e-9 <= at_s), default=None)
-        section = _Section(self.head, [""], []) if number is None else self._section(number)
-        state = {}
-        for name, (before, kind, key, is_there) in _STATES.items():
-            empty = section.table(before)
-            # Just above the time, so that what happens at it has happened.
-            changes = section.events(kind, 0, round(at_s * 1e9) + 1)
-            columns = empty.column_names
-            rows = {tuple(row[k] for k in key): row for row in empty.to_pylist()}
-            for row in changes.to_pylist():
-                rows[tuple(row[k] for k in key)] = {column: row[column] for column in columns}
-            kept = [row for _, row in sorted(rows.items()) if is_there(row)]
-            state[name] = pa.Table.from_pylist(kept, empty.schema)
+        with _as_the_head_says(self.path):
+            number = max((n for n, block in enumerate(self._blocks) if block[2] * 1e-9 <= at_s), default=None)
+            section = _Section(self.head, [""], []) if number is None else self._section(number)
+            state = {}
+            for name, (before, kind, key, is_there) in _STATES.items():
+                empty = section.table(before)
+                # Just above the time, so that what happens at it has happened.
+                changes = section.events(kind, 0, round(at_s * 1e9) + 1)
+                columns = empty.column_names
+                rows = {tuple(row[k] for k in key): row for row in empty.to_pylist()}
+                for row in changes.to_pylist():
+                    rows[tuple(row[k] for k in key)] = {column: row[column] for column in columns}
+                kept = [row for _, row in sorted(rows.items()) if is_there(row)]
+                state[name] = pa.Table.from_pylist(kept, empty.schema)
         return state
 
     def export_json_lines(self, path: str | Path) -> None:
@@ -263,6 +271,28 @@ def open(path: str | Path) -> Recording:  # noqa: A001
         InputError: The file cannot be read or is no recording, or pyarrow is not installed.
     """
     return Recording(path)
+
+
+def _parsed(head: str) -> object:
+    try:
+        return json.loads(head)
+    except (ValueError, RecursionError):
+        return None
+
+
+@contextlib.contextmanager
+def _as_the_head_says(path: Path) -> Iterator[None]:
+    """Tells that the tables are not as the head says, which anything may fail at.
+
+    Raises:
+        InputError: They are not.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        found, hint = f"{type(error).__name__}: {error}", "the file is damaged, or another program wrote it"
+        wanted = "tables as its head describes them"
+        raise InputError("the recording cannot be read", printable(path), found[:200], wanted, hint) from None
 
 
 def _has_route(row: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ import contextlib
 import socket
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -172,10 +173,9 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
         raise InputError(
             "the number of jobs is not allowed", "slurm: jobs", repr(jobs), "a whole number", hint
         )
-    given = {"cores": 1, "memory": "2GB", **given}
     make: Any = vars(dask_jobqueue)["SLURMCluster"]
     try:
-        cluster = make(**given)
+        cluster = make(**{"cores": 1, "memory": "2GB", **given, **_private(given)})
         # Always as many: a job that SLURM ends, be it for its time limit, is followed by another.
         cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
     except (TypeError, ValueError, RuntimeError, OSError) as error:
@@ -184,6 +184,26 @@ def _slurm_cluster(options: Mapping[str, Any]) -> Any:
             "SLURM cannot be used with these options", "slurm", str(error), wanted, hint
         ) from None
     return cluster
+
+
+def _private(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a cluster that we start listen to nobody but us and its own workers.
+
+    A scheduler runs any code that it is sent. Ours is on a login node, which others use too: it speaks TLS,
+    and only with those who have a certificate that is made for this cluster and is gone with it. Workers get
+    theirs in files that only the user can read, in a folder that all machines share.
+    """
+    import distributed
+
+    # Untyped where mypy is strict.
+    security: Any = distributed.Security
+    return {
+        "security": security.temporary(),
+        "protocol": "tls://",
+        "shared_temp_directory": given.get("shared_temp_directory", str(Path.cwd())),
+        # Dask has a server of HTTP also without the dashboard: nobody else can reach it.
+        "scheduler_options": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    }
 
 
 def _client(scheduler: Any) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manetlab import recorded_head
 from manetlab.errors import InputError, shown
 from manetlab.files import printable, read_bytes
 
@@ -86,7 +87,8 @@ def parsed(content: bytes, where: str) -> Recorded:
         raise InputError("the recording is not whole", where, "no head", "a head and the movement", hint)
     _, start, end = chunks[0]
     is_complete = chunks[-1][0] == b"INDX" and content.endswith(END)
-    return Recorded(content[: chunks[-1][2]], _head(content[start:end], where), is_complete, where)
+    head = recorded_head.checked(_head(content[start:end], where), where)
+    return Recorded(content[: chunks[-1][2]], head, is_complete, where)
 
 
 def _chunks(content: bytes) -> Iterator[tuple[bytes, int, int]]:
@@ -108,7 +110,7 @@ def _head(stored: bytes, where: str) -> dict[str, Any]:
     try:
         text = inflating.decompress(stored, MAX_HEAD_BYTES)
         head = json.loads(text)
-    except (zlib.error, ValueError, RecursionError) as error:
+    except (zlib.error, ValueError, RecursionError, MemoryError) as error:
         hint = "the file is damaged"
         raise InputError("the recording's head cannot be read", where, str(error), "JSON", hint) from None
     if not isinstance(head, dict) or inflating.unconsumed_tail:
@@ -161,7 +163,12 @@ def _sender(params: dict[str, Any], head: dict[str, Any]) -> str:
     tcp = params["tcp"]
     for name in _core.tcp_senders():
         # The sender's own choices change nothing in parameters that are already so.
-        if json.loads(_core.apply_tcp_sender(name, json.dumps(tcp))) == tcp:
+        try:
+            is_so = json.loads(_core.apply_tcp_sender(name, json.dumps(tcp))) == tcp
+        except ValueError:
+            # Parameters of another version, or of no version at all.
+            return "TCP"
+        if is_so:
             return f"TCP {SENDERS.get(name, name)}"
     return "TCP"
 
