@@ -9,7 +9,7 @@ from manetlab.errors import InputError
 from manetlab.files import read_bytes
 
 MOST_UNASKED_DRAWS = 10_000
-"""Most draws of the movement that are looked at because a store says so."""
+"""The maximum number of draws of the movement that a store may ask for."""
 TRUST = "--trust, or trust=True in Python, allows it; do so only if you know where the store comes from"
 
 

@@ -1,6 +1,7 @@
 """The command line. Data goes to stdout, progress and errors to stderr.
 
-Exit status: 0 done, 1 a fault of manetlab, 2 unusable input (nothing was run) or an output that cannot be written.
+Exit status: 0 done, 1 a fault of manetlab, 2 unusable input (nothing was run), or an output that could
+not be written.
 """
 
 from __future__ import annotations
