@@ -400,14 +400,22 @@ def check_files(
     Raises:
         InputError: One cannot be written, or takes the place of an input or of another one.
     """
-    recorded = None if isinstance(record, bool) else Path(getattr(record, "path", record))
     outputs = {
-        "record": recorded,
+        "record": _recorded_at(record),
         "pcap": None if pcap is None else Path(pcap.path),
         "ns2_trace": None if ns2_trace is None else Path(ns2_trace.path),
     }
     check_outputs(outputs, inputs)
     return [path for path in outputs.values() if path is not None]
+
+
+def _recorded_at(record: bool | str | Path | RecordTo) -> Path | None:
+    """The file of a recording, if it goes to one."""
+    if isinstance(record, bool):
+        return None
+    from manetlab.recording import RecordTo
+
+    return Path(record.path if isinstance(record, RecordTo) else record)
 
 
 def _written_to(
@@ -418,7 +426,7 @@ def _written_to(
     trace: tuple[str, bool] | None,
 ) -> tuple[tuple[str, str] | None, tuple[str, list[int] | None, bool, str] | None, tuple[str, bool] | None]:
     """What the core is told of the files, with the places where they are until they are complete."""
-    recorded = Path(getattr(record, "path", record)) if recording is not None else None
+    recorded = _recorded_at(record)
     return (
         None if recorded is None or recording is None else (str(places[recorded]), recording),
         None if capture is None else (str(places[Path(capture[0])]), *capture[1:]),

@@ -7,7 +7,7 @@ import platform
 import tempfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from manetlab import provenance
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.store import TaskResult, key_of
 from manetlab.errors import ManetlabError
-from manetlab.files import read_bytes
 from manetlab.origin import Origin
 from manetlab.resolving import Resolved
 from manetlab.running import run
@@ -117,13 +116,13 @@ def with_files(work: Work) -> Work:
     for key in FILED:
         source = long_form(key, work.fields.get(key))
         if isinstance(source, Mapping) and source.get("file") is not None:
-            named[key] = _packed(Path(work.folder) / source["file"])
-    return Work(work.task, work.fields, work.where, work.folder, work.series_s, work.code, named)
+            named[key] = _packed(work.origin, source["file"], f"{key} file")
+    return replace(work, files=named)
 
 
 @cache
-def _packed(path: Path) -> bytes:
-    return zlib.compress(read_bytes(path, "file"), level=6)
+def _packed(origin: Origin, name: str, kind: str) -> bytes:
+    return zlib.compress(origin.read(name, kind), level=6)
 
 
 @cache
