@@ -135,7 +135,8 @@ fn segments_that_were_kept_arrive_in_networks_that_move() {
         assert!(arrived > kept / 2, "seed {seed}: {arrived} of {kept} that were kept arrived");
         kept_over_aodv += kept;
     }
-    assert!(kept_over_aodv > 10 * kept_over_dsr, "{kept_over_aodv} over AODV, {kept_over_dsr} over DSR");
+    // 284 and 50 with the NAV of an unanswered RTS given up.
+    assert!(kept_over_aodv > 4 * kept_over_dsr, "{kept_over_aodv} over AODV, {kept_over_dsr} over DSR");
 }
 
 /// How many segments nodes on the way kept, and how many of them arrived.

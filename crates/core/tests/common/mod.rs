@@ -2,7 +2,17 @@
 
 use manetlab_core::mobility::Trajectory;
 use manetlab_core::profile::profile;
-use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
+use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind, Scenario};
+
+/// The profile `rfc`, in which flows, requests and answers wait for no random time: these tests say to the
+/// millisecond what happens when.
+fn punctual() -> Params {
+    let mut params = profile("rfc").expect("the profile exists");
+    params.network.start_jitter_ms = 0.0;
+    params.arp.request_jitter_ms = 0.0;
+    params.aodv.unicast_jitter_ms = 0.0;
+    params
+}
 
 /// Nodes that stand 200 m apart in a line, with fixed routes.
 pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
@@ -12,7 +22,7 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         seed: 1,
         replication: 0,
         routing: RoutingKind::Static,
-        params: profile("rfc").expect("the profile exists"),
+        params: punctual(),
         flows,
         rates: Vec::new(),
         wired: Vec::new(),
