@@ -186,7 +186,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "replications as text": {"replications": "10"},
     "first seed": {"first_seed": -1},
     "last seed": {"first_seed": 2**64 - 1},
-    "metric": {"metrics": ["tcp_throughput"]},
+    "metric": {"metrics": ["tcp_thruput"]},
     "metrics as text": {"metrics": "tcp_throughput_bps"},
     "until": {"until": 5},
     "until a narrowness of 0": {"until": 0.0},

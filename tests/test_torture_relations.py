@@ -80,7 +80,9 @@ def test_paths_that_depend_on_the_numbers_of_nodes_are_noticed(monkeypatch: pyte
         return [replace(each, partitioned=each.src / 100) for each in honest(resolved, pairs)]
 
     monkeypatch.setattr(relations.topology, "path_hops", numbered)
-    assert [fault[:9] for fault in relations.permuted(case())] == ["permuted:", "permuted:"]
+    faults = list(relations.permuted(case()))
+    assert faults
+    assert all(fault.startswith("permuted: other paths") for fault in faults)
 
 
 @pytest.mark.parametrize("upside_down", ["cbr_throughput_bps", "all"])

@@ -120,7 +120,7 @@ def test_sessions_stand_beside_other_traffic_and_change_none_of_it() -> None:
 
 
 def test_a_session_is_measured() -> None:
-    quiet = {"movement": {"chain": {"nodes": 3}}, "warmup_s": 0.0}
+    quiet = {"movement": {"chain": {"nodes": 3}}, "warmup_s": 0.0, "network": {"start_jitter_ms": 0.0}}
     result = run(scenario({"sessions": [SESSION]}, **quiet))
     [flow] = result.flows
     assert (flow["kind"], flow["cycles_completed"], flow["connections"]) == ("web", 1, 2)

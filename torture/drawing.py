@@ -256,6 +256,12 @@ class _Drawing:
             times_s[0] = 0.0
         return {"throttle_bps": [[from_s, self._rate_bps()] for from_s in times_s]}
 
+    def _alone(self) -> Fields:
+        """What a flow carries alone, where something must know it: no table fits all parameters."""
+        if self.throttled not in FROM_TABLE:
+            return {}
+        return {"alone_bps": [self.rng.choice([1e5, 1e6, 5e6]) / hops for hops in range(1, 11)]}
+
     def _rates(self) -> list[Fields]:
         """Some nodes and links with a rate of their own."""
         rng = self.rng
@@ -369,6 +375,9 @@ class _Drawing:
         rng = self.rng
         over_tcp = self.sender != NO_TCP
         kind = rng.choices(["flows", "random", "web"], [8, 1, 1 if over_tcp else 0])[0]
+        if self.throttled in FROM_TABLE:
+            # Only a flow that is written down says what it carries alone.
+            kind = "flows"
         if kind == "web" and self.nodes >= 2:
             return {"web": self._web()}
         if kind == "random" and self.nodes >= 8:
@@ -450,7 +459,7 @@ class _Drawing:
         if rng.random() < 0.7:
             flow["start_s"] = round(rng.uniform(0, start_s), 6)
             flow["stop_s"] = round(flow["start_s"] + span_s, 6)
-        return flow | given | self._own_rates()
+        return flow | given | self._own_rates() | self._alone()
 
     def _busy_s(self, kind: str) -> float:
         """For how long a source without an end may send, in s."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from manetlab.campaign import Campaign
 from manetlab.errors import InputError
-from manetlab.metrics import TOTALS
+from manetlab.metrics import MEASURES as TOTALS
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario
 from manetlab.topology import shortest_hops_over_time
@@ -313,7 +313,7 @@ def made_up(
         return draw.uniform(0.5, 1.0) if value is None else value(*name)
 
     runs, flows, drops, series = [], [], [], []
-    totals = [*(metric.key for metric in TOTALS), "web_connection_time_s"]
+    totals = [*TOTALS]
     listed = campaign.base.get("traffic", {}).get("flows", [None, None])
     for point in campaign.points:
         for replication in range(replications):

@@ -269,13 +269,8 @@ def run_many(
 
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         hint = "omit it to use all cores"
-        raise InputError(
-            "the number of jobs is not allowed",
-            "run_many: jobs",
-            shown(jobs),
-            "1 or more",
-            hint,
-        )
+        what, where = "the number of jobs is not allowed", "run_many: jobs"
+        raise InputError(what, where, shown(jobs), "1 or more", hint)
     check_series_step(series_s, "run_many: series_s")
     listed: Sequence[Scenario | Resolved] = list(scenarios)
     if progress is None and notebook.is_notebook():

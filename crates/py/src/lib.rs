@@ -5,6 +5,7 @@
 //! `python/manetlab/_core.pyi`.
 
 mod errors;
+mod interrupts;
 mod movement;
 mod out_file;
 mod outputs;
@@ -196,7 +197,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::draw_web_sessions, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
-    module.add_function(wrap_pyfunction!(running::stop, module)?)?;
+    module.add_function(wrap_pyfunction!(interrupts::stop, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;

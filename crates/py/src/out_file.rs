@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::running::interrupted;
+use crate::interrupts::interrupted;
 
 /// How often a named pipe is tried again that nobody reads.
 const PAUSE: Duration = Duration::from_millis(1);

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use manetlab_core::kernel::Span;
 use manetlab_core::network::{self, Options, RunError};
@@ -22,21 +21,6 @@ use crate::out_file::Control;
 use crate::outputs::{NotWritten, Ns2Trace, Outputs, Pcap};
 use crate::recording::{Output, RecordTo};
 use crate::routing::{Fault, Maker};
-
-/// Shall all runs of this process stop?
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Stops all runs of this process, in whatever threads, or lets runs begin again.
-#[pyfunction]
-pub(crate) fn stop(wanted: bool) {
-    STOP.store(wanted, Ordering::Relaxed);
-}
-
-/// Has the user pressed Ctrl-C? Python's own signal handler runs only when it is asked to, and only in the
-/// main thread; the other threads' runs wait for [`stop`].
-pub(crate) fn interrupted() -> bool {
-    STOP.load(Ordering::Relaxed) || Python::attach(|py| py.check_signals()).is_err()
-}
 
 thread_local! {
     /// Is this thread within a run?

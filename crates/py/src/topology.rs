@@ -13,9 +13,10 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::of_waypoint;
+use crate::interrupts::interrupted;
 use crate::json;
 use crate::movement::{Movement, waypoint_params};
-use crate::running::{interrupted, parse};
+use crate::running::parse;
 
 /// A topology with the range that it was found for.
 #[derive(Serialize)]

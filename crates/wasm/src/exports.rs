@@ -71,7 +71,7 @@ pub extern "C" fn manetlab_run() -> u32 {
     }
 }
 
-/// Puts what is said of each measure where the text is: a JSON object, see `manetlab_core::observe::measures`.
+/// Puts what is said of each measure where the text is, as JSON: see `manetlab_core::observe::measures`.
 #[expect(unsafe_code, reason = "the host finds it by its name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn manetlab_measures() {

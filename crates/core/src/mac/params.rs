@@ -150,9 +150,9 @@ params! {
         short_retry_limit: u32 = 7, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
         /// Attempts for a frame above the RTS threshold.
         long_retry_limit: u32 = 4, "", "IEEE 802.11-1999 §9.2.5.3", [1.0, 255.0];
-        /// Is a data frame to one node repeated if errors of bits damage it? If not, its receiver acknowledges it
-        /// and discards it: collisions are repeated, and noise reaches the layers above, as it did with cards
-        /// before 802.11.
+        /// Is a data frame to one node repeated if errors of bits damage it? If not, its receiver
+        /// acknowledges it and discards it: collisions are repeated, and noise reaches the layers above, as
+        /// it did with cards before 802.11.
         repeats_damaged: bool = true, "", "IEEE 802.11-1999 §9.2.8; false: own rule";
         /// How a station begins to contend for an idle medium.
         access: Access = Access::Standard, "", "IEEE 802.11-1999 §9.2.5.1";

@@ -19,8 +19,8 @@
 //! measure without a value (null) has no line, so that a measure that is new and that a run does not have
 //! leaves the run's hash as it was.
 //!
-//! Form 1, up to November 2026, left ten measures out: those of loads, back-offs, rebroadcasts and routes from
-//! caches.
+//! Form 1, up to November 2026, left ten measures out: those of loads, back-offs, rebroadcasts and
+//! routes from caches.
 //!
 //! Whoever changes these rules raises the version. A measure that is renamed, new or defined otherwise
 //! changes the hashes by itself.

@@ -234,7 +234,7 @@ pub struct CbrMeasures {
     pub hops_mean: Option<f64>,
 }
 
-/// Measures over all flows and all nodes. Those of a kind of flow have no value where no flow is of that kind.
+/// Measures over all flows and all nodes. Those of a kind of flow have no value where there is none of it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Totals {
     /// Sum of the TCP flows' throughput, bit/s.

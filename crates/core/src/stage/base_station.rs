@@ -17,9 +17,9 @@
 //! **Implemented.** A copy of every segment until it is acknowledged; local retransmission at the first
 //! duplicate ACK, again when more come than segments were under way, and at a timeout of twice the smoothed
 //! round trip over the radio, at least 200 ms. A segment that the sender has sent again itself, or that was
-//! lost before the base station, or dropped by its own interface queue or ARP, is the sender's business, and so
-//! are its duplicate ACKs: such a loss is congestion, and no sign is given for it. The round trip is measured
-//! by ACKs for segments that were all sent once.
+//! lost before the base station, or dropped by its own interface queue or ARP, is the sender's business, and
+//! so are its duplicate ACKs: such a loss is congestion, and no sign is given for it. The round trip is
+//! measured by ACKs for segments that were all sent once.
 //!
 //! **Not implemented.** Data towards the wire; connections between hosts on wires; priority of local
 //! retransmissions in the interface queue; a limit of the copies, which the sender's window bounds.

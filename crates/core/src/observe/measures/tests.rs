@@ -1,3 +1,5 @@
+//! What is said of the measures: each direction, and that every value of a result has its measure.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;

@@ -3,8 +3,9 @@
 //! that the segment that it waits for was lost on the radio.
 //!
 //! *Implemented:* what duplicate ACKs with the sign say was lost is repaired as any loss is, and the window
-//! stays as it is; so does what RFC 6582 §3.2, step 2, remembers lest a window is halved twice, and several losses
-//! of one window are repaired one after the other. A timeout means congestion. The base station that gives the sign is
+//! stays as it is; so does what RFC 6582 §3.2, step 2, remembers lest a window is halved twice, and several
+//! losses of one window are repaired one after the other. A timeout means congestion. The base station that
+//! gives the sign is
 //! `stage/base_station.rs`.
 //!
 //! *Not implemented*, *deviations:* in docs/models/wired-links.md.
