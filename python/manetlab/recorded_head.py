@@ -78,8 +78,9 @@ def _check_provenance(origin: Any, where: str) -> None:
 
 def _number(value: object) -> TypeGuard[float]:
     # Compared, since a whole number of hundreds of digits cannot be converted.
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and -LARGEST < value < LARGEST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -LARGEST < value < LARGEST
 
 
 def _time(value: object) -> bool:

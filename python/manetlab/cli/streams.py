@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import codecs
 import sys
+import time
 import unicodedata
 
 PLAIN = {
@@ -18,6 +19,8 @@ PLAIN = {
     **dict(zip("Δασßø", ("delta", "alpha", "sigma", "ss", "o"), strict=True)),
 }
 """How letters are written where the output's encoding does not have them."""
+PAUSE_S = 0.01
+"""How long after Python has dropped Ctrl-C it is brought back, in s."""
 HANDLER = "manetlab-plain"
 """The name under which codecs know `plainly`."""
 
@@ -54,8 +57,14 @@ def keep_interrupts() -> None:
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            _thread.interrupt_main()
+            # Not here: it would be raised in this function, and be dropped once more.
+            _thread.start_new_thread(_interrupt_soon, ())
         else:
             told(unraisable)
 
     sys.unraisablehook = hook
+
+
+def _interrupt_soon() -> None:
+    time.sleep(PAUSE_S)
+    _thread.interrupt_main()
