@@ -235,7 +235,8 @@ def test_a_store_that_cannot_be(tmp_path: Path) -> None:
 
 def test_a_transaction_is_whole_or_not_there(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.db") as store:
-        number = store.begin(small(), "one")
+        campaign = small()
+        number = store.begin(campaign, campaign.identity([]))
         with pytest.raises(ZeroDivisionError), store.transaction():
             store._db.execute("UPDATE campaign SET reached = 99")
             _ = 1 / 0

@@ -77,7 +77,7 @@ def test_a_damaged_line_of_the_right_file_is_still_named(tmp_path: Path) -> None
         (("run", "s.toml", "--routing", "olsrr2"), ("`manetlab list protocols`",)),
         (("run", "s.toml", "--tcp", "xxyyz"), ("`manetlab list senders`",)),
         (("campaign", "results", "c.toml", "--metric", "hold"), ('did you mean "holds"?',)),
-        (("campaign", "results", "c.toml", "--metric", "xyz"), ("names of `manetlab list measures`",)),
+        (("campaign", "results", "c.toml", "--metric", "xyz"), ("`manetlab list measures` lists them",)),
     ],
 )
 def test_errors_lead_to_the_right_command_or_name(

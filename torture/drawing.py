@@ -592,8 +592,7 @@ def _rates_of_80211b(values: Params, has_rates: bool) -> dict[str, float]:
     mac, radio = values["mac"], values["radio"]
     basic = mac["response_rate"] == "basic"
     asked = basic or has_rates or mac["preamble"] == "short" or mac["rate_control"] != "fixed"
-    if not asked and "ladder" not in (radio["ranges"], radio["capture_ratios"]):
-        return {}
+    asked = asked or "ladder" in (radio["ranges"], radio["capture_ratios"])
     highest = float(mac["basic_rates"].split("-")[-1]) * 1e6 if basic else RATES_BPS[-1]
     highest_bps = {"data_rate_bps": RATES_BPS[-1], "control_rate_bps": highest, "broadcast_rate_bps": highest}
     fitting = {
@@ -602,7 +601,12 @@ def _rates_of_80211b(values: Params, has_rates: bool) -> dict[str, float]:
         )
         for name in highest_bps
     }
-    return {name: rate for name, rate in fitting.items() if rate != mac[name]}
+    # Slower rates stand for the radios before 802.11; faster ones that 802.11b lacks are refused.
+    return {
+        name: rate
+        for name, rate in fitting.items()
+        if rate != mac[name] and (asked or mac[name] > RATES_BPS[0])
+    }
 
 
 def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less
@@ -332,29 +333,50 @@ def _about_missing_measures(study: Study) -> list[str]:
 
 
 def _about_survivors(study: Study) -> list[str]:
-    """Measures of what arrives, where significantly less arrives with an alternative that looks better."""
-    told = []
+    """Measures of what arrives, where significantly less arrives with an alternative that looks better.
+
+    Measures of which the same is said share a sentence, so that what decides stays on the first screen.
+    """
+    of_same: dict[tuple[str, tuple[str, ...], int, str], list[str]] = {}
     for metric in study.primary if study.compared is not None else ():
         measured = (name for name in ARRIVED.get(metric.key, ()) if name in study.results.measured)
         if (arrived := next(measured, None)) is None:
             continue
-        found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        doubted: dict[str, int] = {}
+        shares: dict[str, list[float]] = {}
         for others in study.settings:
+            less = set()
             for name, against in _pairs_that_look_better(study, metric, others):
                 ours, theirs = (_values_at(study, others, each, arrived) for each in (name, against))
                 if (means := means_if_less(ours, theirs)) is not None:
-                    found.setdefault((name, against), []).append(means)
-        for (name, against), pairs in found.items():
-            low, high = min(pairs, key=lambda each: each[0] / each[1])
-            of_both = (with_unit(number(each, by_key(arrived)), by_key(arrived)) for each in (low, high))
-            where = f" (at {len(pairs)} of {len(study.settings)} settings)" if len(study.settings) > 1 else ""
-            told.append(
-                f"{capital(metric.label)} is known of what arrives only: {by_key(arrived).label} is "
-                f"{next(of_both)} with {study.named(name)} and {next(of_both)} with "
-                f"{study.named(against)}{where}. "
-                f"That it is better with {study.named(name)} is no finding."
-            )
+                    less.add(name)
+                    for level, mean in zip((name, against), means, strict=True):
+                        shares.setdefault(level, []).append(mean)
+            for name in less:
+                doubted[name] = doubted.get(name, 0) + 1
+        if doubted:
+            said = _what_arrived(study, by_key(arrived), shares)
+            names = tuple(level for level in shares if level in doubted)
+            of_same.setdefault((arrived, names, max(doubted.values()), said), []).append(metric.label)
+    told = []
+    for (_, names, count, said), labels in of_same.items():
+        verb, pronoun = ("is", "it is") if len(labels) == 1 else ("are", "they are")
+        where = f" (at {count} of {len(study.settings)} settings)" if len(study.settings) > 1 else ""
+        told.append(
+            f"{capital(listed(labels))} {verb} known of what arrives only: {said}{where}. That {pronoun} "
+            f"better with {listed([study.named(name) for name in names], 'or')} is no finding."
+        )
     return told
+
+
+def _what_arrived(study: Study, arrived: Metric, shares: Mapping[str, Sequence[float]]) -> str:
+    """How much arrives with each alternative on average over the settings, most first."""
+    means = {name: math.fsum(of) / len(of) for name, of in shares.items()}
+    ordered = sorted(means, key=lambda name: -means[name])
+    listing = [
+        f"{with_unit(number(means[name], arrived), arrived)} with {study.named(name)}" for name in ordered
+    ]
+    return f"{arrived.label} is {listed(listing)}"
 
 
 def _pairs_that_look_better(study: Study, metric: Metric, others: Levels) -> list[tuple[str, str]]:
