@@ -62,7 +62,7 @@ def test_a_silent_sender_goes_on_after_the_outage(sender: str, tmp_path: Path) -
 
 
 def test_what_nodes_keep_for_tcp_bus_is_not_sent_again(tmp_path: Path) -> None:
-    """Retransmissions in every one of eight runs, the rest in total: the jitter of requests moves single runs."""
+    """Retransmissions in each of eight runs, the rest in total: jitter of requests moves single runs."""
 
     def flows(sender: str, **tcp: object) -> list[dict[str, Any]]:
         return [flow(sender, "aodv", tmp_path, hops=4, seed=seed, **tcp) for seed in range(1, 9)]
