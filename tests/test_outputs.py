@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import manetlab
-from manetlab import Campaign, InputError, Scenario, recording
+from manetlab import Campaign, InputError, Scenario, files, recording, series_files
 from manetlab.files import UNFINISHED, completed
 from tests.conftest import Cli
 
@@ -230,3 +230,44 @@ def test_an_output_has_its_name_when_all_are_complete(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a part is in"), completed([one]) as places:
         places[one].write_text("half")
         raise InputError("the disk is full")
+
+
+def test_what_is_complete_of_several_files_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    series = {"totals": {"time_s": [0.0]}, **{name: {"time_s": [0.0]} for name in series_files.NAMES[1:]}}
+    write = files.write_bytes
+
+    def full(path: Path, content: bytes) -> None:
+        if "queues" in path.name:
+            raise InputError("the output cannot be written", str(path), "no space", hint="check the disk")
+        write(path, content)
+
+    monkeypatch.setattr(files, "write_bytes", full)
+    with pytest.raises(InputError) as told:
+        series_files.write_series(tmp_path / "x.csv", series)
+    assert "nothing was written" not in str(told.value)
+    complete = ["x.csv", "x-tcp-flows.csv", "x-message-flows.csv", "x-route-repairs.csv"]
+    assert f"complete: {', '.join(str(tmp_path / name) for name in complete)}" in str(told.value)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "out"
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    with pytest.raises(InputError, match="was not written"):
+        files.write_text(path, "new")
+    path.write_text("before")
+    with pytest.raises(InputError, match="is as it was"):
+        files.write_text(path, "new")
+    assert path.read_text() == "before"
+
+
+def test_a_replay_without_a_temporary_folder_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(**_: object) -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", none)
+    with pytest.raises(InputError, match="no temporary folder") as told:
+        manetlab.view(str(folder / "b.toml"))
+    assert "TMPDIR" in str(told.value)

@@ -20,7 +20,7 @@ OUT = options.together(
         "--output",
         "-o",
         "out",
-        type=options.PATH,
+        type=options.FOLDER,
         default=Path("out/papers"),
         help="Folder that keeps runs and verdicts.",
     ),
@@ -28,7 +28,7 @@ OUT = options.together(
 )
 MARKDOWN = click.option(
     "--markdown",
-    type=options.PATH,
+    type=options.WRITTEN,
     help="Write the page of all verdicts so far here, in Markdown.",
 )
 
@@ -114,7 +114,7 @@ def show(name: str, kept_in: Path | None) -> None:
 @MARKDOWN
 @click.option(
     "--page",
-    type=options.PATH,
+    type=options.WRITTEN,
     help="Write tables, verdicts and cost of these experiments here, in Markdown.",
 )
 @KEPT
@@ -144,12 +144,11 @@ def reproduce(
     from manetlab_papers import ledger, record
     from manetlab_papers import page as pages
     from manetlab_papers.campaigns import Scale
-    from manetlab_papers.reproduce import Reproduction, chosen
+    from manetlab_papers.reproduce import Reproduction, chosen, kept_folder
     from manetlab_papers.schedule import planned
     from manetlab_papers.tables import tables_of
 
-    _check_page(markdown, out)
-    _check_page(page, out)
+    _check_written(out, kept_in or kept_folder())
     loaded, console = ledger.load(), stdout_console()
     scale = Scale(full=full)
     keeping = _keeping(kept_in, keep, fresh)
@@ -181,7 +180,7 @@ def reproduce(
     "--output",
     "-o",
     "out",
-    type=options.PATH,
+    type=options.FOLDER,
     default=Path("out/pages"),
     show_default=True,
     help="Folder for all pages, arranged as the repository is.",
@@ -258,15 +257,14 @@ def verdicts(names: tuple[str, ...], kept_in: Path | None, markdown: Path | None
     Nothing is run. Without ID all experiments are judged. Verdicts are stale where the code has changed
     since the runs were made.
     """
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import write_text
     from manetlab.tables import stdout_console
     from manetlab_papers import ledger, record
     from manetlab_papers.reproduce import chosen, judged_from
 
-    if markdown is not None:
-        check_writable(markdown)
     loaded, console = ledger.load(), stdout_console()
     folder = _folder(kept_in, "--kept")
+    _check_written(folder)
     wanted = chosen(loaded, names or ["all"])
     entries, lacking = judged_from(loaded, folder, wanted)
     best = record.best(entries)
@@ -377,7 +375,7 @@ def status(out: Path, markdown: Path | None) -> None:
 
     It counts those reproduced, contradicted, left open and not tested.
     """
-    _check_page(markdown, out)
+    _check_written(out)
     _report(out, markdown)
 
 
@@ -405,13 +403,25 @@ def _keeping(kept_in: Path | None, keep: bool, fresh: bool) -> Keeping | None:
     return Keeping(_folder(kept_in, "--keep"), taken=not fresh, renewed=keep)
 
 
-def _check_page(markdown: Path | None, out: Path) -> None:
-    from manetlab.files import check_apart, check_writable
-    from manetlab_papers import record
+def _check_written(*folders: Path | None) -> None:
+    """Checks that pages are written over nothing else: folders with results hold files of many names.
 
-    if markdown is not None:
-        check_writable(markdown)
-        check_apart({"--markdown": markdown}, [out / record.FILE])
+    Raises:
+        InputError: A page cannot be written, would replace another one or what is no page, or would be in one
+            of the folders under the name of something else.
+    """
+    options.check_written()
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        path = context.params.get(parameter.name or "")
+        if not isinstance(parameter.type, options.WrittenPath) or path is None or path.suffix == ".md":
+            continue
+        hint, wanted = "for example page.md", "a name that ends in .md"
+        place = path.resolve()
+        inside = [each for each in folders if each is not None and place.is_relative_to(each.resolve())]
+        if inside:
+            found = f"{path}, in a folder of results"
+            raise InputError("the page would be among results", parameter.opts[0], found, wanted, hint)
 
 
 def _report(out: Path, markdown: Path | None) -> None:

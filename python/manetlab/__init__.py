@@ -84,9 +84,9 @@ _MODULES = {
     "report",
     "routing",
     "scenario",
+    "scenario_warnings",
     "shares",
     "stats",
-    "tested",
     "topology",
 }
 

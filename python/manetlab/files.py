@@ -251,6 +251,23 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, printable(text).encode("utf-8"))
 
 
+def write_files(contents: Iterable[tuple[Path, bytes]]) -> None:
+    """Writes files one after the other, each whole or not at all.
+
+    Raises:
+        InputError: One cannot be written; it says which are complete.
+    """
+    complete: list[Path] = []
+    for path, content in contents:
+        try:
+            write_bytes(path, content)
+        except InputError as error:
+            if complete:
+                error.hint = f"{error.hint}; complete: {', '.join(map(str, complete))}"
+            raise
+        complete.append(path)
+
+
 def for_spreadsheet(cell: object) -> object:
     """A cell of a CSV file as a spreadsheet may read it: text that would be a formula gets an apostrophe."""
     is_formula = isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r")
@@ -280,7 +297,11 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "nothing was written; check the disk"
+        hint = (
+            f"{path} is as it was; check the disk"
+            if path.exists()
+            else f"{path} was not written; check the disk"
+        )
         raise InputError(
             "the output cannot be written", str(path), reason, "a place to write", hint
         ) from None

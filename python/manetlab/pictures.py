@@ -15,7 +15,7 @@ import numpy as np
 
 from manetlab import _core, topology
 from manetlab.errors import InputError, shown
-from manetlab.files import check_writable, write_bytes
+from manetlab.files import check_outputs, write_bytes
 from manetlab.optional_packages import require
 from manetlab.plots import axes_or_new
 from manetlab.resolving import Resolved
@@ -96,7 +96,8 @@ def save(scenario: AnyScenario, path: Path, kind: str = "topology", **options: A
     if ending not in FORMATS:
         wanted = "a name that ends in " + ", ".join(f".{each}" for each in FORMATS)
         raise InputError("no such format of pictures", str(path), shown(path.suffix), wanted)
-    check_writable(path)
+    resolved = topology.resolved_of(scenario)
+    check_outputs({"path": path}, resolved.scenario.inputs)
     require("report", "scenario plot")
     import io
 
@@ -105,7 +106,7 @@ def save(scenario: AnyScenario, path: Path, kind: str = "topology", **options: A
 
     with mpl.rc_context({"svg.hashsalt": "manetlab", "pdf.fonttype": 42, "svg.fonttype": "path"}):
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        plot(scenario, kind, axes=figure.add_subplot(), **options)
+        plot(resolved, kind, axes=figure.add_subplot(), **options)
         made = io.BytesIO()
         # No date: the bytes depend on the scenario only.
         metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]

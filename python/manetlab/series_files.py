@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from manetlab.errors import InputError
-from manetlab.files import check_writable, write_bytes
+from manetlab.files import check_writable, write_bytes, write_files
 from manetlab.optional_packages import require
 
 Columns = dict[str, list[Any]]
@@ -64,9 +64,11 @@ def write_series(path: Path, series: dict[str, Columns]) -> None:
         InputError: The name says no format, or a file cannot be written.
     """
     check_series_file(path, "write_series")
-    for name, each in series_paths(path).items():
-        if name == "totals" or series[name]["time_s"]:
-            write_columns(each, series[name])
+    write_files(
+        (each, _WRITERS[each.suffix](series[name]))
+        for name, each in series_paths(path).items()
+        if name == "totals" or series[name]["time_s"]
+    )
 
 
 def _csv(columns: Columns) -> bytes:

@@ -118,7 +118,7 @@ def _make(folder: Path) -> None:
         try:
             folder.mkdir()
         except OSError as error:
-            reason, hint = error.strerror or str(error), "nothing was written; check the disk"
+            reason, hint = error.strerror or str(error), f"{folder} was not made; check the disk"
             raise InputError(
                 "the output cannot be written", str(folder), reason, "a place to write", hint
             ) from None

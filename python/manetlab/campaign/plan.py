@@ -336,6 +336,15 @@ class Campaign:
         """Scenarios that have every level between them: see `_first_points`."""
         return (self.scenario(point, 0) for point in self._first_points())
 
+    @property
+    def inputs(self) -> list[Path]:
+        """All files that the campaign comes from or its scenarios read, whose place no output may take.
+
+        Raises:
+            InputError: A level makes no scenario.
+        """
+        return list(dict.fromkeys(path for each in self.first_scenarios() for path in each.inputs))
+
     def _first_points(self) -> Iterator[int]:
         """The first point, and of every other level the first point that has it."""
         yield 0

@@ -167,7 +167,7 @@ def results_(
 
 @app.command()
 @SOURCE
-@options.output("Folder to write to.", required=True)
+@options.output("Folder to write to.", required=True, kind=options.FOLDER)
 @STORE
 @click.option("--format", "formats", default="csv,parquet", help="csv, parquet or both.")
 @options.TRUST
@@ -206,14 +206,15 @@ def repeat(
     Nothing is stored; the result is compared with that in the store.
     """
     from manetlab.cli.runs import show
-    from manetlab.files import check_outputs
     from manetlab.running import run as run_one
 
     to_file = options.record_to(record, described)
     stored = store or options.store_of(source)
-    check_outputs({"--record": record}, (source, stored, stored.with_suffix(".toml")))
+    options.check_written(inputs=(stored, stored.with_suffix(".toml")))
     results = _results(source, store, trust)
     campaign = results.campaign
+    if record is not None:
+        options.check_written(inputs=options.inputs_of_store(results))
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")

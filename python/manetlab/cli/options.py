@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,19 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 """What `click.option` and `click.argument` return."""
 
 PATH = click.Path(path_type=Path)
+"""A file or folder that is read, or the store that a command continues."""
+
+
+class WrittenPath(click.Path):
+    """A file that a command writes: what has its name is replaced, so it must be none that is read."""
+
+
+class FolderPath(click.Path):
+    """A folder that a command writes to: only what the command itself has written there is replaced."""
+
+
+WRITTEN = WrittenPath(path_type=Path)
+FOLDER = FolderPath(path_type=Path)
 
 SCENARIO = click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML.")
 ROUTING = click.option(
@@ -67,9 +81,34 @@ def traffic(required: bool = False) -> Decorator:
     return click.option("--traffic", type=PATH, required=required, help="Traffic file of ns-2 (cbrgen.tcl).")
 
 
-def output(what: str, required: bool = False) -> Decorator:
+def output(what: str, required: bool = False, kind: click.Path = WRITTEN) -> Decorator:
     """The option ``--output`` of a command that writes a file or a folder; ``what`` is its help."""
-    return click.option("--output", "-o", type=PATH, required=required, help=what)
+    return click.option("--output", "-o", type=kind, required=required, help=what)
+
+
+def check_written(
+    *scenarios: Scenario, inputs: Iterable[Path | None] = (), also: Mapping[str, Path | None] | None = None
+) -> None:
+    """The check that every command makes before it works: what it writes replaces nothing that it reads.
+
+    It knows the paths on the command line by the types of their options, so that none is forgotten.
+
+    Args:
+        *scenarios: Those that the command reads, with all files that they name.
+        inputs: What else is read and not named on the command line.
+        also: Outputs that are not named there, or are under names made of one that is.
+
+    Raises:
+        InputError: An output cannot be written, or takes the place of an input or of another output.
+    """
+    from manetlab.files import check_outputs
+
+    context = click.get_current_context()
+    given = [(each, context.params.get(each.name or "")) for each in context.command.params]
+    written = {each.opts[0]: path for each, path in given if isinstance(each.type, WrittenPath)}
+    read = [path for each, path in given if each.type is PATH]
+    named = [path for scenario in scenarios for path in scenario.inputs]
+    check_outputs({**written, **(also or {})}, [*read, *named, *inputs])
 
 
 def renamed(old: str, new: str) -> Decorator:
@@ -185,6 +224,18 @@ def store_of(source: Path) -> Path:
     return store
 
 
+def inputs_of_store(results: Results) -> list[Path]:
+    """All files that the campaign of a store reads, and those of the campaign's file beside it."""
+    from manetlab.campaign import Campaign
+
+    found = results.campaign.inputs
+    beside = [path for path in found if path.suffix == ".toml" and path.is_file()]
+    for path in beside:
+        with contextlib.suppress(InputError):
+            found += Campaign.load(path).inputs
+    return found
+
+
 def results_of(source: Path, store: Path | None = None, trust: bool = False) -> Results:
     """The results of a store, with the question, metrics and comparison that a campaign's TOML file has now.
 
@@ -281,7 +332,7 @@ def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[st
 
 RECORD = together(
     click.option(
-        "--record", type=PATH, help="Write the recording to this file; one named .jsonl gets JSON lines."
+        "--record", type=WRITTEN, help="Write the recording to this file; one named .jsonl gets JSON lines."
     ),
     click.option("--record-nodes", metavar="0,3,…", callback=_numbers, help="Record only at these nodes."),
     click.option(

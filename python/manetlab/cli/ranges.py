@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 @options.JOBS
 @options.SET
 @options.JSON
-@click.option("--csv", type=options.PATH, help="Write all sizes to this file.")
-@click.option("--plot", type=options.PATH, help="Draw the ranges in this file, .svg or .png.")
+@click.option("--csv", type=options.WRITTEN, help="Write all sizes to this file.")
+@click.option("--plot", type=options.WRITTEN, help="Draw the ranges in this file, .svg or .png.")
 def range_(
     scenario: Path,
     routing: tuple[str, ...],
@@ -62,13 +62,10 @@ def range_(
     interrupted; the same command continues it.
     """
     from manetlab import chain_throughput
-    from manetlab.files import check_apart, check_writable
+    from manetlab.files import check_apart
     from manetlab.operation_range import flows_of_text, write_csv
 
     place = store or scenario.with_suffix(".range.db")
-    check_apart({"--csv": csv, "--plot": plot, "--store": place}, (scenario, table))
-    if csv is not None:
-        check_writable(csv)
     if plot is not None:
         from manetlab.report.ranges import check_plot
 
@@ -76,6 +73,8 @@ def range_(
     counts = flows_of_text(flows)
     known = None if table is None else chain_throughput.read(table)
     asked = [options.scenario_from(scenario, changes=changes, routing=name) for name in routing or (None,)]
+    options.check_written(*asked, inputs=[place])
+    check_apart({"--store": place}, (scenario, table, *(path for each in asked for path in each.inputs)))
     found = _search(asked, place, {"flows": counts, "table": known, **how})
     if csv is not None:
         write_csv(csv, found)

@@ -41,17 +41,17 @@ def show(file: Path, as_json: bool) -> None:
 @app.command()
 @FILE
 @click.option("--json-lines", is_flag=True, help="To JSON lines, the only format so far.")
-@click.option("--output", "-o", type=options.PATH, help="The file to write. [RECORDING.jsonl]")
+@click.option("--output", "-o", type=options.WRITTEN, help="The file to write. [RECORDING.jsonl]")
 def export(file: Path, json_lines: bool, output: Path | None) -> None:
     """Convert a recording to JSON lines."""
     from manetlab import _core
     from manetlab.errors import InputError
-    from manetlab.files import check_outputs, completed
+    from manetlab.files import completed
 
     if not json_lines:
         raise InputError("the format is missing", "recording export", "no option", "--json-lines")
     target = output or file.with_name(f"{file.name}.jsonl")
-    check_outputs({"--output": target}, (file,))
+    options.check_written(also={"--output": target})
     with completed([target]) as places:
         _core.Recording(file).export_lines(places[target])
     print(target)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     metavar="CAMPAIGN",
     help="The store of a campaign, or its TOML file beside it.",
 )
-@options.output("Folder to write to. [the store's name, with -report for .db]")
+@options.output("Folder to write to. [the store's name, with -report for .db]", kind=options.FOLDER)
 @options.renamed("--out", "--output")
 @click.option(
     "--compare",

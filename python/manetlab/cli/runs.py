@@ -31,14 +31,14 @@ MAX_SEEDS = 100_000
 @options.SET
 @options.JSON
 @options.RECORD
-@click.option("--pcap", type=options.PATH, help="Write a capture for Wireshark to this file (pcapng).")
+@click.option("--pcap", type=options.WRITTEN, help="Write a capture for Wireshark to this file (pcapng).")
 @click.option("--pcap-nodes", metavar="NODES", help="Capture only at these nodes, such as 0,3. [all]")
 @click.option("--pcap-receptions", is_flag=True, help="Also capture what the nodes receive.")
-@click.option("--ns2-trace", type=options.PATH, help="Write a trace in ns-2's format to this file.")
+@click.option("--ns2-trace", type=options.WRITTEN, help="Write a trace in ns-2's format to this file.")
 @click.option("--ns2-trace-format", help="The format of its lines: old or new. [old]")
 @click.option("--series", type=float, help="Record time series with this step, s.")
 @click.option(
-    "--series-output", type=options.PATH, help="Write the time series to this file, .csv or .parquet."
+    "--series-output", type=options.WRITTEN, help="Write the time series to this file, .csv or .parquet."
 )
 @options.renamed("--series-out", "--series-output")
 def run(
@@ -62,20 +62,17 @@ def run(
     """
     from manetlab.cautions import notes
     from manetlab.cli.progress import waiting
-    from manetlab.files import check_apart, check_writable
     from manetlab.running import run as run_one
     from manetlab.scenario_warnings import after_run, before_run
 
     to_file = options.record_to(record, described)
-    if record is not None:
-        check_writable(record)
     _check_series(series, series_output, as_json)
     capture = _capture(pcap, pcap_nodes, pcap_receptions)
     trace = _trace(ns2_trace, ns2_trace_format)
     written: dict[str, Path | None] = {"--record": record, "--pcap": pcap, "--ns2-trace": ns2_trace}
     _check_one_run(seeds, {**written, "--series": series})
     asked = options.scenario_from(scenario, **described)
-    check_apart({**written, **_series_outputs(series_output)}, (scenario, *asked.files))
+    options.check_written(asked, also=_beside(series_output))
     resolved = asked.resolve()
     with waiting("topology"):
         found = before_run(resolved)
@@ -157,16 +154,14 @@ def _check_series(step_s: float | None, path: Path | None, as_json: bool) -> Non
         )
 
 
-def _series_outputs(path: Path | None) -> dict[str, Path | None]:
-    """The files that the series go to, by what an error calls them."""
+def _beside(path: Path | None) -> dict[str, Path | None]:
+    """The files beside the one of ``--series-output`` that series go to, by what an error calls them."""
     if path is None:
         return {}
     from manetlab.series_files import series_paths
 
     paths = series_paths(path).items()
-    return {
-        "--series-output" if name == "totals" else f"--series-output, {name}:": each for name, each in paths
-    }
+    return {f"--series-output, {name}:": each for name, each in paths if name != "totals"}
 
 
 def _check_one_run(seeds: int, outputs: dict[str, object]) -> None:

@@ -89,11 +89,10 @@ def search(
     The movement and the flows of these scenarios are compared with those of an unselected sample.
     """
     from manetlab import topology
-    from manetlab.files import check_apart
     from manetlab.series_files import check_columns_file, write_columns
 
     base = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *base.files))
+    options.check_written(base)
     if output is not None:
         check_columns_file(output, "--output")
     with waiting("search"):
@@ -127,12 +126,11 @@ def capacity(
     That is what it could carry alone over the shortest path at each instant.
     """
     from manetlab.capacity import capacity_over_time
-    from manetlab.files import check_apart
     from manetlab.series_files import check_columns_file, write_columns
     from manetlab.tables import Table, stdout_console
 
     base = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *base.files))
+    options.check_written(base)
     if output is not None:
         check_columns_file(output, "--output")
     resolved = base.resolve()
@@ -177,10 +175,9 @@ def plot(
 ) -> None:
     """Draw a scenario: topology, movement or connectivity."""
     from manetlab import pictures
-    from manetlab.files import check_apart
 
     base = options.scenario_from(scenario, changes=changes, seed=seed)
-    check_apart({"--output": output}, (scenario, *base.files))
+    options.check_written(base)
     pictures.save(base, output, what, at_s=at_s, step_s=step_s)
     print(f"{output}: {what} of {scenario}")
 
@@ -235,8 +232,8 @@ def check(scenario: Path) -> None:
 @click.option("--tcp-start", type=float, help="Start of the TCP flows, s. [start of the measurement]")
 @click.option("--warmup", type=float, default=0.0, help="Start of the measurement, s.")
 @click.option("--seed", type=int, default=1, help="Seed of movement and traffic.")
-@click.option("--movement", type=options.PATH, help="Movement file of ns-2 to write.")
-@click.option("--traffic", type=options.PATH, help="Traffic file of ns-2 to write.")
+@click.option("--movement", type=options.WRITTEN, help="Movement file of ns-2 to write.")
+@click.option("--traffic", type=options.WRITTEN, help="Traffic file of ns-2 to write.")
 @OUTPUT
 def generate(
     nodes: int,
@@ -266,6 +263,7 @@ def generate(
     """
     from manetlab.scenario import Scenario
 
+    options.check_written()
     waypoint = {
         "nodes": nodes,
         "width_m": width,
@@ -314,10 +312,11 @@ def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
     `traffic.web.sessions` reads such files.
     """
     from manetlab import web
-    from manetlab.files import check_apart, write_text
+    from manetlab.files import write_text
 
-    check_apart({"--output": output}, (scenario,))
-    resolved = options.scenario_from(scenario, seed=seed).resolve()
+    asked = options.scenario_from(scenario, seed=seed)
+    options.check_written(asked)
+    resolved = asked.resolve()
     if not any(flow["kind"] == "web" for flow in resolved.flows):
         hint = "for example [traffic.web] with clients = 10"
         raise InputError("the scenario has no Web sessions", str(scenario), "none", "traffic.web", hint)
@@ -343,11 +342,10 @@ def import_(movement: Path, traffic: Path, output: Path | None, **described: Any
 
     It lists the flows one by one, and names the movement file.
     """
-    from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
-    check_apart({"--output": output}, (movement, traffic))
     asked = options.scenario_from(movement=movement, traffic=traffic, **described)
+    options.check_written(asked)
     resolved = asked.resolve()
     folder = (output.absolute().parent if output else Path.cwd()).resolve()
     place = movement.resolve()
@@ -374,18 +372,13 @@ def _write_toml(fields: dict[str, Any], output: Path | None) -> None:
 
 def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) -> None:
     from manetlab import _core
-    from manetlab.files import check_apart, check_writable, write_text
+    from manetlab.files import write_files
 
     texts = [
         (movement, resolved.movement.to_ns2),
         (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows))),
     ]
-    check_apart({"--movement": movement, "--traffic": traffic})
-    contents = [(path, make()) for path, make in texts if path is not None]
-    for path, _ in contents:
-        check_writable(path)
-    for path, text in contents:
-        write_text(path, text)
+    write_files([(path, make().encode()) for path, make in texts if path is not None])
 
 
 def _print(resolved: Resolved) -> None:

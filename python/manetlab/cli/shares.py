@@ -210,12 +210,11 @@ def chain_throughput(
     """Measure the throughput of a single flow over chains."""
     from manetlab import chain_runs
     from manetlab import chain_throughput as tables
-    from manetlab.files import check_writable, write_text
+    from manetlab.files import write_text
     from manetlab.scenario_data import assign, merged
 
+    options.check_written()
     known = tables.read(output).rows if output is not None and output.exists() else {}
-    if output is not None:
-        check_writable(output)
     base: dict[str, Any] = {} if profile is None else {"profile": profile}
     for name, value in options.assigned(changes).items():
         base = assign(base, name, value, "--set")

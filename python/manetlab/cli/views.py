@@ -51,16 +51,17 @@ def view(
     It shows movement, frames, routes and drops, and works offline.
     """
     from manetlab.cli.progress import waiting
-    from manetlab.files import check_outputs
     from manetlab.replay import view as replay
 
     out = output or Path("replay.html")
-    check_outputs({"--output": out}, (run, compare))
-    source = _run_of_store(run, point, replication, trust)
+    options.check_written(also={"--output": out})
+    source, read = _run_of(run, point, replication, trust)
+    others, also_read = (None, []) if compare is None else _run_of(compare, None, None, trust)
+    options.check_written(also={"--output": out}, inputs=[*read, *also_read])
     if source is not run and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
-        made = replay(source, compare, title=title, live=live)
+        made = replay(source, others, title=title, live=live)
         made.save(out)
     if live and not made.is_live:
         print(
@@ -71,25 +72,30 @@ def view(
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")
 
 
-def _run_of_store(path: Path, point: int | None, replication: int | None, trust: bool) -> Path | Scenario:
-    """The scenario of a run in a store; what is no store is returned as it is."""
-    is_store = _begins_with(path, SQLITE)
-    if not is_store:
+def _run_of(
+    path: Path, point: int | None, replication: int | None, trust: bool
+) -> tuple[Path | Scenario, list[Path]]:
+    """A recording, a scenario or the scenario of a run in a store, and what is read for it."""
+    from manetlab.replay.recorded import is_recording
+    from manetlab.scenario import Scenario
+
+    if not _begins_with(path, SQLITE):
         if point is not None or replication is not None:
             wanted = "the store of a campaign"
             raise InputError("points and replications are those of a store", "--point", str(path), wanted)
-        return path
+        return path, [] if is_recording(path) else Scenario.load(path).inputs
     if point is None or replication is None:
         hint = "`manetlab campaign results` lists the points"
         wanted = "--point and --replication"
         raise InputError("a store holds many runs", str(path), "none was chosen", wanted, hint)
     from manetlab.campaign import Results
 
-    campaign = Results.load(path, trust=trust).campaign
+    results = Results.load(path, trust=trust)
+    campaign = results.campaign
     if point >= campaign.point_count:
         wanted = f"0 to {campaign.point_count - 1}"
         raise InputError("no such point", "--point", str(point), wanted, "see the tables' first column")
-    return campaign.scenario(point, replication)
+    return campaign.scenario(point, replication), options.inputs_of_store(results)
 
 
 def _begins_with(path: Path, start: bytes) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
-from manetlab.files import write_text
+from manetlab.files import check_outputs, write_text
 from manetlab.replay import recorded
 from manetlab.replay.recorded import Recorded
 
@@ -39,17 +39,20 @@ class Replay:
     Attributes:
         html: The page. It holds everything and asks no network for anything.
         is_live: It can make runs.
+        inputs: The files that it was made from.
     """
 
     html: str
     is_live: bool = False
+    inputs: tuple[Path, ...] = ()
 
     def save(self, path: str | Path) -> Path:
         """Writes the page to a file.
 
         Raises:
-            InputError: The file cannot be written.
+            InputError: The file cannot be written, or is one that the page was made from.
         """
+        check_outputs({"path": Path(path)}, self.inputs)
         write_text(Path(path), self.html)
         return Path(path)
 
@@ -94,11 +97,12 @@ def view(
     """
     if live:
         _check_live(run, compare)
-    runs = [_recorded(each, live) for each in (run, compare) if each is not None]
-    stems = dict.fromkeys(Path(each.where).stem for each, _ in runs)
+    runs = [_recorded(each, live) for each in ((run,) if compare is None else (run, compare))]
+    stems = dict.fromkeys(Path(each.where).stem for each, _, _ in runs)
     live_parts = runs[0][1]
     is_live = live_parts is not None and live_parts.engine is not None
-    return Replay(page([each for each, _ in runs], title or " and ".join(stems), live_parts), is_live)
+    made = page([each for each, _, _ in runs], title or " and ".join(stems), live_parts)
+    return Replay(made, is_live, tuple(path for _, _, read in runs for path in read))
 
 
 def _check_live(run: AnyRun, compare: AnyRun | None) -> None:
@@ -110,10 +114,11 @@ def _check_live(run: AnyRun, compare: AnyRun | None) -> None:
         raise InputError("a recording cannot be run", "view --live", str(run), "a scenario", hint)
 
 
-def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None]:
-    """The recording of a run, which is made if it is none yet; and what a page needs to make others."""
+def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None, list[Path]]:
+    """The recording of a run, made if it is none yet; what a page needs to make others; what was read."""
     if isinstance(run, str | Path) and recorded.is_recording(Path(run)):
-        return recorded.read(Path(run)), None
+        return recorded.read(Path(run)), None, [Path(run)]
+    _check_run(run)
     from manetlab.resolving import Resolved
     from manetlab.running import run as make
     from manetlab.scenario import Scenario
@@ -122,16 +127,54 @@ def _recorded(run: AnyRun, is_live: bool = False) -> tuple[Recorded, Live | None
         resolved = Scenario.load(run).resolve()
     else:
         resolved = run if isinstance(run, Resolved) else run.resolve()
-    with tempfile.TemporaryDirectory(prefix="manetlab-") as folder:
+    with _temporary_folder() as folder:
         path = Path(folder) / "run.mlrec"
         result = make(resolved, record=path)
         made = recorded.read(path)
+    read = resolved.scenario.inputs
     named = replace(made, where=str(run) if isinstance(run, str | Path) else "replay")
     if not is_live:
-        return named, None
+        return named, None, read
     from manetlab.replay import live
 
-    return named, live.live(resolved, result)
+    return named, live.live(resolved, result), read
+
+
+def _check_run(run: object) -> None:
+    """Checks that a run is something that can be replayed.
+
+    Raises:
+        InputError: It is not; of the result of a run, what happened within it is gone.
+    """
+    from manetlab.resolving import Resolved
+    from manetlab.running import Result
+    from manetlab.scenario import Scenario
+
+    if isinstance(run, Scenario | Resolved | str | Path):
+        return
+    hint = "for example manetlab.view(scenario).save('replay.html')"
+    if isinstance(run, Result):
+        hint = (
+            "give the scenario, which is run once more, or run it with record='run.mlrec' and give that file"
+        )
+    wanted = "a scenario, or the name of a scenario's or a recording's file"
+    raise InputError("this cannot be replayed", "view", f"a {type(run).__name__}", wanted, hint)
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the recording that the page is made of.
+
+    Raises:
+        InputError: There is no place for it.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix="manetlab-")
+    except OSError as error:
+        hint = "set TMPDIR to a folder that can be written to, for example TMPDIR=."
+        reason = error.strerror or str(error)
+        raise InputError(
+            "no temporary folder can be made", "view", reason, "a place for the run's recording", hint
+        ) from None
 
 
 def page(recordings: Sequence[Recorded], title: str, live: Live | None = None) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab.errors import InputError
-from manetlab.files import printable, write_bytes
+from manetlab.files import printable, write_files
 from manetlab.optional_packages import require
 from manetlab.report import (
     answers,
@@ -69,6 +69,7 @@ def write(
     folder = Path(out)
     before = _manifest_of(folder)
     files = render(Study(results, compare, baseline, confidence), replay)
+    _check_ours(folder, files, before)
     _write_all(folder, files, before)
     return [folder / name for name in files]
 
@@ -201,6 +202,19 @@ def _manifest_of(folder: Path) -> dict[str, str]:
         return {}
 
 
+def _check_ours(folder: Path, files: Iterable[str], before: Mapping[str, str]) -> None:
+    """Checks that each file that would be replaced is one that a report has written.
+
+    Raises:
+        InputError: One is not.
+    """
+    for path in (folder / name for name in files if name not in before):
+        if path.exists():
+            hint = "choose another folder, or remove the file"
+            found, wanted = "a file that no report has written", "a new folder, or one of an earlier report"
+            raise InputError("the output would overwrite another file", str(path), found, wanted, hint)
+
+
 def _write_all(folder: Path, files: Mapping[str, bytes], before: Mapping[str, str]) -> None:
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     manifest = json.dumps({"generator": "manetlab report", "files": hashes}, indent=1) + "\n"
@@ -213,9 +227,9 @@ def _write_all(folder: Path, files: Mapping[str, bytes], before: Mapping[str, st
             "the report cannot be written", str(folder), reason, "a place to write", "choose another folder"
         ) from None
     # The manifest goes first: files of a report that was cut short are known to be ours.
-    write_bytes(folder / MANIFEST, manifest.encode())
-    for name, content in files.items():
-        write_bytes(folder / name, content)
+    write_files(
+        [(folder / MANIFEST, manifest.encode()), *((folder / name, each) for name, each in files.items())]
+    )
     for name, digest in before.items():
         path = folder / name
         is_ours = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
