@@ -48,3 +48,14 @@ def test_what_is_made_from_kept_results_is_not_stored() -> None:
     charts = [name for name in names if name.endswith(".svg")]
     assert len(charts) <= 10
     assert not [name for name in names if name.startswith("papers/kept/") and not name.endswith(".zip")]
+
+
+NETWORK = 1_500
+"""The most lines of `crates/core/src/network` without its tests: a packet's ordinary way through the layers."""
+
+
+def test_the_network_is_no_more_than_a_packets_way_through_the_layers() -> None:
+    folder = ROOT / "crates" / "core" / "src" / "network"
+    files = [file for file in folder.rglob("*.rs") if file.name != "tests.rs"]
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    assert NETWORK - 100 <= lines <= NETWORK, f"{lines} lines: what belongs in another folder?"

@@ -53,12 +53,14 @@
 //! - [`sections`], [`scenario`], [`profile`]: all parameters in one table, the input of a run, named sets of
 //!   values.
 //! - [`observe`]: measures, the packet audit, the recording.
-//! - [`flow`]: source, transport and accounts of a flow, as one state machine.
+//! - [`flow`]: source, transport and accounts of a flow, as one state machine. `channel`: frames on the air,
+//!   and the MACs that hear them.
 //! - [`network`]: the only module that knows all others. It hands each layer's actions to the next.
 //!
 //! To read on, follow a packet: *One packet's journey* in ARCHITECTURE.md.
 
 pub mod arp;
+mod channel;
 pub mod drops;
 pub mod flow;
 pub mod ifq;

@@ -24,6 +24,7 @@ mod messages;
 mod over_adp;
 mod over_tcp;
 mod over_udp;
+mod results;
 mod rtp;
 #[cfg(test)]
 mod testbench;
@@ -31,6 +32,8 @@ mod testbench;
 mod tests;
 mod transfer;
 mod web;
+
+pub(crate) use results::Books;
 
 use crate::kernel::{Span, Time};
 use crate::observe::{

@@ -33,7 +33,7 @@ impl Network<'_> {
 
     /// Goes on with `what` after one of the layers' constant delays.
     pub(super) fn put_in_line(&mut self, delay: Span, what: Delayed) {
-        if let Some(what) = self.delays.put(&mut self.agenda, self.now, delay, what) {
+        if let Some(what) = self.delays.put(&mut self.clock.agenda, self.clock.now, delay, what) {
             self.go_on_with(what);
         }
     }
@@ -42,22 +42,24 @@ impl Network<'_> {
     pub(super) fn advance_line(&mut self, at: u32) {
         while let Some(what) = self.delays.pop(at) {
             self.go_on_with(what);
-            let Some(due) = self.delays.next_at_once(&mut self.agenda, at, self.end) else { return };
-            assert!(due >= self.now, "a layer's delay ended in the past");
-            self.now = due;
+            let Some(due) = self.delays.next_at_once(&mut self.clock.agenda, at, self.clock.end) else {
+                return;
+            };
+            assert!(due >= self.clock.now, "a layer's delay ended in the past");
+            self.clock.now = due;
         }
     }
 
     /// Goes on with `what` after a delay of its own.
     pub(super) fn hold(&mut self, delay: Span, what: Delayed) {
-        if let Some(what) = self.delays.hold(&mut self.agenda, self.now, delay, what) {
+        if let Some(what) = self.delays.hold(&mut self.clock.agenda, self.clock.now, delay, what) {
             self.go_on_with(what);
         }
     }
 
     /// The first of what has a delay of its own is due.
     pub(super) fn release_held(&mut self) {
-        if let Some(what) = self.delays.release(&mut self.agenda) {
+        if let Some(what) = self.delays.release(&mut self.clock.agenda) {
             self.go_on_with(what);
         }
     }

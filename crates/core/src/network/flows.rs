@@ -95,7 +95,7 @@ impl Network<'_> {
 
     /// An endpoint makes a packet of `bytes` at the IP layer.
     pub(super) fn originate(&mut self, src: NodeId, dst: NodeId, bytes: u32, payload: Payload, ecn: Ecn) {
-        let mut packet = Packet::control(self.now, src, dst, self.data_ttl, bytes, payload);
+        let mut packet = Packet::control(self.clock.now, src, dst, self.data_ttl, bytes, payload);
         packet.ecn = ecn;
         packet.uid = self.audit.make(packet.flow());
         self.record(src.0, || Event::Made(&packet));
@@ -106,7 +106,7 @@ impl Network<'_> {
     /// Calls a flow, carries out its actions, and sets its deadlines.
     fn with_flow(&mut self, id: FlowId, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<Action>)) {
         let mut actions = self.flow_actions.pop().unwrap_or_default();
-        call(self.flows[id.index()].flow.as_mut(), self.now, &mut actions);
+        call(self.flows[id.index()].flow.as_mut(), self.clock.now, &mut actions);
         for action in actions.drain(..) {
             self.carry_out_flow(id, action);
         }
@@ -117,7 +117,7 @@ impl Network<'_> {
     fn set_flow_deadlines(&mut self, id: FlowId) {
         let flow = &self.flows[id.index()];
         for &(timer, slot) in &flow.slots {
-            self.agenda.set(slot, flow.flow.next_timeout(timer));
+            self.clock.agenda.set(slot, flow.flow.next_timeout(timer));
         }
     }
 
@@ -131,7 +131,7 @@ impl Network<'_> {
             Action::Opened { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
-                    self.routes.set_open(self.now, id, true);
+                    self.routes.set_open(self.clock.now, id, true);
                     self.record(node.0, || Event::Flow(id, FlowStep::Opened));
                 }
                 self.tell_routing(node, ConnectionEvent::Opened { dst, two_way });
@@ -139,7 +139,7 @@ impl Network<'_> {
             Action::Closed { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
-                    self.routes.set_open(self.now, id, false);
+                    self.routes.set_open(self.clock.now, id, false);
                     self.record(node.0, || Event::Flow(id, FlowStep::Closed));
                 }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
@@ -153,7 +153,7 @@ impl Network<'_> {
                 self.record(node.0, || Event::Window { flow: id, cwnd, ssthresh, rto });
             }
             Action::Count(event) => {
-                self.meter.count(self.now, id, event);
+                self.meter.count(self.clock.now, id, event);
                 if event == FlowEvent::TimedOut {
                     let (node, _) = nodes_from(End::Source);
                     self.record(node.0, || Event::Flow(id, FlowStep::TimedOut));

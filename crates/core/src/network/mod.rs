@@ -3,7 +3,8 @@
 //! One packet's journey: a source makes it (`Network::originate`) → routing chooses the next hop → ARP
 //! resolves it → after the link layer's delay it waits in the interface queue → the MAC contends and puts
 //! frames on the air (`Network::transmit`) → each frame reaches the nodes in carrier-sense range one after
-//! the other (`air.rs`) → the receiver's MAC hands the packet up → routing delivers it or sends it on.
+//! the other (`crate::channel`) → the receiver's MAC hands the packet up → routing delivers it or sends it
+//! on.
 //!
 //! Every state machine has one slot in the event queue; after each call its deadline is set anew. Actions go
 //! through vectors that are used again, so that the steady state of a run allocates nothing.
@@ -16,29 +17,27 @@ mod results;
 mod stages;
 #[cfg(test)]
 mod tests;
-mod watch;
 mod wires;
 
 use std::rc::Rc;
 
 use crate::arp::{Arp, ArpAction};
+use crate::channel::Channel;
 use crate::drops::DropReason;
 use crate::flow::{self, Snapshot, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
-use crate::kernel::{Delays, EventQueue, Slot, Span, Time};
-use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Timing};
-use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watch};
-use crate::radio::{BitErrors, Index};
-use crate::routing::{Action, Routing};
+use crate::kernel::{Clock, Delays, Slot, Span, Time};
+use crate::mac::{Dcf, MacAction, Timing};
+use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watching};
+use crate::routing::{Action, Routing, whole_path};
 use crate::scenario::{Line, RoutingMaker, Scenario};
+use crate::stage::Stages;
 use crate::wire::arp::ArpMessage;
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
-use air::Air;
 use delays::Delayed;
 use flows::NetworkFlow;
-use stages::Stages;
 
 pub use crate::observe::{Options, Outcome, RunError};
 
@@ -127,13 +126,11 @@ enum Target {
     Arp(u32),
 }
 
-/// One node.
+/// One node, without its MAC, which is with the channel.
 struct Station {
-    mac: Dcf,
     queue: InterfaceQueue,
     arp: Arp,
     routing: Box<dyn Routing>,
-    mac_slot: Slot,
     routing_slot: Slot,
 }
 
@@ -141,27 +138,16 @@ struct Station {
 type Pool<T> = Vec<Vec<T>>;
 
 struct Network<'r> {
-    now: Time,
-    end: Time,
+    clock: Clock,
     events: u64,
-    agenda: EventQueue,
+    /// By slot of the event queue.
     targets: Vec<Target>,
-    timing: Timing,
-    rules: ReceiverRules,
-    short_way: ShortWay,
-    /// The squared distance up to which a frame can be received, by its rate, in m².
-    reaches_m2: Vec<f64>,
     link_layer_delay: Span,
     arp_delay: Span,
     data_ttl: u8,
-    index: Index,
-    air: Air,
-    /// None where no bit is ever wrong.
-    bit_errors: Option<Box<BitErrors>>,
+    channel: Channel,
     /// The routes that sources hold, if they are wanted and routing knows their lengths.
     routes: Routes,
-    /// Does routing listen to packets that are addressed to others?
-    taps: bool,
     /// For each node, when its ARP wants to be woken; empty where no request is repeated by a timer.
     arp_slots: Vec<Slot>,
     /// Must next hops be resolved, because routing names them by their IP addresses?
@@ -173,8 +159,7 @@ struct Network<'r> {
     delays: Delays<Delayed>,
     audit: Audit,
     meter: Meter,
-    /// What a recorder needs, if there is one. Apart, because most runs have none.
-    watch: Option<Box<Watch<'r>>>,
+    watch: Watching<'r>,
     sampler: Sampler,
     /// When the time series or the recorder next want to look at the network between two events.
     pause: Time,
@@ -198,31 +183,31 @@ impl Network<'_> {
         for node in 0..self.stations.len() as u32 {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
-        self.pause = self.sampler.due().min(self.routes_due());
-        while let Some((time, slot)) = self.agenda.pop() {
-            if time >= self.end {
+        self.pause = self.sampler.due().min(self.watch.routes_due());
+        while let Some((time, slot)) = self.clock.agenda.pop() {
+            if time >= self.clock.end {
                 break;
             }
-            if time < self.now {
+            if time < self.clock.now {
                 return Err(self.backwards(time, self.targets[slot.0 as usize]));
             }
             if time >= self.pause {
                 self.pause_at(time);
             }
-            self.now = time;
+            self.clock.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
             if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
-                return Err(RunError::Stopped(self.now.as_secs()));
+                return Err(RunError::Stopped(self.clock.now.as_secs()));
             }
         }
         if let Some(broken) = self.broken.take() {
             return Err(broken);
         }
-        self.compare_due_routes(Time(self.end.0.saturating_sub(1)));
-        self.now = self.end;
-        self.sample_until(self.end);
-        self.watch_run_end();
+        self.compare_due_routes(Time(self.clock.end.0.saturating_sub(1)));
+        self.clock.now = self.clock.end;
+        self.sample_until(self.clock.end);
+        self.watch.run_ends(self.clock.now);
         Ok(())
     }
 
@@ -231,7 +216,7 @@ impl Network<'_> {
     fn pause_at(&mut self, time: Time) {
         self.sample_until(time);
         self.compare_due_routes(time);
-        self.pause = self.sampler.due().min(self.routes_due());
+        self.pause = self.sampler.due().min(self.watch.routes_due());
     }
 
     /// Closes all steps of the time series that end at `time` or before; nothing happens between now and
@@ -248,36 +233,19 @@ impl Network<'_> {
         }
     }
 
-    /// The whole paths that packets of the flows would take now: by the source's route where the source knows
-    /// all of it, else from next hop to next hop. Flows without one have none here.
+    /// The whole paths that packets of the flows would take now; flows without one have none here.
     fn flow_paths(&self, now: Time) -> Vec<Vec<NodeId>> {
-        self.flows.iter().filter_map(|flow| self.path(now, flow.src, flow.dst)).collect()
-    }
-
-    fn path(&self, now: Time, src: NodeId, dst: NodeId) -> Option<Vec<NodeId>> {
-        let routing = |node: NodeId| &self.stations[node.index()].routing;
-        if let Some(path) = routing(src).source_route(now, dst) {
-            return Some(path);
-        }
-        let mut path = vec![src];
-        let mut node = src;
-        while node != dst {
-            node = routing(node).next_hop(now, dst)?;
-            if path.contains(&node) {
-                return None;
-            }
-            path.push(node);
-        }
-        Some(path)
+        let routing = |node: NodeId| self.stations[node.index()].routing.as_ref();
+        self.flows.iter().filter_map(|flow| whole_path(routing, now, flow.src, flow.dst)).collect()
     }
 
     /// An invariant does not hold at `node`: the run ends after this event.
     #[cold]
     fn break_off(&mut self, node: NodeId, what: &'static str) {
-        let at_s = self.now.as_secs();
+        let at_s = self.clock.now.as_secs();
         self.broken.get_or_insert(RunError::Broken { what, node: node.0, at_s });
         // The loop of events looks at the end anyway, and pays nothing for this.
-        self.end = self.now;
+        self.clock.end = self.clock.now;
     }
 
     #[cold]
@@ -294,7 +262,7 @@ impl Network<'_> {
             Target::Throttle(node) => format!("the throttle of node {node}"),
             Target::Arp(node) => format!("ARP at node {node}"),
         };
-        RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.now.as_secs() }
+        RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.clock.now.as_secs() }
     }
 
     #[inline(always)]
@@ -308,7 +276,7 @@ impl Network<'_> {
             }
             Target::Flow(flow, timer) => self.wake_flow(flow, timer),
             Target::Air(transmission) => self.continue_transmission(transmission),
-            Target::FrameStarts => self.deliver_frame_starts(),
+            Target::FrameStarts => self.continue_frame_starts(),
             Target::Held => self.release_held(),
             Target::DelayLine(at) => self.advance_line(at),
             Target::Warmup => self.mark_warmup(),
@@ -326,8 +294,45 @@ impl Network<'_> {
 
     fn add_slot(&mut self, target: Target) -> Slot {
         self.targets.push(target);
-        self.agenda.add_slot()
+        self.clock.agenda.add_slot()
     }
+
+    // The recorder.
+
+    /// Tells the recorder, if there is one.
+    #[inline]
+    fn record<'e>(&mut self, node: u32, event: impl FnOnce() -> Event<'e>) {
+        self.watch.record(self.clock.now, node, event);
+    }
+
+    /// The node's interface queue may have another length.
+    #[inline]
+    fn watch_queue(&mut self, node: u32) {
+        self.watch.queue(self.clock.now, node, self.stations[node as usize].queue.len());
+    }
+
+    /// Routing at the node has been called: its routes may have changed.
+    #[inline]
+    fn watch_routes(&mut self, node: u32) {
+        if self.watch.is_on() {
+            self.watch.routes(self.clock.now, node, self.stations[node as usize].routing.as_mut());
+            self.pause = self.pause.min(self.watch.routes_due());
+        }
+    }
+
+    /// Compares, one time after the other, the routes that are due by `time`: each ends when its time has
+    /// come, and not when the next event happens.
+    fn compare_due_routes(&mut self, time: Time) {
+        while self.watch.routes_due() <= time {
+            self.clock.now = self.watch.routes_due();
+            match self.watch.next_routes_due() {
+                Some(node) => self.watch_routes(node),
+                None => (0..self.stations.len() as u32).for_each(|node| self.watch_routes(node)),
+            }
+        }
+    }
+
+    // Packets that come up.
 
     /// A packet from the MAC reaches routing.
     fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
@@ -366,15 +371,15 @@ impl Network<'_> {
     /// Calls the node's routing protocol, carries out its actions, and sets its deadline.
     fn with_routing(&mut self, node: u32, call: impl FnOnce(&mut dyn Routing, Time, &mut Vec<Action>)) {
         let mut actions = self.routing_actions.pop().unwrap_or_default();
-        call(self.stations[node as usize].routing.as_mut(), self.now, &mut actions);
+        call(self.stations[node as usize].routing.as_mut(), self.clock.now, &mut actions);
         for action in actions.drain(..) {
             self.carry_out(node, action);
         }
         self.routing_actions.push(actions);
         let station = &self.stations[node as usize];
-        self.agenda.set(station.routing_slot, station.routing.next_timeout());
+        self.clock.agenda.set(station.routing_slot, station.routing.next_timeout());
         if self.routes.concern(node) {
-            let now = self.now;
+            let now = self.clock.now;
             self.routes.look(now, node, |dst| station.routing.route_hops(now, dst));
         }
         self.watch_routes(node);
@@ -400,7 +405,7 @@ impl Network<'_> {
             Action::Consume(packet) => self.audit.consume(&packet),
             Action::FlushQueue(neighbour) => self.flush_queue(node, neighbour),
             Action::Notify(notice) => {
-                self.meter.noticed(self.now, NodeId(node), notice);
+                self.meter.noticed(self.clock.now, NodeId(node), notice);
                 self.record(node, || Event::Notice(notice));
                 self.notify_flows(NodeId(node), notice);
                 self.with_interceptor(node, |interceptor, now, out| {
@@ -422,7 +427,7 @@ impl Network<'_> {
             interceptor.handle_dropped(now, packet, reason, out);
         });
         self.audit.drop(packet);
-        self.meter.dropped(self.now, packet, reason);
+        self.meter.dropped(self.clock.now, packet, reason);
         self.record(node, || Event::Dropped(packet, reason));
     }
 
@@ -452,7 +457,7 @@ impl Network<'_> {
         if self.stages.is_some() {
             self.show_sent(node, &mut packet, next_hop);
         }
-        self.meter.sent(self.now, NodeId(node), &packet);
+        self.meter.sent(self.clock.now, NodeId(node), &packet);
         self.record(node, || Event::Sent(&packet, next_hop));
         let Some(packet) = self.send_over_wire(node, packet, next_hop) else { return };
         if next_hop.is_broadcast() || !self.needs_arp {
@@ -475,9 +480,9 @@ impl Network<'_> {
     ) {
         let mut actions = self.arp_actions.pop().unwrap_or_default();
         let arp = &mut self.stations[node as usize].arp;
-        call(arp, self.now, &mut actions);
+        call(arp, self.clock.now, &mut actions);
         if let Some(&slot) = self.arp_slots.get(node as usize) {
-            self.agenda.set(slot, arp.next_timeout());
+            self.clock.agenda.set(slot, arp.next_timeout());
         }
         for action in actions.drain(..) {
             match action {
@@ -501,7 +506,7 @@ impl Network<'_> {
     /// A packet could not be brought to its next hop: routing decides; for its own packets only if it wants
     /// to.
     fn report_failure(&mut self, node: u32, packet: Packet, next_hop: NodeId, unclaimed: DropReason) {
-        self.meter.link_failed(self.now, &packet);
+        self.meter.link_failed(self.clock.now, &packet);
         if packet.is_data() || self.stations[node as usize].routing.takes_back_control() {
             self.with_routing(node, |routing, now, actions| {
                 routing.handle_link_failure(now, packet, next_hop, actions);
@@ -513,7 +518,7 @@ impl Network<'_> {
 
     fn enqueue(&mut self, node: u32, mut outgoing: Outgoing) {
         let station = &mut self.stations[node as usize];
-        match station.queue.admit(self.now, &mut outgoing) {
+        match station.queue.admit(self.clock.now, &mut outgoing) {
             Admission::Admitted => {}
             Admission::Marked => {
                 if let Body::Ip(packet) = &outgoing.body {
@@ -525,7 +530,7 @@ impl Network<'_> {
         let station = &mut self.stations[node as usize];
         let relayed = matches!(&outgoing.body, Body::Ip(packet) if packet.src.0 != node);
         self.sampler.packet_queued(station.queue.len(), relayed);
-        if station.mac.is_ready() && station.queue.is_empty() {
+        if self.channel.macs[node as usize].is_ready() && station.queue.is_empty() {
             return self.give_to_mac(node, outgoing);
         }
         let refused = station.queue.push(outgoing);
@@ -543,7 +548,7 @@ impl Network<'_> {
     }
 
     fn drop_arp(&mut self, node: u32, message: ArpMessage, reason: DropReason) {
-        self.meter.arp_dropped(self.now, reason);
+        self.meter.arp_dropped(self.clock.now, reason);
         self.record(node, || Event::ArpDropped(message, reason));
     }
 
@@ -552,7 +557,12 @@ impl Network<'_> {
     fn give_to_mac(&mut self, node: u32, outgoing: Outgoing) {
         if let Body::Ip(packet) = &outgoing.body {
             let again = outgoing.to.is_broadcast() && packet.src.0 != node;
-            self.meter.packet_taken(self.now, packet, self.timing.frame_bytes(packet.bytes), again);
+            self.meter.packet_taken(
+                self.clock.now,
+                packet,
+                self.channel.timing.frame_bytes(packet.bytes),
+                again,
+            );
         }
         self.with_mac(node, |mac, now, timing, actions| {
             mac.handle_send(now, outgoing.to, outgoing.body, timing, actions);
@@ -562,7 +572,8 @@ impl Network<'_> {
     /// Calls the node's MAC, carries out its actions, and sets its deadline.
     fn with_mac(&mut self, node: u32, call: impl FnOnce(&mut Dcf, Time, &Timing, &mut Vec<MacAction>)) {
         let mut actions = self.mac_actions.pop().unwrap_or_default();
-        call(&mut self.stations[node as usize].mac, self.now, &self.timing, &mut actions);
+        let Channel { macs, timing, .. } = &mut self.channel;
+        call(&mut macs[node as usize], self.clock.now, timing, &mut actions);
         self.finish_mac(node, actions);
     }
 
@@ -572,12 +583,7 @@ impl Network<'_> {
             self.carry_out_mac(node, action);
         }
         self.mac_actions.push(actions);
-        self.set_mac_deadline(node);
-    }
-
-    fn set_mac_deadline(&mut self, node: u32) {
-        let station = &self.stations[node as usize];
-        self.agenda.set(station.mac_slot, station.mac.next_timeout(&self.timing));
+        self.channel.set_mac_deadline(&mut self.clock, node);
     }
 
     fn carry_out_mac(&mut self, node: u32, action: MacAction) {
@@ -605,12 +611,12 @@ impl Network<'_> {
             },
             MacAction::Ready => {
                 // What routing made of a failed frame may have gone straight to the MAC meanwhile.
-                let station = &mut self.stations[node as usize];
-                if !station.mac.is_ready() {
+                if !self.channel.macs[node as usize].is_ready() {
                     return;
                 }
+                let station = &mut self.stations[node as usize];
                 let Some(next) = station.queue.pop() else {
-                    station.queue.begin_idle(self.now);
+                    station.queue.begin_idle(self.clock.now);
                     return;
                 };
                 self.watch_queue(node);

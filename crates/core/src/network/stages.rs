@@ -5,78 +5,37 @@
 use std::sync::Arc;
 
 use crate::drops::DropReason;
-use crate::kernel::{Purpose, Slot, Span, Streams, Time};
+use crate::kernel::{Slot, Span, Time};
 use crate::observe::{Event, ShareLog};
 use crate::scenario::Scenario;
-use crate::stage::{Interceptor, InterceptorAction, Throttle, ThrottleAction, ThrottleMode, interceptor};
+use crate::stage::{Interceptor, InterceptorAction, Stages, Throttle, ThrottleAction};
 use crate::wire::density::{Announcement, FlowKey};
-use crate::wire::{Ecn, IP_HEADER_BYTES, NodeId, Packet, Payload};
+use crate::wire::{Ecn, NodeId, Packet, Payload};
 
 use super::delays::Delayed;
 use super::{Network, Target};
 
-/// Interceptors and throttles, each with its slot in the event queue.
-#[derive(Default)]
-pub(super) struct Stages {
-    /// By node; empty where nothing is intercepted.
-    interceptors: Vec<(Box<dyn Interceptor>, Slot)>,
-    /// By node; empty where nothing is throttled.
-    throttles: Vec<(Throttle, Slot)>,
-    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
-    announcement_headers: Option<u32>,
-}
-
 impl Network<'_> {
     /// Adds what the scenario wants around routing.
     pub(super) fn add_stages(&mut self, scenario: &Scenario) {
-        let interceptors = self.interceptors(scenario);
-        let throttles = self.throttles(scenario);
-        if interceptors.is_empty() && throttles.is_empty() {
+        let nodes = 0..self.stations.len() as u32;
+        let mut stages = Stages::default();
+        for node in nodes.clone() {
+            let made = scenario.interceptor(node);
+            stages.interceptors.extend(made.map(|made| (made, self.add_slot(Target::Interceptor(node)))));
+        }
+        for node in nodes {
+            let made = scenario.throttle(node);
+            stages.throttles.extend(made.map(|made| (made, self.add_slot(Target::Throttle(node)))));
+        }
+        if stages.is_empty() {
             return;
         }
-        let params = &scenario.params;
-        let announces = params.throttle.mode == ThrottleMode::Density;
-        if announces {
+        stages.announcement_headers = scenario.announcement_headers();
+        if stages.announcement_headers.is_some() {
             self.meter.shares = ShareLog::of_scenario(scenario);
         }
-        let announcement_headers = announces.then_some(IP_HEADER_BYTES + params.network.udp_header_bytes);
-        self.stages = Some(Box::new(Stages { interceptors, throttles, announcement_headers }));
-    }
-
-    /// Every node's interceptor, none if the scenario needs none.
-    fn interceptors(&mut self, scenario: &Scenario) -> Vec<(Box<dyn Interceptor>, Slot)> {
-        let (params, is_wired) = (&scenario.params.tcp, !self.lines.is_empty());
-        (0..self.stations.len() as u32)
-            .filter_map(|node| {
-                let hosts = self.lines.iter().filter(|line| line.from.0 == node).map(|line| line.to);
-                let of = interceptor(NodeId(node), params, is_wired, hosts.collect())?;
-                Some((of, self.add_slot(Target::Interceptor(node))))
-            })
-            .collect()
-    }
-
-    /// Every node's throttle, none if the scenario throttles nothing.
-    fn throttles(&mut self, scenario: &Scenario) -> Vec<(Throttle, Slot)> {
-        let params = &scenario.params;
-        if params.throttle.mode == ThrottleMode::Off {
-            return Vec::new();
-        }
-        let streams = Streams::new(scenario.seed, scenario.replication);
-        (0..self.stations.len() as u32)
-            .map(|node| {
-                let (flows, stream) = (scenario.own_flows(node), streams.stream(node, Purpose::Shares));
-                let udp_header_bytes = params.network.udp_header_bytes;
-                let throttle = Throttle::new(NodeId(node), &params.throttle, udp_header_bytes, flows, stream);
-                (throttle, self.add_slot(Target::Throttle(node)))
-            })
-            .collect()
-    }
-
-    /// Calls `visit` for the packets kept at all nodes.
-    pub(super) fn visit_kept(&self, visit: &mut dyn FnMut(&Packet)) {
-        let Some(stages) = &self.stages else { return };
-        stages.interceptors.iter().for_each(|(interceptor, _)| interceptor.kept(visit));
-        stages.throttles.iter().for_each(|(throttle, _)| throttle.kept(visit));
+        self.stages = Some(Box::new(stages));
     }
 
     // Interceptors.
@@ -98,7 +57,7 @@ impl Network<'_> {
         node: u32,
         call: impl FnOnce(&mut dyn Interceptor, Time, &mut Vec<InterceptorAction>),
     ) {
-        let now = self.now;
+        let now = self.clock.now;
         let Some((interceptor, _)) = self.interceptor(node) else { return };
         let mut actions = Vec::new();
         call(interceptor, now, &mut actions);
@@ -107,13 +66,12 @@ impl Network<'_> {
         }
         if let Some((interceptor, slot)) = self.interceptor(node) {
             let due = interceptor.next_timeout();
-            self.agenda.set(slot, due);
+            self.clock.agenda.set(slot, due);
         }
     }
 
     fn interceptor(&mut self, node: u32) -> Option<(&mut dyn Interceptor, Slot)> {
-        let (interceptor, slot) = self.stages.as_mut()?.interceptors.get_mut(node as usize)?;
-        Some((interceptor.as_mut(), *slot))
+        self.stages.as_mut()?.interceptor(node)
     }
 
     /// Routing sends a packet on: it comes back unless it is kept.
@@ -144,8 +102,8 @@ impl Network<'_> {
         packet: Packet,
         call: impl FnOnce(&mut dyn Interceptor, Time, Packet, &mut Vec<InterceptorAction>) -> Option<Packet>,
     ) -> Option<Packet> {
-        let now = self.now;
-        let copy = self.watch.is_some().then(|| packet.clone());
+        let now = self.clock.now;
+        let copy = self.watch.is_on().then(|| packet.clone());
         let Some((interceptor, _)) = self.interceptor(node) else { return Some(packet) };
         let mut actions = Vec::new();
         let passed = call(interceptor, now, packet, &mut actions);
@@ -183,7 +141,7 @@ impl Network<'_> {
         if self.stages.as_ref().is_none_or(|stages| stages.throttles.is_empty()) {
             return Some(packet);
         }
-        let copy = self.watch.is_some().then(|| packet.clone());
+        let copy = self.watch.is_on().then(|| packet.clone());
         let mut passed = None;
         let mut is_kept = true;
         self.with_throttle(node, |throttle, now, out| {
@@ -202,7 +160,7 @@ impl Network<'_> {
         node: u32,
         call: impl FnOnce(&mut Throttle, Time, &mut Vec<ThrottleAction>),
     ) {
-        let now = self.now;
+        let now = self.clock.now;
         let Some((throttle, _)) = self.throttle(node) else { return };
         let mut actions = Vec::new();
         call(throttle, now, &mut actions);
@@ -211,13 +169,12 @@ impl Network<'_> {
         }
         if let Some((throttle, slot)) = self.throttle(node) {
             let due = throttle.next_timeout();
-            self.agenda.set(slot, due);
+            self.clock.agenda.set(slot, due);
         }
     }
 
     fn throttle(&mut self, node: u32) -> Option<(&mut Throttle, Slot)> {
-        let (throttle, slot) = self.stages.as_mut()?.throttles.get_mut(node as usize)?;
-        Some((throttle, *slot))
+        self.stages.as_mut()?.throttle(node)
     }
 
     fn carry_out_throttle(&mut self, node: u32, action: ThrottleAction) {
@@ -226,7 +183,7 @@ impl Network<'_> {
             ThrottleAction::Drop(packet, reason) => self.drop_packet(node, &packet, reason),
             ThrottleAction::Announce(announcement) => self.announce(node, announcement),
             ThrottleAction::Rate { flow, hops, share, rate_bps } => {
-                self.meter.shares.learned(self.now, flow, rate_bps);
+                self.meter.shares.learned(self.clock.now, flow, rate_bps);
                 self.record(node, || Event::Share { flow, hops, share, rate_bps });
             }
         }
@@ -256,7 +213,7 @@ impl Network<'_> {
             let mut announced = None;
             self.with_throttle(node, |throttle, now, out| announced = throttle.handle_broadcast(now, out));
             if let Some(announcement) = announced {
-                self.meter.announced(self.now, announcement.bytes(), false);
+                self.meter.announced(self.clock.now, announcement.bytes(), false);
                 packet.put_announcement(announcement);
             }
         }
@@ -286,10 +243,10 @@ impl Network<'_> {
 
     /// Sends an announcement to all neighbours in a datagram of its own.
     fn announce(&mut self, node: u32, announcement: Arc<Announcement>) {
-        self.meter.announced(self.now, announcement.bytes(), true);
+        self.meter.announced(self.clock.now, announcement.bytes(), true);
         let bytes = self.stages.as_ref().and_then(|stages| stages.announcement_headers).unwrap_or_default();
         let (src, dst) = (NodeId(node), NodeId::BROADCAST);
-        let mut packet = Packet::control(self.now, src, dst, 1, bytes, Payload::Nothing);
+        let mut packet = Packet::control(self.clock.now, src, dst, 1, bytes, Payload::Nothing);
         packet.put_announcement(announcement);
         self.number(&mut packet);
         self.hold(Span::ZERO, Delayed::Down { node, packet, next_hop: dst });

@@ -16,10 +16,13 @@ impl Network<'_> {
         let Some(line) = lines.find(|line| line.from.0 == node && line.to == next_hop) else {
             return Some(packet);
         };
-        match line.take(self.now, packet.bytes) {
+        match line.take(self.clock.now, packet.bytes) {
             Some(arrives) => {
                 let from = line.from;
-                self.hold(arrives.since(self.now), Delayed::OverWire { node: next_hop.0, packet, from });
+                self.hold(
+                    arrives.since(self.clock.now),
+                    Delayed::OverWire { node: next_hop.0, packet, from },
+                );
             }
             None => self.drop_packet(node, &packet, DropReason::QueueFull),
         }

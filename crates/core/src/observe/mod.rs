@@ -22,6 +22,7 @@ mod series;
 mod shares;
 mod statistics;
 mod watch;
+mod watching;
 mod web;
 
 pub use audit::{Audit, AuditReport, Unbalanced};
@@ -41,10 +42,12 @@ pub use recording::{
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
-pub(crate) use watch::Watch;
+pub(crate) use watching::Watching;
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
 use serde::Serialize;
+
+use watch::Watch;
 
 use crate::drops::{DropReason, Layer};
 use crate::topology::PathMeasures;

@@ -27,6 +27,7 @@ mod seen;
 mod static_routes;
 mod table;
 pub mod tsr;
+mod whole_path;
 
 #[cfg(test)]
 pub(crate) mod testbench;
@@ -34,6 +35,7 @@ pub(crate) mod testbench;
 pub use changes::Changes;
 pub use place::Place;
 pub use static_routes::{RouteTable, StaticRoutes, shortest_hops, shortest_hops_over};
+pub(crate) use whole_path::whole_path;
 
 use crate::drops::DropReason;
 use crate::kernel::{Span, Time};

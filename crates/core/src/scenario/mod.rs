@@ -9,6 +9,7 @@ use crate::radio::Propagation;
 
 mod flow;
 mod line;
+mod parts;
 mod paths;
 mod rates;
 mod throttling;

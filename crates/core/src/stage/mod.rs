@@ -12,6 +12,7 @@
 //! nothing. A packet that goes in by value comes back from the call, or is kept and shown by `kept` until it
 //! goes out in exactly one action. The packet audit checks this in every run.
 
+mod around;
 mod base_station;
 mod density;
 mod params;
@@ -27,6 +28,7 @@ use crate::transport::tcp::{BaseStationMode, RouteFailureScheme, TcpParams};
 use crate::wire::tcp::Segment;
 use crate::wire::{ConnectionId, NodeId, Packet};
 
+pub(crate) use around::Stages;
 pub use params::{Sharing, ThrottleMode, ThrottleParams};
 pub use throttle::{OwnFlow, Rates, Throttle, ThrottleAction};
 

@@ -3,7 +3,7 @@
 //! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003).
 //! [`Behaviour::Ns2`] is the protocol that most published figures come from: Das and Marina's model of the
 //! 1999 drafts, as in ns-2.35. They differ in what they do, not only in their constants, so each has a file
-//! that can be read beside its source: `rfc3561.rs` and `ns2.rs`. Messages, parameters and the packet buffer
+//! that can be read beside its source: `rfc3561` and `ns2`. Messages, parameters and the packet buffer
 //! are shared.
 //!
 //! All nodes of a run use the same behaviour. What each implements and leaves out is at its file's head,

@@ -1,0 +1,265 @@
+//! First bits: what begins to arrive where, when, and what the MACs there make of it.
+
+use std::cmp::Reverse;
+
+use crate::kernel::{Clock, Span, Time};
+use crate::mac::{ShortWay, Signal};
+use crate::observe::Watching;
+use crate::radio::Arrival;
+use crate::wire::mac::FrameKind;
+
+use super::transmission::{Phase, Template};
+use super::{Channel, Doing, Heard};
+
+/// A first bit under way.
+pub(super) struct FrameStart {
+    due: Time,
+    arrival: Arrival,
+    transmission: u32,
+}
+
+impl Channel {
+    pub(super) fn begin_frame_starts(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        id: u32,
+    ) -> Option<Heard> {
+        let transmission = &mut self.transmissions[id as usize];
+        let Some(template) = transmission.template(id, self.short_way) else {
+            return Some(Heard::Broken { node: id, what: "a transmission begins without a frame" });
+        };
+        self.index.compute(template.from.0, clock.now);
+        if !template.to.is_broadcast() {
+            let mut reached = self.index.arrivals(template.from.0, template.receive_m2);
+            watch.addressee(id, || reached.find(|arrival| arrival.node == template.to.0));
+        }
+        let transmission = &mut self.transmissions[id as usize];
+        if template.tapped {
+            let reached = self.index.arrivals(template.from.0, template.receive_m2);
+            let receivable = reached.filter(|arrival| arrival.receivable);
+            transmission.receivers.extend(receivable.map(|arrival| (arrival.delay_ns, arrival.node)));
+        }
+        if clock.is_free_until(clock.now + self.longest) {
+            self.take_the_short_way(template);
+            self.serve_remaining(clock, watch, &template, 0)
+        } else {
+            transmission.phase = Phase::FrameStarts;
+            self.queue_frame_starts(clock, watch, &template);
+            self.deliver_frame_starts(clock, watch)
+        }
+    }
+
+    /// Brings the first bit to all for whom that is simple, and collects the others; nothing else happens
+    /// before the last of them has it.
+    fn take_the_short_way(&mut self, template: Template) {
+        let mut remaining = std::mem::take(&mut self.remaining);
+        // A loop of its own for each case: most arrivals go through it.
+        match (template.to.is_broadcast(), self.short_way.uses_eifs) {
+            (false, false) => self.overhear_all::<false, false>(template, &mut remaining),
+            (false, true) => self.overhear_all::<false, true>(template, &mut remaining),
+            (true, false) => self.overhear_all::<true, false>(template, &mut remaining),
+            (true, true) => self.overhear_all::<true, true>(template, &mut remaining),
+        }
+        self.arrivals += self.index.sensed(template.from.0);
+        self.remaining = remaining;
+    }
+
+    /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and
+    /// collects the others.
+    fn overhear_all<const TO_ALL: bool, const EIFS: bool>(
+        &mut self,
+        template: Template,
+        remaining: &mut Vec<Arrival>,
+    ) {
+        remaining.clear();
+        if !self.short_way.open || template.followed_within != Span::ZERO {
+            remaining.extend(self.index.arrivals(template.from.0, template.receive_m2));
+            return;
+        }
+        let (macs, weak_frames) = (self.macs.as_mut_slice(), self.short_way.weak_frames);
+        remaining.resize(self.index.candidates(template.from.0), Arrival::default());
+        let mut left = 0;
+        for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
+            let (now, signal) = template.signal(&arrival, TO_ALL || template.to.0 == arrival.node);
+            if !macs[arrival.node as usize].overhear::<EIFS>(now, &signal, weak_frames) {
+                remaining[left] = arrival;
+                left += 1;
+            }
+        }
+        remaining.truncate(left);
+    }
+
+    /// Brings the first bit to those who remain, from this place among them.
+    fn serve_remaining(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        template: &Template,
+        first: usize,
+    ) -> Option<Heard> {
+        let id = template.transmission;
+        for place in first..self.remaining.len() {
+            let arrival = self.remaining[place];
+            if let Some(heard) = self.arrive(clock, watch, &arrival, template) {
+                self.doing = Doing::Serving { id, served: place + 1 };
+                return Some(heard);
+            }
+        }
+        self.begin_frame_ends(clock, watch, id);
+        None
+    }
+
+    /// Goes on after one of those who remain has acted on another frame.
+    #[cold]
+    pub(super) fn continue_serving(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        id: u32,
+        served: usize,
+    ) -> Option<Heard> {
+        self.tell_awaiting(clock, watch);
+        let template = self.transmissions[id as usize].template(id, self.short_way)?;
+        self.serve_remaining(clock, watch, &template, served)
+    }
+
+    /// Puts the first bits of a transmission among those that are under way.
+    fn queue_frame_starts(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, template: &Template) {
+        let (before, id) = (self.frame_starts.len(), template.transmission);
+        let reached = self.index.arrivals(template.from.0, template.receive_m2);
+        self.frame_starts.extend(reached.map(|arrival| FrameStart {
+            due: template.start + Span(arrival.delay_ns.into()),
+            arrival,
+            transmission: id,
+        }));
+        self.transmissions[id as usize].unreached = self.frame_starts.len() - before;
+        if self.frame_starts.len() == before {
+            self.begin_frame_ends(clock, watch, id);
+        }
+        // No two are the same: a transmission reaches a node once.
+        self.frame_starts.sort_unstable_by_key(|bit| Reverse((bit.due, bit.arrival.node, bit.transmission)));
+    }
+
+    /// Brings those first bits to their receivers that are due now or before anything else.
+    pub(crate) fn deliver_frame_starts(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+    ) -> Option<Heard> {
+        clock.agenda.set(self.frame_starts_slot, Time::NEVER);
+        while let Some(bit) = self.frame_starts.pop() {
+            if bit.due > clock.now && !clock.is_free_until(bit.due) {
+                clock.agenda.set(self.frame_starts_slot, bit.due);
+                self.frame_starts.push(bit);
+                return None;
+            }
+            assert!(bit.due >= clock.now, "a first bit arrives in the past");
+            clock.now = bit.due;
+            let transmission = &mut self.transmissions[bit.transmission as usize];
+            let Some(template) = transmission.template(bit.transmission, self.short_way) else {
+                let what = "a frame arrives that nobody sends";
+                return Some(Heard::Broken { node: bit.arrival.node, what });
+            };
+            transmission.unreached -= 1;
+            let reached = (transmission.unreached == 0).then_some(bit.transmission);
+            self.arrivals += 1;
+            if !self.overhear(&bit.arrival, &template)
+                && let Some(heard) = self.arrive(clock, watch, &bit.arrival, &template)
+            {
+                self.doing = Doing::FrameStarts { reached };
+                return Some(heard);
+            }
+            if let Some(id) = reached {
+                self.begin_frame_ends(clock, watch, id);
+            }
+        }
+        None
+    }
+
+    /// Goes on after a node that a first bit has reached has acted on another frame.
+    #[cold]
+    pub(super) fn continue_frame_starts(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        reached: Option<u32>,
+    ) -> Option<Heard> {
+        self.tell_awaiting(clock, watch);
+        if let Some(id) = reached {
+            self.begin_frame_ends(clock, watch, id);
+        }
+        self.deliver_frame_starts(clock, watch)
+    }
+
+    /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
+    fn overhear(&mut self, arrival: &Arrival, template: &Template) -> bool {
+        let ShortWay { open, uses_eifs, weak_frames, .. } = self.short_way;
+        let (now, signal) = template.signal(arrival, template.is_meant_for(arrival.node));
+        let mac = &mut self.macs[arrival.node as usize];
+        open && template.followed_within == Span::ZERO
+            && if uses_eifs {
+                mac.overhear::<true>(now, &signal, weak_frames)
+            } else {
+                mac.overhear::<false>(now, &signal, weak_frames)
+            }
+    }
+
+    /// The first bit reaches a node. It waits if the node must first act on a frame that ends at this very
+    /// instant, which does not overlap the one that begins.
+    fn arrive(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        arrival: &Arrival,
+        template: &Template,
+    ) -> Option<Heard> {
+        let (now, mut signal) = template.signal(arrival, template.is_meant_for(arrival.node));
+        self.meant += u64::from(signal.wanted);
+        if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| signal.receivable) {
+            signal.damaged = errors.damage(arrival.node, template.bytes);
+            self.damaged += u64::from(signal.wanted && signal.damaged);
+            if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
+                self.spoil(arrival.node, &mut signal);
+            }
+        }
+        if signal.wanted && !template.tapped {
+            let receivers = &mut self.transmissions[template.transmission as usize].receivers;
+            receivers.push((arrival.delay_ns, arrival.node));
+        }
+        clock.now = now;
+        if let Some(id) = self.macs[arrival.node as usize].received(now) {
+            self.awaiting = Some((arrival.node, signal));
+            return Some(Heard::Received { node: arrival.node, id });
+        }
+        self.tell_mac(clock, watch, arrival.node, &signal);
+        None
+    }
+
+    /// A damaged frame shall not be repeated: a data frame to one node is received, and what it carries lost.
+    fn spoil(&mut self, node: u32, signal: &mut Signal) {
+        let id = signal.transmission;
+        if self.frame(id).is_some_and(|frame| frame.kind == FrameKind::Data && !frame.to.is_broadcast()) {
+            signal.damaged = false;
+            self.spoiled.push((id, node));
+        }
+    }
+
+    /// The first bit that waited reaches its MAC.
+    fn tell_awaiting(&mut self, clock: &mut Clock, watch: &mut Watching<'_>) {
+        if let Some((node, signal)) = self.awaiting.take() {
+            self.tell_mac(clock, watch, node, &signal);
+        }
+    }
+
+    /// The MAC gets a signal that begins now.
+    #[inline(always)]
+    fn tell_mac(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, node: u32, signal: &Signal) {
+        let mac = &mut self.macs[node as usize];
+        let before = if watch.is_on() { mac.awaited() } else { None };
+        if mac.handle_arrival(clock.now, signal, &self.timing, &self.rules) {
+            clock.agenda.set(self.mac_slots[node as usize], mac.next_timeout(&self.timing));
+        }
+        watch.first_bit(clock.now, node, signal, before, mac);
+    }
+}

@@ -1,0 +1,80 @@
+//! Last bits: frames end at those who must act on them, nearest first.
+
+use crate::kernel::{Clock, Time};
+use crate::observe::Watching;
+
+use super::transmission::Phase;
+use super::{Channel, Doing, Heard};
+
+impl Channel {
+    /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
+    pub(super) fn begin_frame_ends(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, id: u32) {
+        let transmission = &mut self.transmissions[id as usize];
+        transmission.phase = Phase::FrameEnds;
+        transmission.next = 0;
+        transmission.receivers.sort_unstable();
+        match transmission.next_end() {
+            // A frame can be shorter than signals travel.
+            Some(due) => clock.agenda.set(transmission.slot, due.max(clock.now)),
+            None => self.end_transmission(clock.now, watch, id),
+        }
+    }
+
+    /// Brings the last bit to one after the other, until one must act or something else comes first.
+    pub(super) fn deliver_frame_ends(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        id: u32,
+    ) -> Option<Heard> {
+        loop {
+            let transmission = &mut self.transmissions[id as usize];
+            let (_, node) = transmission.receivers[transmission.next];
+            transmission.next += 1;
+            let mac = &self.macs[node as usize];
+            if mac.received(clock.now) == Some(id) {
+                self.doing = Doing::FrameEnds(id);
+                return Some(Heard::Received { node, id });
+            }
+            if self.taps && mac.overheard(clock.now) == Some(id) {
+                self.doing = Doing::FrameEnds(id);
+                return Some(Heard::Overheard { node, id });
+            }
+            if !self.reach_next_end(clock, watch, id) {
+                return None;
+            }
+        }
+    }
+
+    /// Moves on to the next receiver's last bit if nothing else comes before it; else leaves it to the event
+    /// queue. After the last receiver's the transmission has ended.
+    pub(super) fn reach_next_end(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, id: u32) -> bool {
+        let transmission = &self.transmissions[id as usize];
+        let Some(due) = transmission.next_end() else {
+            self.end_transmission(clock.now, watch, id);
+            return false;
+        };
+        // A frame can be shorter than signals travel: its last bits are then late, but in order of time.
+        let due = due.max(clock.now);
+        let at_once = due == clock.now || clock.is_free_until(due);
+        if at_once {
+            clock.now = due;
+        } else {
+            clock.agenda.set(transmission.slot, due);
+        }
+        at_once
+    }
+
+    fn end_transmission(&mut self, now: Time, watch: &mut Watching<'_>, id: u32) {
+        if let Some(frame) = self.frame(id) {
+            watch.frame_ends(now, id, frame);
+        }
+        self.spoiled.retain(|&(other, _)| other != id);
+        let transmission = &mut self.transmissions[id as usize];
+        transmission.frame = None;
+        transmission.receivers.clear();
+        if id as usize >= self.macs.len() {
+            self.free.push(id);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The channel that all nodes share: frames on the air, and the MACs that send and hear them.
+//!
+//! Every node has one transmission, with one entry in the event queue. First its first bit reaches the nodes
+//! in carrier-sense range (`first_bits.rs`), then its last bit those that must act on it (`last_bits.rs`),
+//! each at its own time. Nearly always nothing else is due before a first bit can reach the farthest node;
+//! then all are served at once, in order of nodes: what one does then cannot reach another in between.
+//! Otherwise the first bits of all transmissions concerned wait in one list, in order of time, which is left
+//! whenever something else comes first. So are last bits.
+//!
+//! **Contract.** [`Channel::transmit`] puts a frame on the air. [`Channel::handle_due`] is called when the
+//! deadline of a transmission has come, [`Channel::deliver_frame_starts`] when that of first bits has. Each
+//! moves the clock on as far as nothing else is due, and returns at the first node that must act on a frame
+//! ([`Heard`]). When that node has acted, [`Channel::poll`] goes on, until it returns nothing. In between the
+//! MACs may be called, and may transmit.
+
+mod first_bits;
+mod last_bits;
+mod transmission;
+
+use std::sync::Arc;
+
+use crate::kernel::{Clock, Slot, Span, Streams};
+use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Signal, Timing};
+use crate::mobility::Path;
+use crate::observe::{Receptions, Watching};
+use crate::radio::{Arrival, BitErrors, Index, Propagation};
+use crate::scenario::Scenario;
+use crate::wire::mac::{Body, Frame};
+
+use first_bits::FrameStart;
+use transmission::{Phase, Transmission};
+
+/// Who must act on a frame, now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heard {
+    /// A node has received the frame of a transmission.
+    Received { node: u32, id: u32 },
+    /// The frame of a transmission has reached, intact, a node that it may not be for, and routing listens.
+    Overheard { node: u32, id: u32 },
+    /// An invariant does not hold.
+    Broken { node: u32, what: &'static str },
+}
+
+/// Where [`Channel::poll`] goes on.
+#[derive(Clone, Copy)]
+enum Doing {
+    Nothing,
+    /// First bits of this transmission, which are served at once, from this place among those that remain.
+    Serving {
+        id: u32,
+        served: usize,
+    },
+    /// First bits in order of time; this transmission has reached its last node.
+    FrameStarts {
+        reached: Option<u32>,
+    },
+    /// Last bits of this transmission.
+    FrameEnds(u32),
+}
+
+/// See the module's head.
+pub(crate) struct Channel {
+    /// By node.
+    pub(crate) macs: Vec<Dcf>,
+    mac_slots: Vec<Slot>,
+    pub(crate) timing: Timing,
+    rules: ReceiverRules,
+    short_way: ShortWay,
+    /// The squared distance up to which a frame can be received, by its rate, in m².
+    reaches_m2: Vec<f64>,
+    index: Index,
+    /// None where no bit is ever wrong.
+    bit_errors: Option<Box<BitErrors>>,
+    /// Does routing listen to packets that are addressed to others?
+    pub(crate) taps: bool,
+    /// One for each node, by node. More, should a node transmit while another frame of its is still on the
+    /// way.
+    transmissions: Vec<Transmission>,
+    /// Those beyond one for each node that are free.
+    free: Vec<u32>,
+    /// Used again for arrivals that do not go the short way.
+    remaining: Vec<Arrival>,
+    /// First bits under way that something else may come before, the last one first.
+    frame_starts: Vec<FrameStart>,
+    /// When the next of them is due.
+    frame_starts_slot: Slot,
+    /// The longest delay of a first bit.
+    longest: Span,
+    doing: Doing,
+    /// A first bit whose node acts, at the same instant, on a frame that has ended; the MAC gets it next.
+    awaiting: Option<(u32, Signal)>,
+    /// Transmissions that arrive damaged and are acknowledged and discarded, with their receivers.
+    spoiled: Vec<(u32, u32)>,
+    /// First bits that reached receivers.
+    pub(crate) arrivals: u64,
+    /// Those of them whose frames were meant for the receiver and strong enough to be decoded.
+    meant: u64,
+    /// Those of them that errors of bits damaged.
+    damaged: u64,
+}
+
+impl Channel {
+    /// A channel without nodes, over the movement of those that come.
+    pub(crate) fn new(scenario: &Scenario, paths: &Arc<[Path]>, clock: &Clock) -> Channel {
+        let params = &scenario.params;
+        let propagation = Propagation::new(&params.radio);
+        let timing = Timing::new(&params.mac);
+        let rules = ReceiverRules::new(&params.radio, &timing);
+        let streams = Streams::new(scenario.seed, scenario.replication);
+        let nodes = scenario.movement.len();
+        Channel {
+            macs: Vec::with_capacity(nodes),
+            mac_slots: Vec::with_capacity(nodes),
+            short_way: ShortWay::new(&rules, &timing),
+            reaches_m2: timing.rates_bps().map(|bps| propagation.receive_m2(bps)).collect(),
+            timing,
+            rules,
+            longest: propagation.longest_delay(),
+            index: Index::new(propagation, Arc::clone(paths), clock.end),
+            bit_errors: BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams).map(Box::new),
+            taps: false,
+            transmissions: Vec::with_capacity(nodes),
+            free: Vec::new(),
+            remaining: Vec::new(),
+            frame_starts: Vec::new(),
+            frame_starts_slot: Slot(0),
+            doing: Doing::Nothing,
+            awaiting: None,
+            spoiled: Vec::new(),
+            arrivals: 0,
+            meant: 0,
+            damaged: 0,
+        }
+    }
+
+    /// Adds the next node's MAC and its slot.
+    pub(crate) fn add_mac(&mut self, mac: Dcf, slot: Slot) {
+        self.macs.push(mac);
+        self.mac_slots.push(slot);
+    }
+
+    /// All nodes are there: their transmissions get their slots, and first bits under way theirs.
+    pub(crate) fn open(&mut self, transmissions: Vec<Slot>, frame_starts: Slot) {
+        self.transmissions.extend(transmissions.into_iter().map(Transmission::new));
+        self.frame_starts_slot = frame_starts;
+    }
+
+    /// Sets the deadline of a node's MAC, which has been called.
+    #[inline]
+    pub(crate) fn set_mac_deadline(&self, clock: &mut Clock, node: u32) {
+        let mac = &self.macs[node as usize];
+        clock.agenda.set(self.mac_slots[node as usize], mac.next_timeout(&self.timing));
+    }
+
+    /// Where the node's next transmission goes: its own place, or another one if that is still on the way,
+    /// when a frame follows sooner than signals travel. None if there must be one more
+    /// ([`Channel::add_place`]).
+    #[inline]
+    pub(crate) fn free_place(&mut self, node: u32) -> Option<u32> {
+        if self.transmissions[node as usize].frame.is_none() { Some(node) } else { self.free.pop() }
+    }
+
+    /// How many places there are for transmissions.
+    pub(crate) fn places(&self) -> u32 {
+        self.transmissions.len() as u32
+    }
+
+    /// Adds a place for a transmission.
+    pub(crate) fn add_place(&mut self, slot: Slot) -> u32 {
+        self.transmissions.push(Transmission::new(slot));
+        self.places() - 1
+    }
+
+    /// Puts a node's frame on the air, in a place that is free.
+    pub(crate) fn transmit(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        node: u32,
+        id: u32,
+        frame: Frame,
+    ) {
+        watch.frame_begins(clock.now, node, id, &frame, &self.macs[node as usize]);
+        let transmission = &mut self.transmissions[id as usize];
+        // Routing may listen to IP packets for others.
+        transmission.tapped = self.taps && matches!(frame.body.as_deref(), Some(Body::Ip(_)));
+        transmission.receive_m2 = self.reaches_m2[frame.rate.index()];
+        transmission.frame = Some(frame);
+        transmission.start = clock.now;
+        transmission.phase = Phase::Start;
+        // Looked at before anything else, to find out whether all can be served at once.
+        clock.agenda.set(transmission.slot, clock.now);
+    }
+
+    /// The frame of a transmission that is on its way.
+    #[inline]
+    pub(crate) fn frame(&self, id: u32) -> Option<&Frame> {
+        self.transmissions[id as usize].frame.as_ref()
+    }
+
+    /// The deadline of a transmission has come: it begins, or its next last bits arrive.
+    #[inline]
+    pub(crate) fn handle_due(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        id: u32,
+    ) -> Option<Heard> {
+        match self.transmissions[id as usize].phase {
+            Phase::Start => self.begin_frame_starts(clock, watch, id),
+            Phase::FrameStarts => None,
+            Phase::FrameEnds => self.deliver_frame_ends(clock, watch, id),
+        }
+    }
+
+    /// Goes on after a node has acted on a frame.
+    #[inline]
+    pub(crate) fn poll(&mut self, clock: &mut Clock, watch: &mut Watching<'_>) -> Option<Heard> {
+        match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Nothing => None,
+            Doing::Serving { id, served } => self.continue_serving(clock, watch, id, served),
+            Doing::FrameStarts { reached } => self.continue_frame_starts(clock, watch, reached),
+            Doing::FrameEnds(id) => {
+                if self.reach_next_end(clock, watch, id) {
+                    self.deliver_frame_ends(clock, watch, id)
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// The node's MAC acts on the frame that it has received. True if that was damaged, and what it carried
+    /// is lost; none if nobody sends the frame.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        clock: &Clock,
+        node: u32,
+        id: u32,
+        out: &mut Vec<MacAction>,
+    ) -> Option<bool> {
+        let frame = self.transmissions[id as usize].frame.as_ref()?;
+        self.macs[node as usize].handle_received(clock.now, frame, &self.timing, out);
+        Some(self.spoiled.contains(&(id, node)))
+    }
+
+    /// What became of the frames that were meant for their receivers.
+    pub(crate) fn receptions(&self) -> Receptions {
+        Receptions {
+            meant: self.meant,
+            collided: self.macs.iter().map(Dcf::collisions).sum(),
+            damaged: self.bit_errors.as_ref().map(|_| self.damaged),
+        }
+    }
+}

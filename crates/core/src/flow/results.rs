@@ -1,0 +1,85 @@
+//! The end of a run: from what flows report, and what was counted beside them, to the run's results.
+
+use super::{Flow, FlowReport};
+use crate::kernel::Time;
+use crate::observe::{
+    ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, MessageTotals,
+    Meter, ProgressTotals, Receptions, Routes, RunTotals, WebTotals,
+};
+use crate::scenario::Scenario;
+use crate::topology::PathMeasures;
+use crate::wire::FlowId;
+
+/// What was counted in a run.
+pub(crate) struct Books<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) meter: &'a Meter,
+    pub(crate) routes: &'a Routes,
+    pub(crate) receptions: Receptions,
+    /// The measures of each flow's shortest path, or nothing if they are not wanted.
+    pub(crate) paths: &'a [PathMeasures],
+    /// The end of the run.
+    pub(crate) end: Time,
+}
+
+impl Books<'_> {
+    /// The results of the flows, which come in the scenario's order, and of all together.
+    pub(crate) fn results<'f>(
+        &self,
+        flows: impl Iterator<Item = &'f dyn Flow>,
+    ) -> (Vec<FlowResult>, RunTotals) {
+        let meter = self.meter;
+        let reports: Vec<FlowReport> = flows.map(|flow| flow.report(meter, self.end)).collect();
+        let transmitted = reports.iter().map(|report| report.transfer_sent_bytes).sum();
+        let measures: Vec<FlowMeasures> = reports.iter().map(|report| report.measures.clone()).collect();
+        let costs: Vec<(MacCount, u64, u64)> =
+            (0..).zip(&reports).map(|(id, report)| self.cost(FlowId(id), report)).collect();
+        let mut flows: Vec<FlowResult> =
+            (0..).zip(reports).map(|(id, report)| self.flow_result(id, report)).collect();
+        for (flow, (count, packets, bytes)) in flows.iter_mut().zip(&costs) {
+            flow.cost = count.cost(*packets, *bytes);
+        }
+        for (flow, path) in flows.iter_mut().zip(self.paths) {
+            flow.path = Some(path.clone());
+        }
+        let common = meter.totals(&measures, transmitted, self.receptions);
+        let costs = CostTotals::of(costs.into_iter(), meter.air());
+        let totals = RunTotals {
+            loads: LoadTotals::of(&common, &costs),
+            common,
+            messages: MessageTotals::of(&measures),
+            web: WebTotals::of(&measures),
+            connections: ConnectionTotals::of(&flows),
+            routes: meter.cached_routes.totals(),
+            holds: meter.cached_routes.hold_totals(),
+            progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
+            shares: meter.shares.totals(),
+            costs,
+        };
+        (flows, totals)
+    }
+
+    fn flow_result(&self, id: u32, report: FlowReport) -> FlowResult {
+        let of = &self.scenario.flows[id as usize];
+        FlowResult {
+            id,
+            src: of.src,
+            dst: of.dst,
+            start_s: of.start_s,
+            measures: report.measures,
+            connection: report.connection,
+            rtp: report.rtp,
+            progress: report.progress,
+            cost: FlowCost::default(),
+            path: None,
+            route: self.routes.measures(self.end, FlowId(id)),
+            rates: self.meter.shares.of(FlowId(id)),
+        }
+    }
+
+    /// What a flow cost at the MACs, and the packets and payload bytes of it that arrived in the window.
+    fn cost(&self, id: FlowId, report: &FlowReport) -> (MacCount, u64, u64) {
+        let (count, packets, bytes) = self.meter.mac_count(id);
+        (count, packets, report.stream_bytes.unwrap_or(bytes))
+    }
+}

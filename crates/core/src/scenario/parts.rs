@@ -1,0 +1,48 @@
+//! What the nodes of a scenario are made of: their routing protocols, and what stands around routing.
+
+use std::sync::Arc;
+
+use super::{Line, RoutingMaker, Scenario};
+use crate::kernel::{Purpose, Streams};
+use crate::routing::{Place, StaticRoutes};
+use crate::stage::{Interceptor, Throttle, ThrottleMode, interceptor};
+use crate::wire::{IP_HEADER_BYTES, NodeId};
+
+impl Scenario {
+    /// What makes a node's routing protocol, one of the simulator's own.
+    pub(crate) fn routing_maker(&self) -> Box<RoutingMaker<'static>> {
+        self.routing.maker(&self.params).unwrap_or_else(|| {
+            let positions: Vec<_> = self.movement.iter().map(|trajectory| trajectory.start).collect();
+            let ends: Vec<NodeId> =
+                self.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
+            let routes = self.params.shortest_hops(&self.rates, &self.wired, &positions, &ends);
+            let routes = Arc::new(routes);
+            Box::new(move |place: Place, _| Box::new(StaticRoutes::new(place.node(), Arc::clone(&routes))))
+        })
+    }
+
+    /// A node's interceptor; none if the scenario needs none.
+    pub(crate) fn interceptor(&self, node: u32) -> Option<Box<dyn Interceptor>> {
+        let lines = self.wired.iter().flat_map(Line::both);
+        let hosts = lines.filter(|line| line.from.0 == node).map(|line| line.to);
+        interceptor(NodeId(node), &self.params.tcp, !self.wired.is_empty(), hosts.collect())
+    }
+
+    /// A node's throttle; none if the scenario throttles nothing.
+    pub(crate) fn throttle(&self, node: u32) -> Option<Throttle> {
+        let params = &self.params.throttle;
+        if params.mode == ThrottleMode::Off {
+            return None;
+        }
+        let stream = Streams::new(self.seed, self.replication).stream(node, Purpose::Shares);
+        let udp_header_bytes = self.params.network.udp_header_bytes;
+        Some(Throttle::new(NodeId(node), params, udp_header_bytes, self.own_flows(node), stream))
+    }
+
+    /// Bytes of headers of packets in which nodes announce the flows that they carry; none if they do not.
+    pub(crate) fn announcement_headers(&self) -> Option<u32> {
+        let params = &self.params;
+        let announces = params.throttle.mode == ThrottleMode::Density;
+        announces.then_some(IP_HEADER_BYTES + params.network.udp_header_bytes)
+    }
+}
