@@ -1,8 +1,9 @@
 """Runs tasks on a Dask cluster: one that is there, or one made of SLURM's jobs.
 
-A task goes out as data, with the contents of the files that its scenario names; what comes back is data too.
-The tasks of a worker that goes away are given to another by Dask. A task that takes down several workers one
-after the other is a failed run.
+A task goes out as data; the files that scenarios name are sent to the cluster once. What comes back is data
+too. Tasks travel in batches of about a second's work, because Dask takes some milliseconds for each thing
+that it is sent. Dask gives the batches of a worker that goes away to another. The tasks of a batch that takes
+down several workers one after the other are sent one by one; one that does it alone is a failed run.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from manetlab.campaign.completion_queue import CompletionQueue
 from manetlab.campaign.store import TaskResult
-from manetlab.campaign.worker import OtherCode, Work, perform, with_files
+from manetlab.campaign.worker import OtherCode, Work, named_files, packed_file, perform_all
 from manetlab.errors import InputError
 from manetlab.optional_packages import require
 
@@ -29,6 +31,21 @@ WORKERS_S = 60.0
 """How long to wait for the first worker of a scheduler that answers, in s."""
 TRIES = 5
 """How often a task is handed out again after Dask has lost it, with all workers that knew of it."""
+BATCH_S = 1.0
+"""How long the runs of a batch should take together, in s of a worker's time."""
+MOST_IN_BATCH = 256
+"""The most runs of a batch."""
+THREADS_S = 2.0
+"""How long the number of the cluster's threads is taken to be the same, in s."""
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Tasks that were sent together, for which try they were, and whether alone because a batch died."""
+
+    works: Sequence[Work]
+    tries: int
+    is_alone: bool = False
 
 
 class Cluster:
@@ -50,23 +67,54 @@ class Cluster:
 
     def _begin(self) -> None:
         self._ended: CompletionQueue[Any] = CompletionQueue()
-        self._tasks: dict[str, tuple[Any, Work, int]] = {}
+        self._sent: dict[str, tuple[Any, _Batch]] = {}
+        self._files: dict[tuple[Any, str, str], Any] = {}
         self._alone_since: float | None = None
+        self._threads, self._counted_at = 0, -THREADS_S
+        self._run_s = BATCH_S
 
     def capacity(self) -> int:
-        """Each thread of a worker has one task and another one waiting."""
-        workers = self._client.scheduler_info()["workers"].values()
-        return max(2, 2 * sum(int(worker["nthreads"]) for worker in workers))
+        """Each thread of a worker has one batch and another one waiting."""
+        if time.monotonic() - self._counted_at >= THREADS_S:
+            self._threads = self._count_threads()
+            self._counted_at = time.monotonic()
+        return max(2, 2 * self._threads) * self._batch_size()
 
-    def submit(self, work: Work) -> None:
-        """Takes a task."""
-        self._send(with_files(work), 1)
+    def _count_threads(self) -> int:
+        """How many threads the workers have.
 
-    def _send(self, work: Work, tries: int) -> None:
+        Raises:
+            InputError: The scheduler is gone.
+        """
+        try:
+            # Not from `scheduler_info`, which tells of five workers at most in some versions.
+            return sum(self._client.nthreads().values())
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise self._gone(str(error)) from None
+
+    def _batch_size(self) -> int:
+        return max(1, min(MOST_IN_BATCH, round(BATCH_S / self._run_s)))
+
+    def submit(self, works: Sequence[Work]) -> None:
+        """Takes tasks."""
+        size = self._batch_size()
+        # Every thread has something to do before one has much.
+        size = min(size, max(1, -(-len(works) // max(1, self._threads))))
+        for first in range(0, len(works), size):
+            self._send(_Batch(works[first : first + size], 1))
+
+    def _send(self, batch: _Batch) -> None:
+        files = {file: self._scattered(file) for work in batch.works for file in named_files(work)}
         # Not pure: Dask would take two runs with the same data for one.
-        future = self._client.submit(perform, work, pure=False)
-        self._tasks[future.key] = (future, work, tries)
+        future = self._client.submit(perform_all, batch.works, list(files), list(files.values()), pure=False)
+        self._sent[future.key] = (future, batch)
         future.add_done_callback(self._ended.put)
+
+    def _scattered(self, file: tuple[Any, str, str]) -> Any:
+        """A file's content on the cluster: sent once, and again if the workers that had it are gone."""
+        if file not in self._files or self._files[file].status in ("lost", "cancelled", "error"):
+            self._files[file] = self._client.scatter(packed_file(*file), hash=False)
+        return self._files[file]
 
     def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call.
@@ -78,7 +126,7 @@ class Cluster:
         deadline = time.monotonic() + timeout_s
         while not outcomes:
             futures = self._ended.take(min(1.0, max(0.0, deadline - time.monotonic())))
-            outcomes = [each for each in map(self._outcome, futures) if each is not None]
+            outcomes = [each for future in futures for each in self._outcomes(future)]
             if not futures:
                 self._check_alive()
             if time.monotonic() >= deadline:
@@ -89,40 +137,54 @@ class Cluster:
         """Leaves the cluster; what it has not done yet it need not do."""
         if stop:
             with contextlib.suppress(Exception):
-                self._client.cancel([future for future, _, _ in self._tasks.values()], force=True)
+                self._client.cancel([future for future, _ in self._sent.values()], force=True)
         self._client.close(timeout=LEAVE_S)
 
-    def _outcome(self, future: Any) -> TaskResult | None:
+    def _outcomes(self, future: Any) -> list[TaskResult]:
         from distributed import CancelledError, KilledWorker
 
-        _, work, tries = self._tasks.pop(future.key)
+        _, batch = self._sent.pop(future.key)
         try:
-            outcome = future.result(timeout=CONNECT_S)
+            outcomes: list[TaskResult] = future.result(timeout=CONNECT_S)
         except KilledWorker as error:
-            return TaskResult(work.task, error=f"the worker process died at every attempt: {error}")
+            if not batch.is_alone and len(batch.works) > 1:
+                for work in batch.works:
+                    self._send(_Batch([work], 1, is_alone=True))
+                return []
+            found = f"the worker process died at every attempt: {error}"
+            return [TaskResult(work.task, error=found) for work in batch.works]
         except OtherCode:
             raise
         except (CancelledError, OSError, TimeoutError) as error:
-            # What the run itself meets is part of its outcome: this is the cluster's.
+            # What a run itself meets is part of its outcome: this is the cluster's.
             self._check_alive()
-            if tries == TRIES:
-                return TaskResult(work.task, error=f"Dask lost this run {tries} times: {error}")
-            self._send(work, tries + 1)
-            return None
+            if batch.tries == TRIES:
+                found = f"Dask lost this run {batch.tries} times: {error}"
+                return [TaskResult(work.task, error=found) for work in batch.works]
+            # Lost with the workers that had them, perhaps.
+            self._files.clear()
+            self._send(_Batch(batch.works, batch.tries + 1, batch.is_alone))
+            return []
         except Exception as error:
             found = f"{type(error).__name__}: {error}"
             hint = "is the same version of manetlab installed on the worker?"
             wanted = "workers that can run tasks"
             raise InputError("a worker cannot run a task", self._where, found, wanted, hint) from None
-        assert isinstance(outcome, TaskResult)
-        return outcome
+        times = [each.measured["provenance"]["wall_time_s"] for each in outcomes if each.measured is not None]
+        if times:
+            # The last quarter of what is known: runs of a campaign differ, and come in order of their points.
+            mean = sum(times) / len(times)
+            self._run_s = max(1e-6, 0.75 * self._run_s + 0.25 * mean)
+        return outcomes
+
+    def _gone(self, found: str) -> InputError:
+        hint = "earlier results are in the store; start a scheduler and run the same command again"
+        return InputError("the scheduler has disappeared", self._where, found, "a running scheduler", hint)
 
     def _check_alive(self) -> None:
         if self._client.status != "running":
-            hint = "earlier results are in the store; start a scheduler and run the same command again"
-            found = f"the connection is {self._client.status}"
-            raise InputError("the scheduler has disappeared", self._where, found, "a running scheduler", hint)
-        if self._patience_s is None or self._client.scheduler_info()["workers"]:
+            raise self._gone(f"the connection is {self._client.status}")
+        if self._patience_s is None or self._count_threads():
             self._alone_since = None
             return
         now = time.monotonic()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 DEPENDENCIES = ("distributed", "numpy", "pandas", "pyarrow", "scipy")
 """Packages whose versions are kept with the results; a run itself needs none of them."""
+COUNT_S = 1.0
+"""How often the failed runs are counted while a campaign runs, in s."""
 POLL_S = 0.2
 """How often a process looks whether another one has finished its tasks, in s."""
 
@@ -70,8 +73,8 @@ class Backend(Protocol):
         """How many tasks should be under way, waiting ones included."""
         ...
 
-    def submit(self, work: Work) -> None:
-        """Takes a task."""
+    def submit(self, works: Sequence[Work]) -> None:
+        """Takes tasks."""
         ...
 
     def finished(self, timeout_s: float) -> list[TaskResult]:
@@ -97,6 +100,7 @@ def run(
     allow_other_version: bool = False,
     retry_failed: bool = False,
     points: Collection[int] | None = None,
+    shard: tuple[int, int] | None = None,
 ) -> Results:
     """Runs what is missing and returns all results; see [`Campaign.run`][manetlab.Campaign.run].
 
@@ -116,6 +120,8 @@ def run(
     if campaign.series_s is not None:
         require("notebook", f"{campaign.where}: series_s")
     _check_points(campaign, points)
+    if shard is not None:
+        _check_shard(campaign, shard)
     identity = campaign.identity(campaign.check())
     if scheduler is not None or slurm is not None:
         _check_for_cluster(campaign)
@@ -129,7 +135,7 @@ def run(
         with Store.open(None if store is None else Path(store)) as opened:
             if not allow_other_version:
                 opened.check_code(code)
-            execution = _Execution(campaign, opened, identity, backend, code, progress, points)
+            execution = _Execution(campaign, opened, identity, backend, code, progress, points, shard)
             execution.run(allow_other_version, retry_failed)
             stop = False
             return Results.of(opened, execution.number, campaign)
@@ -155,6 +161,19 @@ def _check_points(campaign: Campaign, points: Collection[int] | None) -> None:
         raise InputError(
             "intervals are looked at over all points", campaign.where, found, "one of them", hint
         )
+
+
+def _check_shard(campaign: Campaign, shard: tuple[int, int]) -> None:
+    """Checks that a campaign can be run in that many parts, and that this is one of them."""
+    part, parts = shard
+    if not 1 <= part <= parts:
+        hint = "for example 2/8: the second of eight"
+        found = f"{part}/{parts}"
+        raise InputError("there is no such shard", "shard", found, f"a number from 1 to {parts}", hint)
+    if campaign.until is not None:
+        hint = "give a number of replications, without until"
+        found = f"a shard, and until = {campaign.until}"
+        raise InputError("intervals are looked at over all runs", campaign.where, found, "one of them", hint)
 
 
 def _check_for_cluster(campaign: Campaign) -> None:
@@ -198,16 +217,19 @@ class _Execution:
         code: str,
         progress: Progress | None,
         points: Collection[int] | None,
+        shard: tuple[int, int] | None,
     ) -> None:
         self.campaign, self.store, self.backend, self.code = campaign, store, backend, code
         self.progress = progress
         self.points = None if points is None else frozenset(points)
+        self.shard = shard
         self.number = store.begin(campaign, identity)
         self.under_way: set[Task] = set()
         self.began = self.renewed = time.monotonic()
         self.ran = 0
         self.waits = False
         self.any_code = False
+        self.failed, self.failures_counted = 0, -math.inf
 
     def run(self, any_code: bool, retry_failed: bool) -> None:
         self.any_code = any_code
@@ -226,18 +248,23 @@ class _Execution:
             self.store.close_session(session)
 
     def _run_round(self, replications: int) -> None:
-        settled = self.store.settled(self.number)
-        pending = deque(task for task in self._wanted(replications) if task not in settled)
+        settled, wanted = self.store.settled(self.number), self._wanted(replications)
+        pending = deque(task for task in wanted if task not in settled)
         if pending and self.store.has_foreign_runs(self.number):
             self._adopt(pending)
-        self._tell(pending, replications)
+        self._tell(len(wanted), pending, replications)
         while pending or self.under_way:
             self._exchange(self._wait(pending), pending)
-            self._tell(pending, replications)
+            self._tell(len(wanted), pending, replications)
 
     def _wanted(self, replications: int) -> list[Task]:
         tasks = self.campaign.tasks(replications)
-        return [task for task in tasks if self.points is None or task.point in self.points]
+        wanted = [task for task in tasks if self.points is None or task.point in self.points]
+        if self.shard is None:
+            return wanted
+        # Every part has its share of all points, so that none is left with the long runs alone.
+        part, parts = self.shard
+        return wanted[part - 1 :: parts]
 
     def _adopt(self, pending: deque[Task]) -> None:
         """Lets tasks refer to runs that the store has already, of another campaign or another version."""
@@ -274,11 +301,11 @@ class _Execution:
                 self.store.record(self.number, outcome, self.code, files[outcome.task])
             ours = self.store.claim(self.number, pending, room)
         self.ran += len(outcomes)
+        self.failed += sum(bool(outcome.error) for outcome in outcomes)
         self.under_way.difference_update(outcome.task for outcome in outcomes)
         self.under_way.update(ours)
         self.waits = not ours
-        for task in ours:
-            self.backend.submit(work_of(self.campaign, task, self.code))
+        self.backend.submit([work_of(self.campaign, task, self.code) for task in ours])
         if time.monotonic() - self.renewed > LEASE_S / 4:
             self.store.renew()
             self.renewed = time.monotonic()
@@ -290,15 +317,16 @@ class _Execution:
 
         return write(self.store.path, outcome.key, outcome.series)
 
-    def _tell(self, pending: deque[Task], replications: int) -> None:
+    def _tell(self, total: int, pending: deque[Task], replications: int) -> None:
         if self.progress is None:
             return
-        points = self.campaign.point_count if self.points is None else len(self.points)
-        total = points * replications
-        failed = self.store.failure_count(self.number, replications, self.points)
-        done = total - failed - len(pending) - len(self.under_way)
-        elapsed_s = time.monotonic() - self.began
-        self.progress(Report(done, failed, total, self.ran, elapsed_s, replications))
+        now, is_last = time.monotonic(), not pending and not self.under_way
+        if is_last or now - self.failures_counted > COUNT_S:
+            # Other processes' failures, too; in between, our own are added.
+            self.failed = self.store.failure_count(self.number, replications, self.points)
+            self.failures_counted = now
+        done = total - self.failed - len(pending) - len(self.under_way)
+        self.progress(Report(done, self.failed, total, self.ran, now - self.began, replications))
 
 
 @cache

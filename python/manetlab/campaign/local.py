@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from manetlab import _core
@@ -29,9 +30,10 @@ class Threads:
         """Some tasks wait, so that no thread is idle while results are stored; more if runs are short."""
         return 2 * self.jobs + min(2 * self._lately, 64 * self.jobs)
 
-    def submit(self, work: Work) -> None:
-        """Takes a task."""
-        self._pool.submit(perform, work).add_done_callback(self._ended.put)
+    def submit(self, works: Sequence[Work]) -> None:
+        """Takes tasks."""
+        for work in works:
+            self._pool.submit(perform, work).add_done_callback(self._ended.put)
 
     def finished(self, timeout_s: float) -> list[TaskResult]:
         """What has ended since the last call."""

@@ -389,6 +389,7 @@ class Campaign:
         allow_other_version: bool = False,
         retry_failed: bool = False,
         points: Collection[int] | None = None,
+        shard: tuple[int, int] | None = None,
     ) -> Results:
         """Runs what is missing and returns all results.
 
@@ -403,6 +404,8 @@ class Campaign:
             retry_failed: Run again what failed before.
             points: The numbers of the points to run now; all if not given. The others can follow later, with
                 the same store.
+            shard: Run only this part of so many: ``(2, 8)`` is the second of eight. Each part has a store of
+                its own, and `manetlab.campaign.merging.merge` makes one of them.
 
         Raises:
             InputError: The campaign, the store or the scheduler cannot be used.
@@ -432,6 +435,7 @@ class Campaign:
             allow_other_version=allow_other_version,
             retry_failed=retry_failed,
             points=points,
+            shard=shard,
         )
 
     def _chosen(self, point: int) -> list[Level]:

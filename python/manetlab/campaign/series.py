@@ -7,9 +7,9 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from manetlab.campaign.database import damaged
 from manetlab.errors import InputError, shown
@@ -53,20 +53,27 @@ def write(
 
 
 def write_parquet(path: Path, table: pyarrow.Table) -> None:
-    """Writes a Parquet file whole or not at all: under another name, forced to the disk, then renamed.
+    """Writes a Parquet file whole or not at all.
 
     Raises:
         InputError: The disk is full or cannot be written.
     """
     from pyarrow import parquet
 
+    with _written(path) as sink:
+        parquet.write_table(table, sink)
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is whole or not there: written under another name, forced to the disk, then renamed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
         try:
             with os.fdopen(handle, "wb") as sink:
-                parquet.write_table(table, sink)
+                yield sink
                 sink.flush()
                 os.fsync(sink.fileno())
             mask = os.umask(0)
@@ -125,6 +132,31 @@ def read(store: Path, places: Sequence[tuple[str, str, Mapping[str, Any]]]) -> p
             table.insert(index, name, value)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def take_over(store: Path, into: Path, files: Sequence[tuple[str, str]]) -> None:
+    """Copies the files of a store's time series to another store that does not have them yet.
+
+    Args:
+        store: The store beside which they are.
+        into: The store beside which they shall be.
+        files: File and digest of each.
+
+    Raises:
+        InputError: A file is not there, is not what was written, or cannot be copied.
+    """
+    for file, digest in files:
+        path, copy = _within(store, file), _within(into, file)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            hint = "the folder of the time series must stay beside the store, under its name"
+            raise InputError("a time series cannot be read", str(path), str(error), "Parquet", hint) from None
+        if _digest(content) != digest:
+            raise damaged(path, "a time series that is not what its digest says")
+        if not copy.exists():
+            with _written(copy) as sink:
+                sink.write(content)
 
 
 def _within(store: Path, file: str) -> Path:

@@ -165,7 +165,7 @@ class Store(Database):
             hint = "`manetlab campaign run` fills it"
             raise InputError("the store is empty", str(self.path), "no campaign", "a campaign", hint)
         this, identity, definition, folder, digest, reached = found[0]
-        self._verify(digest, (identity, definition, folder), f"campaign {this}")
+        self.verify(digest, (identity, definition, folder), f"campaign {this}")
         if not isinstance(reached, int) or reached < 1:
             raise damaged(self.path, f"campaign {this} with {shown(reached)} replications")
         where = "campaign" if self.path is None else printable(self.path)
@@ -323,9 +323,86 @@ class Store(Database):
         claim = self._db.execute(query, place).fetchone()
         return claim is None or claim[1] < time.time() or process_identity.has_ended(claim[0])
 
+    # Taking over what another store has
+
+    def adopt_campaign(self, part: Store, theirs: int) -> int:
+        """The number here of a campaign of another store, which is noted if it was not there.
+
+        This and the other adoptions must be called within a transaction.
+        """
+        query = "SELECT id, definition, folder, digest, reached FROM campaign WHERE number = ?"
+        [row] = part.rows(query, (theirs,))
+        used = "(SELECT coalesce(max(used), 0) + 1 FROM campaign)"
+        self._db.execute(
+            "INSERT INTO campaign (id, definition, folder, digest, reached, used) "
+            f"VALUES (?, ?, ?, ?, ?, {used}) "
+            "ON CONFLICT (id) DO UPDATE SET reached = max(reached, excluded.reached)",
+            row,
+        )
+        [(number,)] = self.rows("SELECT number FROM campaign WHERE id = ?", row[:1])
+        return int(number)
+
+    def adopt_run(self, values: Sequence[Any], digest: str) -> bool:
+        """Keeps a run of another store, if it is not there; says whether it was not.
+
+        Raises:
+            InputError: It is there with another result.
+        """
+        places = ", ".join("?" * (len(RUN) + 1))
+        row = self._db.execute(
+            f"INSERT OR IGNORE INTO run ({', '.join(RUN)}, digest) VALUES ({places})", (*values, digest)
+        )
+        if row.rowcount:
+            return True
+        key, result = values[RUN.index("key")], values[RUN.index("result_hash")]
+        [(here,)] = self.rows("SELECT result_hash FROM run WHERE key = ?", (key,))
+        if here != result:
+            wanted = "one result of one scenario and code"
+            hint = "repeat it with `manetlab campaign repeat` to see which machine is wrong"
+            raise InputError("a run has two results", shown(key), f"{here} and {result}", wanted, hint)
+        return False
+
+    def adopt_tasks(self, part: Store, theirs: int, ours: int) -> None:
+        """Takes over which runs answer a campaign's tasks, what failed, and the files of time series."""
+        tasks = part.rows("SELECT point, replication, key, digest FROM task WHERE campaign = ?", (theirs,))
+        identity = self._identity(ours)
+        for point, replication, key, digest in tasks:
+            part.verify(
+                digest, (identity, point, replication, key), f"point {point}, replication {replication}"
+            )
+        self._db.executemany(
+            f"INSERT OR IGNORE INTO task VALUES ({ours}, ?, ?, ?, ?)", [tuple(row) for row in tasks]
+        )
+        columns = "point, replication, code, error, ended"
+        failures = part.rows(f"SELECT {columns} FROM failure WHERE campaign = ?", (theirs,))
+        self._db.executemany(f"INSERT OR IGNORE INTO failure VALUES ({ours}, ?, ?, ?, ?, ?)", failures)
+        # What failed in one store may have been run by another.
+        self._db.execute(
+            "DELETE FROM failure WHERE campaign = ?1 AND EXISTS (SELECT 1 FROM task WHERE task.campaign = ?1 "
+            "AND task.point = failure.point AND task.replication = failure.replication)",
+            (ours,),
+        )
+        series = part.rows("SELECT key, name, file, rows, digest FROM series")
+        self._db.executemany("INSERT OR IGNORE INTO series VALUES (?, ?, ?, ?, ?)", series)
+
+    def adopt_sessions(self, part: Store, theirs: int, ours: int) -> None:
+        """Takes over which processes have worked at a campaign."""
+        columns = SESSION[1:]
+        there = f"SELECT {', '.join((*columns, 'ended'))} FROM session WHERE campaign = ? ORDER BY number"
+        known = set(self.rows(there, (ours,)))
+        part.sessions(theirs)
+        for *values, ended in part.rows(there, (theirs,)):
+            if (*values, ended) not in known:
+                row = (ours, *values)
+                self._db.execute(
+                    f"INSERT INTO session ({', '.join(SESSION)}, digest, ended) "
+                    f"VALUES ({', '.join('?' * (len(SESSION) + 2))})",
+                    (*row, digest_of(row), ended),
+                )
+
     # What came out
 
-    def _verify(self, digest: str, values: Sequence[Any], what: str) -> None:
+    def verify(self, digest: str, values: Sequence[Any], what: str) -> None:
         """Checks values that were read against the digest that was stored with them.
 
         Raises:
@@ -350,8 +427,8 @@ class Store(Database):
         identity = self._identity(campaign)
         for point, replication, *values, of_task, of_run in rows:
             at = f"point {point}, replication {replication}"
-            self._verify(of_task, (identity, point, replication, values[0]), f"the task of {at}")
-            self._verify(of_run, values, f"the run of {at}")
+            self.verify(of_task, (identity, point, replication, values[0]), f"the task of {at}")
+            self.verify(of_run, values, f"the run of {at}")
         return [row[:-2] for row in rows]
 
     def totals(self, campaign: int, replications: int) -> list[tuple[int, int, str, int]]:
@@ -374,12 +451,16 @@ class Store(Database):
                 raise damaged(self.path, f"a time series of {shown(key)} in the file {shown(file)}")
         return [(str(key), str(name), str(file), str(digest)) for key, name, file, digest in found]
 
+    def all_series_files(self) -> list[tuple[str, str]]:
+        """File and digest of each time series of any campaign."""
+        return [(str(file), str(digest)) for file, digest in self.rows("SELECT file, digest FROM series")]
+
     def sessions(self, campaign: int) -> list[dict[str, Any]]:
         """The processes that ran the campaign, in order."""
         query = f"SELECT {', '.join(SESSION)}, digest, ended FROM session WHERE campaign = ? ORDER BY number"
         sessions = []
         for *values, digest, ended in self.rows(query, (campaign,)):
-            self._verify(digest, values, "a session")
+            self.verify(digest, values, "a session")
             session = {**dict(zip(SESSION[1:], values[1:], strict=True)), "ended": ended}
             text = session["dependencies"]
             session["dependencies"] = json.loads(text)

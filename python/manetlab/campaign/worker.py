@@ -6,7 +6,7 @@ import hashlib
 import platform
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -106,23 +106,43 @@ def perform(work: Work) -> TaskResult:
     )
 
 
-def with_files(work: Work) -> Work:
-    """The same task with the contents of the files that its scenario names.
+def perform_all(
+    works: Sequence[Work], files: Sequence[tuple[Origin, str, str]], contents: Sequence[bytes]
+) -> list[TaskResult]:
+    """Runs tasks one after the other, on a machine that may not have the files that their scenarios name.
+
+    Args:
+        works: The tasks.
+        files: The files as `named_files` has them.
+        contents: What each holds, as `packed_file` packs it.
 
     Raises:
-        InputError: A file cannot be read.
+        OtherCode: This process has other code than was asked for.
     """
-    named = {}
+    held = dict(zip(files, contents, strict=True))
+    return [
+        perform(replace(work, files={file[2]: held[file] for file in named_files(work)})) for work in works
+    ]
+
+
+def named_files(work: Work) -> list[tuple[Origin, str, str]]:
+    """The files that a task's scenario names: where it comes from, the name, and the field that has it."""
+    named = []
     for key in FILED:
         source = long_form(key, work.fields.get(key))
         if isinstance(source, Mapping) and source.get("file") is not None:
-            named[key] = _packed(work.origin, source["file"], f"{key} file")
-    return replace(work, files=named)
+            named.append((work.origin, source["file"], key))
+    return named
 
 
 @cache
-def _packed(origin: Origin, name: str, kind: str) -> bytes:
-    return zlib.compress(origin.read(name, kind), level=6)
+def packed_file(origin: Origin, name: str, field: str) -> bytes:
+    """The content of a file that a field names, compressed by zlib.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    return zlib.compress(origin.read(name, f"{field} file"), level=6)
 
 
 @cache

@@ -42,6 +42,7 @@ def app() -> None:
 @click.argument("file", type=options.PATH, metavar="CAMPAIGN.toml", help="A campaign in TOML.")
 @STORE
 @options.JOBS
+@click.option("--shard", metavar="I/N", help="Run only part I of N, into a store of its own; see merge.")
 @click.option("--until", help="Replicate until the metrics' intervals are within ± this share, e.g. 5%.")
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Run on the Dask cluster with this scheduler.")
 @click.option(
@@ -57,6 +58,7 @@ def run(
     file: Path,
     store: Path | None,
     jobs: int | None,
+    shard: str | None,
     until: str | None,
     scheduler: str | None,
     slurm: tuple[str, ...],
@@ -74,7 +76,9 @@ def run(
     campaign = Campaign.load(file)
     if until is not None:
         campaign = campaign.changed(until=share(until))
-    place = store or file.with_suffix(".db")
+    part = None if shard is None else part_of(shard)
+    name = ".db" if part is None else f".shard-{part[0]}-of-{part[1]}.db"
+    place = store or file.with_suffix(name)
     try:
         with shown_progress(campaign.name) as progress:
             results = campaign.run(
@@ -85,11 +89,52 @@ def run(
                 progress=progress,
                 allow_other_version=allow_other_version,
                 retry_failed=retry_failed,
+                shard=part,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"finished runs are kept in {place}; the same command continues") from None
-    _show(results, None, as_json)
+    if part is None:
+        _show(results, None, as_json)
+    else:
+        _show_part(results, place, file.with_suffix(""), part, as_json)
     _tell_failures(results)
+
+
+def _show_part(results: Results, place: Path, name: Path, part: tuple[int, int], as_json: bool) -> None:
+    """Shows what a shard has; the answer needs all of them."""
+    done, failed = len(results.runs), len(results.failed)
+    if as_json:
+        shown = {"store": str(place), "shard": part[0], "of": part[1], "done": done, "failed": failed}
+        print(json.dumps(shown))
+        return
+    print(f"Shard {part[0]} of {part[1]} is complete: {done} runs in {place}, {failed} failed.")
+    print(f"When all are: manetlab campaign merge {name}.shard-*.db -o {name}.db")
+
+
+@app.command()
+@click.argument(
+    "shards", type=options.PATH, nargs=-1, required=True, metavar="SHARD.db…", help="The shards' stores."
+)
+@options.output("The store that gets all runs; it may exist.", required=True)
+@click.option("--allow-other-version", is_flag=True, help="The runs may be of several versions of the code.")
+@options.JSON
+def merge(shards: tuple[Path, ...], output: Path, allow_other_version: bool, as_json: bool) -> None:
+    """Make one store of the shards of a campaign.
+
+    Every row is checked; merging again changes nothing.
+    """
+    from manetlab.campaign.merging import merge as merge_stores
+
+    with waiting("merge"):
+        merged = merge_stores(output, shards, allow_other_version=allow_other_version)
+    missing = merged.total - merged.done - merged.failed
+    if as_json:
+        shown = {"store": str(output), "new": merged.runs, "known": merged.known, "done": merged.done}
+        print(json.dumps({**shown, "failed": merged.failed, "missing": missing}))
+        return
+    print(f"{merged.done} of {merged.total} runs of campaign {merged.campaign} are in {output}: ", end="")
+    print(f"{merged.runs} new, {merged.failed} failed, {missing} missing.")
+    print(f"Show them: manetlab campaign results {output}")
 
 
 @app.command()
@@ -250,6 +295,22 @@ def _ask_before_import(routing: str, store: Path | None) -> None:
     found = f"{routing}, not trusted" if asked else routing
     hint = "--trust imports it; do so only if you know where the store and the code come from"
     raise InputError("the store names code of its own", str(store), found, "your consent to import it", hint)
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """The part and the number of parts in ``2/8``.
+
+    Raises:
+        InputError: It is written otherwise.
+    """
+    part, slash, parts = text.partition("/")
+    try:
+        if slash:
+            return int(part), int(parts)
+    except ValueError:
+        pass
+    hint = "for example --shard 2/8: the second of eight"
+    raise InputError("--shard takes a part and the number of parts", "--shard", repr(text), "I/N", hint)
 
 
 def share(text: str) -> float:
