@@ -7,16 +7,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from dask import config
 
-from manetlab import Campaign, InputError
+from manetlab import Campaign, InputError, provenance
+from manetlab.campaign.dask_cluster import Cluster, _Batch
 from manetlab.campaign.execution import Report
+from manetlab.campaign.store import TaskResult
+from manetlab.campaign.worker import Work, work_of
 from tests.campaigns import BASE, exported, small
 from tests.conftest import NS2, ROOT
 
@@ -133,6 +136,72 @@ def test_with_a_worker_killed_the_results_are_the_same(cluster: DaskCluster, tmp
     assert (len(results.runs), len(results.failed), results.missing) == (60, 0, 0)
     assert results.provenance["sessions"][0]["workers"] == f"Dask scheduler {cluster.address}"
     assert exported(results, tmp_path / "a") == exported(campaign().run(), tmp_path / "b")
+
+
+def test_all_workers_of_a_cluster_are_used_and_short_runs_travel_together() -> None:
+    distributed = import_module("distributed")
+    size = {"n_workers": 6, "threads_per_worker": 1, "processes": False}
+    with distributed.LocalCluster(**size, protocol="tcp://", dashboard_address=None) as six:
+        backend = Cluster(six.scheduler_address)
+        try:
+            # Nothing is known of the runs yet: one at a time, and one waiting.
+            assert backend.capacity() == 12
+            works = [work_of(small(), task, provenance.code_identity()) for task in small().tasks(3)]
+            for _ in range(10):
+                backend.submit(works)
+                done: list[TaskResult] = []
+                while len(done) < len(works):
+                    done += backend.finished(60.0)
+                assert not any(each.error for each in done)
+                assert {each.task for each in done} == {work.task for work in works}
+            assert backend.capacity() > 12
+            # No batch is so large that a worker has none.
+            backend.submit(works)
+            assert len(backend._sent) == 6
+        finally:
+            backend.close(stop=True)
+
+
+def test_of_a_batch_that_kills_its_workers_only_the_run_that_does_it_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    works = [work_of(small(), task, provenance.code_identity()) for task in small().tasks(1)]
+    deadly = works[2].task
+    backend, sent = Cluster.__new__(Cluster), []
+    backend._begin()
+
+    class Killed:
+        """A future of a batch; a worker that meets the deadly run dies of it."""
+
+        def __init__(self, batch: Sequence[Work]) -> None:
+            self.key, self.batch = str(len(sent)), batch
+            sent.append(len(batch))
+
+        def result(self, **_: object) -> list[TaskResult]:
+            if any(work.task == deadly for work in self.batch):
+                last = SimpleNamespace(address="tcp://127.0.0.1:1")
+                raise import_module("distributed").KilledWorker(self.key, last, 4)
+            return [TaskResult(work.task, "key") for work in self.batch]
+
+        def add_done_callback(self, call: Callable[[Killed], None]) -> None:
+            call(self)
+
+    class Client:
+        """Dask's client, which answers at once."""
+
+        status = "running"
+
+        def submit(self, _: object, batch: Sequence[Work], *__: object, **___: object) -> Killed:
+            return Killed(batch)
+
+    monkeypatch.setattr(backend, "_client", Client(), raising=False)
+    backend._send(_Batch(works, 1))
+    done: list[TaskResult] = []
+    while len(done) < len(works):
+        done += backend.finished(1.0)
+    assert sent == [4, 1, 1, 1, 1]
+    assert {each.task for each in done if each.error} == {deadly}
+    assert {each.task for each in done} == {work.task for work in works}
 
 
 def test_a_scheduler_that_goes_away_is_told_and_nothing_is_lost(cluster: DaskCluster, tmp_path: Path) -> None:

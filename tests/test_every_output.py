@@ -64,6 +64,7 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
     "scenario generate": [(["--nodes", "3", "--duration", "2"], [])],
     "scenario sessions": [(["w.toml"], ["w.toml", "sessions.toml"])],
     "scenario import": [(NS2, ["movement.ns", "traffic.ns"])],
+    "campaign merge": [(["c.db"], ["c.db"])],
     "campaign repeat": [
         (["c.db", *POINT], CAMPAIGN_FILES),
         (["c.toml", *POINT], CAMPAIGN_FILES),

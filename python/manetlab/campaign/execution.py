@@ -169,7 +169,7 @@ def _check_shard(campaign: Campaign, shard: tuple[int, int]) -> None:
     if not 1 <= part <= parts:
         hint = "for example 2/8: the second of eight"
         found = f"{part}/{parts}"
-        raise InputError("there is no such shard", "shard", found, f"a number from 1 to {parts}", hint)
+        raise InputError("the shard does not exist", "shard", found, f"a number from 1 to {parts}", hint)
     if campaign.until is not None:
         hint = "give a number of replications, without until"
         found = f"a shard, and until = {campaign.until}"
