@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
 from tests.conftest import ROOT
 
@@ -52,6 +53,18 @@ def test_comments_in_rust_are_not_wider_than_code() -> None:
 
 def test_every_rust_file_says_at_its_head_what_belongs_into_it() -> None:
     assert [path for path in CRATES if not path.read_text(encoding="utf-8").startswith("//! ")] == []
+
+
+def beside_their_folders(paths: list[Path]) -> list[Path]:
+    """The files `foo.rs` beside a folder `foo`."""
+    folders = {path.parent for path in paths}
+    return [path for path in paths if path.with_suffix("") in folders]
+
+
+def test_a_rust_module_with_submodules_is_in_their_folder() -> None:
+    mixed = [Path("src/arp.rs"), Path("src/arp/tests.rs"), Path("src/ip.rs")]
+    assert beside_their_folders(mixed) == [Path("src/arp.rs")]
+    assert beside_their_folders(CRATES) == []
 
 
 def test_no_function_in_python_is_longer_than_a_screen() -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cost:
+class WorkLeft:
     """What a campaign costs of which not all runs are kept and current at this scale.
 
     Attributes:
@@ -47,7 +47,7 @@ class Step:
     """
 
     experiment: Experiment
-    cost: Cost
+    cost: WorkLeft
 
 
 def planned(
@@ -85,10 +85,10 @@ class Remaining:
         campaigns: The names of the campaigns of each experiment, by its id.
     """
 
-    costs: Mapping[str, Cost]
+    costs: Mapping[str, WorkLeft]
     campaigns: Mapping[str, set[str]]
 
-    def of(self, experiments: Iterable[Experiment]) -> Cost:
+    def of(self, experiments: Iterable[Experiment]) -> WorkLeft:
         """What some experiments together cost, each campaign once."""
         names = {name for each in experiments for name in self.campaigns.get(each.id, ())}
         return _sum(self.costs[name] for name in names)
@@ -135,9 +135,9 @@ def _parts(ledger: Ledger, experiments: Iterable[Experiment], scale: Scale) -> d
     return {part.campaign.name: part for part in of}
 
 
-def _sum(costs: Iterable[Cost]) -> Cost:
+def _sum(costs: Iterable[WorkLeft]) -> WorkLeft:
     listed = list(costs)
-    return Cost(sum(each.runs for each in listed), sum(each.cpu_time_s for each in listed))
+    return WorkLeft(sum(each.runs for each in listed), sum(each.cpu_time_s for each in listed))
 
 
 def _costs(
@@ -146,7 +146,7 @@ def _costs(
     others: Mapping[str, Part],
     scale: Scale,
     folder: Path | None,
-) -> dict[str, Cost]:
+) -> dict[str, WorkLeft]:
     """What each campaign costs.
 
     Args:
@@ -169,7 +169,7 @@ def _costs(
         campaign, missing = part.campaign, left[name]
         simulated_s = campaign.replications * sum(campaign.scenario(each, 0).duration_s for each in missing)
         speed = speeds.get(name, _like(name, speeds, 0.0))
-        costs[name] = Cost(len(missing) * campaign.replications, speed * simulated_s)
+        costs[name] = WorkLeft(len(missing) * campaign.replications, speed * simulated_s)
     return costs
 
 

@@ -50,7 +50,7 @@ fn flow_schema() -> PyResult<(String, String)> {
 /// What is said of each measure: a JSON object with a list of those of runs, `totals`, and of `flows`.
 #[pyfunction]
 fn measures() -> PyResult<String> {
-    json(&observe::measures::Table::new())
+    json(&observe::measures::MeasureTable::new())
 }
 
 /// The parameters of random waypoint movement: a JSON list of objects.

@@ -15,7 +15,7 @@ use crate::error::RecordingError;
 use crate::schema;
 
 /// What became of a frame at a receiver: the frame's number, the node, the outcome.
-pub(crate) type Outcome = (u64, NodeId, Reach);
+pub(crate) type NodeReach = (u64, NodeId, Reach);
 
 /// The events of a block in order, frames without their outcomes.
 ///
@@ -39,7 +39,7 @@ pub fn records(info: &BlockInfo, section: &Section) -> Result<Vec<Record>, Recor
 }
 
 /// What became of frames, in the order in which it became known.
-pub(crate) fn outcomes(info: &BlockInfo, section: &Section) -> Result<Vec<Outcome>, RecordingError> {
+pub(crate) fn outcomes(info: &BlockInfo, section: &Section) -> Result<Vec<NodeReach>, RecordingError> {
     let block = Block { info, section };
     let Some(table) = section.table(schema::RECEPTION) else { return Ok(Vec::new()) };
     let outcome = |row| {

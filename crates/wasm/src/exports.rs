@@ -75,7 +75,7 @@ pub extern "C" fn manetlab_run() -> u32 {
 #[expect(unsafe_code, reason = "the host finds it by its name")]
 #[unsafe(no_mangle)]
 pub extern "C" fn manetlab_measures() {
-    let table = serde_json::to_vec(&manetlab_core::observe::measures::Table::new());
+    let table = serde_json::to_vec(&manetlab_core::observe::measures::MeasureTable::new());
     put(&table.unwrap_or_default(), Vec::new());
 }
 

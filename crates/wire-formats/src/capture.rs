@@ -21,7 +21,7 @@ use manetlab_core::wire::mac::{Body, Frame};
 use crate::address;
 use crate::dot11::FCS_BYTES;
 use crate::frame::{Encoder, ether_type};
-use crate::pcapng::{self, Direction, Record, link_type};
+use crate::pcapng::{self, Direction, PacketBlock, link_type};
 use crate::radiotap;
 
 /// What a capture contains.
@@ -133,7 +133,7 @@ impl<W: Write> Capture<W> {
         });
         let (bytes, comment) = (self.bytes.as_slice(), comment.as_deref());
         pcapng::put_packet(
-            &Record { interface, time, bytes, direction, packet_id, comment },
+            &PacketBlock { interface, time, bytes, direction, packet_id, comment },
             &mut self.block,
         );
         self.flush_block();
@@ -164,7 +164,7 @@ impl<W: Write> Capture<W> {
         self.bytes.extend_from_slice(&ether_type(body).to_be_bytes());
         run.encoder.body(body, node, &mut self.bytes);
         let comment = format!("dropped: {}", reason.name());
-        let record = Record {
+        let record = PacketBlock {
             interface,
             time,
             bytes: &self.bytes,

@@ -23,7 +23,7 @@ pub enum Direction {
 
 /// A packet with what is said of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
+pub struct PacketBlock<'a> {
     /// The interface, in order of their blocks.
     pub interface: u32,
     /// When.
@@ -91,7 +91,7 @@ pub fn put_names(names: impl Iterator<Item = ([u8; 4], String)>, out: &mut Vec<u
 }
 
 /// Appends a packet.
-pub fn put_packet(record: &Record<'_>, out: &mut Vec<u8>) {
+pub fn put_packet(record: &PacketBlock<'_>, out: &mut Vec<u8>) {
     put_block(PACKET, out, |out| {
         let length = record.bytes.len() as u32;
         let (high, low) = ((record.time.0 >> 32) as u32, record.time.0 as u32);
@@ -164,7 +164,7 @@ mod tests {
             let (interface, time, bytes) = (0, Time(length as u64), &[7; 9][..length]);
             let comment = Some("a comment").filter(|_| length % 2 == 0);
             let (direction, packet_id) = (Direction::In, Some(7));
-            put_packet(&Record { interface, time, bytes, direction, packet_id, comment }, &mut out);
+            put_packet(&PacketBlock { interface, time, bytes, direction, packet_id, comment }, &mut out);
         }
         let (mut at, mut kinds) = (0, Vec::new());
         while at < out.len() {

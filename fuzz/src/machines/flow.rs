@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use manetlab_core::flow::{Action, End, Flow, build};
+use manetlab_core::flow::{End, Flow, FlowAction, build};
 use manetlab_core::kernel::{Span, Time};
 use manetlab_core::observe::{Meter, RunningCounts};
 use manetlab_core::routing::Notice;
@@ -185,7 +185,7 @@ impl Bench {
                 let mut actions = Vec::new();
                 self.flow.handle_timeout(self.now, timer, &mut actions);
                 // The window may be recorded again, as it was.
-                actions.retain(|action| !matches!(action, Action::Window { .. }));
+                actions.retain(|action| !matches!(action, FlowAction::Window { .. }));
                 assert!(actions.is_empty(), "an early timeout does nothing, not {actions:?}");
             }
         }
@@ -229,21 +229,21 @@ impl Bench {
         self.call(|flow, now, actions| flow.handle_packet(now, &packet, is_first, actions));
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<Action>)) {
+    fn call(&mut self, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<FlowAction>)) {
         let mut actions = Vec::new();
         call(self.flow.as_mut(), self.now, &mut actions);
         assert!(actions.len() <= 10_000, "{} actions in one call", actions.len());
         for action in actions {
             match action {
-                Action::Send { from, bytes, payload, ecn } => self.send(from, bytes, payload, ecn),
-                Action::Window { cwnd, ssthresh, rto, .. } => {
+                FlowAction::Send { from, bytes, payload, ecn } => self.send(from, bytes, payload, ecn),
+                FlowAction::Window { cwnd, ssthresh, rto, .. } => {
                     assert!(cwnd.is_finite() && cwnd >= 0.0, "a window of {cwnd}");
                     assert!(ssthresh > 0.0 && rto > Span::ZERO, "{ssthresh} segments, {rto:?}");
                 }
-                Action::Count(event) => self.meter.count(self.now, FLOW, event),
-                Action::Broken(what) => self.broken = Some(what),
-                Action::RetransmissionTimeout { rto, .. } => assert!(rto > Span::ZERO, "{rto:?}"),
-                Action::Opened { .. } | Action::Closed { .. } => {}
+                FlowAction::Count(event) => self.meter.count(self.now, FLOW, event),
+                FlowAction::Broken(what) => self.broken = Some(what),
+                FlowAction::RetransmissionTimeout { rto, .. } => assert!(rto > Span::ZERO, "{rto:?}"),
+                FlowAction::Opened { .. } | FlowAction::Closed { .. } => {}
             }
         }
         for &timer in self.flow.timers() {

@@ -1,7 +1,7 @@
 //! Constant bit rate over UDP: the source counts its packets, the destination has no state.
 //! *Deviation*: 5 in docs/models/traffic.md.
 
-use super::{Action, End, Flow, FlowReport, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Timer};
 use crate::kernel::Time;
 use crate::observe::{Delivery, FlowEvent, FlowMeasures, Meter};
 use crate::traffic::CbrSource;
@@ -34,17 +34,17 @@ impl Flow for CbrFlow {
         self.source.next_timeout()
     }
 
-    fn handle_timeout(&mut self, now: Time, _timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, _timer: Timer, actions: &mut Vec<FlowAction>) {
         if now < self.source.next_timeout() {
             return;
         }
         self.source.handle_timeout();
         let (at, two_way) = (End::Source, false);
-        actions.push(Action::Count(FlowEvent::CbrSent));
+        actions.push(FlowAction::Count(FlowEvent::CbrSent));
         if self.made == 0 {
-            actions.push(Action::Opened { at, two_way });
+            actions.push(FlowAction::Opened { at, two_way });
         }
-        actions.push(Action::Send {
+        actions.push(FlowAction::Send {
             from: at,
             bytes: self.payload_bytes + self.overhead_bytes,
             payload: Payload::Udp(self.id, self.made),
@@ -52,17 +52,17 @@ impl Flow for CbrFlow {
         });
         self.made += 1;
         if self.source.next_timeout() == Time::NEVER {
-            actions.push(Action::Closed { at, two_way });
+            actions.push(FlowAction::Closed { at, two_way });
         }
     }
 
-    fn handle_packet(&mut self, _now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, _now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>) {
         actions.push(match packet.payload {
             Payload::Udp(..) => {
                 let delivery = Delivery::of(packet, self.payload_bytes, is_first);
-                Action::Count(FlowEvent::CbrDelivered(delivery))
+                FlowAction::Count(FlowEvent::CbrDelivered(delivery))
             }
-            _ => Action::Broken("a CBR flow gets a packet that is not its own"),
+            _ => FlowAction::Broken("a CBR flow gets a packet that is not its own"),
         });
     }
 

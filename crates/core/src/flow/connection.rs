@@ -1,6 +1,6 @@
 //! Both ends of one TCP connection, and what every flow makes of what they ask for.
 
-use super::{Action, End};
+use super::{End, FlowAction};
 use crate::kernel::Time;
 use crate::observe::{
     ConnectionMeasures, Delivery, FlowEvent, FlowSample, Meter, RunningCounts, TcpMeasures,
@@ -55,9 +55,9 @@ impl Connection {
     }
 
     /// The application begins to use the connection: routing is told.
-    pub(super) fn open(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn open(&mut self, actions: &mut Vec<FlowAction>) {
         self.is_open = true;
-        actions.push(Action::Opened { at: self.from, two_way: true });
+        actions.push(FlowAction::Opened { at: self.from, two_way: true });
     }
 
     /// The application writes `bytes`, or data without end, all at once; if `is_last`, it writes no more.
@@ -66,7 +66,7 @@ impl Connection {
         now: Time,
         bytes: &[Option<u64>],
         is_last: bool,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
         self.has_all = is_last;
         self.with_sender(now, actions, |sender, out| {
@@ -77,12 +77,12 @@ impl Connection {
     }
 
     /// The timers of the sender may be due.
-    pub(super) fn wake_sender(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn wake_sender(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         self.with_sender(now, actions, |sender, out| sender.handle_timeout(now, out));
     }
 
     /// A delayed ACK may be due.
-    pub(super) fn wake_receiver(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn wake_receiver(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         self.with_receiver(actions, |receiver, out| receiver.handle_timeout(now, out));
     }
 
@@ -93,12 +93,12 @@ impl Connection {
         now: Time,
         packet: &Packet,
         segment: &Segment,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) -> Option<u64> {
         match segment {
             Segment::Data { payload, .. } => {
                 let delivery = Delivery::of(packet, *payload, true);
-                actions.push(Action::Count(FlowEvent::SegmentDelivered(delivery)));
+                actions.push(FlowAction::Count(FlowEvent::SegmentDelivered(delivery)));
                 let ecn = packet.ecn;
                 return self
                     .with_receiver(actions, |receiver, out| receiver.handle_data(now, segment, ecn, out));
@@ -112,13 +112,24 @@ impl Connection {
     }
 
     /// The sender gets a notification from a node on the way, or its own (TCP-BuS).
-    pub(super) fn handle_notification(&mut self, now: Time, segment: &Segment, actions: &mut Vec<Action>) {
+    pub(super) fn handle_notification(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        actions: &mut Vec<FlowAction>,
+    ) {
         self.with_sender(now, actions, |sender, out| sender.handle_notification(now, segment, out));
     }
 
     /// Routing at one end tells about the other end. The sender there is told if it has begun and reacts to
     /// notices. Whether it does or not, it tells its timeout to routing that begins to hold its packets.
-    pub(super) fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+    pub(super) fn handle_notice(
+        &mut self,
+        now: Time,
+        at: End,
+        notice: Notice,
+        actions: &mut Vec<FlowAction>,
+    ) {
         if at != self.from || !self.is_open {
             return;
         }
@@ -130,7 +141,7 @@ impl Connection {
                 self.with_sender(now, actions, |sender, out| sender.handle_route_found(now, out));
             }
             Notice::Hold { step: HoldStep::Begins, .. } if self.completed.is_none() => {
-                actions.push(Action::RetransmissionTimeout { at, rto: self.sender.rto() });
+                actions.push(FlowAction::RetransmissionTimeout { at, rto: self.sender.rto() });
             }
             Notice::RouteFailed { .. } | Notice::RouteFound { .. } | Notice::Hold { .. } => {}
         }
@@ -190,12 +201,12 @@ impl Connection {
     fn with_sender(
         &mut self,
         now: Time,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
         call: impl FnOnce(&mut Sender, &mut Vec<Output>),
     ) {
         let mut outputs = std::mem::take(&mut self.outputs.0);
         call(&mut self.sender, &mut outputs);
-        actions.push(Action::Window {
+        actions.push(FlowAction::Window {
             at: self.from,
             cwnd: self.sender.cwnd(),
             ssthresh: self.sender.ssthresh(),
@@ -206,17 +217,17 @@ impl Connection {
             match output {
                 Output::Send { segment, bytes, ecn } => {
                     let payload = Payload::Tcp(self.id, segment);
-                    actions.push(Action::Send { from: self.from, bytes, payload, ecn });
+                    actions.push(FlowAction::Send { from: self.from, bytes, payload, ecn });
                 }
-                Output::TimedOut => actions.push(Action::Count(FlowEvent::TimedOut)),
-                Output::Acknowledged => actions.push(Action::Count(FlowEvent::Acknowledged)),
+                Output::TimedOut => actions.push(FlowAction::Count(FlowEvent::TimedOut)),
+                Output::Acknowledged => actions.push(FlowAction::Count(FlowEvent::Acknowledged)),
                 Output::Finished => finishes = self.has_all && self.completed.is_none(),
             }
         }
         self.outputs.0 = outputs;
         if finishes {
             self.completed = Some(now);
-            actions.push(Action::Closed { at: self.from, two_way: true });
+            actions.push(FlowAction::Closed { at: self.from, two_way: true });
         }
     }
 
@@ -224,7 +235,7 @@ impl Connection {
     /// more.
     fn with_receiver(
         &mut self,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
         call: impl FnOnce(&mut Receiver, &mut Vec<ReceiverOutput>),
     ) -> Option<u64> {
         let mut outputs = std::mem::take(&mut self.outputs.1);
@@ -234,10 +245,10 @@ impl Connection {
             match output {
                 ReceiverOutput::Send { segment, bytes, ecn } => {
                     let payload = Payload::Tcp(self.id, segment);
-                    actions.push(Action::Send { from: self.from.other(), bytes, payload, ecn });
+                    actions.push(FlowAction::Send { from: self.from.other(), bytes, payload, ecn });
                 }
                 ReceiverOutput::InOrder(bytes) => {
-                    actions.push(Action::Count(FlowEvent::Progressed));
+                    actions.push(FlowAction::Count(FlowEvent::Progressed));
                     in_order = Some(bytes);
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! **Contract.** A flow is one state machine for both its ends: the source that makes data, the transport's
 //! two endpoints, and the accounts of what became of the data. It has no clock, no queue and no network: time
-//! comes in by argument, and what it wants done comes out as [`Action`]s. It knows its two ends as [`End`]s,
+//! comes in by argument, and what it wants done comes out as [`FlowAction`]s. It knows its two ends as [`End`]s,
 //! not by their nodes. The network calls one `handle_*` at a time, carries out the actions in their order,
 //! and afterwards asks [`Flow::next_timeout`] for each of [`Flow::timers`]. Time never runs backwards; an
 //! early call of `handle_timeout` changes no data.
@@ -11,7 +11,7 @@
 //! while later actions of an earlier call are still to be carried out. A flow is therefore in its final state
 //! before it returns.
 //!
-//! What cannot happen unless the simulator has a defect is an [`Action::Broken`], which ends the run with an
+//! What cannot happen unless the simulator has a defect is a [`FlowAction::Broken`], which ends the run with an
 //! error.
 //!
 //! **Order.** When timers of several flows, or several timers of a flow, are due at the same time, flows fire
@@ -90,7 +90,7 @@ impl Timer {
 
 /// What a flow asks of the network.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Action {
+pub enum FlowAction {
     /// Originate a packet at one end, for the other.
     Send {
         /// Where it is made.
@@ -150,14 +150,14 @@ pub trait Flow {
     fn next_timeout(&self, timer: Timer) -> Time;
 
     /// A timer is due.
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>);
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>);
 
     /// A packet of the flow reached the end that it is addressed to; `is_first` if no copy of it did before.
     /// Not called for packets that [`Flow::expects`] refuses.
-    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<Action>);
+    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>);
 
     /// Routing at one end has something to tell about the other end. Most flows do not care.
-    fn handle_notice(&mut self, _now: Time, _at: End, _notice: Notice, _actions: &mut Vec<Action>) {}
+    fn handle_notice(&mut self, _now: Time, _at: End, _notice: Notice, _actions: &mut Vec<FlowAction>) {}
 
     /// A notification for the sender of the connection of this number was made at the sender's own node
     /// (TCP-BuS). One that comes from another node arrives by [`Flow::handle_packet`].
@@ -166,9 +166,9 @@ pub trait Flow {
         _now: Time,
         _connection: u32,
         _segment: &tcp::Segment,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
-        actions.push(Action::Broken("a flow without TCP is notified"));
+        actions.push(FlowAction::Broken("a flow without TCP is notified"));
     }
 
     /// The warm-up ends: counts so far are set aside.

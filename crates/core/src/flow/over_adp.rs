@@ -3,7 +3,7 @@
 
 use super::messages::Messages;
 use super::rtp::RtpEnds;
-use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
 use crate::observe::{Delivery, FlowEvent, MessageMeasures, MessageSample, Meter, RunningCounts};
 use crate::traffic::Source;
@@ -65,13 +65,13 @@ impl OverAdp {
         }
     }
 
-    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         if now < self.source_deadline() {
             return;
         }
         let is_first = self.state == State::NotStarted;
         if is_first {
-            actions.push(Action::Opened { at: End::Source, two_way: true });
+            actions.push(FlowAction::Opened { at: End::Source, two_way: true });
         }
         match &mut self.data {
             Data::Messages(source) => {
@@ -97,7 +97,7 @@ impl OverAdp {
     fn with_sender(
         &mut self,
         now: Time,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
         call: impl FnOnce(&mut Sender, &mut Vec<Output>),
     ) {
         let mut outputs = Vec::new();
@@ -113,22 +113,22 @@ impl OverAdp {
             if let Some(rtp) = &mut self.rtp {
                 rtp.say_bye(now, actions);
             }
-            actions.push(Action::Closed { at: End::Source, two_way: true });
+            actions.push(FlowAction::Closed { at: End::Source, two_way: true });
         }
     }
 
     /// Sends a data packet of `bytes` at the IP layer, and with an RTP header in it if the flow has RTP.
-    fn send(&mut self, now: Time, segment: Segment, bytes: u32, actions: &mut Vec<Action>) {
+    fn send(&mut self, now: Time, segment: Segment, bytes: u32, actions: &mut Vec<FlowAction>) {
         let Segment::Data { message, payload, .. } = segment else {
-            return actions.push(Action::Broken("an ADP sender acknowledges"));
+            return actions.push(FlowAction::Broken("an ADP sender acknowledges"));
         };
         if matches!(self.data, Data::Endless { .. }) {
             self.messages.make_endless(now, payload);
         }
         let rtp = self.rtp.as_mut().map(|rtp| rtp.header(now, &self.messages, message, payload));
         let header_bytes = if rtp.is_some() { HEADER_BYTES } else { 0 };
-        actions.push(Action::Count(FlowEvent::PacketSent));
-        actions.push(Action::Send {
+        actions.push(FlowAction::Count(FlowEvent::PacketSent));
+        actions.push(FlowAction::Send {
             from: End::Source,
             bytes: bytes + header_bytes,
             payload: Payload::Adp(self.messages.id, segment, rtp),
@@ -139,19 +139,19 @@ impl OverAdp {
     /// Calls the receiver and sends its acknowledgements, which have no RTP header.
     fn with_receiver(
         &mut self,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
         call: impl FnOnce(&mut Receiver, &mut Vec<Output>),
     ) {
         let mut outputs = Vec::new();
         call(&mut self.receiver, &mut outputs);
         actions.extend(outputs.into_iter().map(|output| match output {
-            Output::Send(segment, bytes) => Action::Send {
+            Output::Send(segment, bytes) => FlowAction::Send {
                 from: End::Destination,
                 bytes,
                 payload: Payload::Adp(self.messages.id, segment, None),
                 ecn: Ecn::NotEct,
             },
-            Output::Dropped(_) => Action::Broken("an ADP receiver drops a message"),
+            Output::Dropped(_) => FlowAction::Broken("an ADP receiver drops a message"),
         }));
     }
 
@@ -159,13 +159,13 @@ impl OverAdp {
         &mut self,
         now: Time,
         (packet, segment, is_first): (&Packet, &Segment, bool),
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
         let Segment::Data { message, payload, .. } = *segment else {
             return self.with_sender(now, actions, |sender, out| sender.handle_ack(now, segment, out));
         };
         let delivery = Delivery::of(packet, payload, is_first);
-        actions.push(Action::Count(FlowEvent::PacketDelivered(delivery)));
+        actions.push(FlowAction::Count(FlowEvent::PacketDelivered(delivery)));
         if is_first {
             self.messages.log.arrive(now, message, payload);
         }
@@ -188,7 +188,7 @@ impl Flow for OverAdp {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>) {
         match (timer, &mut self.rtp) {
             (Timer::Source, _) => self.wake_source(now, actions),
             (Timer::Sender, _) => {
@@ -198,15 +198,15 @@ impl Flow for OverAdp {
                 self.with_receiver(actions, |receiver, out| receiver.handle_timeout(now, out));
             }
             (Timer::Reports, Some(rtp)) => rtp.handle_timeout(now, actions),
-            (Timer::Reports, None) => actions.push(Action::Broken("a flow without RTP has reports")),
+            (Timer::Reports, None) => actions.push(FlowAction::Broken("a flow without RTP has reports")),
         }
     }
 
-    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>) {
         match (&packet.payload, &mut self.rtp) {
             (Payload::Adp(_, segment, None), rtp) => {
                 if rtp.is_some() && matches!(segment, Segment::Data { .. }) {
-                    return actions.push(Action::Broken("one end of a flow has RTP"));
+                    return actions.push(FlowAction::Broken("one end of a flow has RTP"));
                 }
                 self.handle_data(now, (packet, segment, is_first), actions);
             }
@@ -215,7 +215,7 @@ impl Flow for OverAdp {
                 self.handle_data(now, (packet, segment, is_first), actions);
             }
             (Payload::Rtcp(_, report), Some(rtp)) => rtp.handle_report(now, report),
-            _ => actions.push(Action::Broken("a flow over ADP gets a packet that is not its own")),
+            _ => actions.push(FlowAction::Broken("a flow over ADP gets a packet that is not its own")),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::connection::Connection;
 use super::messages::Messages;
-use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
 use crate::observe::{MessageMeasures, Meter, RunningCounts};
 use crate::routing::Notice;
@@ -30,7 +30,7 @@ impl OverTcp {
         OverTcp { source, messages, connection, start }
     }
 
-    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         if now < self.source.next_timeout() {
             return;
         }
@@ -56,25 +56,25 @@ impl Flow for OverTcp {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>) {
         match timer {
             Timer::Source => self.wake_source(now, actions),
             Timer::Sender => self.connection.wake_sender(now, actions),
             Timer::Receiver => self.connection.wake_receiver(now, actions),
-            Timer::Reports => actions.push(Action::Broken("a flow over TCP has reports")),
+            Timer::Reports => actions.push(FlowAction::Broken("a flow over TCP has reports")),
         }
     }
 
-    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<FlowAction>) {
         let Payload::Tcp(_, segment) = &packet.payload else {
-            return actions.push(Action::Broken("a flow over TCP gets a packet that is no segment"));
+            return actions.push(FlowAction::Broken("a flow over TCP gets a packet that is no segment"));
         };
         if let Some(in_order) = self.connection.handle_segment(now, packet, segment, actions) {
             self.messages.log.progress(now, in_order);
         }
     }
 
-    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<FlowAction>) {
         self.connection.handle_notice(now, at, notice, actions);
     }
 
@@ -83,7 +83,7 @@ impl Flow for OverTcp {
         now: Time,
         _connection: u32,
         segment: &tcp::Segment,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
         self.connection.handle_notification(now, segment, actions);
     }

@@ -2,7 +2,7 @@
 
 use super::messages::Messages;
 use super::rtp::RtpEnds;
-use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
 use crate::observe::{Delivery, FlowEvent, Meter, RunningCounts};
 use crate::traffic::Source;
@@ -32,14 +32,14 @@ impl OverUdp {
         OverUdp { source, messages, rtp, packet_bytes, overhead_bytes }
     }
 
-    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         if now < self.source.next_timeout() {
             return;
         }
         let made = self.messages.make(now, self.source.as_mut());
         let (at, two_way) = (End::Source, self.rtp.is_some());
         if made.is_first {
-            actions.push(Action::Opened { at, two_way });
+            actions.push(FlowAction::Opened { at, two_way });
         }
         for sent in (0..made.bytes).step_by(self.packet_bytes as usize) {
             let payload = self.packet_bytes.min(made.bytes - sent);
@@ -49,16 +49,16 @@ impl OverUdp {
             if let Some(rtp) = &mut self.rtp {
                 rtp.say_bye(now, actions);
             }
-            actions.push(Action::Closed { at, two_way });
+            actions.push(FlowAction::Closed { at, two_way });
         }
     }
 
     /// Sends one datagram with `payload` bytes of a message.
-    fn send(&mut self, now: Time, message: u32, payload: u32, actions: &mut Vec<Action>) {
+    fn send(&mut self, now: Time, message: u32, payload: u32, actions: &mut Vec<FlowAction>) {
         let rtp = self.rtp.as_mut().map(|rtp| rtp.header(now, &self.messages, message, payload));
         let header_bytes = if rtp.is_some() { HEADER_BYTES } else { 0 };
-        actions.push(Action::Count(FlowEvent::PacketSent));
-        actions.push(Action::Send {
+        actions.push(FlowAction::Count(FlowEvent::PacketSent));
+        actions.push(FlowAction::Send {
             from: End::Source,
             bytes: payload + header_bytes + self.overhead_bytes,
             payload: Payload::Datagram(self.messages.id, Datagram { message, payload, rtp }),
@@ -80,30 +80,30 @@ impl Flow for OverUdp {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>) {
         match (timer, &mut self.rtp) {
             (Timer::Source, _) => self.wake_source(now, actions),
             (Timer::Reports, Some(rtp)) => rtp.handle_timeout(now, actions),
-            _ => actions.push(Action::Broken("UDP has a timer")),
+            _ => actions.push(FlowAction::Broken("UDP has a timer")),
         }
     }
 
-    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>) {
         match (&packet.payload, &mut self.rtp) {
             (Payload::Datagram(_, datagram), rtp) => {
                 match (rtp, &datagram.rtp) {
                     (Some(rtp), Some(header)) => rtp.handle_header(now, header),
                     (None, None) => {}
-                    _ => return actions.push(Action::Broken("one end of a flow has RTP")),
+                    _ => return actions.push(FlowAction::Broken("one end of a flow has RTP")),
                 }
                 let delivery = Delivery::of(packet, datagram.payload, is_first);
-                actions.push(Action::Count(FlowEvent::PacketDelivered(delivery)));
+                actions.push(FlowAction::Count(FlowEvent::PacketDelivered(delivery)));
                 if is_first {
                     self.messages.log.arrive(now, datagram.message, datagram.payload);
                 }
             }
             (Payload::Rtcp(_, report), Some(rtp)) => rtp.handle_report(now, report),
-            _ => actions.push(Action::Broken("a flow over UDP gets a packet that is not its own")),
+            _ => actions.push(FlowAction::Broken("a flow over UDP gets a packet that is not its own")),
         }
     }
 

@@ -2,7 +2,7 @@
 //! other. The transport that carries the packets knows nothing of them. *Deviations*: 4, 6 and 7
 //! in docs/models/rtp.md.
 
-use super::{Action, End};
+use super::{End, FlowAction};
 use crate::kernel::Time;
 use crate::observe::RtpMeasures;
 use crate::transport::rtp::{self, RtpParams};
@@ -63,7 +63,7 @@ impl RtpEnds {
     }
 
     /// A report of either end may be due.
-    pub(super) fn handle_timeout(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn handle_timeout(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         let of_sender = self.sender.handle_timeout(now).map(Rtcp::Sender);
         let of_receiver = self.receiver.handle_timeout(now).map(Rtcp::Receiver);
         for report in [of_sender, of_receiver].into_iter().flatten() {
@@ -90,7 +90,7 @@ impl RtpEnds {
     }
 
     /// The flow is over: its sender leaves the session.
-    pub(super) fn say_bye(&mut self, now: Time, actions: &mut Vec<Action>) {
+    pub(super) fn say_bye(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         let bye = Rtcp::Bye(self.sender.handle_end(now));
         self.send(bye, actions);
     }
@@ -117,14 +117,14 @@ impl RtpEnds {
         }
     }
 
-    fn send(&mut self, report: Rtcp, actions: &mut Vec<Action>) {
+    fn send(&mut self, report: Rtcp, actions: &mut Vec<FlowAction>) {
         let (from, bytes) = match report {
             Rtcp::Receiver(_) => (End::Destination, self.report_bytes),
             Rtcp::Sender(_) => (End::Source, self.sender_report_bytes),
             Rtcp::Bye(_) => (End::Source, self.sender_report_bytes + BYE_BYTES),
         };
         self.sender_reports += u64::from(from == End::Source);
-        actions.push(Action::Send {
+        actions.push(FlowAction::Send {
             from,
             bytes: bytes + self.overhead_bytes,
             payload: Payload::Rtcp(self.id, report),

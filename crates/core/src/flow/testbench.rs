@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, End, Flow, FlowReport, Snapshot, build};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, build};
 use crate::kernel::{Span, Time};
 use crate::observe::{FlowMeasures, Meter, RunningCounts};
 use crate::profile::profile;
@@ -146,7 +146,7 @@ impl Pair {
     }
 
     /// What the flow asks for when this arrives out of nowhere.
-    pub(super) fn hear(&mut self, payload: Payload) -> Vec<Action> {
+    pub(super) fn hear(&mut self, payload: Payload) -> Vec<FlowAction> {
         let mut actions = Vec::new();
         let packet = Packet::control(self.now, NodeId(0), NodeId(1), 64, 100, payload);
         self.flow.handle_packet(self.now, &packet, true, &mut actions);
@@ -182,7 +182,7 @@ impl Pair {
         self.flow.snapshot(&mut RunningCounts::default())
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<Action>)) {
+    fn call(&mut self, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<FlowAction>)) {
         let mut actions = Vec::new();
         call(self.flow.as_mut(), self.now, &mut actions);
         for action in actions {
@@ -190,17 +190,17 @@ impl Pair {
         }
     }
 
-    fn carry_out(&mut self, action: Action) {
+    fn carry_out(&mut self, action: FlowAction) {
         match action {
-            Action::Send { from, bytes, payload, ecn } => self.send(from, bytes, payload, ecn),
-            Action::Opened { at, two_way } => self.write_down(at, &format!("opens {}", ways(two_way))),
-            Action::Closed { at, two_way } => self.write_down(at, &format!("closes {}", ways(two_way))),
-            Action::RetransmissionTimeout { at, rto } => {
+            FlowAction::Send { from, bytes, payload, ecn } => self.send(from, bytes, payload, ecn),
+            FlowAction::Opened { at, two_way } => self.write_down(at, &format!("opens {}", ways(two_way))),
+            FlowAction::Closed { at, two_way } => self.write_down(at, &format!("closes {}", ways(two_way))),
+            FlowAction::RetransmissionTimeout { at, rto } => {
                 self.write_down(at, &format!("tells a timeout of {} ms", rto.0 / MS));
             }
-            Action::Window { .. } => {}
-            Action::Count(event) => self.meter.count(self.now, FlowId(0), event),
-            Action::Broken(what) => self.broken.push(what),
+            FlowAction::Window { .. } => {}
+            FlowAction::Count(event) => self.meter.count(self.now, FlowId(0), event),
+            FlowAction::Broken(what) => self.broken.push(what),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A file transfer over TCP: one connection, and one write of all its data.
 
 use super::connection::Connection;
-use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::{Span, Time};
 use crate::observe::{FlowMeasures, Meter, Progress, RunningCounts};
 use crate::routing::Notice;
@@ -48,7 +48,7 @@ impl Transfer {
         }
     }
 
-    fn wake_source(&mut self, now: Time, actions: &mut Vec<Action>) {
+    fn wake_source(&mut self, now: Time, actions: &mut Vec<FlowAction>) {
         if now < self.source_deadline() {
             return;
         }
@@ -77,16 +77,16 @@ impl Flow for Transfer {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>) {
         match timer {
             Timer::Source => self.wake_source(now, actions),
             Timer::Sender => self.connection.wake_sender(now, actions),
             Timer::Receiver => self.connection.wake_receiver(now, actions),
-            Timer::Reports => actions.push(Action::Broken("a TCP transfer has reports")),
+            Timer::Reports => actions.push(FlowAction::Broken("a TCP transfer has reports")),
         }
     }
 
-    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<FlowAction>) {
         match &packet.payload {
             Payload::Tcp(_, segment) => {
                 let in_order = self.connection.handle_segment(now, packet, segment, actions);
@@ -94,11 +94,11 @@ impl Flow for Transfer {
                     progress.arrived(now, bytes);
                 }
             }
-            _ => actions.push(Action::Broken("a TCP transfer gets a packet that is no segment")),
+            _ => actions.push(FlowAction::Broken("a TCP transfer gets a packet that is no segment")),
         }
     }
 
-    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<FlowAction>) {
         self.connection.handle_notice(now, at, notice, actions);
     }
 
@@ -107,7 +107,7 @@ impl Flow for Transfer {
         now: Time,
         _connection: u32,
         segment: &tcp::Segment,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
         self.connection.handle_notification(now, segment, actions);
     }

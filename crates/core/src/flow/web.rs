@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::connection::Connection;
-use super::{Action, End, Flow, FlowReport, Snapshot, Timer};
+use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::{Span, Time};
 use crate::observe::{FlowMeasures, Meter, RunningCounts, WebCounters, WebLog, WebMeasures, overlap};
 use crate::routing::Notice;
@@ -72,7 +72,7 @@ impl WebFlow {
     }
 
     /// Sends what the session wants to be sent, if anything.
-    fn take_step(&mut self, now: Time, step: Option<WebStep>, actions: &mut Vec<Action>) {
+    fn take_step(&mut self, now: Time, step: Option<WebStep>, actions: &mut Vec<FlowAction>) {
         let request = request_number(self.session.cycles_done());
         match step {
             Some(WebStep::Request) => {
@@ -90,7 +90,13 @@ impl WebFlow {
     }
 
     /// Opens a connection and writes these numbers of bytes to it, one after the other.
-    fn open_connection(&mut self, now: Time, number: u32, writes: &[Option<u64>], actions: &mut Vec<Action>) {
+    fn open_connection(
+        &mut self,
+        now: Time,
+        number: u32,
+        writes: &[Option<u64>],
+        actions: &mut Vec<FlowAction>,
+    ) {
         let from = sending_end(number);
         let sender = Sender::new(&self.params, self.tick_phases[usize::from(from == End::Destination)]);
         let id = ConnectionId { flow: self.id, number };
@@ -127,9 +133,9 @@ impl WebFlow {
     }
 
     /// Data arrived on a connection: of a request, or of replies.
-    fn handle_progress(&mut self, now: Time, number: u32, actions: &mut Vec<Action>) {
+    fn handle_progress(&mut self, now: Time, number: u32, actions: &mut Vec<FlowAction>) {
         let Some(counters) = self.connection(number).map(|tcp| tcp.receiver.counters().clone()) else {
-            return actions.push(Action::Broken("data arrives on a connection that is closed"));
+            return actions.push(FlowAction::Broken("data arrives on a connection that is closed"));
         };
         let request = request_number(self.session.cycles_done());
         let cycle = self.session.cycle();
@@ -183,7 +189,7 @@ impl Flow for WebFlow {
         }
     }
 
-    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<Action>) {
+    fn handle_timeout(&mut self, now: Time, timer: Timer, actions: &mut Vec<FlowAction>) {
         match timer {
             Timer::Source => {
                 let step = self.session.handle_timeout(now);
@@ -200,24 +206,24 @@ impl Flow for WebFlow {
                     self.with_connection(now, number, |tcp| tcp.wake_receiver(now, actions));
                 }
             }
-            Timer::Reports => actions.push(Action::Broken("a Web session has reports")),
+            Timer::Reports => actions.push(FlowAction::Broken("a Web session has reports")),
         }
     }
 
-    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<Action>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, _is_first: bool, actions: &mut Vec<FlowAction>) {
         let Payload::Tcp(at, segment) = &packet.payload else {
-            return actions.push(Action::Broken("a Web session gets a packet that is no segment"));
+            return actions.push(FlowAction::Broken("a Web session gets a packet that is no segment"));
         };
         let met =
             self.with_connection(now, at.number, |tcp| tcp.handle_segment(now, packet, segment, actions));
         if met.is_none() {
-            actions.push(Action::Broken("a Web session gets a segment of a closed connection"));
+            actions.push(FlowAction::Broken("a Web session gets a segment of a closed connection"));
         } else if matches!(segment, tcp::Segment::Data { .. }) {
             self.handle_progress(now, at.number, actions);
         }
     }
 
-    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<Action>) {
+    fn handle_notice(&mut self, now: Time, at: End, notice: Notice, actions: &mut Vec<FlowAction>) {
         for number in self.numbers() {
             self.with_connection(now, number, |tcp| tcp.handle_notice(now, at, notice, actions));
         }
@@ -228,7 +234,7 @@ impl Flow for WebFlow {
         now: Time,
         connection: u32,
         segment: &tcp::Segment,
-        actions: &mut Vec<Action>,
+        actions: &mut Vec<FlowAction>,
     ) {
         // The node may have kept its packets for longer than the connection lasted.
         self.with_connection(now, connection, |tcp| tcp.handle_notification(now, segment, actions));

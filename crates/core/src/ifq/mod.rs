@@ -12,7 +12,7 @@ use crate::wire::mac::Body;
 use crate::wire::tcp::Segment;
 use crate::wire::{Ecn, NodeId, Packet, Payload};
 
-use red::{Red, Verdict};
+use red::{Decision, Red};
 
 choices! {
     /// Where routing packets stand in the queue.
@@ -126,12 +126,12 @@ impl InterfaceQueue {
             return Admission::Admitted;
         }
         match (red.judge(now, self.waiting.len()), &mut outgoing.body) {
-            (Verdict::Admit, _) => Admission::Admitted,
-            (Verdict::Notify, Body::Ip(packet)) if packet.ecn != Ecn::NotEct => {
+            (Decision::Admit, _) => Admission::Admitted,
+            (Decision::Notify, Body::Ip(packet)) if packet.ecn != Ecn::NotEct => {
                 packet.ecn = Ecn::Ce;
                 Admission::Marked
             }
-            (Verdict::Notify | Verdict::Drop, _) => Admission::Refused,
+            (Decision::Notify | Decision::Drop, _) => Admission::Refused,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::kernel::{Span, Stream, Time};
 
 /// What becomes of a packet that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum Decision {
     Admit,
     /// Its sender shall learn of congestion: by a mark if it understands marks, else by the loss of the
     /// packet.
@@ -50,19 +50,19 @@ impl Red {
     }
 
     /// A packet arrives while `waiting` others wait.
-    pub(super) fn judge(&mut self, now: Time, waiting: usize) -> Verdict {
+    pub(super) fn judge(&mut self, now: Time, waiting: usize) -> Decision {
         let was_idle = self.idle_since.is_some();
         self.average(now, waiting);
         let Some(probability) = self.notice_probability() else {
             // What is dropped at an idle link leaves it idle.
             self.idle_since = was_idle.then_some(now);
-            return Verdict::Drop;
+            return Decision::Drop;
         };
         if probability > 0.0 && self.stream.unit() < probability {
             self.count = Some(0);
-            Verdict::Notify
+            Decision::Notify
         } else {
-            Verdict::Admit
+            Decision::Admit
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
         red.count = Some(0);
         while intervals.iter().sum::<u32>() < 19_000 {
             since += 1;
-            if red.judge(Time::ZERO, 10) == Verdict::Notify {
+            if red.judge(Time::ZERO, 10) == Decision::Notify {
                 intervals[since - 1] += 1;
                 since = 0;
             }
@@ -205,9 +205,9 @@ mod tests {
         red.begin_idle(Time::from_secs(1.0));
         red.begin_idle(Time::from_secs(1.01));
         // Three packets of 4 ms; the arrival itself finds an empty queue and adds nothing.
-        assert_eq!(red.judge(Time::from_secs(1.012), 0), Verdict::Admit);
+        assert_eq!(red.judge(Time::from_secs(1.012), 0), Decision::Admit);
         assert!((red.avg - 8.0 * libm::pow(0.75, 3.0)).abs() < 1e-9, "{}", red.avg);
-        assert_eq!(red.judge(Time::from_secs(2.0), 0), Verdict::Admit);
+        assert_eq!(red.judge(Time::from_secs(2.0), 0), Decision::Admit);
         assert!((red.avg - 8.0 * libm::pow(0.75, 4.0)).abs() < 1e-9, "the link is busy: one packet more");
     }
 
@@ -215,8 +215,8 @@ mod tests {
     fn what_is_dropped_at_an_idle_link_leaves_it_idle() {
         let mut red = busy(&params(), 60.0);
         red.begin_idle(Time::ZERO);
-        assert_eq!(red.judge(Time::from_secs(0.004), 0), Verdict::Drop);
-        assert_eq!(red.judge(Time::from_secs(0.008), 0), Verdict::Drop);
+        assert_eq!(red.judge(Time::from_secs(0.004), 0), Decision::Drop);
+        assert_eq!(red.judge(Time::from_secs(0.008), 0), Decision::Drop);
         assert!((red.avg - 60.0 * libm::pow(0.75, 2.0)).abs() < 1e-9, "{}", red.avg);
     }
 

@@ -39,10 +39,10 @@ impl Network<'_> {
     }
 
     /// The first in a line is due, and with it those that are due before anything else.
-    pub(super) fn advance_line(&mut self, at: u32) {
-        while let Some(what) = self.delays.pop(at) {
+    pub(super) fn advance_line(&mut self, line: u32) {
+        while let Some(what) = self.delays.pop(line) {
             self.go_on_with(what);
-            let Some(due) = self.delays.next_at_once(&mut self.clock.agenda, at, self.clock.end) else {
+            let Some(due) = self.delays.next_at_once(&mut self.clock.agenda, line, self.clock.end) else {
                 return;
             };
             assert!(due >= self.clock.now, "a layer's delay ended in the past");

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{Network, Target};
 use crate::drops::DropReason;
-use crate::flow::{self, Action, End, Flow, Timer};
+use crate::flow::{self, End, Flow, FlowAction, Timer};
 use crate::kernel::{Slot, Time};
 use crate::observe::{Event, FlowEvent, FlowStep};
 use crate::routing::{ConnectionEvent, Notice};
@@ -71,9 +71,9 @@ impl Network<'_> {
     }
 
     /// Tells a connection's sender what its own node found out about packets on their way.
-    pub(super) fn notify_sender(&mut self, at: ConnectionId, segment: &Segment) {
-        self.with_flow(at.flow, |flow, now, actions| {
-            flow.handle_notification(now, at.number, segment, actions);
+    pub(super) fn notify_sender(&mut self, connection: ConnectionId, segment: &Segment) {
+        self.with_flow(connection.flow, |flow, now, actions| {
+            flow.handle_notification(now, connection.number, segment, actions);
         });
     }
 
@@ -104,7 +104,7 @@ impl Network<'_> {
     }
 
     /// Calls a flow, carries out its actions, and sets its deadlines.
-    fn with_flow(&mut self, id: FlowId, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<Action>)) {
+    fn with_flow(&mut self, id: FlowId, call: impl FnOnce(&mut dyn Flow, Time, &mut Vec<FlowAction>)) {
         let mut actions = self.flow_actions.pop().unwrap_or_default();
         call(self.flows[id.index()].flow.as_mut(), self.clock.now, &mut actions);
         for action in actions.drain(..) {
@@ -121,14 +121,14 @@ impl Network<'_> {
         }
     }
 
-    fn carry_out_flow(&mut self, id: FlowId, action: Action) {
+    fn carry_out_flow(&mut self, id: FlowId, action: FlowAction) {
         let nodes_from = |end| self.flows[id.index()].nodes_from(end);
         match action {
-            Action::Send { from, bytes, payload, ecn } => {
+            FlowAction::Send { from, bytes, payload, ecn } => {
                 let (src, dst) = nodes_from(from);
                 self.originate(src, dst, bytes, payload, ecn);
             }
-            Action::Opened { at, two_way } => {
+            FlowAction::Opened { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
                     self.routes.set_open(self.clock.now, id, true);
@@ -136,7 +136,7 @@ impl Network<'_> {
                 }
                 self.tell_routing(node, ConnectionEvent::Opened { dst, two_way });
             }
-            Action::Closed { at, two_way } => {
+            FlowAction::Closed { at, two_way } => {
                 let (node, dst) = nodes_from(at);
                 if at == End::Source {
                     self.routes.set_open(self.clock.now, id, false);
@@ -144,22 +144,22 @@ impl Network<'_> {
                 }
                 self.tell_routing(node, ConnectionEvent::Closed { dst, two_way });
             }
-            Action::RetransmissionTimeout { at, rto } => {
+            FlowAction::RetransmissionTimeout { at, rto } => {
                 let (node, dst) = nodes_from(at);
                 self.tell_routing(node, ConnectionEvent::RetransmissionTimeout { dst, rto });
             }
-            Action::Window { at, cwnd, ssthresh, rto } => {
+            FlowAction::Window { at, cwnd, ssthresh, rto } => {
                 let (node, _) = nodes_from(at);
                 self.record(node.0, || Event::Window { flow: id, cwnd, ssthresh, rto });
             }
-            Action::Count(event) => {
+            FlowAction::Count(event) => {
                 self.meter.count(self.clock.now, id, event);
                 if event == FlowEvent::TimedOut {
                     let (node, _) = nodes_from(End::Source);
                     self.record(node.0, || Event::Flow(id, FlowStep::TimedOut));
                 }
             }
-            Action::Broken(what) => self.break_off(nodes_from(End::Source).0, what),
+            FlowAction::Broken(what) => self.break_off(nodes_from(End::Source).0, what),
         }
     }
 

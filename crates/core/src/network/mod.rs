@@ -24,7 +24,7 @@ use std::rc::Rc;
 use crate::arp::{Arp, ArpAction};
 use crate::channel::Channel;
 use crate::drops::DropReason;
-use crate::flow::{self, Snapshot, Timer};
+use crate::flow::{FlowAction, Snapshot, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Clock, Delays, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, Timing};
@@ -167,7 +167,7 @@ struct Network<'r> {
     stages: Option<Box<Stages>>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
-    flow_actions: Pool<flow::Action>,
+    flow_actions: Pool<FlowAction>,
     routing_actions: Pool<Action>,
     mac_actions: Pool<MacAction>,
     arp_actions: Pool<ArpAction>,
@@ -278,7 +278,7 @@ impl Network<'_> {
             Target::Air(transmission) => self.continue_transmission(transmission),
             Target::FrameStarts => self.continue_frame_starts(),
             Target::Held => self.release_held(),
-            Target::DelayLine(at) => self.advance_line(at),
+            Target::DelayLine(line) => self.advance_line(line),
             Target::Warmup => self.mark_warmup(),
             Target::Interceptor(node) => {
                 self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));

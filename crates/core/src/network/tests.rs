@@ -84,18 +84,18 @@ fn what_is_due_with_a_first_bit_keeps_its_place_before_it() {
     let scenario = pair();
     let mut network = Network::new(&scenario, Options::default(), None, None);
     network.enqueue(0, broadcast(1));
-    let at = loop {
+    let id = loop {
         let (time, slot) = network.clock.agenda.pop().expect("the MAC contends");
         network.clock.now = time;
         match network.targets[slot.0 as usize] {
-            Target::Air(at) => break at,
+            Target::Air(id) => break id,
             target => network.fire(target),
         }
     };
     let start = network.clock.now;
     let due = start + Span(Propagation::delay_ns(100.0 * 100.0).into());
     network.clock.agenda.set(Slot(0), due);
-    network.continue_transmission(at);
+    network.continue_transmission(id);
     assert_eq!(
         (network.clock.now, network.channel.arrivals),
         (start, 0),

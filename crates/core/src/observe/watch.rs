@@ -130,17 +130,17 @@ impl<'r> Watch<'r> {
     }
 
     /// Where a transmission is noted.
-    fn on_air(&mut self, at: u32) -> &mut OnAir {
-        let at = at as usize;
-        if at >= self.on_air.len() {
-            self.on_air.resize_with(at + 1, OnAir::default);
+    fn on_air(&mut self, id: u32) -> &mut OnAir {
+        let place = id as usize;
+        if place >= self.on_air.len() {
+            self.on_air.resize_with(place + 1, OnAir::default);
         }
-        &mut self.on_air[at]
+        &mut self.on_air[place]
     }
 
     /// The transmission ends at a receiver; what was known before counts.
-    fn note(&mut self, at: u32, node: u32, outcome: Reach, time: Time) {
-        let receptions = &mut self.on_air(at).receptions;
+    fn note(&mut self, id: u32, node: u32, outcome: Reach, time: Time) {
+        let receptions = &mut self.on_air(id).receptions;
         if receptions.iter().all(|known| known.node.0 != node) {
             receptions.push(Reception { node: NodeId(node), outcome, at: time });
         }
@@ -148,7 +148,7 @@ impl<'r> Watch<'r> {
 
     /// A MAC puts a frame on the air, in this place among the transmissions.
     #[cold]
-    pub(crate) fn frame_begins(&mut self, now: Time, node: u32, at: u32, frame: &Frame, mac: &Dcf) {
+    pub(crate) fn frame_begins(&mut self, now: Time, node: u32, id: u32, frame: &Frame, mac: &Dcf) {
         if let Some(deafened) = mac.deafened() {
             self.note(deafened, node, Reach::Deaf, now);
         }
@@ -165,7 +165,7 @@ impl<'r> Watch<'r> {
         };
         let number = self.frames;
         self.frames += 1;
-        let on_air = self.on_air(at);
+        let on_air = self.on_air(id);
         (on_air.number, on_air.packet, on_air.addressee) = (number, packet, None);
         on_air.receptions.clear();
         let rate_bps = self.rates_bps[frame.rate.index()];
@@ -174,8 +174,8 @@ impl<'r> Watch<'r> {
 
     /// The node that a unicast frame is for senses it or not, and can decode it or not.
     #[cold]
-    pub(crate) fn addressee(&mut self, at: u32, receivable: Option<bool>) {
-        self.on_air(at).addressee = receivable;
+    pub(crate) fn addressee(&mut self, id: u32, receivable: Option<bool>) {
+        self.on_air(id).addressee = receivable;
     }
 
     /// A node's MAC has got a signal; `before`: the transmission whose last bit it awaited until then.
@@ -193,8 +193,8 @@ impl<'r> Watch<'r> {
         {
             self.note(before, node, Reach::Collided, now);
         }
-        let at = signal.transmission;
-        if signal.wanted && awaited != Some(at) {
+        let id = signal.transmission;
+        if signal.wanted && awaited != Some(id) {
             let outcome = if mac.is_on_air(now) {
                 Reach::Deaf
             } else if signal.damaged {
@@ -202,42 +202,42 @@ impl<'r> Watch<'r> {
             } else {
                 Reach::Collided
             };
-            self.note(at, node, outcome, now);
+            self.note(id, node, outcome, now);
         }
     }
 
     /// A node has received a frame that it must act on.
     #[cold]
-    pub(crate) fn received(&mut self, now: Time, node: u32, at: u32, frame: Option<&Frame>) {
-        self.note(at, node, Reach::Received, now);
+    pub(crate) fn received(&mut self, now: Time, node: u32, id: u32, frame: Option<&Frame>) {
+        self.note(id, node, Reach::Received, now);
         if let Some(frame) = frame
             && matches!(frame.kind, FrameKind::Rts | FrameKind::Data)
             && frame.to.0 == node
         {
-            let packet = self.on_air(at).packet;
+            let packet = self.on_air(id).packet;
             self.answers[node as usize] = packet.map(|packet| (frame.from, packet));
         }
     }
 
     /// All receivers of a transmission have its last bit.
     #[cold]
-    pub(crate) fn frame_ends(&mut self, now: Time, at: u32, frame: &Frame) {
+    pub(crate) fn frame_ends(&mut self, now: Time, id: u32, frame: &Frame) {
         if !frame.to.is_broadcast() {
             // What the receiver decodes has been noted, unless the MAC lost it in a way not known here.
-            let outcome = match self.on_air(at).addressee {
+            let outcome = match self.on_air(id).addressee {
                 Some(true) => Reach::Collided,
                 Some(false) => Reach::TooWeak,
                 None => Reach::OutOfReach,
             };
-            self.note(at, frame.to.0, outcome, now);
+            self.note(id, frame.to.0, outcome, now);
         }
-        let on_air = self.on_air(at);
+        let on_air = self.on_air(id);
         let (number, mut receptions) = (on_air.number, std::mem::take(&mut on_air.receptions));
         if frame.to.is_broadcast() {
             receptions.sort_unstable_by_key(|reception| reception.node);
         }
         self.record(now, frame.from.0, &Event::Received { number, frame, receptions: &receptions });
-        self.on_air(at).receptions = receptions;
+        self.on_air(id).receptions = receptions;
     }
 
     /// A node's interface queue has this length.

@@ -51,8 +51,8 @@ impl PacketBuffer {
     /// Takes the oldest packet for `dst`. Packets that have become too old go first.
     pub(super) fn pop(&mut self, now: Time, dst: NodeId, actions: &mut Vec<Action>) -> Option<Packet> {
         self.expire(now, actions);
-        let at = self.packets.iter().position(|(_, packet)| packet.dst == dst)?;
-        self.take(at)
+        let place = self.packets.iter().position(|(_, packet)| packet.dst == dst)?;
+        self.take(place)
     }
 
     /// Takes all packets for `dst`, oldest first. Packets that have become too old go first.
@@ -76,8 +76,8 @@ impl PacketBuffer {
         }
     }
 
-    fn take(&mut self, at: usize) -> Option<Packet> {
-        let (deadline, packet) = self.packets.remove(at)?;
+    fn take(&mut self, place: usize) -> Option<Packet> {
+        let (deadline, packet) = self.packets.remove(place)?;
         self.forget(deadline);
         Some(packet)
     }

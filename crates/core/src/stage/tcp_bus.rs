@@ -115,11 +115,11 @@ impl Interceptor for TcpBus {
         if !tells_of_a_lost_way(reason) || seeks_in_vain || self.is_full() {
             return Some(packet);
         }
-        let at = self.outage(now, packet.dst);
-        let is_new = self.outages[at].told.is_empty();
-        self.keep(now, at, connection, packet, out);
+        let place = self.outage(now, packet.dst);
+        let is_new = self.outages[place].told.is_empty();
+        self.keep(now, place, connection, packet, out);
         if is_new {
-            self.ask_if_resting(at, out);
+            self.ask_if_resting(place, out);
         }
         None
     }
@@ -132,22 +132,22 @@ impl Interceptor for TcpBus {
         packet: Packet,
         out: &mut Vec<InterceptorAction>,
     ) -> Option<Packet> {
-        let Some(at) = self.outages.iter().position(|outage| outage.dst == packet.dst) else {
+        let Some(place) = self.outages.iter().position(|outage| outage.dst == packet.dst) else {
             return Some(packet);
         };
-        let is_asked = matches!(self.outages[at].search, Search::Asked { uid, .. } if uid == packet.uid);
+        let is_asked = matches!(self.outages[place].search, Search::Asked { uid, .. } if uid == packet.uid);
         let stays = !is_asked && !self.is_full();
         let Some((connection, _)) = connection_of(&packet).filter(|_| stays) else {
             return Some(packet);
         };
-        self.keep(now, at, connection, packet, out);
+        self.keep(now, place, connection, packet, out);
         None
     }
 
     /// A next hop has taken a packet: if it is the one that was asked for, the way is there again.
     fn handle_taken(&mut self, _: Time, packet: &Packet, out: &mut Vec<InterceptorAction>) {
-        let Some(at) = self.asked_for(packet) else { return };
-        let outage = self.outages.remove(at);
+        let Some(place) = self.asked_for(packet) else { return };
+        let outage = self.outages.remove(place);
         for told in outage.told.iter().filter(|told| told.here) {
             let mut kept = outage.numbers(told.connection);
             if let Some((connection, number)) = connection_of(packet)
@@ -169,16 +169,16 @@ impl Interceptor for TcpBus {
 
     /// A packet was dropped below or beside routing: the next one is asked for.
     fn handle_dropped(&mut self, now: Time, packet: &Packet, _: DropReason, _: &mut Vec<InterceptorAction>) {
-        if let Some(at) = self.asked_for(packet) {
-            self.outages[at].search = Search::Rests { until: now + self.interval };
+        if let Some(place) = self.asked_for(packet) {
+            self.outages[place].search = Search::Rests { until: now + self.interval };
         }
     }
 
     /// Routing has a route again: it is asked for the first segment.
     fn handle_notice(&mut self, _: Time, notice: Notice, out: &mut Vec<InterceptorAction>) {
         let Notice::RouteFound { dst } = notice else { return };
-        if let Some(at) = self.outages.iter().position(|outage| outage.dst == dst) {
-            self.ask_if_resting(at, out);
+        if let Some(place) = self.outages.iter().position(|outage| outage.dst == dst) {
+            self.ask_if_resting(place, out);
         }
     }
 
@@ -190,16 +190,16 @@ impl Interceptor for TcpBus {
         }
         match &mut packet.payload {
             &mut Payload::Tcp(connection, Segment::Erdn { dst }) => {
-                let at = self.outage(now, dst);
-                let told = &mut self.outages[at].told;
+                let place = self.outage(now, dst);
+                let told = &mut self.outages[place].told;
                 match told.iter_mut().find(|told| told.connection == connection) {
                     Some(told) => told.at = now,
                     None => told.push(Told { connection, source, at: now, here: false }),
                 }
             }
             Payload::Tcp(connection, Segment::Ersn { dst, kept }) => {
-                let Some(at) = self.outages.iter().position(|outage| outage.dst == *dst) else { return };
-                let outage = &mut self.outages[at];
+                let Some(place) = self.outages.iter().position(|outage| outage.dst == *dst) else { return };
+                let outage = &mut self.outages[place];
                 let before = kept.len();
                 for (from, to) in outage.numbers(*connection) {
                     (from..to).for_each(|number| add_number(kept, number));
@@ -211,7 +211,7 @@ impl Interceptor for TcpBus {
                     .iter_mut()
                     .filter(|told| told.connection == *connection)
                     .for_each(|told| told.at = now);
-                self.ask_if_resting(at, out);
+                self.ask_if_resting(place, out);
             }
             _ => {}
         }
@@ -219,16 +219,16 @@ impl Interceptor for TcpBus {
 
     /// Segments that have become too old go, and it may be time to ask. An early call does nothing.
     fn handle_timeout(&mut self, now: Time, out: &mut Vec<InterceptorAction>) {
-        let mut at = 0;
-        while at < self.outages.len() {
-            let kept = &mut self.outages[at].kept;
+        let mut place = 0;
+        while place < self.outages.len() {
+            let kept = &mut self.outages[place].kept;
             while kept.front().is_some_and(|(expires, _)| *expires <= now) {
                 let oldest = kept.pop_front().map(|(_, packet)| packet);
                 out.extend(oldest.map(|packet| InterceptorAction::Drop(packet, DropReason::BufferTimeout)));
             }
-            let is_due = matches!(self.outages[at].search, Search::Rests { until } if until <= now);
-            if !is_due || self.ask(at, out) {
-                at += 1;
+            let is_due = matches!(self.outages[place].search, Search::Rests { until } if until <= now);
+            if !is_due || self.ask(place, out) {
+                place += 1;
             }
         }
     }
@@ -279,12 +279,12 @@ impl TcpBus {
     fn keep(
         &mut self,
         now: Time,
-        at: usize,
+        place: usize,
         connection: ConnectionId,
         packet: Packet,
         out: &mut Vec<InterceptorAction>,
     ) {
-        let outage = &mut self.outages[at];
+        let outage = &mut self.outages[place];
         let source = packet.src;
         outage.kept.push_back((now + self.patience, packet));
         match outage.told.iter_mut().find(|told| told.connection == connection) {
@@ -296,18 +296,18 @@ impl TcpBus {
         out.push(InterceptorAction::Tell { connection, source, segment, bytes: self.message_bytes });
     }
 
-    fn ask_if_resting(&mut self, at: usize, out: &mut Vec<InterceptorAction>) {
-        if matches!(self.outages[at].search, Search::Rests { .. }) {
-            self.ask(at, out);
+    fn ask_if_resting(&mut self, place: usize, out: &mut Vec<InterceptorAction>) {
+        if matches!(self.outages[place].search, Search::Rests { .. }) {
+            self.ask(place, out);
         }
     }
 
     /// Gives routing the first segment that waits. If none does the outage is forgotten, and false is
     /// returned.
-    fn ask(&mut self, at: usize, out: &mut Vec<InterceptorAction>) -> bool {
-        let outage = &mut self.outages[at];
+    fn ask(&mut self, place: usize, out: &mut Vec<InterceptorAction>) -> bool {
+        let outage = &mut self.outages[place];
         let Some((expires, packet)) = outage.kept.pop_front() else {
-            self.outages.remove(at);
+            self.outages.remove(place);
             return false;
         };
         outage.search = Search::Asked { uid: packet.uid, expires };
@@ -352,17 +352,17 @@ fn tells_of_a_lost_way(reason: DropReason) -> bool {
 
 /// Adds a number to half-open ranges, which stay in order and apart.
 fn add_number(ranges: &mut SegmentRanges, number: u32) {
-    let at = ranges.iter().position(|(_, to)| number <= *to).unwrap_or(ranges.len());
-    match ranges.get_mut(at) {
+    let place = ranges.iter().position(|(_, to)| number <= *to).unwrap_or(ranges.len());
+    match ranges.get_mut(place) {
         Some((from, to)) if (*from..*to).contains(&number) => return,
         Some((_, to)) if *to == number => *to += 1,
         Some((from, _)) if number + 1 == *from => *from = number,
-        _ => ranges.insert(at, (number, number + 1)),
+        _ => ranges.insert(place, (number, number + 1)),
     }
-    if let Some(&(from, to)) = ranges.get(at + 1)
-        && from == ranges[at].1
+    if let Some(&(from, to)) = ranges.get(place + 1)
+        && from == ranges[place].1
     {
-        ranges[at].1 = to;
-        ranges.remove(at + 1);
+        ranges[place].1 = to;
+        ranges.remove(place + 1);
     }
 }

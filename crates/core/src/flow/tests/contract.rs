@@ -2,7 +2,7 @@
 
 use super::{cbr, messages, session, transfer};
 use crate::flow::testbench::{Fault, Pair};
-use crate::flow::{Action, Timer};
+use crate::flow::{FlowAction, Timer};
 use crate::kernel::Time;
 use crate::scenario::{Carrier, FlowKind};
 use crate::wire::{CustomMessage, FlowId, Payload};
@@ -39,7 +39,7 @@ fn timers_that_are_woken_early_change_nothing() {
                 if due > woken.now {
                     woken.flow.handle_timeout(woken.now, timer, &mut actions);
                 }
-                let told = |action: &Action| !matches!(action, Action::Window { .. });
+                let told = |action: &FlowAction| !matches!(action, FlowAction::Window { .. });
                 assert!(!actions.iter().any(told), "{kind:?} {timer:?}: {actions:?}");
                 assert_eq!(woken.flow.next_timeout(timer), due, "{kind:?} {timer:?}");
             }
@@ -57,11 +57,11 @@ fn a_packet_of_another_kind_of_flow_breaks_an_invariant() {
         pair.run(3000);
         for payload in [Payload::Nothing, Payload::Custom(CustomMessage::new("strange", ()))] {
             let actions = pair.hear(payload);
-            assert!(matches!(actions[..], [Action::Broken(_)]), "{kind:?}: {actions:?}");
+            assert!(matches!(actions[..], [FlowAction::Broken(_)]), "{kind:?}: {actions:?}");
         }
         if !matches!(kind, FlowKind::Cbr { .. }) {
             let actions = pair.hear(Payload::Udp(FlowId(0), 1));
-            assert!(matches!(actions[..], [Action::Broken(_)]), "{kind:?}: {actions:?}");
+            assert!(matches!(actions[..], [FlowAction::Broken(_)]), "{kind:?}: {actions:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{fates, messages, of_messages, of_tcp, sender, transfer};
 use crate::flow::testbench::{Fault, Pair, ms};
-use crate::flow::{Action, End, Snapshot};
+use crate::flow::{End, FlowAction, Snapshot};
 use crate::profile::profile;
 use crate::routing::{HoldStep, Notice};
 use crate::scenario::{Carrier, RoutingKind};
@@ -160,7 +160,7 @@ fn a_notification_freezes_tcp_bus() {
     let before = pair.sent("tcp").len();
     let mut actions = Vec::new();
     pair.flow.handle_notification(ms(1420), 0, &Segment::Erdn { dst: NodeId(1) }, &mut actions);
-    assert!(matches!(actions[..], [Action::Window { at: End::Source, .. }]), "{actions:?}");
+    assert!(matches!(actions[..], [FlowAction::Window { at: End::Source, .. }]), "{actions:?}");
     pair.run(4000);
     assert_eq!(pair.sent("tcp").len(), before);
 }

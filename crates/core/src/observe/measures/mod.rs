@@ -196,21 +196,21 @@ struct Told {
 
 /// The whole table: that of totals, and that of flows. It is written as `{"totals": […], "flows": […]}`.
 #[derive(Serialize)]
-pub struct Table {
+pub struct MeasureTable {
     totals: Vec<Told>,
     flows: Vec<Told>,
 }
 
-impl Table {
+impl MeasureTable {
     /// The table.
-    pub fn new() -> Table {
-        Table { totals: told(TOTALS), flows: told(FLOWS) }
+    pub fn new() -> MeasureTable {
+        MeasureTable { totals: told(TOTALS), flows: told(FLOWS) }
     }
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table::new()
+impl Default for MeasureTable {
+    fn default() -> MeasureTable {
+        MeasureTable::new()
     }
 }
 

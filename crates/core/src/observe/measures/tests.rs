@@ -193,7 +193,7 @@ fn no_name_is_that_of_two_totals() {
 
 #[test]
 fn the_table_is_told_with_what_the_groups_say() {
-    let told = serde_json::to_value(Table::new()).expect("the table has a form in JSON");
+    let told = serde_json::to_value(MeasureTable::new()).expect("the table has a form in JSON");
     let totals = told["totals"].as_array().expect("a list");
     let pdr = totals.iter().find(|each| each["name"] == "cbr_delivery_fraction").expect("it is there");
     assert_eq!(pdr["bounds"], serde_json::json!([0.0, 1.0]));

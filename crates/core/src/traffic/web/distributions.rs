@@ -100,7 +100,7 @@ pub(super) const PAGES: &[(u32, f64)] = &[
 
 impl Quantiles {
     /// The value that is not exceeded with probability `unit`, which is from 0 up to 1.
-    pub(super) fn at(&self, unit: f64) -> f64 {
+    pub(super) fn quantile(&self, unit: f64) -> f64 {
         let above = self.knots.partition_point(|knot| knot.0 <= unit).min(self.knots.len() - 1);
         let ((p0, x0), (p1, x1)) = (self.knots[above - 1], self.knots[above]);
         let part = (unit - p0) / (p1 - p0);
@@ -134,7 +134,7 @@ mod tests {
         let mean = |draw: &dyn Fn(f64) -> f64| units().map(draw).sum::<f64>() / f64::from(steps);
         let continuous = [(&REQUEST, 337.0), (&REPLY, 7231.0)];
         for (quantiles, stated) in continuous {
-            let found = mean(&|unit| quantiles.at(unit));
+            let found = mean(&|unit| quantiles.quantile(unit));
             assert!((found / stated - 1.0).abs() < 0.001, "{found} for {stated}");
         }
         for (table, stated) in [(FILES, 2.84), (PAGES, 4.01)] {
@@ -148,7 +148,7 @@ mod tests {
     fn long_replies_are_as_heavy_as_measured() {
         let steps = 1_000_000;
         let sizes: Vec<f64> =
-            (0..steps).map(|step| REPLY.at((f64::from(step) + 0.5) / f64::from(steps))).collect();
+            (0..steps).map(|step| REPLY.quantile((f64::from(step) + 0.5) / f64::from(steps))).collect();
         let long: Vec<f64> =
             sizes.iter().filter(|size| **size > 10_000.0).map(|size| libm::log(size / 1e4)).collect();
         let hill = long.len() as f64 / long.iter().sum::<f64>();
@@ -161,8 +161,8 @@ mod tests {
     fn values_rise_with_the_probability() {
         let units = || (0..=100_000).map(|step| f64::from(step) / 100_001.0);
         for quantiles in [&REQUEST, &REPLY, &THINK] {
-            assert!(units().map(|unit| quantiles.at(unit)).is_sorted());
-            assert!((quantiles.at(0.0) - quantiles.knots[0].1).abs() < 1e-9);
+            assert!(units().map(|unit| quantiles.quantile(unit)).is_sorted());
+            assert!((quantiles.quantile(0.0) - quantiles.knots[0].1).abs() < 1e-9);
         }
         for table in [FILES, PAGES] {
             assert!(units().map(|unit| count_at(table, unit)).is_sorted());

@@ -169,9 +169,9 @@ pub fn draw_sessions(params: &WebParams, nodes: u32, streams: &Streams) -> Resul
 /// Different numbers below `count`, by the shuffle of Fisher and Yates.
 fn distinct(stream: &mut Stream, wanted: u32, count: u32) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..count).collect();
-    for at in 0..wanted {
-        let other = at + stream.below(count - at);
-        numbers.swap(at as usize, other as usize);
+    for place in 0..wanted {
+        let other = place + stream.below(count - place);
+        numbers.swap(place as usize, other as usize);
     }
     numbers.truncate(wanted as usize);
     numbers
@@ -181,10 +181,10 @@ fn draw_cycle(params: &WebParams, stream: &mut Stream) -> WebCycle {
     let think_s = draw_think(params, stream);
     let (request_bytes, replies_bytes) = match params.distributions {
         Distributions::Mah => {
-            let mut size = |of: &Quantiles| of.at(stream.unit());
+            let mut size = |of: &Quantiles| of.quantile(stream.unit());
             let request = size(&REQUEST);
             let replies = count_at(FILES, stream.unit());
-            (request, (0..replies).map(|_| REPLY.at(stream.unit())).collect::<Vec<_>>())
+            (request, (0..replies).map(|_| REPLY.quantile(stream.unit())).collect::<Vec<_>>())
         }
         Distributions::Parametric => {
             let request = log_normal(stream, params.request_mean_bytes, params.request_sd_bytes);
@@ -206,7 +206,7 @@ fn draw_cycle(params: &WebParams, stream: &mut Stream) -> WebCycle {
 
 fn draw_think(params: &WebParams, stream: &mut Stream) -> f64 {
     let mut draw = || match params.distributions {
-        Distributions::Mah => THINK.at(stream.unit()),
+        Distributions::Mah => THINK.quantile(stream.unit()),
         Distributions::Parametric => log_normal_by_median(stream, params.think_median_s, params.think_sigma),
     };
     let tries = if params.think_truncation == Truncation::Clip { 1 } else { MOST_TRIES };

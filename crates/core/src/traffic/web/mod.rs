@@ -64,7 +64,7 @@ enum Phase {
 pub struct WebSession {
     cycles: Vec<WebCycle>,
     /// The number of the cycle that is on, or of cycles if the session is over.
-    at: usize,
+    cycle: usize,
     phase: Phase,
     stop: Time,
 }
@@ -74,7 +74,7 @@ impl WebSession {
     /// empty.
     pub fn new(start: Time, stop: Time, cycles: Vec<WebCycle>) -> WebSession {
         let phase = Phase::Thinking { until: start + Span::from_secs(cycles[0].think_s) };
-        WebSession { cycles, at: 0, phase, stop }
+        WebSession { cycles, cycle: 0, phase, stop }
     }
 
     /// When thinking or serving ends; [`Time::NEVER`] while something is under way and after the end.
@@ -119,8 +119,8 @@ impl WebSession {
         if self.phase != Phase::Replying {
             return;
         }
-        self.at += 1;
-        self.phase = match self.cycles.get(self.at) {
+        self.cycle += 1;
+        self.phase = match self.cycles.get(self.cycle) {
             Some(next) => Phase::Thinking { until: now + Span::from_secs(next.think_s) },
             None => Phase::Over,
         };
@@ -128,12 +128,12 @@ impl WebSession {
 
     /// The cycle that is on, the last one after the end.
     pub fn cycle(&self) -> &WebCycle {
-        &self.cycles[self.at.min(self.cycles.len() - 1)]
+        &self.cycles[self.cycle.min(self.cycles.len() - 1)]
     }
 
     /// Cycles that are over.
     pub fn cycles_done(&self) -> usize {
-        self.at
+        self.cycle
     }
 
     /// Cycles that the session has.
