@@ -2,17 +2,17 @@
 //!
 //! **Contract.** A flow is one state machine for both its ends: the source that makes data, the transport's
 //! two endpoints, and the accounts of what became of the data. It has no clock, no queue and no network: time
-//! comes in by argument, and what it wants done comes out as [`FlowAction`]s. It knows its two ends as [`End`]s,
-//! not by their nodes. The network calls one `handle_*` at a time, carries out the actions in their order,
-//! and afterwards asks [`Flow::next_timeout`] for each of [`Flow::timers`]. Time never runs backwards; an
-//! early call of `handle_timeout` changes no data.
+//! comes in by argument, and what it wants done comes out as [`FlowAction`]s. It knows its two ends as
+//! [`End`]s, not by their nodes. The network calls one `handle_*` at a time, carries out the actions in their
+//! order, and afterwards asks [`Flow::next_timeout`] for each of [`Flow::timers`]. Time never runs backwards;
+//! an early call of `handle_timeout` changes no data.
 //!
 //! Carrying out an action can make routing notify the same flow, so [`Flow::handle_notice`] may be called
 //! while later actions of an earlier call are still to be carried out. A flow is therefore in its final state
 //! before it returns.
 //!
-//! What cannot happen unless the simulator has a defect is a [`FlowAction::Broken`], which ends the run with an
-//! error.
+//! What cannot happen unless the simulator has a defect is a [`FlowAction::Broken`], which ends the run with
+//! an error.
 //!
 //! **Order.** When timers of several flows, or several timers of a flow, are due at the same time, flows fire
 //! in the order of the scenario and timers in the order of [`Flow::timers`]. Changing it changes results.
