@@ -189,12 +189,14 @@ def test_the_scenarios_on_pages_can_be_run(tmp_path: Path) -> None:
     assert shown
     for page in PAGES:
         write_named_blocks(page, tmp_path)
+    track = manetlab.Scenario(movement={"waypoint": {}}, traffic={"flows": []}, duration_s=100.0).resolve()
+    (tmp_path / "drones-20-1.movements").write_text(track.movement.to_ns2(), encoding="utf-8")
     for block in shown:
         data = tomllib.loads(block)
         if "base" in data:
             manetlab.Campaign.build(data, folder=tmp_path).check()
         else:
-            scenario = manetlab.Scenario.build(data)
+            scenario = manetlab.Scenario.build(data, folder=tmp_path)
             run = manetlab.run(scenario)
             # Where every flow is the same question of who gets through, each does; elsewhere some flow.
             arrived = [any(flow.get(key) for key in ARRIVED) for flow in run.flows]
@@ -238,6 +240,7 @@ def test_every_key_of_a_scenario_is_described() -> None:
     names |= {*flows.field_names(), *flows.cycle_fields()}
     # What a short form of movement or a cycle consists of is described in its row.
     within = {"chain": sources.Chain.fields, "grid": sources.Grid.fields, "areas": sources.Areas.fields}
+    within["files"] = dict.fromkeys(sources.ABOUT_FILES)
     described = entries(text).keys() | {
         name
         for row, names in {**within, "cycles": flows.cycle_fields()}.items()

@@ -150,9 +150,7 @@ class InputTable:
     def to_dict(self) -> dict[str, Any]:
         """What was given, as plain data."""
         given = {name: getattr(self, name) for name in self.fields if name in self._given}
-        return {
-            name: value.to_dict() if isinstance(value, InputTable) else value for name, value in given.items()
-        }
+        return {name: _as_data(value) for name, value in given.items()}
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a {type(self).__name__} does not change; {name} belongs to a new one")
@@ -168,6 +166,14 @@ class InputTable:
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={shown(value)}" for name, value in self.to_dict().items())
         return f"{type(self).__name__}({fields})"
+
+
+def _as_data(value: Any) -> Any:
+    if isinstance(value, InputTable):
+        return value.to_dict()
+    if isinstance(value, list) and value and isinstance(value[0], InputTable):
+        return [each.to_dict() for each in value]
+    return value
 
 
 # The functions below make fields. Their type is that of the table's attribute of the field's name.
@@ -198,6 +204,11 @@ def integer(meaning: str, low: int, high: int, default: Any = REQUIRED) -> Any:
 def text(meaning: str, default: Any = REQUIRED) -> Any:
     """A field with a text."""
     return value(meaning, ValueType(kind="text"), default)
+
+
+def flag(meaning: str, default: Any = REQUIRED) -> Any:
+    """A field that is true or false."""
+    return value(meaning, ValueType(kind="boolean"), default)
 
 
 def choice(meaning: str, *choices: str, default: Any = REQUIRED) -> Any:

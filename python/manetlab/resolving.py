@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core, extension, file_kinds, movement_selection, parameters, radio_units, traffic, web
+from manetlab import (
+    _core,
+    extension,
+    file_kinds,
+    movement_files,
+    movement_selection,
+    parameters,
+    radio_units,
+    traffic,
+    web,
+)
 from manetlab.errors import InputError, shown
 from manetlab.files import printable
 from manetlab.movement_selection import Selection
@@ -151,12 +161,11 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
 def _movement_given(scenario: Scenario) -> _core.Movement:
     """Where the nodes start and go, if nothing is searched for."""
     source = scenario.movement
-    if (path := scenario.movement_file) is not None:
-        content = scenario.origin.read(source.file or "", "movement file")
-        try:
-            return _core.Movement.read(content, printable(path))
-        except InputError as error:
-            raise file_kinds.explained(error, content, file_kinds.MOVEMENT) from None
+    if (name := scenario.movement_name) is not None:
+        content = scenario.origin.read(name, "movement file")
+        return movement_files.read(content, printable(scenario.origin.path(name)))
+    if source.tracks is not None:
+        return movement_files.of_tracks(source.tracks, f"{scenario.where}: movement.tracks")
     if source.waypoint is not None:
         checked = parameters.check_waypoint(source.waypoint, scenario.where)
         streams = (scenario.seed, scenario.replication)

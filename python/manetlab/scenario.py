@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import file_kinds, flows, web
+from manetlab import file_kinds, flows, movement_files, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.input_tables import InputTable, Place, integer, list_of, number, section, table, text
@@ -206,7 +206,9 @@ class Scenario(InputTable):
 
     @property
     def can_be_drawn_badly(self) -> bool:
-        """Whether a seed can draw what cannot be used although another seed's draw can."""
+        """Whether a replication can be unusable, by its draw or its file, although another is not."""
+        if self.movement.files is not None:
+            return True
         pattern = self.traffic.random
         if pattern is None:
             return False
@@ -215,11 +217,15 @@ class Scenario(InputTable):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether movement or traffic depend on the seed, so that each replication has its own."""
+        """Whether movement or traffic depend on the replication, so that each has its own."""
         sessions_drawn = self.traffic.web is not None and web.SESSIONS not in self.traffic.web
+        return self.has_movements or self.traffic.random is not None or sessions_drawn
+
+    @property
+    def has_movements(self) -> bool:
+        """Whether each replication has a movement of its own: drawn from the seed, or from a file each."""
         source = self.movement
-        moves_drawn = source.waypoint is not None or source.areas is not None
-        return moves_drawn or self.traffic.random is not None or sessions_drawn
+        return source.waypoint is not None or source.areas is not None or source.files is not None
 
     @property
     def alike(self) -> Scenario:
@@ -228,13 +234,30 @@ class Scenario(InputTable):
 
     @property
     def files(self) -> list[Path]:
-        """The files that the movement and the traffic are read from."""
-        return [path for path in (self.movement_file, self.traffic_file) if path is not None]
+        """The files that the movement and the traffic are read from, those of all replications."""
+        several = self.movement.files
+        named = [] if several is None else movement_files.expanded(several, self._where, self._origin)
+        one = None if several is not None else self.movement_file
+        paths = (*map(self._origin.path, named), one, self.traffic_file)
+        return [path for path in paths if path is not None]
+
+    @property
+    def movement_name(self) -> str | None:
+        """The name of the file that the movement of this replication is read from, if it is.
+
+        Raises:
+            InputError: There are fewer files than replications.
+        """
+        return movement_files.name_of(self.movement, self.replication, self._where, self._origin)
 
     @property
     def movement_file(self) -> Path | None:
-        """The file that the movement is read from, if it is."""
-        return None if self.movement.file is None else self._origin.path(self.movement.file)
+        """The file that the movement of this replication is read from, if it is.
+
+        Raises:
+            InputError: There are fewer files than replications.
+        """
+        return None if (name := self.movement_name) is None else self._origin.path(name)
 
     @property
     def traffic_file(self) -> Path | None:

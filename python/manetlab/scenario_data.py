@@ -44,7 +44,8 @@ def long_form(key: str, value: object) -> object:
     """A field's value with its short form, a string alone, written out as a table."""
     if key in SHORT_FORMS and isinstance(value, str | Path):
         return {SHORT_FORMS[key]: str(value)}
-    return value
+    # What readers of tracks return says itself what movement it is.
+    return value.to_movement() if key == "movement" and hasattr(value, "to_movement") else value
 
 
 def assign(data: Mapping[str, Any], path: str, value: object, where: str) -> dict[str, Any]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from manetlab import _core, flows
 from manetlab.input_tables import (
+    REQUIRED,
     Field,
     InputTable,
     Place,
     checked_table,
     choice,
+    flag,
     integer,
     list_of,
     number,
@@ -26,6 +29,10 @@ LATEST_S = _core.MAX_TIME_S
 """Latest time of a scenario, in s."""
 FARTHEST_M = 1e7
 """Largest distance and coordinate, in m."""
+MOST_FILES = 1_000_000
+"""The largest number of a movement file."""
+ABOUT_FILES = ("number", "cycle")
+"""Fields of the movement that say which of its files is taken."""
 SLOWEST_MPS, NARROWEST_M = 1e-3, 1.0
 """Lowest speed, in m/s, and smallest extent of an area, in m, of nodes that move within areas."""
 
@@ -107,10 +114,62 @@ PLACE = row(
 )
 
 
+def _column(meaning: str, low: float, high: float, unit: str, default: Any = REQUIRED) -> Any:
+    """A field with a long list of numbers: looked at as a whole, as there may be millions."""
+
+    def take(written: object, place: Place, hint: str) -> list[float]:
+        if not isinstance(written, list) or not written:
+            refuse(place, written, "a list of numbers", hint)
+        for index, each in enumerate(written):
+            is_number = isinstance(each, int | float) and not isinstance(each, bool)
+            if not is_number or not low <= each <= high:
+                refuse(place.at(index), each, f"a number from {low:g} to {high:g} {unit}", hint)
+        return [float(each) for each in written]
+
+    return Field(meaning, take, default, unit)
+
+
+PRESENCE = row(
+    "From when until when a node is there, in s.",
+    (number("When it joins.", 0, LATEST_S, "s"), number("When it leaves.", 0, LATEST_S, "s")),
+    "a pair of times [from, until] in s",
+)
+
+
+class Track(InputTable):
+    """Where one node was seen and when: it goes straight on between samples."""
+
+    label: str = text("The name of the node in tables, replays and captures.")
+    t_s: list[float] = _column("The times of the samples, increasing, in s.", 0, LATEST_S, "s")
+    x_m: list[float] = _column("Metres to the east at these times.", -FARTHEST_M, FARTHEST_M, "m")
+    y_m: list[float] = _column("Metres to the north at these times.", -FARTHEST_M, FARTHEST_M, "m")
+    z_m: list[float] | None = _column("Heights at these times, in m.", -FARTHEST_M, FARTHEST_M, "m", None)
+    present_s: list[tuple[float, float]] | None = list_of(
+        "When the node is there, as pairs [from, until] in s; always if not given.", PRESENCE, default=None
+    )
+
+    def _check(self, place: Place) -> None:
+        for name in ("x_m", "y_m", "z_m"):
+            column = getattr(self, name)
+            if column is not None and len(column) != len(self.t_s):
+                wanted = f"as many as times, {len(self.t_s)}"
+                refuse(place.at(name), f"{len(column)} values", wanted, "one value a sample")
+
+
 class MovementSource(InputTable):
     """Where the nodes are and where they go: exactly one of these."""
 
-    file: str | None = text("A movement file of ns-2 (setdest).", None)
+    file: str | None = text("A movement file, such as ns-2's (setdest).", None)
+    files: list[str] | None = list_of(
+        "Movement files, one a replication: names, or patterns such as tracks-*.movements, whose files are "
+        "taken in natural order.",
+        text("The name of a movement file, or a pattern."),
+        least=1,
+        default=None,
+    )
+    tracks: list[Track] | None = list_of(
+        "Where each node was seen and when.", table("The track of a node.", Track), least=1, default=None
+    )
     waypoint: dict[str, Any] | None = section(
         "Random waypoint movement made from the seed; its parameters are those of the section waypoint "
         "(`manetlab scenario generate --help` lists them).",
@@ -122,12 +181,30 @@ class MovementSource(InputTable):
     chain: Chain | None = table("Nodes in a line.", Chain, None)
     grid: Grid | None = table("Nodes in a grid.", Grid, None)
     areas: Areas | None = table("Sources, forwarders and sinks in areas one hop apart.", Areas, None)
+    number: int | None = integer(
+        "Which of the files is taken, from 0; if not given, that of the replication.", 0, MOST_FILES, None
+    )
+    cycle: bool = flag(
+        "Whether files are taken again from the first on where there are fewer than replications; these are "
+        "then no new networks.",
+        False,
+    )
 
     def _check(self, place: Place) -> None:
-        given = [name for name in self.fields if getattr(self, name) is not None]
+        ways = [name for name in self.fields if name not in ABOUT_FILES]
+        given = [name for name in ways if getattr(self, name) is not None]
         if len(given) != 1:
-            wanted = f"exactly one of {', '.join(self.fields)}"
+            wanted = f"exactly one of {', '.join(ways)}"
             refuse(place, ", ".join(given) or "none of them", wanted, "the movement of the nodes")
+        for name in ABOUT_FILES:
+            if name in self._given and getattr(self, name) is not None and self.files is None:
+                refuse(
+                    place.at(name), getattr(self, name), f"{name} only beside files", "give movement.files"
+                )
+        if self.tracks is not None:
+            counts = Counter(track.label for track in self.tracks)
+            if (twice := next((each for each, count in counts.items() if count > 1), None)) is not None:
+                refuse(place.at("tracks"), twice, "labels that differ", "one track a node")
 
 
 _LINK_RATE_FIELDS = {

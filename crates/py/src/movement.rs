@@ -1,13 +1,17 @@
 //! Movement as Python holds it.
 
+use std::fmt;
 use std::sync::OnceLock;
 
-use manetlab_core::kernel::{Span, Streams, Time};
+use manetlab_core::kernel::{MAX_TIME_S, Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
-use manetlab_core::mobility::{Areas, Path, Trajectory, areas};
+use manetlab_core::mobility::{
+    Areas, Path, Point, Presence, Sample, Track, TrackError, Trajectory, areas, heights_differ,
+};
 use manetlab_core::scenario::Params;
 use manetlab_core::topology::Graph;
 use manetlab_formats::{Limits, read_movement, write_movement};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
@@ -66,6 +70,69 @@ impl Movement {
     #[getter]
     fn rests_elsewhere(&self) -> usize {
         self.of_file.rests_elsewhere
+    }
+
+    /// Tracks: for each node its name, `labels`, and when it is there, `present`, as pairs of s; an empty
+    /// list is always. `rows` are the columns of the samples, in any order: node, time in s, x, y and, if
+    /// they are known, heights, in m.
+    #[staticmethod]
+    #[pyo3(signature = (labels, rows, present=None, name="tracks"))]
+    fn tracks(
+        py: Python<'_>,
+        labels: Vec<String>,
+        rows: Rows<'_>,
+        present: Option<Vec<Vec<(f64, f64)>>>,
+        name: &str,
+    ) -> PyResult<Movement> {
+        let columns = Columns::new(py, &rows)?;
+        let present = present.unwrap_or_else(|| vec![Vec::new(); labels.len()]);
+        if present.len() != labels.len() {
+            return Err(PyValueError::new_err("as many lists of presences as labels"));
+        }
+        columns.check(labels.len())?;
+        py.detach(|| columns.trajectories(labels, present))
+            .map(Movement::new)
+            .map_err(|error| of_track(&error, name))
+    }
+
+    /// The names of the nodes; none if they are called by their numbers.
+    #[getter]
+    fn labels(&self) -> Option<Vec<String>> {
+        let all = self.trajectories();
+        let of =
+            |(number, node): (usize, &Trajectory)| node.label.clone().unwrap_or_else(|| number.to_string());
+        all.iter().any(|node| node.label.is_some()).then(|| all.iter().enumerate().map(of).collect())
+    }
+
+    /// Whether a node is ever higher than another, or than at another time.
+    #[getter]
+    fn has_heights(&self) -> bool {
+        heights_differ(self.trajectories())
+    }
+
+    /// Whether a node ever joins or leaves.
+    #[getter]
+    fn has_presence(&self) -> bool {
+        self.trajectories().iter().any(|node| !node.present.is_empty())
+    }
+
+    /// The heights of the nodes at a time, in m.
+    fn heights(&self, time_s: f64) -> Vec<f64> {
+        let now = Time::from_secs(time_s);
+        self.trajectories().iter().map(|node| Path::new(node).height(now)).collect()
+    }
+
+    /// Whether the nodes are there at a time.
+    fn present(&self, time_s: f64) -> Vec<bool> {
+        let now = Time::from_secs(time_s);
+        self.trajectories().iter().map(|node| Path::new(node).is_present(now)).collect()
+    }
+
+    /// From when until when each node is there, in s; an empty list is always.
+    #[getter]
+    fn stays(&self) -> Vec<Vec<(f64, f64)>> {
+        let pair = |presence: &Presence| (presence.from.as_secs(), presence.until.as_secs());
+        self.trajectories().iter().map(|node| node.present.iter().map(pair).collect()).collect()
     }
 
     /// Nodes that stand still at these places, in m.
@@ -202,14 +269,124 @@ impl Movement {
         }))
     }
 
-    /// SHA-256 of the movement's ns-2 form, 64 hexadecimal digits.
+    /// SHA-256 of the movement's ns-2 form, and of what that form lacks if there is any: names, heights, and
+    /// when nodes are there. 64 hexadecimal digits.
     #[getter]
     fn digest(&self) -> PyResult<String> {
         if let Some(known) = self.digest.get() {
             return Ok(known.clone());
         }
-        let bytes = Sha256::digest(self.to_ns2()?.as_bytes());
-        let digest: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut hasher = Hasher(Sha256::new());
+        write_movement(&self.of_file, &mut hasher)
+            .and_then(|()| write_beside(self.trajectories(), &mut hasher))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let digest: String = hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(self.digest.get_or_init(|| digest).clone())
+    }
+}
+
+/// Hashes the text that is written to it, which may be longer than memory.
+struct Hasher(Sha256);
+
+impl fmt::Write for Hasher {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// What tracks say beside positions; nothing for movement that has no such thing.
+fn write_beside(movement: &[Trajectory], out: &mut impl fmt::Write) -> fmt::Result {
+    for (number, node) in movement.iter().enumerate() {
+        if let Some(label) = &node.label {
+            writeln!(out, "# label {number} {label:?}")?;
+        }
+        for height in &node.heights {
+            writeln!(out, "# height {number} {} {:?}", height.at.0, height.z_m)?;
+        }
+        for presence in &node.present {
+            writeln!(out, "# present {number} {} {}", presence.from.0, presence.until.0)?;
+        }
+    }
+    Ok(())
+}
+
+fn of_track(error: &TrackError, name: &str) -> PyErr {
+    let wanted = "samples of finite coordinates, one a time, and presences in order that do not overlap";
+    input_error("the tracks cannot be used", name, &error.to_string(), wanted, FROM_PYTHON)
+}
+
+/// Columns of samples as Python gives them: node, time, x, y, height.
+type Rows<'py> =
+    (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>);
+
+/// The same as numbers.
+struct Columns {
+    node: Vec<u32>,
+    t_s: Vec<f64>,
+    x_m: Vec<f64>,
+    y_m: Vec<f64>,
+    z_m: Option<Vec<f64>>,
+}
+
+impl Columns {
+    fn new(py: Python<'_>, rows: &Rows<'_>) -> PyResult<Columns> {
+        let numbers = |column: &Bound<'_, PyAny>| PyBuffer::<f64>::get(column)?.to_vec(py);
+        let columns = Columns {
+            node: PyBuffer::<u32>::get(&rows.0)?.to_vec(py)?,
+            t_s: numbers(&rows.1)?,
+            x_m: numbers(&rows.2)?,
+            y_m: numbers(&rows.3)?,
+            z_m: rows.4.as_ref().map(numbers).transpose()?,
+        };
+        let rows = columns.node.len();
+        let others = [Some(&columns.t_s), Some(&columns.x_m), Some(&columns.y_m), columns.z_m.as_ref()];
+        if others.into_iter().flatten().any(|column| column.len() != rows) {
+            return Err(PyValueError::new_err("columns of the same length"));
+        }
+        Ok(columns)
+    }
+
+    /// Checks that rows are of nodes that there are, and at times that there are.
+    fn check(&self, nodes: usize) -> PyResult<()> {
+        if self.node.iter().any(|&node| node as usize >= nodes) {
+            return Err(PyValueError::new_err("nodes that have a label"));
+        }
+        if self.t_s.iter().any(|t_s| !(0.0..=MAX_TIME_S).contains(t_s)) {
+            return Err(PyValueError::new_err(format!("times from 0 to {MAX_TIME_S} s")));
+        }
+        Ok(())
+    }
+
+    /// The ways of nodes with these names and presences.
+    fn trajectories(
+        &self,
+        labels: Vec<String>,
+        present: Vec<Vec<(f64, f64)>>,
+    ) -> Result<Vec<Trajectory>, TrackError> {
+        let presence = |&(from_s, until_s): &(f64, f64)| Presence {
+            from: Time::from_secs(from_s),
+            until: Time::from_secs(until_s),
+        };
+        let mut tracks: Vec<Track> = labels
+            .into_iter()
+            .zip(present)
+            .map(|(label, present)| Track {
+                label,
+                samples: Vec::new(),
+                has_heights: self.z_m.is_some(),
+                present: present.iter().map(presence).collect(),
+            })
+            .collect();
+        for (row, &node) in self.node.iter().enumerate() {
+            let sample = Sample {
+                at: Time::from_secs(self.t_s[row]),
+                place: Point { x: self.x_m[row], y: self.y_m[row] },
+                z_m: self.z_m.as_ref().map_or(0.0, |column| column[row]),
+            };
+            tracks[node as usize].samples.push(sample);
+        }
+        tracks.iter_mut().for_each(|track| track.samples.sort_by_key(|sample| sample.at));
+        tracks.into_iter().map(Track::trajectory).collect()
     }
 }

@@ -68,10 +68,10 @@ mod tests {
     #[test]
     fn a_displaced_node_goes_the_same_way_somewhere_else() {
         let to = Point { x: 50.0, y: 30.0 };
-        let walks = Trajectory {
-            start: Point { x: 10.0, y: 0.0 },
-            commands: vec![Command::GoTo { at: Time::from_secs(1.0), to, speed: 5.0 }],
-        };
+        let walks = Trajectory::new(
+            Point { x: 10.0, y: 0.0 },
+            vec![Command::GoTo { at: Time::from_secs(1.0), to, speed: 5.0 }],
+        );
         let mut movement = [Trajectory::fixed(1.0, 2.0), walks.clone()];
         assert_eq!(displace(&mut movement, (1, 100.0, -20.0)), Ok(()));
         assert_eq!(movement[0], Trajectory::fixed(1.0, 2.0));

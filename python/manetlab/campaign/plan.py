@@ -291,6 +291,9 @@ class Campaign:
         for level in self._chosen(point):
             for path, value in level.fields.items():
                 data = assign(data, path, value, self.where)
+        movement = data.get("movement")
+        if isinstance(movement, Mapping) and "files" in movement:
+            data["movement"] = {"number": replication, **movement}
         return {**data, "seed": self.first_seed + replication}
 
     def place_of(self, point: int) -> str:
@@ -327,9 +330,11 @@ class Campaign:
         for scenario in self.first_scenarios():
             scenario.resolve()
             files.update(dict.fromkeys(scenario.files))
-        if self.point_count <= MAX_CHECKED:
-            for point in range(self.point_count):
-                self.scenario(point, 0)
+        most = self.replications if self.until is None else self.max_replications
+        checked = range(self.point_count) if self.point_count <= MAX_CHECKED else self._first_points()
+        for point in checked:
+            # The last replication is the one for which there may be no file.
+            _ = self.scenario(point, most - 1).movement_name
         return list(files)
 
     def first_scenarios(self) -> Iterator[Scenario]:
@@ -357,7 +362,8 @@ class Campaign:
     def names_files(self) -> bool:
         """Do scenarios have their movement or traffic from files, whose content is part of the identity?"""
         return any(
-            isinstance(source := long_form(key, fields[key]), Mapping) and source.get("file") is not None
+            isinstance(source := long_form(key, fields[key]), Mapping)
+            and (source.get("file") is not None or source.get("files") is not None)
             for fields in (self.fields_of(point, 0) for point in self._first_points())
             for key in ("movement", "traffic")
             if key in fields

@@ -15,7 +15,7 @@ from typing import Any
 from manetlab import provenance
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.store import TaskResult, key_of
-from manetlab.errors import ManetlabError
+from manetlab.errors import InputError, ManetlabError
 from manetlab.origin import Origin
 from manetlab.resolving import Resolved
 from manetlab.running import run
@@ -60,12 +60,26 @@ def work_of(campaign: Campaign, task: Task, code: str) -> Work:
     """A task of a campaign as data."""
     return Work(
         task,
-        campaign.fields_of(task.point, task.replication),
+        _with_own_file(campaign, task),
         campaign.place_of(task.point),
         campaign.origin or Origin(Path(campaign.place)),
         campaign.series_s,
         code,
     )
+
+
+def _with_own_file(campaign: Campaign, task: Task) -> dict[str, Any]:
+    """The fields of a task's scenario; of several movement files only its own, which workers then get."""
+    fields = campaign.fields_of(task.point, task.replication)
+    movement = fields.get("movement")
+    if not isinstance(movement, Mapping) or movement.get("files") is None:
+        return fields
+    try:
+        name = campaign.scenario(task.point, task.replication).movement_name
+    except InputError:
+        # The run will fail for the same reason, and its failure is kept with the others.
+        return fields
+    return {**fields, "movement": {"file": name}}
 
 
 def resolve(work: Work) -> Resolved:

@@ -76,7 +76,7 @@ impl Areas {
         let (here, field) = (Point { x: x - west, y: start.y }, Point { x: width_m, y: self.height_m });
         let walked = waypoint::bouncing_from(here, field, self.speed_mps, duration, stream);
         let commands = walked.into_iter().map(|command| command.shifted(Point { x: west, y: 0.0 })).collect();
-        Trajectory { start, commands }
+        Trajectory::new(start, commands)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Movement: piecewise linear, as `setdest` of ns-2 describes it.
 //!
-//! A [`Trajectory`] is what a movement file says: a start and timed commands. A [`Path`] is what follows from
+//! A [`Trajectory`] is what a movement file says: a start and timed commands, and of tracks ([`Track`])
+//! names, heights and the times in which nodes are there. A [`Path`] is what follows from
 //! it: straight legs. There is one way from the first to the second, so a scenario that was generated,
 //! written to a file and read again moves its nodes bit by bit as before.
 //!
@@ -8,10 +9,12 @@
 
 mod areas;
 mod path;
+mod track;
 pub mod waypoint;
 
 pub use areas::{Areas, areas};
 pub use path::{Leg, Path};
+pub use track::{Height, Presence, Sample, Track, TrackError, TrackFault, heights_differ};
 
 use crate::kernel::Time;
 
@@ -76,11 +79,23 @@ pub struct Trajectory {
     pub start: Point,
     /// Its commands in order of time; commands at the same time are obeyed in the order of the list.
     pub commands: Vec<Command>,
+    /// The name that its user has for the node; none: it is called by its number.
+    pub label: Option<String>,
+    /// Its heights in order of time, once at a time; the first holds before, the last after. Empty: it is on
+    /// the ground.
+    pub heights: Vec<Height>,
+    /// When it is there, in order, apart from each other. Empty: always.
+    pub present: Vec<Presence>,
 }
 
 impl Trajectory {
+    /// A node that is always there, on the ground, and called by its number.
+    pub fn new(start: Point, commands: Vec<Command>) -> Trajectory {
+        Trajectory { start, commands, ..Trajectory::default() }
+    }
+
     /// A node that never moves.
     pub fn fixed(x: f64, y: f64) -> Trajectory {
-        Trajectory { start: Point { x, y }, commands: Vec::new() }
+        Trajectory::new(Point { x, y }, Vec::new())
     }
 }

@@ -1,7 +1,7 @@
 //! A node's path: its movement commands as straight legs, and its position at any time.
 //! *Deviations*: 1 to 3 in docs/models/mobility.md.
 
-use super::{Command, Point, Trajectory};
+use super::{Command, Height, Point, Presence, Trajectory};
 use crate::kernel::{Span, Time};
 
 /// A straight piece of a path at constant velocity; it lasts until the next leg's start.
@@ -36,12 +36,19 @@ pub struct Path {
     legs: Vec<Leg>,
     /// Starts of legs that do not begin where the leg before ended.
     jumps: Vec<Time>,
+    heights: Vec<Height>,
+    present: Vec<Presence>,
 }
 
 impl Path {
     /// The path that follows from a trajectory's commands.
     pub fn new(trajectory: &Trajectory) -> Path {
-        let mut path = Path { legs: vec![Leg::resting(Time::ZERO, trajectory.start)], jumps: Vec::new() };
+        let mut path = Path {
+            legs: vec![Leg::resting(Time::ZERO, trajectory.start)],
+            jumps: Vec::new(),
+            heights: trajectory.heights.clone(),
+            present: trajectory.present.clone(),
+        };
         // The end of the running leg, if it has one: when and where the node arrives.
         let mut arrival: Option<(Time, Point)> = None;
         for command in &trajectory.commands {
@@ -107,6 +114,43 @@ impl Path {
             .fold(0.0, f64::max)
     }
 
+    /// The heights between which it rises and falls evenly; none: it is on the ground.
+    pub fn heights(&self) -> &[Height] {
+        &self.heights
+    }
+
+    /// The height at `now`, in m.
+    pub fn height(&self, now: Time) -> f64 {
+        let next = self.heights.partition_point(|height| height.at <= now);
+        match (next.checked_sub(1).map(|last| self.heights[last]), self.heights.get(next)) {
+            (Some(last), Some(next)) => {
+                let share = now.since(last.at).as_secs() / next.at.since(last.at).as_secs();
+                last.z_m + (next.z_m - last.z_m) * share
+            }
+            (Some(only), None) => only.z_m,
+            (None, first) => first.map_or(0.0, |first| first.z_m),
+        }
+    }
+
+    /// When the node is there; empty: always.
+    pub fn present(&self) -> &[Presence] {
+        &self.present
+    }
+
+    /// Is the node there at `now`?
+    pub fn is_present(&self, now: Time) -> bool {
+        if self.present.is_empty() {
+            return true;
+        }
+        let next = self.present.partition_point(|presence| presence.until <= now);
+        self.present.get(next).is_some_and(|presence| presence.covers(now))
+    }
+
+    /// When it joins and leaves.
+    pub fn presence_changes(&self) -> impl Iterator<Item = Time> + '_ {
+        self.present.iter().flat_map(|presence| [presence.from, presence.until])
+    }
+
     /// The position at `now`.
     pub fn position(&self, now: Time) -> Point {
         let next = self.legs.partition_point(|leg| leg.start <= now);
@@ -130,10 +174,10 @@ mod tests {
 
     #[test]
     fn a_node_goes_straight_and_stops_where_it_was_sent() {
-        let path = Path::new(&Trajectory {
-            start: Point { x: 0.0, y: 0.0 },
-            commands: vec![Command::GoTo { at: secs(10.0), to: Point { x: 30.0, y: 40.0 }, speed: 5.0 }],
-        });
+        let path = Path::new(&Trajectory::new(
+            Point { x: 0.0, y: 0.0 },
+            vec![Command::GoTo { at: secs(10.0), to: Point { x: 30.0, y: 40.0 }, speed: 5.0 }],
+        ));
         assert!(close(path.position(secs(9.0)), 0.0, 0.0));
         assert!(close(path.position(secs(15.0)), 15.0, 20.0));
         assert_eq!(path.position(secs(20.0)), Point { x: 30.0, y: 40.0 });
@@ -142,13 +186,13 @@ mod tests {
 
     #[test]
     fn a_command_on_the_way_starts_from_where_the_node_is() {
-        let path = Path::new(&Trajectory {
-            start: Point { x: 0.0, y: 0.0 },
-            commands: vec![
+        let path = Path::new(&Trajectory::new(
+            Point { x: 0.0, y: 0.0 },
+            vec![
                 Command::GoTo { at: secs(0.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
                 Command::GoTo { at: secs(5.0), to: Point { x: 50.0, y: 100.0 }, speed: 20.0 },
             ],
-        });
+        ));
         assert!(close(path.position(secs(5.0)), 50.0, 0.0));
         assert!(close(path.position(secs(7.0)), 50.0, 40.0));
         assert_eq!(path.top_speed(secs(100.0)), 20.0);
@@ -157,14 +201,14 @@ mod tests {
 
     #[test]
     fn a_jump_is_at_once_and_remembered() {
-        let path = Path::new(&Trajectory {
-            start: Point { x: 0.0, y: 0.0 },
-            commands: vec![
+        let path = Path::new(&Trajectory::new(
+            Point { x: 0.0, y: 0.0 },
+            vec![
                 Command::GoTo { at: secs(0.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
                 Command::Jump { at: secs(10.0), to: Point { x: 0.0, y: 0.0 } },
                 Command::GoTo { at: secs(10.0), to: Point { x: 100.0, y: 0.0 }, speed: 10.0 },
             ],
-        });
+        ));
         assert!(path.position(secs(9.999)).x > 99.0);
         assert!(close(path.position(secs(11.0)), 10.0, 0.0));
         assert_eq!(path.jumps(), [secs(10.0)]);

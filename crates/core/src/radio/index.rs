@@ -427,7 +427,7 @@ mod tests {
                 })
                 .collect();
             commands.sort_by_key(Command::at);
-            Trajectory { start, commands }
+            Trajectory::new(start, commands)
         })
     }
 
@@ -445,7 +445,7 @@ mod tests {
             let mut paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
             if large {
                 // Out of everybody's range: they make the network large, and that is all.
-                let far = Trajectory { start: Point { x: -50_000.0, y: -50_000.0 }, commands: Vec::new() };
+                let far = Trajectory::fixed(-50_000.0, -50_000.0);
                 paths.resize(LEGS_BESIDE_CANDIDATES + 1, Path::new(&far));
             }
             let propagation = Propagation::new(&RadioParams::default());

@@ -22,7 +22,7 @@ fn analyse_pairs_of(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)])
 
 fn goes(x: f64, y: f64, at_s: f64, to: (f64, f64), speed: f64) -> Trajectory {
     let to = Point { x: to.0, y: to.1 };
-    Trajectory { start: Point { x, y }, commands: vec![Command::GoTo { at: secs(at_s), to, speed }] }
+    Trajectory::new(Point { x, y }, vec![Command::GoTo { at: secs(at_s), to, speed }])
 }
 
 fn close(found: Option<f64>, wanted: f64) -> bool {
@@ -66,7 +66,7 @@ fn a_link_shorter_than_a_step_is_seen() {
 #[test]
 fn a_jump_breaks_links_and_makes_them() {
     let jump = Command::Jump { at: secs(3.5), to: Point { x: 1000.0, y: 0.0 } };
-    let jumper = Trajectory { start: Point { x: 0.0, y: 0.0 }, commands: vec![jump] };
+    let jumper = Trajectory::new(Point { x: 0.0, y: 0.0 }, vec![jump]);
     let movement = [Trajectory::fixed(10.0, 0.0), Trajectory::fixed(990.0, 0.0), jumper.clone()];
     let found = analyse_pairs_of(&movement, 10.0, &[(0, 2)]);
     assert!(close(Some(found.link_changes_per_s), 0.2));
@@ -204,7 +204,7 @@ fn a_path_has_its_hops_from_the_instant_of_one_link_to_that_of_another() {
 #[test]
 fn of_two_numbers_of_hops_that_lasted_equally_long_the_smaller_is_the_mode() {
     let jump = Command::Jump { at: secs(5.0), to: Point { x: 400.0, y: 0.0 } };
-    let jumper = Trajectory { start: Point { x: 200.0, y: 10.0 }, commands: vec![jump] };
+    let jumper = Trajectory::new(Point { x: 200.0, y: 10.0 }, vec![jump]);
     let movement = [Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0), jumper];
     let measures = hop_times_of(&movement, 10.0, &[(0, 2)])[0].measures();
     assert_eq!(measures.path_hops_mode, Some(1));

@@ -236,7 +236,7 @@ impl Node {
         };
         self.orders.sort_by_key(|&(at, _)| at);
         let start = Point { x, y };
-        let trajectory = Trajectory { start, commands: commands(start, &self.orders) };
+        let trajectory = Trajectory::new(start, commands(start, &self.orders));
         let elsewhere = match &self.rests[..] {
             [] => 0,
             rests => rests_elsewhere(rests, &Path::new(&trajectory)),
@@ -268,7 +268,7 @@ fn commands(start: Point, orders: &[(Time, Order)]) -> Vec<Command> {
                     (Axis::Y, Some((_, Order::Put { value: x, .. }))) => Point { x, y: value },
                     _ => {
                         // Every command is looked at once only: the jump is the next anchor.
-                        let walk = Trajectory { start: anchor, commands: commands[known..].to_vec() };
+                        let walk = Trajectory::new(anchor, commands[known..].to_vec());
                         let here = Path::new(&walk).position(at);
                         if axis == Axis::X { Point { x: value, ..here } } else { Point { y: value, ..here } }
                     }

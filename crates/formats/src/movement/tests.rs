@@ -48,14 +48,10 @@ fn a_file_of_setdest_is_read_line_by_line() {
     assert_eq!(
         movement.trajectories,
         [
-            Trajectory {
-                start: Point { x: 83.364547538, y: 239.438 },
-                commands: vec![Command::GoTo {
-                    at: secs(2.0),
-                    to: Point { x: 150.0, y: 100.0 },
-                    speed: 1e-12
-                }],
-            },
+            Trajectory::new(
+                Point { x: 83.364547538, y: 239.438 },
+                vec![Command::GoTo { at: secs(2.0), to: Point { x: 150.0, y: 100.0 }, speed: 1e-12 }],
+            ),
             Trajectory::fixed(250.0, 120.0),
         ]
     );
@@ -260,7 +256,7 @@ fn movements() -> impl Strategy<Value = Movement> {
     });
     let trajectory = (point, prop::collection::vec(command, 0..8)).prop_map(|(start, mut commands)| {
         commands.sort_by_key(Command::at);
-        Trajectory { start, commands }
+        Trajectory::new(start, commands)
     });
     prop::collection::vec(trajectory, 1..5)
         .prop_map(|trajectories| Movement { trajectories, rests_elsewhere: 0 })

@@ -28,7 +28,7 @@ pub(super) fn trajectory(params: &WaypointParams, duration: Span, mut stream: St
             here
         }
     };
-    Trajectory { start, commands: walk.until_end(&mut stream) }
+    Trajectory::new(start, walk.until_end(&mut stream))
 }
 
 /// The commands of a node that is on a leg at time 0, at a place that was drawn uniformly.

@@ -1,0 +1,100 @@
+"""Movement from files: what a file says, and which of several files a replication takes."""
+
+from __future__ import annotations
+
+import glob
+import re
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from manetlab import _core, file_kinds
+from manetlab.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from manetlab.origin import Origin
+    from manetlab.sources import MovementSource, Track
+
+SPECIAL = frozenset("*?[")
+"""What makes a pattern of a name."""
+
+
+def read(content: bytes, name: str) -> _core.Movement:
+    """The movement that a file with this content says; errors call the file by this name.
+
+    Raises:
+        InputError: It is no movement, or one that cannot be used.
+    """
+    try:
+        return _core.Movement.read(content, name)
+    except InputError as error:
+        raise file_kinds.explained(error, content, file_kinds.MOVEMENT) from None
+
+
+def of_tracks(tracks: Sequence[Track], where: str) -> _core.Movement:
+    """The movement of tracks that are given as data.
+
+    Raises:
+        InputError: A track cannot be used.
+    """
+    node = array("I")
+    columns = t_s, x_m, y_m, z_m = array("d"), array("d"), array("d"), array("d")
+    for number, track in enumerate(tracks):
+        node.extend([number] * len(track.t_s))
+        t_s.extend(track.t_s)
+        x_m.extend(track.x_m)
+        y_m.extend(track.y_m)
+        z_m.extend(track.z_m or [0.0] * len(track.t_s))
+    with_heights = any(track.z_m is not None for track in tracks)
+    rows = (node, *columns[:3], z_m if with_heights else None)
+    labels = [track.label for track in tracks]
+    return _core.Movement.tracks(labels, rows, [track.present_s or [] for track in tracks], where)
+
+
+def name_of(source: MovementSource, replication: int, where: str, origin: Origin) -> str | None:
+    """The name of the file that a replication takes its movement from, if it takes it from one.
+
+    Raises:
+        InputError: There is no file of that number.
+    """
+    if source.files is None:
+        return source.file
+    names = expanded(source.files, where, origin)
+    number = replication if source.number is None else source.number
+    if number < len(names) or source.cycle:
+        return names[number % len(names)]
+    found = f"{len(names)} {'file' if len(names) == 1 else 'files'}, and replication {number + 1}"
+    hint = (
+        "give more files or ask for fewer replications; movement.cycle = true takes the files again from the "
+        "first on, which makes no new networks of them"
+    )
+    place = f"{where}: movement.files"
+    raise InputError("fewer movement files than replications", place, found, "a file each replication", hint)
+
+
+def expanded(patterns: Sequence[str], where: str, origin: Origin) -> list[str]:
+    """The files of patterns, each once, those of a pattern in natural order: track-2 before track-10.
+
+    Raises:
+        InputError: A pattern has no file.
+    """
+    names: dict[str, None] = {}
+    for index, pattern in enumerate(patterns):
+        if not SPECIAL & set(pattern):
+            names[pattern] = None
+            continue
+        # Unlike `Path.glob`, this takes patterns that begin at the root, too.
+        found = glob.glob(pattern, root_dir=origin.folder)  # noqa: PTH207
+        if not found:
+            place, folder = f"{where}: movement.files[{index}]", Path(origin.folder).absolute()
+            hint = "names and patterns start from the folder of the scenario's or the campaign's file"
+            raise InputError("no file fits the pattern", place, shown(pattern), f"files in {folder}", hint)
+        names.update(dict.fromkeys(sorted(found, key=_natural)))
+    return list(names)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """The order of names in which numbers count as numbers."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdigit() and part.isascii() else (-1, part) for part in parts]
