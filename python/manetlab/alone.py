@@ -229,7 +229,10 @@ def _params_of_row(profile: str, sender: str, changes: str) -> parameters.Params
     if own:
         params = parameters.apply_sender(params, own, where)
     radio = overrides.get("radio", {})
-    overrides["mac"] = {**radio_units.needed_of_mac(radio), **overrides.get("mac", {})}
+    overrides["mac"] = {
+        **radio_units.needed_of_mac(radio, overrides.get("mac", {})),
+        **overrides.get("mac", {}),
+    }
     overrides["radio"] = radio_units.in_watts(radio, params["radio"], where)
     return parameters.apply_overrides(params, overrides, where)
 

@@ -7,17 +7,22 @@ is said twice must say the same.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from manetlab import _core
 from manetlab.errors import InputError, shown
 from manetlab.parameters import unknown
 from manetlab.value_types import ValueType
 
 LIGHT_M_PER_S = 3e8
 """What the simulator computes wavelengths with: docs/models/radio.md, deviation 2."""
+EXACT_LIGHT_M_PER_S = 299_792_458.0
+ENVIRONMENT = {"path_loss", "path_loss_exponent", "shadowing_db", "fading", "errors"}
+"""Parameters that move ranges beyond those of flat ground: with them the MAC's allowance follows."""
 CLOSE = 1e-3
 """Two statements of one threshold or power agree if they differ by no more than this share."""
 MARGIN = 1e-12
@@ -101,12 +106,110 @@ DEVICES: Mapping[str, Device] = {
             "capture_ratios": "equal",
         },
     ),
+    "orinoco-gold-noise": Device(
+        "The Orinoco Gold card with errors by noise: a tenth of the frames of 1058 bytes is lost at about "
+        "-94, -91, -87 and -82 dBm at 1, 2, 5.5 and 11 Mb/s",
+        "noise figure of ns-3; what the receiver loses is set so that the quoted sensitivities are met",
+        {
+            "transmit_power_dbm": 15.0,
+            "frequency_hz": 2.437e9,
+            "carrier_sense_threshold_dbm": -96.0,
+            "errors": "by-rate",
+            "capture": "locking",
+            "capture_ratios": "ladder",
+            "step_1_db": -3.0,
+            "step_5_5_db": 4.0,
+            "step_11_db": 9.0,
+            "loss_1_db": 2.6,
+            "loss_2_db": 1.0,
+            "loss_5_5_db": 2.5,
+            "loss_11_db": 4.5,
+        },
+    ),
+    "802.11g-minimum": Device(
+        "The least that 802.11g allows, at 2.437 GHz and 20 dBm: -82 dBm at 6 to -65 dBm at 54 Mb/s, "
+        "over flat open ground without fading",
+        "IEEE Std 802.11-2007 receiver sensitivity, clauses 17.3.10.1 and 18.4.8.1",
+        {
+            "transmit_power_dbm": 20.0,
+            "frequency_hz": 2.437e9,
+            "receive_threshold_dbm": -80.0,
+            "carrier_sense_threshold_dbm": -82.0,
+            "ranges": "ladder",
+            "capture_ratios": "ladder",
+            "step_1_db": 0.0,
+            "step_5_5_db": 4.0,
+            "step_11_db": 4.0,
+            "step_6_db": -2.0,
+        },
+        {"standard": "802.11g"},
+    ),
+    "802.11a-minimum": Device(
+        "The least that 802.11a allows, at 5.18 GHz and 20 dBm: -82 dBm at 6 to -65 dBm at 54 Mb/s, "
+        "over flat open ground without fading",
+        "IEEE Std 802.11-2007 receiver sensitivity, clause 17.3.10.1",
+        {
+            "transmit_power_dbm": 20.0,
+            "frequency_hz": 5.18e9,
+            "receive_threshold_dbm": -82.0,
+            "carrier_sense_threshold_dbm": -82.0,
+            "ranges": "ladder",
+            "capture_ratios": "ladder",
+            "step_1_db": 0.0,
+            "step_5_5_db": 0.0,
+            "step_11_db": 0.0,
+            "step_6_db": 0.0,
+        },
+        {"standard": "802.11a"},
+    ),
+    "802.11g-noise": Device(
+        "802.11g card at 2.437 GHz and 16 dBm with errors by noise, figure 7 dB, and nothing lost beside it",
+        "ns-3 WifiPhy: power and noise figure",
+        {
+            "transmit_power_dbm": 16.0206,
+            "frequency_hz": 2.437e9,
+            "carrier_sense_threshold_dbm": -96.0,
+            "errors": "by-rate",
+            "capture": "locking",
+            "capture_ratios": "ladder",
+            "step_6_db": -2.0,
+        },
+        {"standard": "802.11g"},
+    ),
 }
+
+STANDARD = "standard"
+STANDARDS: Mapping[str, Mapping[str, Any]] = {
+    "802.11a": {
+        "slot_us": 9.0,
+        "sifs_us": 16.0,
+        "cca_time_us": 4.0,
+        "cw_min": 15,
+        "data_rate_bps": 54e6,
+        "control_rate_bps": 6e6,
+        "broadcast_rate_bps": 6e6,
+        "rate_control": "minstrel",
+    },
+    "802.11g": {
+        "slot_us": 9.0,
+        "sifs_us": 10.0,
+        "cca_time_us": 4.0,
+        "cw_min": 15,
+        "data_rate_bps": 54e6,
+        "control_rate_bps": 6e6,
+        "broadcast_rate_bps": 6e6,
+        "rate_control": "minstrel",
+    },
+}
+"""What belongs to a standard of OFDM (IEEE 802.11-2007 §17.4.4, §19.8.4). A scenario may state others."""
 
 RATE_CONTROL = "aarf"
 """What a device with a range for each rate has unless the scenario says otherwise, as real cards do."""
 MARGIN_DB = "link_margin_db"
 """What is added to the receive threshold, in dB."""
+
+WITHOUT_NOISE = {"range_m", "receive_threshold_dbm", MARGIN_DB}
+"""Keys that set thresholds, which decide nothing where errors come by rate."""
 
 _POWER = ValueType(kind="number", range=(-170.0, 60.0), unit="dBm")
 _RANGE = ValueType(kind="number", range=(0.1, 1e6), unit="m")
@@ -168,13 +271,39 @@ def decided_by(section: Mapping[str, Any], parameter: str) -> str | None:
     return DEVICE if parameter in given else None
 
 
-def needed_of_mac(section: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters of the MAC that the device of a section ``radio`` needs, with its rate control."""
+def needed_of_mac(section: Mapping[str, Any], mac: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of the MAC that its standard and the device of a section ``radio`` need."""
     named = DEVICES.get(str(section.get(DEVICE)))
-    if named is None:
+    of_device = dict(named.mac) if named is not None else {}
+    if named is not None:
+        ranges = section.get("ranges", named.values.get("ranges"))
+        errors = section.get("errors", named.values.get("errors"))
+        if ranges == "ladder" or errors == "by-rate":
+            of_device = {"rate_control": RATE_CONTROL, **of_device}
+    standard = mac.get(STANDARD, of_device.get(STANDARD))
+    return {**of_device, **STANDARDS.get(str(standard), {})}
+
+
+def needed_by(section: Mapping[str, Any], name: str) -> str:
+    """What asks for a parameter of `needed_of_mac`, in words."""
+    named = DEVICES.get(str(section.get(DEVICE)))
+    is_of_device = named is not None and (name in named.mac or name == "rate_control")
+    return "scenario (radio.device)" if is_of_device else "scenario (mac.standard)"
+
+
+def allowance(section: Mapping[str, Any], radio: Mapping[str, Any], usual_us: float) -> Mapping[str, Any]:
+    """The allowance for propagation that the MAC needs where shadows, fading or path loss move ranges.
+
+    Args:
+        section: The section as it is written.
+        radio: The complete one.
+        usual_us: What the profile allows.
+    """
+    if not section.keys() & ENVIRONMENT and radio["errors"] == "thresholds":
         return {}
-    has_rates = section.get("ranges", named.values["ranges"]) == "ladder"
-    return {**named.mac, "rate_control": RATE_CONTROL} if has_rates else named.mac
+    farthest_m = _core.farthest_link_m(json.dumps(radio))
+    needed_us = math.ceil(farthest_m / EXACT_LIGHT_M_PER_S * 1e6 * 10) / 10
+    return {"propagation_allowance_us": needed_us} if needed_us > usual_us else {}
 
 
 def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -195,6 +324,13 @@ def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -
             raise unknown("parameter in [radio]", key, names, where)
     if not (section.keys() & {*FIELDS, DEVICE}):
         return dict(section)
+    if section.get("errors", usual["errors"]) == "by-rate" and (has := section.keys() & WITHOUT_NOISE):
+        found, wanted = (
+            f"radio.{min(has)} and errors by rate",
+            "one of them: noise decides how far frames reach",
+        )
+        hint = "radio.transmit_power_dbm, radio.noise_figure_db and radio.noise_dbm move ranges"
+        raise InputError("the range is stated twice", f"{where}: radio", found, wanted, hint)
     made: dict[str, Any] = {}
     if (name := section.get(DEVICE)) is not None:
         if name not in DEVICES:
@@ -254,10 +390,23 @@ def _check_same(first: Any, second: float, names: tuple[str, str], where: str) -
 
 
 def power_at(radio: Mapping[str, Any], distance_m: float) -> float:
-    """The received power in W at a distance, by free space up to the crossover and two-ray ground beyond."""
+    """The received power in W at a distance, by the radio's path loss alone."""
     wavelength_m = LIGHT_M_PER_S / float(radio["frequency_hz"])
     gain, height_m = float(radio["antenna_gain"]), float(radio["antenna_height_m"])
     radiated_w = float(radio["transmit_power_w"]) * gain * gain / float(radio["system_loss"])
-    if distance_m < 4 * math.pi * height_m**2 / wavelength_m:
+    kind = radio.get("path_loss", "two-ray")
+    if kind == "two-ray" and distance_m >= 4 * math.pi * height_m**2 / wavelength_m:
+        return radiated_w * height_m**4 / distance_m**4
+    if kind in ("two-ray", "friis"):
         return radiated_w * (wavelength_m / (4 * math.pi * distance_m)) ** 2
-    return radiated_w * height_m**4 / distance_m**4
+    reference_m = float(radio["reference_distance_m"])
+    power_w = radiated_w * (wavelength_m / (4 * math.pi * reference_m)) ** 2
+    slopes = [(reference_m, float(radio["path_loss_exponent"]))]
+    if kind == "three-slopes":
+        starts_m = [reference_m, float(radio["slope_2_from_m"]), float(radio["slope_3_from_m"])]
+        slopes = [(start, float(radio[f"slope_{at}_exponent"])) for at, start in enumerate(starts_m, 1)]
+    ends_m = [start for start, _ in slopes[1:]] + [math.inf]
+    for (start_m, exponent), end_m in zip(slopes, ends_m, strict=True):
+        if distance_m > start_m:
+            power_w *= (min(distance_m, end_m) / start_m) ** -exponent
+    return power_w

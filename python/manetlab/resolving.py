@@ -89,8 +89,8 @@ def set_by(scenario: Scenario, section: str, name: str) -> str:
     """What gives a parameter its value: the profile, a named set, or the scenario itself."""
     if name in scenario.section(section):
         return "scenario"
-    if section == "mac" and name in radio_units.needed_of_mac(scenario.radio):
-        return "scenario (radio.device)"
+    if section == "mac" and name in radio_units.needed_of_mac(scenario.radio, scenario.section("mac")):
+        return radio_units.needed_by(scenario.radio, name)
     if section == "radio" and (field := radio_units.decided_by(scenario.radio, name)) is not None:
         return f"scenario (radio.{field})"
     layers = _layers(scenario)
@@ -134,7 +134,11 @@ def _params(scenario: Scenario) -> Params:
     overrides = {section: scenario.section(section) for section in parameters.own_sections()}
     layers = _layers(scenario)
     overrides["radio"] = radio_units.in_watts(overrides["radio"], layers[-1][1]["radio"], scenario.where)
-    overrides["mac"] = {**radio_units.needed_of_mac(scenario.radio), **overrides["mac"]}
+    needed = radio_units.needed_of_mac(scenario.radio, overrides["mac"])
+    usual = {**layers[-1][1]["mac"], **needed}
+    radio = {**layers[-1][1]["radio"], **overrides["radio"]}
+    allowance = radio_units.allowance(scenario.radio, radio, usual["propagation_allowance_us"])
+    overrides["mac"] = {**needed, **allowance, **overrides["mac"]}
     overrides["tcp"] = {name: value for name, value in scenario.section("tcp").items() if name != "sender"}
     return parameters.apply_overrides(layers[-1][1], overrides, scenario.where)
 

@@ -90,9 +90,10 @@ def fast_and_far(resolved: Resolved) -> str | None:
     scenario, params = resolved.scenario, resolved.params
     mac, radio = params["mac"], params["radio"]
     rates_bps = [rate["rate_bps"] for rate in scenario.rates or []] + [mac["data_rate_bps"]]
-    fastest_bps = 11e6 if mac["rate_control"] != "fixed" else max(rates_bps)
+    top_bps = 11e6 if mac["standard"] == "802.11b" else 54e6
+    fastest_bps = top_bps if mac["rate_control"] != "fixed" else max(rates_bps)
     is_said = scenario.radio.keys() & {"ranges", "device"}
-    if radio["ranges"] != "equal" or fastest_bps <= SLOW_BPS or is_said:
+    if radio["ranges"] != "equal" or radio["errors"] != "thresholds" or fastest_bps <= SLOW_BPS or is_said:
         return None
     range_m = _core.radio_ranges(json.dumps(params))[0]
     return (

@@ -212,7 +212,7 @@ _LINK_RATE_FIELDS = {
     "dst": integer(
         "Its neighbour; if not given, all for which it has no other rate.", 0, MAX_NODES - 1, None
     ),
-    "rate_bps": number("The rate: 1e6, 2e6, 5.5e6 or 11e6 bit/s.", 1e6, 11e6, "bit/s"),
+    "rate_bps": number("The rate, one of those of `mac.standard`.", 1e6, 54e6, "bit/s"),
 }
 LINK_RATE = Field(
     "The rate of a node's unicast data frames.",

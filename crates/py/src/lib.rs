@@ -19,7 +19,7 @@ use manetlab_core::kernel::MAX_TIME_S;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::observe;
 use manetlab_core::profile as of_core;
-use manetlab_core::radio::Propagation;
+use manetlab_core::radio::{Propagation, RadioParams};
 use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, SENDERS, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -147,6 +147,15 @@ fn radio_ranges(params_json: &str) -> PyResult<(f64, f64, f64)> {
     Ok((params.link_range_m(), model.farthest_range_m(), model.sense_range_m()))
 }
 
+/// The distance in m up to which any frame can be received with the greatest gain by shadowing and fading,
+/// under the section `radio` as `radio_json`.
+#[pyfunction]
+fn farthest_link_m(radio_json: &str) -> PyResult<f64> {
+    let radio: RadioParams =
+        serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(radio.farthest_link_m())
+}
+
 /// The simulator's modules, each with the digest of its source: see `build.rs`.
 #[pyfunction]
 fn modules() -> Vec<(&'static str, &'static str)> {
@@ -188,6 +197,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tcp_sender_sets, module)?)?;
     module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
     module.add_function(wrap_pyfunction!(radio_ranges, module)?)?;
+    module.add_function(wrap_pyfunction!(farthest_link_m, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;

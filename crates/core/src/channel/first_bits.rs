@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use crate::kernel::{Clock, Span, Time};
 use crate::mac::{ShortWay, Signal};
 use crate::observe::Watching;
-use crate::radio::Arrival;
+use crate::radio::{Arrival, Fate};
 use crate::wire::mac::FrameKind;
 
 use super::transmission::{Phase, Template};
@@ -216,7 +216,11 @@ impl Channel {
     ) -> Option<Heard> {
         let (now, mut signal) = template.signal(arrival, template.is_meant_for(arrival.node));
         self.meant += u64::from(signal.wanted);
-        if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| signal.receivable) {
+        if self.noise.is_some() && signal.receivable {
+            self.judge_by_noise(arrival, template, &mut signal);
+        }
+        let may_be_damaged = signal.receivable && !signal.damaged;
+        if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| may_be_damaged) {
             signal.damaged = errors.damage(arrival.node, template.bytes);
             self.damaged += u64::from(signal.wanted && signal.damaged);
             if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
@@ -234,6 +238,27 @@ impl Channel {
         }
         self.tell_mac(clock, watch, arrival.node, &signal);
         None
+    }
+
+    /// What noise makes of a signal at a node.
+    #[inline(never)]
+    fn judge_by_noise(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
+        let Some(noise) = &self.noise else { return };
+        let ln_draw = noise.ln_draw(template.start, template.from.0, arrival.node);
+        match noise.fate(signal.rate.index(), template.bytes, arrival.distance_m2, ln_draw) {
+            Fate::Intact => {}
+            Fate::Damaged => signal.damaged = true,
+            Fate::Unnoticed => {
+                (signal.damaged, signal.receivable) = (true, false);
+                signal.reserves = template.reserves_if_weak();
+            }
+        }
+        self.macs[arrival.node as usize].announce(template.bytes, ln_draw);
+        self.damaged += u64::from(signal.wanted && signal.damaged);
+        let is_noticed = signal.damaged && signal.receivable;
+        if is_noticed && signal.wanted && !self.timing.params().repeats_damaged {
+            self.spoil(arrival.node, signal);
+        }
     }
 
     /// A damaged frame shall not be repeated: a data frame to one node is received, and what it carries lost.

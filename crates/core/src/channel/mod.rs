@@ -23,7 +23,7 @@ use crate::kernel::{Clock, Slot, Span, Streams};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Signal, Timing};
 use crate::mobility::Path;
 use crate::observe::{Receptions, Watching};
-use crate::radio::{Arrival, BitErrors, Index, Propagation};
+use crate::radio::{Arrival, BitErrors, Environment, Index, Noise, Propagation};
 use crate::scenario::Scenario;
 use crate::wire::mac::{Body, Frame};
 
@@ -71,6 +71,8 @@ pub(crate) struct Channel {
     index: Index,
     /// None where no bit is ever wrong.
     bit_errors: Option<Box<BitErrors>>,
+    /// None where thresholds decide about what is decoded.
+    noise: Option<Box<Noise>>,
     /// Does routing listen to packets that are addressed to others?
     pub(crate) taps: bool,
     /// One for each node, by node. More, should a node transmit while another frame of its is still on the
@@ -105,19 +107,25 @@ impl Channel {
         let params = &scenario.params;
         let propagation = Propagation::new(&params.radio);
         let timing = Timing::new(&params.mac);
-        let rules = ReceiverRules::new(&params.radio, &timing);
         let streams = Streams::new(scenario.seed, scenario.replication);
+        let noise = Noise::new(&params.radio, &timing.headers(), &streams);
+        let rules = ReceiverRules::new(&params.radio, &timing).with_noise(noise.as_ref());
         let nodes = scenario.movement.len();
+        // Noise decides about all that is sensed.
+        let reach_m2 = |bps| if noise.is_some() { f64::INFINITY } else { propagation.receive_m2(bps) };
+        let index = Index::new(propagation, Arc::clone(paths), clock.end)
+            .within(Environment::new(&params.radio, &streams));
         Channel {
             macs: Vec::with_capacity(nodes),
             mac_slots: Vec::with_capacity(nodes),
             short_way: ShortWay::new(&rules, &timing),
-            reaches_m2: timing.rates_bps().map(|bps| propagation.receive_m2(bps)).collect(),
+            reaches_m2: timing.rates_bps().map(reach_m2).collect(),
             timing,
             rules,
-            longest: propagation.longest_delay(),
-            index: Index::new(propagation, Arc::clone(paths), clock.end),
+            longest: index.longest_delay(),
+            index,
             bit_errors: BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams).map(Box::new),
+            noise: noise.map(Box::new),
             taps: false,
             transmissions: Vec::with_capacity(nodes),
             free: Vec::new(),
@@ -250,7 +258,7 @@ impl Channel {
         Receptions {
             meant: self.meant,
             collided: self.macs.iter().map(Dcf::collisions).sum(),
-            damaged: self.bit_errors.as_ref().map(|_| self.damaged),
+            damaged: (self.bit_errors.is_some() || self.noise.is_some()).then_some(self.damaged),
         }
     }
 }

@@ -100,6 +100,11 @@ impl Template {
         self.to.is_broadcast() || self.to.0 == node
     }
 
+    /// How long the medium stays reserved after a frame that cannot be decoded.
+    pub(super) fn reserves_if_weak(&self) -> Span {
+        self.reserves[0]
+    }
+
     /// What a receiver gets, and when; is the frame meant for it?
     #[inline(always)]
     pub(super) fn signal(&self, arrival: &Arrival, meant: bool) -> (Time, Signal) {

@@ -37,6 +37,12 @@ pub enum Purpose {
     Arp = 10,
     /// By how much flows begin later than they are to.
     Starts = 11,
+    /// The field of shadowing.
+    Shadowing = 12,
+    /// Fading, as a field or from frame to frame.
+    Fading = 13,
+    /// Whether noise destroys a frame.
+    Noise = 14,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

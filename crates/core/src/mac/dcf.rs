@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use super::medium::{ReceiverRules, WeakFrames};
 use super::rate_control::LinkRates;
-use super::{Access, DataWait, Signal, Timing};
+use super::{Access, DataWait, Protection, Signal, Timing};
 use crate::kernel::{Span, Stream, Time};
 use crate::mac::medium::Medium;
 use crate::wire::NodeId;
@@ -62,13 +62,16 @@ enum State {
     AwaitAck(Time),
     /// An ACK is on the air until then.
     SendingAck(Time),
+    /// A CTS to the station itself is out, and the data frame follows then.
+    Protecting(Time),
 }
 
 impl State {
     fn deadline(self) -> Time {
         match self {
             State::Idle => Time::NEVER,
-            State::AwaitCts(t) | State::AwaitData(t) | State::AwaitAck(t) | State::SendingAck(t) => t,
+            State::AwaitCts(t) | State::AwaitData(t) | State::AwaitAck(t) => t,
+            State::SendingAck(t) | State::Protecting(t) => t,
         }
     }
 }
@@ -95,6 +98,13 @@ struct Current {
     uses_rts: bool,
     /// Is an RTS due (again) before the frame?
     rts_due: bool,
+}
+
+impl Current {
+    /// Must a CTS to the station itself go before the frame?
+    fn protection_due(&self, timing: &Timing) -> bool {
+        !self.to.is_broadcast() && timing.protection() == Protection::CtsToSelf
+    }
 }
 
 /// The backoff procedure (§9.2.5.2): after DIFS without a busy medium the slots count down.
@@ -222,7 +232,8 @@ impl Dcf {
         debug_assert!(self.is_ready());
         self.medium.settle(now);
         let bytes = timing.frame_bytes(body.bytes());
-        let uses_rts = !to.is_broadcast() && timing.uses_rts(bytes);
+        let protects = || timing.protection() == Protection::RtsCts;
+        let uses_rts = !to.is_broadcast() && (timing.uses_rts(bytes) || protects());
         // §7.1.3.4: sequence numbers count modulo 4096. Number 0 is left to "none yet".
         self.sequence = self.sequence % 4095 + 1;
         *self.current = Some(Current {
@@ -239,6 +250,12 @@ impl Dcf {
             self.contend(now, timing, out);
         }
         self.mark_patience();
+    }
+
+    /// Length and draw of the frame that arrives next, where others count as noise in its errors
+    /// ([`Noise::ln_draw`](crate::radio::Noise::ln_draw)).
+    pub fn announce(&mut self, bytes: u32, ln_draw: f64) {
+        self.medium.announce(bytes, ln_draw);
     }
 
     /// The first bit of a frame reaches the station. A reception that ends at this very instant must have
@@ -469,7 +486,33 @@ impl Dcf {
             self.start_backoff(now, timing);
             return;
         }
-        self.transmit_data(now, timing, out);
+        if current.protection_due(timing) && !follows_cts {
+            self.transmit_protection(now, timing, out);
+        } else {
+            self.transmit_data(now, timing, out);
+        }
+    }
+
+    /// A CTS to the station itself (802.11-2007 §9.13.2): it tells stations that cannot decode the data frame
+    /// how long that lasts.
+    fn transmit_protection(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
+        let Some(current) = &mut *self.current else { return };
+        current.rate = self.rates.rate(now, current.to, timing);
+        let airtime = timing.airtime(current.bytes, current.rate);
+        let reserves = timing.sifs * 2 + airtime + timing.ack(current.rate).1;
+        let frame = Frame {
+            kind: FrameKind::Cts,
+            from: self.node,
+            to: self.node,
+            reserves: Timing::duration_field(reserves),
+            rate: timing.control_rate,
+            airtime: timing.cts,
+            bytes: CTS_BYTES,
+            sequence: 0,
+            class: current.body.class(),
+            body: None,
+        };
+        self.transmit(now, frame, State::Protecting(now + timing.cts + timing.sifs), timing, out);
     }
 
     fn transmit_rts(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
@@ -496,7 +539,8 @@ impl Dcf {
     fn transmit_data(&mut self, now: Time, timing: &Timing, out: &mut Vec<MacAction>) {
         let Some(current) = &mut *self.current else { return };
         let broadcast = current.to.is_broadcast();
-        if !broadcast && !current.uses_rts {
+        let is_announced = current.uses_rts || matches!(self.state, State::Protecting(_));
+        if !broadcast && !is_announced {
             current.rate = self.rates.rate(now, current.to, timing);
         }
         let airtime = timing.airtime(current.bytes, current.rate);
@@ -585,6 +629,7 @@ impl Dcf {
             State::AwaitCts(_) => self.on_cts_timeout(now, timing, out),
             State::AwaitAck(_) => self.on_ack_timeout(now, timing, out),
             State::AwaitData(_) | State::SendingAck(_) => self.response = None,
+            State::Protecting(_) => return self.transmit_data(now, timing, out),
             State::Idle => {}
         }
         self.resume(now, timing, out);

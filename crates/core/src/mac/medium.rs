@@ -6,7 +6,7 @@
 
 use super::Timing;
 use crate::kernel::{Span, Time};
-use crate::radio::{ByRate, Capture, Propagation, RadioParams};
+use crate::radio::{ByRate, Capture, Errors, Judged, Noise, Propagation, RadioParams};
 use crate::wire::mac::{DSSS_BPS, FrameKind, Rate};
 
 /// The first bit of a frame reaches the station.
@@ -121,6 +121,8 @@ pub struct ReceiverRules {
     noise_w: f64,
     /// Can frames be damaged ([`Signal::damaged`])?
     draws_bit_errors: bool,
+    /// Errors by rate, where others count as noise in them.
+    noise: Option<Box<Noise>>,
     propagation: Propagation,
 }
 
@@ -133,9 +135,21 @@ impl ReceiverRules {
             ratios: timing.rates_bps().map(|bps| params.capture_ratio_at(bps)).collect(),
             weak_frames: WeakFrames::new(params, timing, &propagation),
             noise_w: params.noise_w,
-            draws_bit_errors: params.bit_error_rate > 0.0,
+            draws_bit_errors: params.bit_error_rate > 0.0 || params.errors == Errors::ByRate,
+            noise: None,
             propagation,
         }
+    }
+
+    /// The same, and with [`Capture::AsNoise`] others count as noise in these errors.
+    pub fn with_noise(self, noise: Option<&Noise>) -> ReceiverRules {
+        let noise = noise.filter(|_| self.capture == Capture::AsNoise).map(|noise| Box::new(noise.clone()));
+        ReceiverRules { noise, ..self }
+    }
+
+    /// Does the receiver lock on frames that it decodes, and only on those?
+    fn locks(&self) -> bool {
+        matches!(self.capture, Capture::Locking | Capture::AsNoise)
     }
 }
 
@@ -255,8 +269,40 @@ pub(super) struct Medium {
     receives_claim: bool,
     /// Frames that the station would have had to act on and that others destroyed.
     collided: u64,
-    /// Frames that overlap the one being received (only kept for the `sinr` rule).
+    /// Frames that overlap the one being received, or that the receiver has not locked on (not kept for the
+    /// `pairwise` rule).
     others: Vec<(f64, Time)>,
+    /// Signals that the receiver has not locked on keep the medium busy until then.
+    unlocked_until: Time,
+    /// The frame at the receiver, where others count as noise.
+    judged: Option<Box<Trial>>,
+    /// Length and draw of the frame that arrives next, where others count as noise.
+    announced: (u32, f64),
+}
+
+/// A frame whose errors depend on what else comes.
+#[derive(Debug)]
+struct Trial {
+    frame: Judged,
+    ln_draw: f64,
+    /// The logarithm of the probability that all up to `until` is right.
+    ln_right: f64,
+    until: Time,
+}
+
+impl Trial {
+    /// Something else may begin now: what has passed is settled, with what was on the air. Call before it is
+    /// added.
+    fn settle(&mut self, now: Time, noise: &Noise, others: &[(f64, Time)]) {
+        self.ln_right += noise.ln_right(&self.frame, (self.until, now), others);
+        self.until = now;
+    }
+
+    /// Will it be right, if nothing else comes?
+    fn survives(&self, noise: &Noise, others: &[(f64, Time)]) -> bool {
+        let rest = (self.until, self.frame.end);
+        self.ln_draw < self.ln_right + noise.ln_right(&self.frame, rest, others)
+    }
 }
 
 impl Default for Medium {
@@ -284,6 +330,9 @@ impl Default for Medium {
             receives_claim: false,
             collided: 0,
             others: Vec::new(),
+            unlocked_until: Time::ZERO,
+            judged: None,
+            announced: (0, 0.0),
         }
     }
 }
@@ -395,6 +444,12 @@ impl Medium {
         }
     }
 
+    /// The frame that arrives next has so many bytes, and the logarithm of its draw is this
+    /// ([`Noise::ln_draw`]).
+    pub(super) fn announce(&mut self, bytes: u32, ln_draw: f64) {
+        self.announced = (bytes, ln_draw);
+    }
+
     /// The first bit of a frame arrives.
     pub(super) fn arrive(&mut self, now: Time, signal: &Signal, timing: &Timing, rules: &ReceiverRules) {
         self.settle(now);
@@ -410,6 +465,9 @@ impl Medium {
             collided: false,
             deaf: now < self.on_air_until,
         };
+        if rules.locks() && !(signal.receivable || self.reception.present) {
+            return self.add_unlocked(now, &arriving, rules);
+        }
         if self.reception.present {
             self.overlap(now, arriving, timing, rules);
             return;
@@ -421,9 +479,9 @@ impl Medium {
         if self.receives_claim {
             self.claim = signal.claim();
         }
-        if rules.capture == Capture::Sinr {
+        if rules.capture != Capture::Pairwise {
             self.others.retain(|other| other.1 > now);
-            arriving.collided = !rules.survives(&arriving, &self.others);
+            arriving.collided = !self.lock(now, signal, &arriving, rules);
             self.collided += u64::from(signal.wanted && arriving.collided && !arriving.deaf);
         }
         self.reception = arriving;
@@ -477,18 +535,60 @@ impl Medium {
         true
     }
 
+    /// A frame begins at a free receiver, among others that have begun before: does it survive them?
+    fn lock(&mut self, now: Time, signal: &Signal, arriving: &Reception, rules: &ReceiverRules) -> bool {
+        let Some(noise) = &rules.noise else { return rules.survives(arriving, &self.others) };
+        let (bytes, ln_draw) = self.announced;
+        let (rate, power_w) = (signal.rate.index(), rules.power_w(arriving));
+        let frame = Judged { rate, bytes, power_w, start: now, end: signal.end };
+        let trial = Trial { frame, ln_draw, ln_right: 0.0, until: now };
+        let survives = trial.survives(noise, &self.others);
+        self.judged = Some(Box::new(trial));
+        survives
+    }
+
+    /// A signal arrives that the receiver cannot lock on: it is energy, and nothing more.
+    fn add_unlocked(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) {
+        self.others.retain(|other| other.1 > now);
+        self.others.push((rules.power_w(arriving), arriving.end));
+        self.energy_until = self.energy_until.max(arriving.end);
+        self.unlocked_until = self.unlocked_until.max(arriving.end);
+        self.free_from = self.free_from.max(self.unlocked_until);
+    }
+
+    /// Does the frame at the receiver survive one more?
+    fn survives_another(&mut self, now: Time, arriving: &Reception, rules: &ReceiverRules) -> bool {
+        let Some((noise, trial)) = rules.noise.as_ref().zip(self.judged.as_mut()) else {
+            self.others.retain(|other| other.1 > now);
+            self.others.push((rules.power_w(arriving), arriving.end));
+            return rules.survives(&self.reception, &self.others);
+        };
+        trial.settle(now, noise, &self.others);
+        self.others.retain(|other| other.1 > now);
+        self.others.push((rules.power_w(arriving), arriving.end));
+        trial.survives(noise, &self.others)
+    }
+
     /// A frame arrives while another occupies the receiver.
     fn overlap(&mut self, now: Time, arriving: Reception, timing: &Timing, rules: &ReceiverRules) {
-        let current = &mut self.reception;
         let survives = match rules.capture {
-            Capture::Pairwise => rules.power_w(current) >= rules.ratio(current) * rules.power_w(&arriving),
-            Capture::Sinr => {
-                self.others.retain(|other| other.1 > now);
-                self.others.push((rules.power_w(&arriving), arriving.end));
-                rules.survives(current, &self.others)
+            Capture::Pairwise => {
+                let current = &self.reception;
+                rules.power_w(current) >= rules.ratio(current) * rules.power_w(&arriving)
+            }
+            Capture::Sinr | Capture::Locking | Capture::AsNoise => {
+                self.survives_another(now, &arriving, rules)
             }
         };
-        if !survives {
+        let current = &mut self.reception;
+        if !survives && rules.locks() {
+            // The receiver stays with the frame that it has locked on.
+            self.collided += u64::from(arriving.wanted && !arriving.deaf);
+            self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
+            current.collided = true;
+            self.energy_until = self.energy_until.max(arriving.end);
+            self.unlocked_until = self.unlocked_until.max(arriving.end);
+        } else if !survives {
             // A frame that comes while the station transmits is lost to that, not to others.
             self.collided += u64::from(arriving.wanted && !arriving.deaf);
             self.collided += u64::from(current.wanted && !current.collided && !current.deaf);
@@ -527,7 +627,7 @@ impl Medium {
 
     /// Is the medium idle now, by physical and virtual carrier sense (§9.2.1)? Call after `settle`.
     pub(super) fn is_idle(&self, now: Time) -> bool {
-        !self.reception.present && self.nav.after <= now
+        !self.reception.present && self.nav.after <= now && self.unlocked_until <= now
     }
 
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so

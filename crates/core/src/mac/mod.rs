@@ -16,6 +16,7 @@ mod tests;
 pub use dcf::{Dcf, MacAction};
 pub use medium::{ReceiverRules, ShortWay, Signal, WeakFrames};
 pub use params::{
-    Access, BasicRates, DataWait, MacParams, Preamble, RateControl, ResponseRate, TimeoutMargin,
+    Access, BasicRates, DataWait, MacParams, Preamble, Protection, RateControl, ResponseRate, Standard,
+    TimeoutMargin,
 };
 pub use timing::Timing;

@@ -32,6 +32,30 @@ choices! {
 }
 
 choices! {
+    /// Which rates a station has, and how they are put on the air.
+    pub enum Standard {
+        /// 802.11-1999 and 802.11b: 1 to 11 Mb/s.
+        B = "802.11b",
+        /// 802.11a: OFDM, 6 to 54 Mb/s.
+        A = "802.11a",
+        /// 802.11g: both, OFDM followed by 6 µs of silence.
+        G = "802.11g",
+    }
+}
+
+choices! {
+    /// How frames of OFDM are announced to stations that cannot decode them.
+    pub enum Protection {
+        /// Not at all: all stations have OFDM.
+        None = "none",
+        /// By a CTS of the sender to itself, at the control rate.
+        CtsToSelf = "cts-to-self",
+        /// By RTS and CTS, at the control rate.
+        RtsCts = "rts-cts",
+    }
+}
+
+choices! {
     /// The PLCP preamble and header of 802.11b.
     pub enum Preamble {
         /// What `plcp_bits` and `plcp_rate_bps` say: 192 µs at the standard's values (802.11b §18.2.2.1).
@@ -65,6 +89,8 @@ choices! {
         Arf = "arf",
         /// Adaptive Auto Rate Fallback, for each neighbour.
         Aarf = "aarf",
+        /// Minstrel: statistics of all rates, for each neighbour.
+        Minstrel = "minstrel",
     }
 }
 
@@ -93,6 +119,12 @@ choices! {
 params! {
     /// Parameters of the 802.11 MAC. The defaults are those of the standard for DSSS at 2 Mb/s.
     pub struct MacParams in "mac" {
+        /// Which rates there are. Slots, SIFS, window and the rates of control frames and broadcasts are
+        /// parameters of their own; a scenario that states the standard gets those that belong to it unless
+        /// it states others.
+        standard: Standard = Standard::B, "", "IEEE 802.11b-1999; IEEE 802.11-2007 clauses 17 and 19";
+        /// How unicast frames of OFDM are announced to stations of 802.11b nearby.
+        protection: Protection = Protection::None, "", "IEEE 802.11-2007 §9.13";
         /// Rate of unicast data frames; with rate control, the rate that each link begins at.
         data_rate_bps: f64 = 2e6, "bit/s", "IEEE 802.11-1999 §15.4", [1e3, 1e9];
         /// Rate control, for each neighbour by itself. Nodes and links for which the scenario gives a rate
@@ -109,6 +141,12 @@ params! {
         aarf_factor: u32 = 2, "", "Lacage, Manshaei and Turletti 2004", [1.0, 100.0];
         /// Highest number of ACKs that raise the rate (AARF); at least `arf_up_after`.
         aarf_max_up_after: u32 = 50, "", "Lacage, Manshaei and Turletti 2004", [1.0, 10_000.0];
+        /// How often statistics of rates are updated (Minstrel).
+        minstrel_interval_ms: f64 = 100.0, "ms", "Linux mac80211 minstrel", [1.0, 1e5];
+        /// Share of what was known in new statistics (Minstrel).
+        minstrel_weight: f64 = 0.75, "", "Linux mac80211 minstrel: EWMA 75 %", [0.0, 0.999];
+        /// Share of frames that try another rate (Minstrel).
+        minstrel_looking_around: f64 = 0.1, "", "Linux mac80211 minstrel: 10 %", [0.001, 0.5];
         /// Rate of RTS and CTS frames, and of the ACK if `response_rate` says so.
         control_rate_bps: f64 = 1e6, "bit/s", "IEEE 802.11-1999 §9.6", [1e3, 1e9];
         /// Rate of the ACK: the highest basic rate up to that of the frame that it answers (the standard),

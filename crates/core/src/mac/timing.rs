@@ -1,9 +1,9 @@
 //! How long frames, interframe spaces and time-outs last at the rates of a run, computed once per run.
 
 use super::rates::Rates;
-use super::{DataWait, MacParams, TimeoutMargin};
+use super::{DataWait, MacParams, Protection, RateControl, Standard, TimeoutMargin};
 use crate::kernel::Span;
-use crate::wire::mac::{ACK_BYTES, CTS_BYTES, RTS_BYTES, Rate};
+use crate::wire::mac::{ACK_BYTES, CTS_BYTES, OFDM_BPS, RTS_BYTES, Rate};
 
 /// Times on the air and interframe spaces.
 #[derive(Clone, Debug)]
@@ -40,6 +40,7 @@ pub struct Timing {
     pub before_data: Span,
     /// Allowance for propagation, one way.
     pub propagation: Span,
+    ladder: Vec<Rate>,
 }
 
 impl Timing {
@@ -56,12 +57,16 @@ impl Timing {
             TimeoutMargin::Propagation => (propagation * 2, propagation * 2),
             TimeoutMargin::InterframeSpaces => (sifs, difs),
         };
-        // The ACK of EIFS is sent at the PLCP's rate, the lowest there is.
-        let slow_ack = plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps);
+        // The ACK of EIFS is sent at the PLCP's rate, the lowest there is; without 802.11b at 6 Mb/s.
+        let slow_ack = match params.standard {
+            Standard::A => rates.airtime(ACK_BYTES, rates.find(OFDM_BPS[0])),
+            Standard::B | Standard::G => plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps),
+        };
         Timing {
             data_rate: rates.find(params.data_rate_bps),
             control_rate,
             broadcast_rate: rates.find(params.broadcast_rate_bps),
+            ladder: params.standard.rates_bps().into_iter().map(|bps| rates.find(bps)).collect(),
             rates,
             slot,
             sifs,
@@ -112,6 +117,12 @@ impl Timing {
         self.rates.bps()
     }
 
+    /// Each rate in bit/s, in the same order, with its preamble and header on the air, and whether those are
+    /// the short ones.
+    pub fn headers(&self) -> Vec<(f64, Span, bool)> {
+        self.rates.headers()
+    }
+
     /// The rate of so many bit/s, which is one of 802.11b's or one that the parameters name.
     pub fn rate(&self, bps: f64) -> Rate {
         self.rates.find(bps)
@@ -130,6 +141,19 @@ impl Timing {
             }
             DataWait::Exchange => reserves,
         }
+    }
+
+    /// The rates among which rate control chooses, the slowest first.
+    pub fn ladder(&self) -> &[Rate] {
+        &self.ladder
+    }
+
+    /// How unicast frames are announced to stations that have no OFDM: not at all if they are none
+    /// themselves.
+    pub fn protection(&self) -> Protection {
+        let MacParams { standard, rate_control, protection, .. } = self.params;
+        let has_ofdm = rate_control != RateControl::Fixed || self.rates.is_ofdm(self.data_rate);
+        if standard == Standard::G && has_ofdm { protection } else { Protection::None }
     }
 
     /// Is a unicast frame of `frame_bytes` announced by RTS and CTS (§9.2.5.4)?
@@ -202,6 +226,44 @@ mod tests {
             assert!((micros(Preamble::Long, bps) - 192.0 - bits_us).abs() < 1e-3, "{bps}");
             assert!((micros(Preamble::Short, bps) - short_plcp_us - bits_us).abs() < 1e-3, "{bps}");
         }
+    }
+
+    /// 802.11-2007 §17.4.3 and §19.8.3.2: 1536 bytes are 12,310 bits with SERVICE and tail.
+    #[test]
+    fn frames_of_ofdm_last_whole_symbols() {
+        let timing = |standard| {
+            Timing::new(&MacParams {
+                standard,
+                data_rate_bps: 54e6,
+                control_rate_bps: 24e6,
+                ..MacParams::default()
+            })
+        };
+        let (a, g) = (timing(Standard::A), timing(Standard::G));
+        for (bps, symbols) in [
+            (6e6, 513),
+            (9e6, 342),
+            (12e6, 257),
+            (18e6, 171),
+            (24e6, 129),
+            (36e6, 86),
+            (48e6, 65),
+            (54e6, 57),
+        ] {
+            assert_eq!(a.airtime(1536, a.rate(bps)), Span(20_000 + 4_000 * symbols), "{bps}");
+            // Six microseconds in which decoders finish.
+            assert_eq!(g.airtime(1536, g.rate(bps)), Span(26_000 + 4_000 * symbols), "{bps}");
+        }
+        assert_eq!(g.airtime(1536, g.rate(11e6)), Timing::new(&MacParams::default()).airtime(1536, Rate(3)));
+        // Answers at 6, 12 and 24 Mb/s: 134 bits.
+        let acks = OFDM_BPS
+            .map(|bps| a.ack(a.rate(bps)))
+            .map(|(rate, span)| (a.rates.bps().nth(rate.index()), span.0));
+        let (six, twelve, high) = ((Some(6e6), 44_000), (Some(12e6), 32_000), (Some(24e6), 28_000));
+        assert_eq!(acks, [six, six, twelve, twelve, high, high, high, high]);
+        // EIFS counts an ACK at 6 Mb/s, or at 1 Mb/s where 802.11b is near.
+        assert_eq!(a.eifs, a.sifs + a.difs + Span(44_000));
+        assert_eq!(g.eifs, g.sifs + g.difs + Span(304_000));
     }
 
     /// §9.6: the highest basic rate that is not above that of the data frame.

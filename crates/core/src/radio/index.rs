@@ -13,11 +13,15 @@
 //! there each node's leg stands once, in one line of the cache, and is looked up. Where nobody moves, what a
 //! node's candidates get of its transmissions is computed once.
 //!
+//! Where more than the distance decides about a power, candidates are all whom a signal can reach with the
+//! greatest gain that there is, and each gets the distance from which the signal seems to come
+//! ([`Environment`]).
+//!
 //! *Deviations*: 1, 3 and 4 in docs/models/radio.md.
 
 use std::sync::Arc;
 
-use super::Propagation;
+use super::{Environment, Propagation};
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point};
 
@@ -35,7 +39,8 @@ pub struct Arrival {
     pub node: u32,
     /// Propagation delay.
     pub delay_ns: u32,
-    /// Squared distance in m², from which the received power follows.
+    /// Squared distance in m², from which the received power follows: the true one, or that from which the
+    /// signal seems to come.
     pub distance_m2: f64,
     /// Is it strong enough to be decoded?
     pub receivable: bool,
@@ -146,6 +151,10 @@ impl Reached {
 /// See the module's head. Times given to its methods never go back.
 pub struct Index {
     propagation: Propagation,
+    /// None where the distance alone decides about a power.
+    environment: Option<Box<Environment>>,
+    /// How far signals may come from.
+    search_m: f64,
     paths: Arc<[Path]>,
     current: Vec<CurrentLeg>,
     epoch_length: Span,
@@ -178,6 +187,8 @@ impl Index {
         let legs_beside_candidates = paths.len() <= LEGS_BESIDE_CANDIDATES;
         Index {
             propagation,
+            environment: None,
+            search_m: propagation.sense_range_m(),
             current: paths.iter().map(CurrentLeg::first).collect(),
             paths,
             epoch_length,
@@ -191,6 +202,19 @@ impl Index {
             still,
             reached: Reached::default(),
         }
+    }
+
+    /// The same in an environment.
+    pub fn within(mut self, environment: Option<Environment>) -> Index {
+        if let Some(environment) = &environment {
+            self.search_m = environment.search_m2(self.propagation.sense_m2).sqrt();
+        }
+        Index { environment: environment.map(Box::new), ..self }
+    }
+
+    /// The time after which a transmission has reached all who may sense it.
+    pub fn longest_delay(&self) -> Span {
+        Span(Propagation::travel_ns(self.search_m * self.search_m) as u64)
     }
 
     /// The number of nodes.
@@ -214,6 +238,9 @@ impl Index {
         }
         if self.candidates[from as usize].always.is_some() {
             return;
+        }
+        if self.environment.is_some() {
+            return self.measure_within(from, now);
         }
         if self.legs_beside_candidates {
             self.measure_beside(from, now);
@@ -250,6 +277,31 @@ impl Index {
         self.reached
             .distances_m2
             .extend(nodes.map(|node| here.distance2(current[node].position(&paths[node], now))));
+    }
+
+    /// Finds delays and the distances from which the candidates seem to be reached.
+    #[inline(never)]
+    fn measure_within(&mut self, from: u32, now: Time) {
+        let here = self.position(from, now);
+        let Some(environment) = &self.environment else { return };
+        let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
+        let Reached { distances_m2, delays_ns } = &mut self.reached;
+        distances_m2.clear();
+        delays_ns.clear();
+        for &node in &self.candidates[from as usize].nodes {
+            let place = self.current[node as usize].position(&self.paths[node as usize], now);
+            let distance_m2 = here.distance2(place);
+            delays_ns.push(Propagation::delay_ns(distance_m2));
+            let is_near = distance_m2 <= limit_m2;
+            distances_m2.push(if is_near {
+                environment.as_if_from_m2(&origin, node, place, distance_m2)
+            } else {
+                f64::INFINITY
+            });
+        }
+        if self.still && environment.stands_still() {
+            self.candidates[from as usize].always = Some(self.reached.clone());
+        }
     }
 
     /// What each node within carrier-sense range gets of the transmission of `from` that was computed last,
@@ -290,7 +342,7 @@ impl Index {
         if let Some(&jump) = self.jumps.get(self.next_jump) {
             self.epoch_end = self.epoch_end.min(jump);
         }
-        let cell_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
+        let cell_m = self.search_m + 2.0 * SLACK_M;
         let positions =
             self.current.iter_mut().zip(self.paths.iter()).map(|(current, path)| current.position(path, now));
         self.cells.fill(positions, cell_m);
@@ -298,7 +350,7 @@ impl Index {
 
     fn collect(&mut self, from: u32) {
         // Since the epoch began both ends may each have moved by the slack, and may move on by it.
-        let reach_m = self.propagation.sense_range_m() + 2.0 * SLACK_M;
+        let reach_m = self.search_m + 2.0 * SLACK_M;
         let here = self.cells.positions[from as usize];
         let candidates = &mut self.candidates[from as usize];
         candidates.epoch = self.epoch;
@@ -402,8 +454,9 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RadioParams;
+    use super::super::{FadingKind, PathLossKind, RadioParams};
     use super::*;
+    use crate::kernel::Streams;
     use crate::mobility::{Command, Trajectory};
     use proptest::prelude::*;
 
@@ -413,6 +466,23 @@ mod tests {
             .filter(|&node| node != from)
             .filter(|&node| propagation.senses(here.distance2(paths[node as usize].position(now))))
             .collect()
+    }
+
+    /// Those whom a transmission seems to reach from within carrier-sense range, found without an index.
+    fn everybody_within(
+        paths: &[Path],
+        (propagation, environment): (&Propagation, &Environment),
+        from: u32,
+        now: Time,
+    ) -> Vec<u32> {
+        let here = paths[from as usize].position(now);
+        let origin = environment.origin(from, here, now);
+        let seems_m2 = |node: u32| {
+            let there = paths[node as usize].position(now);
+            environment.as_if_from_m2(&origin, node, there, here.distance2(there))
+        };
+        let others = (0..paths.len() as u32).filter(|&node| node != from);
+        others.filter(|&node| propagation.senses(seems_m2(node))).collect()
     }
 
     fn trajectory() -> impl Strategy<Value = Trajectory> {
@@ -458,6 +528,41 @@ mod tests {
                 found.sort_unstable();
                 prop_assert_eq!(index.sensed(from), found.len() as u64);
                 prop_assert_eq!(found, everybody(&paths, &propagation, from, now));
+            }
+        }
+
+        #[test]
+        fn finds_whom_a_full_search_finds_behind_shadows_and_in_fading(
+            trajectories in prop::collection::vec(trajectory(), 2..30),
+            mut asks in prop::collection::vec((0u64..60_000, 0u32..40), 1..40),
+            shadowing_db in 0.0..8.0f64,
+            limit in 0.5..3.0f64,
+            fading in 0usize..4,
+            exponent in 2.5..4.0f64,
+        ) {
+            let kinds = [FadingKind::None, FadingKind::Rayleigh, FadingKind::Rice, FadingKind::Nakagami];
+            let params = RadioParams {
+                path_loss: PathLossKind::LogDistance,
+                path_loss_exponent: exponent,
+                shadowing_db,
+                shadowing_limit: limit,
+                fading: kinds[fading],
+                fading_limit_db: 3.0,
+                ..RadioParams::default()
+            };
+            let paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
+            let propagation = Propagation::new(&params);
+            let environment = Environment::new(&params, &Streams::new(1, 0));
+            let mut index = Index::new(propagation, paths.clone().into(), Time::from_secs(60.0))
+                .within(environment.clone());
+            let environment = environment.expect("log-distance has one");
+            asks.sort_unstable();
+            for (ms, from) in asks {
+                let (now, from) = (Time(ms * 1_000_000), from % trajectories.len() as u32);
+                index.compute(from, now);
+                let mut found: Vec<u32> = index.arrivals(from, 0.0).map(|arrival| arrival.node).collect();
+                found.sort_unstable();
+                prop_assert_eq!(found, everybody_within(&paths, (&propagation, &environment), from, now));
             }
         }
     }

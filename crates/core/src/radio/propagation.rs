@@ -1,77 +1,59 @@
-//! Received power over distance: free space (Friis) up to the crossover, two-ray ground beyond it.
+//! Which power arrives over which distance, and over which distance a frame is received and sensed.
 //!
-//! Rappaport, *Wireless Communications*, 2nd ed. (2002), §4.2 and §4.6. With both antennas at height *h*,
-//! wavelength λ, gains *G* and loss *L*:
-//! free space P·G²·λ² / ((4π)²·d²·L), two-ray ground P·G²·h⁴ / (d⁴·L); they meet at 4π·h²/λ.
 //! *Deviations*: 2 and 3 in docs/models/radio.md.
 
-use std::f64::consts::PI;
-
-use super::RadioParams;
-use crate::kernel::Span;
-use crate::wire::mac::{DSSS_BPS, dsss_place};
+use super::path_loss::PathLoss;
+use super::{Errors, RadioParams, rate_place};
+use crate::wire::mac::{DSSS_BPS, OFDM_BPS};
 
 /// Speed of light in vacuum, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
-/// The speed of light that ns-2 uses for its wavelength; the default thresholds were computed with it.
-const WAVELENGTH_LIGHT_M_PER_S: f64 = 3e8;
+
+/// How many rates may have a range of their own.
+const RATES: usize = DSSS_BPS.len() + OFDM_BPS.len();
 
 /// Power as a function of squared distance, with thresholds turned into squared distances.
 #[derive(Clone, Copy, Debug)]
 pub struct Propagation {
-    free_space: f64,
-    two_ray: f64,
-    crossover_m2: f64,
-    /// At the rates of 802.11b, in their order, and at all others.
-    receive_m2: [f64; DSSS_BPS.len() + 1],
+    path_loss: PathLoss,
+    /// At the rates of 802.11b, at those of OFDM, in their order, and at all others.
+    receive_m2: [f64; RATES + 1],
     pub(super) sense_m2: f64,
 }
 
 impl Propagation {
     /// The model with these parameters.
     pub fn new(params: &RadioParams) -> Propagation {
-        let wavelength_m = WAVELENGTH_LIGHT_M_PER_S / params.frequency_hz;
-        let radiated =
-            params.transmit_power_w * params.antenna_gain * params.antenna_gain / params.system_loss;
-        let per_wave = wavelength_m / (4.0 * PI);
-        let height2 = params.antenna_height_m * params.antenna_height_m;
-        let crossover_m = 4.0 * PI * height2 / wavelength_m;
-        let mut model = Propagation {
-            free_space: radiated * per_wave * per_wave,
-            two_ray: radiated * height2 * height2,
-            crossover_m2: crossover_m * crossover_m,
-            receive_m2: [0.0; DSSS_BPS.len() + 1],
-            sense_m2: 0.0,
-        };
-        let [one, two, five, eleven] = DSSS_BPS;
-        let reach_m2 = |bps| model.reach_m2(params.receive_threshold_at_w(bps));
-        let receive_m2 = [one, two, five, eleven, f64::NAN].map(reach_m2);
-        model.receive_m2 = receive_m2;
-        // Nothing is received that is not sensed.
-        model.sense_m2 =
-            receive_m2.into_iter().fold(model.reach_m2(params.carrier_sense_threshold_w), f64::max);
+        let mut model =
+            Propagation { path_loss: PathLoss::new(params), receive_m2: [0.0; RATES + 1], sense_m2: 0.0 };
+        let rates_bps = DSSS_BPS.into_iter().chain(OFDM_BPS).chain([f64::NAN]);
+        for (place, bps) in rates_bps.enumerate() {
+            model.receive_m2[place] = model.reach_m2(params.receive_threshold_at_w(bps));
+        }
+        // Nothing is received that is not sensed: a threshold for frames is one for carrier sense too, and
+        // noise decides about nothing that the receiver ignores.
+        model.sense_m2 = model.reach_m2(params.carrier_sense_threshold_w);
+        if params.errors == Errors::ByRate {
+            model.receive_m2 = model.receive_m2.map(|reach_m2| reach_m2.min(model.sense_m2));
+        } else {
+            model.sense_m2 = model.receive_m2.into_iter().fold(model.sense_m2, f64::max);
+        }
         model
     }
 
     /// The squared distance (m²) up to which the power is at least `threshold_w`.
     pub(crate) fn reach_m2(&self, threshold_w: f64) -> f64 {
-        let free_space = self.free_space / threshold_w;
-        if free_space <= self.crossover_m2 { free_space } else { (self.two_ray / threshold_w).sqrt() }
+        self.path_loss.reach_m2(threshold_w)
     }
 
     /// Received power in W at a squared distance in m².
     pub fn power_w(&self, distance_m2: f64) -> f64 {
-        if distance_m2 < self.crossover_m2 {
-            // Antennas at the same point: the formula has no meaning closer than a wavelength or so.
-            self.free_space / distance_m2.max(1e-2)
-        } else {
-            self.two_ray / (distance_m2 * distance_m2)
-        }
+        self.path_loss.power_w(distance_m2)
     }
 
     /// The squared distance (m²) up to which frames at this rate can be received.
     pub fn receive_m2(&self, rate_bps: f64) -> f64 {
-        self.receive_m2[dsss_place(rate_bps).unwrap_or(DSSS_BPS.len())]
+        self.receive_m2[rate_place(rate_bps).unwrap_or(RATES)]
     }
 
     /// Is a transmission from this squared distance (m²) sensed?
@@ -100,11 +82,6 @@ impl Propagation {
         distance_m2.sqrt() * (1e9 / LIGHT_M_PER_S)
     }
 
-    /// The time after which a transmission has reached all who sense it.
-    pub fn longest_delay(&self) -> Span {
-        Span(Propagation::travel_ns(self.sense_m2) as u64)
-    }
-
     /// Nanoseconds that a signal takes for a squared distance in m², rounded down; for distances below a
     /// light-second.
     #[inline]
@@ -124,7 +101,8 @@ impl Propagation {
 mod tests {
     #![expect(clippy::float_cmp, reason = "the same computation gives the same bits")]
 
-    use super::super::ByRate;
+    use super::super::path_loss::TwoRay;
+    use super::super::{ByRate, PathLossKind};
     use super::*;
     use proptest::prelude::*;
 
@@ -138,7 +116,8 @@ mod tests {
             assert!((wavelan().receive_range_m(bps) - 250.0).abs() < 0.1);
         }
         assert!((wavelan().sense_range_m() - 550.0).abs() < 0.1);
-        assert!((wavelan().crossover_m2.sqrt() - 86.14).abs() < 0.01);
+        let PathLoss::TwoRay(model) = wavelan().path_loss else { panic!("the default is two-ray ground") };
+        assert!((model.crossover_m2.sqrt() - 86.14).abs() < 0.01);
     }
 
     #[test]
@@ -157,10 +136,49 @@ mod tests {
         assert_eq!(model.sense_range_m(), model.receive_range_m(1e6));
     }
 
+    /// The Orinoco card of 802.11b, 15 dBm at 2.437 GHz, with a noise figure of 7 dB and nothing lost beside
+    /// it.
+    #[test]
+    fn with_noise_rates_reach_as_far_as_their_errors_let_them() {
+        let ranges_m = |exponent| {
+            let radio = RadioParams {
+                path_loss: PathLossKind::LogDistance,
+                path_loss_exponent: exponent,
+                transmit_power_w: 0.031_623,
+                frequency_hz: 2.437e9,
+                carrier_sense_threshold_w: 1e-14,
+                errors: Errors::ByRate,
+                ..RadioParams::default()
+            };
+            DSSS_BPS.map(|bps| Propagation::new(&radio).receive_range_m(bps))
+        };
+        for (exponent, wanted_m) in [
+            (2.0, [3774.0, 2214.0, 1653.0, 1169.0]),
+            (2.7, [446.0, 301.0, 242.0, 187.0]),
+            (3.0, [242.0, 170.0, 140.0, 111.0]),
+            (3.5, [111.0, 82.0, 69.0, 57.0]),
+            (4.0, [61.0, 47.0, 41.0, 34.0]),
+        ] {
+            for (found_m, wanted_m) in ranges_m(exponent).into_iter().zip(wanted_m) {
+                assert!((found_m / wanted_m - 1.0).abs() < 0.02, "{exponent}: {found_m}, {wanted_m}");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_decides_about_nothing_that_is_not_sensed() {
+        let radio = RadioParams { errors: Errors::ByRate, noise_w: 1e-20, ..RadioParams::default() };
+        let model = Propagation::new(&radio);
+        assert_eq!(model.farthest_range_m(), wavelan().sense_range_m());
+    }
+
     #[test]
     fn the_two_formulas_meet_at_the_crossover() {
         let model = wavelan();
-        let (below, above) = (model.crossover_m2 * (1.0 - 1e-12), model.crossover_m2 * (1.0 + 1e-12));
+        let PathLoss::TwoRay(TwoRay { crossover_m2, .. }) = model.path_loss else {
+            panic!("the default is two-ray ground")
+        };
+        let (below, above) = (crossover_m2 * (1.0 - 1e-12), crossover_m2 * (1.0 + 1e-12));
         assert!((model.power_w(below) / model.power_w(above) - 1.0).abs() < 1e-9);
     }
 

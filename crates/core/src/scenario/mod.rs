@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::{MAX_TIME_S, Span, Time};
 use crate::mobility::Trajectory;
 use crate::params::OutOfRange;
-use crate::radio::Propagation;
+use crate::radio::{Capture, Errors, PathLossKind, Propagation};
 
 mod flow;
 mod line;
@@ -100,6 +100,7 @@ impl Scenario {
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
+        self.check_radio()?;
         self.check_mac()?;
         self.check_queue()?;
         self.check_probing()?;
@@ -152,6 +153,33 @@ impl Scenario {
         Err(ScenarioError::Unusable { about: About::Value, field: "routing".to_owned(), found, wanted })
     }
 
+    /// Values of the radio that fit their ranges and not each other.
+    fn check_radio(&self) -> Result<(), ScenarioError> {
+        let wrong = |field: &str, found: String, wanted: String| {
+            Err(ScenarioError::Unusable { about: About::Value, field: field.to_owned(), found, wanted })
+        };
+        let radio = &self.params.radio;
+        if radio.path_loss == PathLossKind::ThreeSlopes {
+            for (field, from_m, least_m) in [
+                ("radio.slope_2_from_m", radio.slope_2_from_m, radio.reference_distance_m),
+                ("radio.slope_3_from_m", radio.slope_3_from_m, radio.slope_2_from_m),
+            ] {
+                if from_m < least_m {
+                    return wrong(
+                        field,
+                        from_m.to_string(),
+                        format!("at least {least_m} m, where the slope before begins"),
+                    );
+                }
+            }
+        }
+        if radio.capture == Capture::AsNoise && radio.errors != Errors::ByRate {
+            let wanted = "another rule, or radio.errors = \"by-rate\" with it: others count in those errors";
+            return wrong("radio.capture", "as-noise".to_owned(), wanted.to_owned());
+        }
+        Ok(())
+    }
+
     /// Values of the MAC that fit their ranges and not each other.
     fn check_mac(&self) -> Result<(), ScenarioError> {
         let wrong = |field: &str, found: f64, wanted: String| {
@@ -169,7 +197,7 @@ impl Scenario {
                 format!("at most mac.slot_us, {} µs", mac.slot_us),
             );
         }
-        let range_m = Propagation::new(&self.params.radio).farthest_range_m();
+        let range_m = self.params.radio.farthest_link_m();
         let needed_us = Propagation::travel_ns(range_m * range_m).floor() * 1e-3;
         if mac.propagation_allowance_us < needed_us {
             let wanted = format!(

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{About, Params, Scenario, ScenarioError, WiredLink};
-use crate::mac::{MacParams, Preamble, RateControl, ResponseRate};
+use crate::mac::{MacParams, Preamble, RateControl, ResponseRate, Standard};
 use crate::mobility::Point;
-use crate::radio::{ByRate, Propagation};
+use crate::radio::{ByRate, Errors, Propagation};
 use crate::routing::{RouteTable, shortest_hops_over};
 use crate::wire::NodeId;
-use crate::wire::mac::dsss_place;
+use crate::wire::mac::ofdm_place;
 
 /// The rate of a node's unicast data frames, to all its neighbours or to one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -23,16 +23,31 @@ pub struct LinkRate {
     pub rate_bps: f64,
 }
 
-const WANTED: &str = "1e6, 2e6, 5.5e6 or 11e6 bit/s, the rates of 802.11b";
+/// The rates of a standard, in words.
+fn wanted(standard: Standard) -> &'static str {
+    match standard {
+        Standard::B => "1e6, 2e6, 5.5e6 or 11e6 bit/s, the rates of 802.11b",
+        Standard::A => "6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6 or 54e6 bit/s, the rates of 802.11a",
+        Standard::G => "a rate of 802.11g: 1e6, 2e6, 5.5e6, 11e6, or one of OFDM from 6e6 to 54e6 bit/s",
+    }
+}
+
+/// Does the standard have this rate?
+fn has_rate(standard: Standard, bps: f64) -> bool {
+    standard.rates_bps().iter().any(|known| known.total_cmp(&bps).is_eq())
+}
 
 impl Params {
     /// The distance up to which unicast data frames are received, in m: at `mac.data_rate_bps`, or with rate
     /// control at the rate that reaches farthest.
     pub fn link_range_m(&self) -> f64 {
-        let propagation = Propagation::new(&self.radio);
         match self.mac.rate_control {
-            RateControl::Fixed => propagation.receive_range_m(self.mac.data_rate_bps),
-            RateControl::Arf | RateControl::Aarf => propagation.farthest_range_m(),
+            RateControl::Fixed => self.radio.median_range_m(self.mac.data_rate_bps),
+            RateControl::Arf | RateControl::Aarf | RateControl::Minstrel => {
+                let ranges_m =
+                    self.mac.standard.rates_bps().into_iter().map(|bps| self.radio.median_range_m(bps));
+                ranges_m.fold(0.0, f64::max)
+            }
         }
     }
 }
@@ -44,7 +59,7 @@ impl Params {
         let of_node = || rates.iter().find(|rate| rate.src == src && rate.dst.is_none());
         let own = rates.iter().find(|rate| rate.src == src && rate.dst == Some(dst)).or_else(of_node);
         match own {
-            Some(own) => Propagation::new(&self.radio).receive_range_m(own.rate_bps),
+            Some(own) => self.radio.median_range_m(own.rate_bps),
             None => self.link_range_m(),
         }
     }
@@ -90,6 +105,7 @@ impl Scenario {
             (mac.preamble == Preamble::Short, "mac.preamble = \"short\""),
             (mac.response_rate == ResponseRate::Basic, "mac.response_rate = \"basic\""),
             (mac.rate_control != RateControl::Fixed, "mac.rate_control"),
+            (radio.errors == Errors::ByRate, "radio.errors = \"by-rate\""),
             (radio.ranges == ByRate::Ladder, "radio.ranges = \"ladder\""),
             (radio.capture_ratios == ByRate::Ladder, "radio.capture_ratios = \"ladder\""),
             (!self.rates.is_empty(), "a rate for single nodes"),
@@ -114,8 +130,9 @@ impl Scenario {
         if rate.dst == Some(rate.src) {
             return wrong(About::Value, "dst", rate.src.to_string(), "another node than src".to_owned());
         }
-        if dsss_place(rate.rate_bps).is_none() {
-            return wrong(About::Value, "rate_bps", rate.rate_bps.to_string(), WANTED.to_owned());
+        let standard = self.params.mac.standard;
+        if !has_rate(standard, rate.rate_bps) {
+            return wrong(About::Value, "rate_bps", rate.rate_bps.to_string(), wanted(standard).to_owned());
         }
         let same = |other: &LinkRate| (other.src, other.dst) == (rate.src, rate.dst);
         if let Some(first) = self.rates[..index].iter().position(same) {
@@ -126,22 +143,32 @@ impl Scenario {
     }
 }
 
-/// No rate above 1 Mb/s is one that 802.11b lacks: other rates belong to other modulations, with slots and
-/// preambles of their own, which are not modelled. Slower ones stand for the radios before 802.11.
+/// No rate above 1 Mb/s is one that the standard lacks: other rates belong to other modulations, with slots
+/// and preambles of their own. Slower ones stand for the radios before 802.11.
 fn check_modulation(mac: &MacParams) -> Result<(), ScenarioError> {
     let rates = [
         ("mac.data_rate_bps", mac.data_rate_bps),
         ("mac.control_rate_bps", mac.control_rate_bps),
         ("mac.broadcast_rate_bps", mac.broadcast_rate_bps),
     ];
-    match rates.into_iter().find(|&(_, bps)| bps > 1e6 && dsss_place(bps).is_none()) {
+    let is_slow = |bps: f64| bps <= 1e6 && mac.standard == Standard::B;
+    match rates.into_iter().find(|&(_, bps)| !is_slow(bps) && !has_rate(mac.standard, bps)) {
         None => Ok(()),
-        Some((field, bps)) => Err(ScenarioError::Unusable {
-            about: About::Value,
-            field: field.to_owned(),
-            found: bps.to_string(),
-            wanted: format!("{WANTED}, or a slower rate: 802.11a, g and n are not modelled"),
-        }),
+        Some((field, bps)) => {
+            let others = match mac.standard {
+                Standard::B if ofdm_place(bps).is_some() => {
+                    "; this is one of OFDM, for which mac.standard must be \"802.11g\" or \"802.11a\""
+                }
+                Standard::B => ", or a slower rate; 802.11n and later are not modelled",
+                Standard::A | Standard::G => "",
+            };
+            Err(ScenarioError::Unusable {
+                about: About::Value,
+                field: field.to_owned(),
+                found: bps.to_string(),
+                wanted: format!("{}{others}", wanted(mac.standard)),
+            })
+        }
     }
 }
 
@@ -166,11 +193,12 @@ fn check_80211b(mac: &MacParams, reason: &str) -> Result<(), ScenarioError> {
         ("mac.broadcast_rate_bps", mac.broadcast_rate_bps, true),
     ];
     for (field, bps, for_all) in rates {
-        if dsss_place(bps).is_none() {
-            return wrong(field, bps.to_string(), format!("{WANTED}, because of {reason}"));
+        if !has_rate(mac.standard, bps) {
+            return wrong(field, bps.to_string(), format!("{}, because of {reason}", wanted(mac.standard)));
         }
         let highest_bps = mac.basic_rates.highest_bps();
-        if for_all && mac.response_rate == ResponseRate::Basic && bps > highest_bps {
+        let is_dsss = ofdm_place(bps).is_none();
+        if for_all && is_dsss && mac.response_rate == ResponseRate::Basic && bps > highest_bps {
             let wanted = format!(
                 "a basic rate, up to {highest_bps} bit/s (mac.basic_rates): all stations must understand such \
                  frames (802.11-1999 §9.6)"
@@ -234,8 +262,17 @@ mod tests {
             (|mac| mac.broadcast_rate_bps = 3e6, "mac.broadcast_rate_bps: found 3000000"),
         ] {
             let found = complaint_of(change);
-            assert!(found.starts_with(field) && found.ends_with("are not modelled"), "{found}");
+            assert!(
+                found.starts_with(field) && found.contains("mac.standard") != field.contains(" 3000000"),
+                "{found}"
+            );
         }
+        let mut g = scenario();
+        (g.params.mac.standard, g.params.mac.data_rate_bps) = (Standard::G, 54e6);
+        assert_eq!(g.check(), Ok(()));
+        // 802.11a has no rate for the broadcasts and control frames of 802.11b.
+        let found = complaint_of(|mac| (mac.standard, mac.data_rate_bps) = (Standard::A, 54e6));
+        assert!(found.starts_with("mac.control_rate_bps: found 1000000, wanted 6e6, 9e6"), "{found}");
         let mut slow = scenario();
         slow.params.mac.data_rate_bps = 46e3;
         assert_eq!(slow.check(), Ok(()));

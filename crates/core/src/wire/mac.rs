@@ -102,6 +102,14 @@ pub fn dsss_place(bps: f64) -> Option<usize> {
     DSSS_BPS.iter().position(|dsss| dsss.total_cmp(&bps).is_eq())
 }
 
+/// The rates of OFDM in bit/s, the slowest first (IEEE 802.11-2007 §17.3.2.2).
+pub const OFDM_BPS: [f64; 8] = [6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6, 54e6];
+
+/// The place of a rate among those of OFDM; none if it is not one of them.
+pub fn ofdm_place(bps: f64) -> Option<usize> {
+    OFDM_BPS.iter().position(|ofdm| ofdm.total_cmp(&bps).is_eq())
+}
+
 /// One of the rates of a run, by its place in the MAC's table of them, the slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Rate(pub u8);

@@ -24,8 +24,8 @@ pub(super) struct Aarf {
 }
 
 impl Aarf {
-    pub(super) fn new(step: usize, params: &MacParams) -> Aarf {
-        let arf = Arf::new(step, params);
+    pub(super) fn new(step: usize, steps: usize, params: &MacParams) -> Aarf {
+        let arf = Arf::new(step, steps, params);
         Aarf {
             first_up_after: arf.up_after,
             first_timer: arf.timer,
@@ -78,14 +78,14 @@ mod tests {
 
     #[test]
     fn each_failed_probe_doubles_the_acks_that_the_next_takes_up_to_fifty() {
-        let mut aarf = Aarf::new(0, &MacParams::default());
+        let mut aarf = Aarf::new(0, 4, &MacParams::default());
         let taken: Vec<u32> = (0..5).map(|_| acks_to_a_failed_probe(&mut aarf)).collect();
         assert_eq!(taken, [10, 20, 40, 50, 50]);
     }
 
     #[test]
     fn two_missing_acks_in_a_row_set_it_back() {
-        let mut aarf = Aarf::new(0, &MacParams::default());
+        let mut aarf = Aarf::new(0, 4, &MacParams::default());
         acks_to_a_failed_probe(&mut aarf);
         acks_to_a_failed_probe(&mut aarf);
         aarf.handle_missing_ack(ms(0));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_timer_grows_with_the_number_of_acks() {
-        let mut aarf = Aarf::new(0, &MacParams::default());
+        let mut aarf = Aarf::new(0, 4, &MacParams::default());
         acks_to_a_failed_probe(&mut aarf);
         acks_to_a_failed_probe(&mut aarf);
         // 50 ms for 10 ACKs, so 200 ms for 40.

@@ -10,7 +10,6 @@
 
 use crate::kernel::{Span, Time};
 use crate::mac::MacParams;
-use crate::wire::mac::DSSS_BPS;
 
 /// Why the rate was lowered, if it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,10 +22,12 @@ pub(super) enum Fallback {
     AfterFailures,
 }
 
-/// See the module's head. Rates are steps of [`DSSS_BPS`].
+/// See the module's head. Rates are steps of the standard's ladder.
 #[derive(Debug)]
 pub(super) struct Arf {
     step: usize,
+    /// How many there are.
+    steps: usize,
     /// ACKs in a row at this rate.
     acks: u32,
     /// Missing ACKs in a row.
@@ -43,9 +44,10 @@ pub(super) struct Arf {
 }
 
 impl Arf {
-    pub(super) fn new(step: usize, params: &MacParams) -> Arf {
+    pub(super) fn new(step: usize, steps: usize, params: &MacParams) -> Arf {
         Arf {
             step,
+            steps,
             acks: 0,
             failures: 0,
             probing: false,
@@ -98,7 +100,7 @@ impl Arf {
     fn raise(&mut self) {
         self.acks = 0;
         self.raise_at = Time::NEVER;
-        if self.step + 1 < DSSS_BPS.len() {
+        if self.step + 1 < self.steps {
             self.step += 1;
             self.failures = 0;
             self.probing = true;
@@ -110,10 +112,10 @@ impl Arf {
 mod tests {
     use super::*;
 
-    const TOP: usize = DSSS_BPS.len() - 1;
+    const TOP: usize = 3;
 
     fn at(step: usize) -> Arf {
-        Arf::new(step, &MacParams::default())
+        Arf::new(step, TOP + 1, &MacParams::default())
     }
 
     fn ms(ms: u64) -> Time {

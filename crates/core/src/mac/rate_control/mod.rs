@@ -1,16 +1,18 @@
-//! Which rate a station's unicast data frames have, neighbour by neighbour: fixed, or found out by ARF or
-//! AARF.
+//! Which rate a station's unicast data frames have, neighbour by neighbour: fixed, or found out by ARF, AARF
+//! or Minstrel.
 
 mod aarf;
 mod arf;
+mod minstrel;
 
 use aarf::Aarf;
 use arf::Arf;
+use minstrel::Minstrel;
 
-use super::{MacParams, RateControl, Timing};
+use super::{RateControl, Timing};
 use crate::kernel::Time;
 use crate::wire::NodeId;
-use crate::wire::mac::{DSSS_BPS, Rate, dsss_place};
+use crate::wire::mac::Rate;
 
 /// The rates of a station's links. Broadcasts, RTS, CTS and ACKs do not ask it.
 #[derive(Debug)]
@@ -27,6 +29,7 @@ pub(super) struct LinkRates {
 enum Adaptive {
     Arf(Arf),
     Aarf(Aarf),
+    Minstrel(Minstrel),
 }
 
 impl LinkRates {
@@ -48,7 +51,7 @@ impl LinkRates {
     pub(super) fn rate(&mut self, now: Time, to: NodeId, timing: &Timing) -> Rate {
         match self.fixed_rate(to) {
             Some(rate) => rate,
-            None => timing.rate(DSSS_BPS[self.adaptive(to, timing).step(now)]),
+            None => timing.ladder()[self.adaptive(to, timing).step(now)],
         }
     }
 
@@ -74,7 +77,7 @@ impl LinkRates {
     fn adaptive(&mut self, to: NodeId, timing: &Timing) -> &mut Adaptive {
         let known = self.adaptive.iter().position(|link| link.0 == to);
         let at = known.unwrap_or_else(|| {
-            self.adaptive.push((to, Adaptive::new(timing.params())));
+            self.adaptive.push((to, Adaptive::new(timing)));
             self.adaptive.len() - 1
         });
         &mut self.adaptive[at].1
@@ -83,11 +86,13 @@ impl LinkRates {
 
 impl Adaptive {
     /// Begins at the data rate of the parameters.
-    fn new(params: &MacParams) -> Adaptive {
-        let step = dsss_place(params.data_rate_bps).unwrap_or_default();
+    fn new(timing: &Timing) -> Adaptive {
+        let (params, ladder) = (timing.params(), timing.ladder());
+        let step = ladder.iter().position(|&rate| rate == timing.data_rate).unwrap_or_default();
         match params.rate_control {
-            RateControl::Aarf => Adaptive::Aarf(Aarf::new(step, params)),
-            RateControl::Arf | RateControl::Fixed => Adaptive::Arf(Arf::new(step, params)),
+            RateControl::Aarf => Adaptive::Aarf(Aarf::new(step, ladder.len(), params)),
+            RateControl::Arf | RateControl::Fixed => Adaptive::Arf(Arf::new(step, ladder.len(), params)),
+            RateControl::Minstrel => Adaptive::Minstrel(Minstrel::new(step, timing)),
         }
     }
 
@@ -95,6 +100,7 @@ impl Adaptive {
         match self {
             Adaptive::Arf(arf) => arf.step(now),
             Adaptive::Aarf(aarf) => aarf.step(now),
+            Adaptive::Minstrel(minstrel) => minstrel.step(now),
         }
     }
 
@@ -102,6 +108,7 @@ impl Adaptive {
         match self {
             Adaptive::Arf(arf) => arf.handle_ack(),
             Adaptive::Aarf(aarf) => aarf.handle_ack(),
+            Adaptive::Minstrel(minstrel) => minstrel.handle_ack(),
         }
     }
 
@@ -111,6 +118,7 @@ impl Adaptive {
                 arf.handle_missing_ack(now);
             }
             Adaptive::Aarf(aarf) => aarf.handle_missing_ack(now),
+            Adaptive::Minstrel(minstrel) => minstrel.handle_missing_ack(),
         }
     }
 }
