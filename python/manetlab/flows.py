@@ -63,6 +63,11 @@ def field_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for fields in kinds().values() for name in fields))
 
 
+def parameter(kind: str, name: str) -> Parameter:
+    """What the core says of a field of a kind of flow."""
+    return _schema()[kind][1][name]
+
+
 @cache
 def cycle_fields() -> tuple[str, ...]:
     """The names of the fields of a cycle of a Web session, in order."""

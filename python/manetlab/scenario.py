@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import file_kinds, flows, movement_files, web
+from manetlab import file_kinds, flows, live_page, movement_files, web
 from manetlab.errors import InputError, shown
 from manetlab.files import parse_toml, printable, read_bytes
 from manetlab.input_tables import InputTable, Place, integer, list_of, number, section, table, text
+from manetlab.live_page import LivePage
 from manetlab.origin import Origin
 from manetlab.parameters import PYTHON
 from manetlab.resolving import Resolved, resolve, set_by
@@ -108,6 +109,7 @@ class Scenario(InputTable):
 
     _where: str
     _origin: Origin
+    _live: LivePage | None
 
     def __init__(self, **written: Any) -> None:
         """The same as `build` with these keys."""
@@ -140,9 +142,12 @@ class Scenario(InputTable):
                 raise InputError(
                     f"a scenario has one {key}", f"{where}: {key}", shown(several), "one name", hint
                 )
+        # Not a field: it changes no run, so that neither stores nor hashes may have it.
+        page = written.pop(live_page.KEY, None)
+        live = None if page is None else LivePage.checked(page, Place(where, live_page.KEY))
         made = cls.checked(written, Place(where), "see `manetlab run --help`")
         traffic, origin = _read(made.traffic, where, Origin.of(folder))
-        return made._with(traffic=traffic, _where=where, _origin=origin)
+        return made._with(traffic=traffic, _where=where, _origin=origin, _live=live)
 
     def _check(self, place: Place) -> None:
         if self.warmup_s >= self.duration_s:
@@ -202,7 +207,13 @@ class Scenario(InputTable):
             >>> changed.seed, dict(changed.tcp)
             (7, {'window': 4, 'sender': 'cubic'})
         """
-        return Scenario.build(merged(self.to_dict(), changes), self._where, self._origin)
+        changed = Scenario.build(merged(self.to_dict(), changes), self._where, self._origin)
+        return changed._with(_live=self._live)
+
+    @property
+    def live(self) -> LivePage | None:
+        """What the scenario says of its live page, in the table ``[live]``; no run depends on it."""
+        return self._live
 
     @property
     def can_be_drawn_badly(self) -> bool:

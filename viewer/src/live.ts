@@ -1,13 +1,14 @@
 // A page that makes runs: the user changes the scenario, the engine runs it, and the new run is shown beside the old one.
 
 import { fromBase64, inflate } from "./bytes";
+import { Fields } from "./controls";
 import { button, byId, element } from "./dom";
 import { type Answer, Cancelled, Engine } from "./engine";
 import type { App } from "./main";
 import { Run } from "./model";
 import { Mover } from "./mover";
 import { Recording } from "./recording";
-import { asMade, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, requestOf } from "./requests";
+import { asMade, type Chosen, type Choice, differences, type Displacement, type LiveData, parseSeed, protocolPatches, refusal, requestOf } from "./requests";
 
 /** A total as it is shown; see python/manetlab/metrics.py. */
 interface Metric {
@@ -46,6 +47,8 @@ interface Made {
   hash: string;
 }
 
+/** The oldest browsers that run the engine, as caniuse.com has them for fixed-width SIMD. */
+const NEEDED = "The engine uses WebAssembly SIMD, which Chrome and Edge have from version 91 on, Firefox from 89, and Safari from 16.4";
 /** Digits of a hash that are shown. */
 const HASH_DIGITS = 12;
 
@@ -60,7 +63,7 @@ export async function startLive(config: LiveConfig, base: Run, app: App, viewer:
     engine = await Engine.open(text("engine"));
   } catch (error) {
     // The replay is there all the same.
-    return withoutEngine(`This browser cannot make runs, because it refuses the engine: ${words(error)}.`);
+    return withoutEngine(`This browser cannot make runs, because it refuses the engine: ${words(error)}. ${NEEDED}.`);
   }
   for (const id of ["live-data", "engine"]) byId(id).remove();
   await new Live(config, data, engine, base, app, viewer).check();
@@ -73,6 +76,7 @@ class Live {
   private isRunning = false;
   private readonly mover: Mover;
   private readonly fields: { routing: HTMLSelectElement; sender: HTMLSelectElement; seed: HTMLInputElement | HTMLSelectElement };
+  private readonly controls: Fields;
   private readonly runButton = button("Run", () => void this.run(), { class: "primary", id: "live-run" });
   private readonly cancelButton = button("Cancel", () => this.engine.cancel(), { id: "live-cancel", hidden: "" });
   private readonly moveButton = button("Move nodes", () => this.toggleMoving(), { "aria-pressed": "false", id: "live-move" });
@@ -98,6 +102,7 @@ class Live {
       sender: select("live-sender", data.senders),
       seed: data.draws.length > 0 ? select("live-seed", data.draws, true) : element("input", { id: "live-seed", inputmode: "numeric", size: "6", autocomplete: "off" }),
     };
+    this.controls = new Fields(data.controls, data.listed, data.isNamed);
     this.mover = new Mover(
       () => this.app.stageList,
       (stage, node) => (stage.number === 0 ? undefined : this.made?.chosen.moved.get(node)) ?? [0, 0],
@@ -117,13 +122,21 @@ class Live {
     if (data.senders.length > 0) bar.append(labelled("TCP sender", fields.sender));
     if (data.draws.length !== 1) bar.append(labelled("Seed", fields.seed));
     bar.append(this.moveButton, this.runButton, this.cancelButton, this.resetButton, this.progress, element("div", {}, this.status, this.verdict));
+    if (data.controls.length + data.listed.length > 0) bar.append(this.controls.root);
+    for (const each of [fields.routing, fields.sender]) {
+      each.addEventListener("change", () => this.controls.renew(this.patches(fields.routing.selectedIndex, fields.sender.selectedIndex)));
+    }
     // The keys of the replay are letters, which choose in lists and are written in fields.
     bar.addEventListener("keydown", (event) => event.stopPropagation());
     this.side.addEventListener("keydown", (event) => event.stopPropagation());
-    fields.seed.addEventListener("keydown", (event) => {
-      if ((event as KeyboardEvent).key === "Enter") void this.run();
+    bar.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target instanceof HTMLInputElement) void this.run();
     });
     return bar;
+  }
+
+  private patches(routing: number, sender: number): string[] {
+    return protocolPatches(this.data, routing, Math.max(0, sender));
   }
 
   /** Makes the unchanged run, to tell whether this browser computes what the machine did that made the page. */
@@ -159,7 +172,20 @@ class Live {
       seed.focus();
       return undefined;
     }
-    return { ...this.chosen, routing: routing.selectedIndex, sender: Math.max(0, sender.selectedIndex), seed: found };
+    const controls = this.controls.read();
+    if ("wrong" in controls) {
+      this.say(controls.wrong, true);
+      this.controls.root.open = true;
+      controls.field.focus();
+      return undefined;
+    }
+    const chosen = { ...this.chosen, ...controls, routing: routing.selectedIndex, sender: Math.max(0, sender.selectedIndex), seed: found };
+    const refused = refusal(this.data, chosen);
+    if (refused !== undefined) {
+      this.say(refused, true);
+      return undefined;
+    }
+    return chosen;
   }
 
   private async run(): Promise<void> {
@@ -167,7 +193,7 @@ class Live {
     if (chosen === undefined || this.isRunning) return;
     if (differences(this.data, chosen).length === 0) {
       if (this.made !== undefined) await this.reset();
-      else this.say("Nothing is changed: choose another protocol, sender or seed, or move a node.");
+      else this.say("Nothing is changed: choose another protocol, sender, seed or parameter, or move a node.");
       return;
     }
     this.setRunning(true);
@@ -248,6 +274,7 @@ class Live {
     routing.selectedIndex = this.chosen.routing;
     sender.selectedIndex = this.chosen.sender;
     seed.value = this.chosen.seed;
+    this.controls.show(this.chosen.values, this.chosen.options, this.patches(this.chosen.routing, this.chosen.sender));
   }
 
   private toggleMoving(): void {

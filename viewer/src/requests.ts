@@ -2,6 +2,8 @@
 //
 // Scenarios are text here and are never parsed: their seeds can exceed 2⁵³, and JavaScript's numbers would round them.
 
+import { type Control, type Listed, patchOf, shownValue, withUnit } from "./controls";
+
 /** One of the values that the page offers, and how it changes the scenario: a merge patch as text. */
 export interface Choice {
   name: string;
@@ -24,6 +26,17 @@ export interface LiveData {
   pairs: Record<string, string>;
   /** If movement or traffic are drawn from the seed: all that the page holds. Otherwise any seed can be had. */
   draws: Draw[];
+  /** Values that can be any within their bounds. */
+  controls: Control[];
+  /** Values of which each choice is prepared. */
+  listed: Listed[];
+  /** The scenario names its controls. */
+  isNamed: boolean;
+  /** What combinations of listed choices make of the scenario: by the seed if there are draws, and the numbers of the choices. */
+  variants: Record<string, { patch: string; movement: number }>;
+  /** Why a combination cannot be had, in the command line's words. */
+  refused: Record<string, string>;
+  movements: string[];
   seed: string;
   isStatic: boolean;
 }
@@ -38,10 +51,34 @@ export interface Chosen {
   /** In decimal digits. */
   seed: string;
   moved: Map<number, Displacement>;
+  /** Values of controls that are changed, as JSON, by the control's number. */
+  values: Map<number, string>;
+  /** What is chosen of each list. */
+  options: number[];
 }
 
 export function asMade(data: LiveData): Chosen {
-  return { routing: 0, sender: 0, seed: data.seed, moved: new Map() };
+  const options = data.listed.map(({ own }) => own);
+  return { routing: 0, sender: 0, seed: data.seed, moved: new Map(), values: new Map(), options };
+}
+
+/** What names a combination of listed choices; undefined if it is the scenario's own. */
+function variantKey(data: LiveData, { options, seed }: Chosen): string | undefined {
+  if (options.every((each, i) => each === data.listed[i].own)) return undefined;
+  return [...(data.draws.length > 0 ? [seed] : []), ...options].join(" ");
+}
+
+/** Why the page cannot make the chosen run; undefined if it can. */
+export function refusal(data: LiveData, chosen: Chosen): string | undefined {
+  const key = variantKey(data, chosen);
+  if (key === undefined || data.variants[key] !== undefined) return undefined;
+  return data.refused[key] ?? "The page does not hold this combination.";
+}
+
+/** The patches of the chosen protocol and sender. */
+export function protocolPatches(data: LiveData, routing: number, sender: number): string[] {
+  const pair = data.pairs[`${routing} ${sender}`];
+  return pair !== undefined ? [pair] : [data.routings[routing].patch, data.senders[sender]?.patch ?? "{}"];
 }
 
 const LARGEST_SEED = 2n ** 64n - 1n;
@@ -56,13 +93,17 @@ export function parseSeed(text: string): string | undefined {
 
 export function requestOf(data: LiveData, chosen: Chosen, isRecorded: boolean): string {
   const draw = data.draws.find((each) => each.name === chosen.seed);
-  const pair = data.pairs[`${chosen.routing} ${chosen.sender}`];
+  const key = variantKey(data, chosen);
+  const variant = key === undefined ? undefined : data.variants[key];
+  // A scenario's own parameters are set after those of its protocol and its sender: so are those of the controls.
   const changes = [
     draw === undefined ? `{"seed":${chosen.seed}}` : draw.patch,
-    ...(pair !== undefined ? [pair] : [data.routings[chosen.routing].patch, data.senders[chosen.sender]?.patch ?? "{}"]),
+    ...protocolPatches(data, chosen.routing, chosen.sender),
+    ...(variant === undefined ? [] : [variant.patch]),
+    ...Array.from(chosen.values, ([number, json]) => patchOf(data.controls[number], json)),
   ];
   const moved = Array.from(chosen.moved, ([node, displacement]) => [node, ...displacement]);
-  const movement = JSON.stringify(draw?.movement ?? data.movement);
+  const movement = JSON.stringify(variant !== undefined ? data.movements[variant.movement] : (draw?.movement ?? data.movement));
   return (
     `{"scenario":${data.scenario},"movement":${movement},"changes":[${changes.join()}],` +
     `"moved":${JSON.stringify(moved)},"record":${isRecorded}}`
@@ -76,6 +117,15 @@ export function differences(data: LiveData, chosen: Chosen): [string, string][] 
   if (chosen.routing !== 0) found.push([routings[0].name, routings[chosen.routing].name]);
   if (chosen.sender !== 0) found.push([senders[0].name, senders[chosen.sender].name]);
   if (chosen.seed !== data.seed) found.push([`seed ${data.seed}`, `seed ${chosen.seed}`]);
+  data.listed.forEach(({ label, unit, options, own }, i) => {
+    const [was, is] = [own, chosen.options[i]].map((each) => `${label} ${withUnit(options[each], unit)}`);
+    if (was !== is) found.push([was, is]);
+  });
+  for (const [number, json] of chosen.values) {
+    const control = data.controls[number];
+    const [was, is] = [control.value, json].map((each) => `${control.label} ${withUnit(shownValue(control, each), control.unit)}`);
+    found.push([was, is]);
+  }
   const nodes = Array.from(chosen.moved.keys()).sort((a, b) => a - b);
   if (nodes.length > 0) found.push(["", `${nodes.length === 1 ? "node" : "nodes"} ${nodes.join(", ")} moved`]);
   return found;

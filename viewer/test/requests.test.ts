@@ -9,6 +9,12 @@ const data: LiveData = {
   senders: [{ name: "reno", patch: "{}" }, { name: "vegas", patch: '{"params":{"tcp":{"variant":"vegas"}}}' }],
   pairs: {},
   draws: [],
+  controls: [],
+  listed: [],
+  isNamed: false,
+  variants: {},
+  refused: {},
+  movements: [],
   seed: "18446744073709551615",
   isStatic: true,
 };

@@ -10,20 +10,52 @@ use crate::refused::Refused;
 /// A node whose whole path is displaced: its number, metres to the east, metres to the north.
 pub type Moved = (u32, f64, f64);
 
-/// Replaces what the change names. Objects are merged field by field, anything else is replaced as a whole.
-pub(crate) fn merge(value: &mut Value, change: Value) {
+/// Every item of a list that has values for the fields that are changed.
+const EVERY: &str = "*";
+
+/// Replaces what the change names. Objects are merged field by field; of a list an object names items by their
+/// numbers, or with `*` all that have values for its fields; anything else is replaced as a whole.
+///
+/// # Errors
+/// The list has no such item.
+pub(crate) fn merge(value: &mut Value, change: Value) -> Result<(), Refused> {
     match (value, change) {
         (Value::Object(fields), Value::Object(changes)) => {
             for (name, change) in changes {
                 match fields.get_mut(&name) {
-                    Some(field) => merge(field, change),
+                    Some(field) => merge(field, change)?,
                     None => {
                         fields.insert(name, change);
                     }
                 }
             }
         }
+        (Value::Array(items), Value::Object(changes)) => {
+            for (place, change) in changes {
+                merge_items(items, &place, change)?;
+            }
+        }
         (value, change) => *value = change,
+    }
+    Ok(())
+}
+
+fn merge_items(items: &mut [Value], place: &str, change: Value) -> Result<(), Refused> {
+    if place == EVERY {
+        let has_fields = |item: &&mut Value| match (item, &change) {
+            (Value::Object(fields), Value::Object(changes)) => {
+                changes.keys().all(|name| fields.get(name).is_some_and(|value| !value.is_null()))
+            }
+            _ => false,
+        };
+        return items.iter_mut().filter(has_fields).try_for_each(|item| merge(item, change.clone()));
+    }
+    let count = items.len();
+    match place.parse::<usize>().ok().and_then(|number| items.get_mut(number)) {
+        Some(item) => merge(item, change),
+        None => {
+            Err(Refused(format!("changes: found item {place}, wanted a number below {count}, or {EVERY}")))
+        }
     }
 }
 
@@ -60,9 +92,28 @@ mod tests {
     #[test]
     fn a_change_replaces_what_it_names_and_nothing_else() {
         let mut value = json!({"routing": "aodv", "params": {"tcp": {"a": 1, "b": 2}}, "flows": [1, 2]});
-        merge(&mut value, json!({"params": {"tcp": {"b": 3}}, "flows": [7]}));
-        merge(&mut value, json!({"routing": "dsr"}));
+        let changes = [json!({"params": {"tcp": {"b": 3}}, "flows": [7]}), json!({"routing": "dsr"})];
+        for change in changes {
+            assert_eq!(merge(&mut value, change), Ok(()));
+        }
         assert_eq!(value, json!({"routing": "dsr", "params": {"tcp": {"a": 1, "b": 3}}, "flows": [7]}));
+    }
+
+    #[test]
+    fn items_of_a_list_are_changed_by_number_or_all_that_have_a_value() {
+        let mut flows =
+            json!([{"kind": "cbr", "bytes": 1}, {"kind": "tcp", "bytes": null}, {"kind": "cbr", "bytes": 2}]);
+        assert_eq!(merge(&mut flows, json!({"*": {"bytes": 7}})), Ok(()));
+        assert_eq!(merge(&mut flows, json!({"1": {"kind": "web"}, "2": {"bytes": 9}})), Ok(()));
+        let wanted =
+            json!([{"kind": "cbr", "bytes": 7}, {"kind": "web", "bytes": null}, {"kind": "cbr", "bytes": 9}]);
+        assert_eq!(flows, wanted);
+        for place in ["3", "-1", "x", ""] {
+            let why = merge(&mut flows, json!({place: {"bytes": 1}}));
+            let found = format!("changes: found item {place}, wanted a number below 3, or *");
+            assert_eq!(why, Err(Refused(found)));
+        }
+        assert_eq!(flows, wanted);
     }
 
     #[test]

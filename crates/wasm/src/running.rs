@@ -69,7 +69,7 @@ pub fn run(request: &str, progress: &mut dyn FnMut(f64)) -> Result<Answer, Refus
 fn scenario(request: Request) -> Result<Scenario, Refused> {
     let Request { scenario: mut changed, movement, changes, moved, .. } = request;
     for change in changes {
-        merge(&mut changed, change);
+        merge(&mut changed, change)?;
     }
     let mut scenario: Scenario =
         serde_json::from_value(changed).map_err(|error| Refused(format!("scenario: {error}")))?;

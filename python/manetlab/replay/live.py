@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from manetlab import _core
 from manetlab.errors import InputError
 from manetlab.metrics import applying
+from manetlab.replay import controls
 from manetlab.resolving import canonical
 from manetlab.scenario import LARGEST_SEED
 
@@ -116,13 +117,19 @@ def choices(resolved: Resolved) -> dict[str, Any]:
     scenario, movement = resolved.scenario, resolved.movement.to_ns2()
     routings = [{"name": scenario.routing, "patch": "{}"}, *_named(_routings(resolved))]
     senders = _senders(resolved)
+    draws = _draws(resolved, movement) if scenario.is_drawn else []
+    free, listed = controls.found(resolved)
     return {
         "scenario": resolved.core_json(),
         "movement": movement,
         "routings": routings,
         "senders": senders,
         "pairs": _pairs(resolved, routings, senders),
-        "draws": _draws(resolved, movement) if scenario.is_drawn else [],
+        "draws": draws,
+        "controls": [each.to_dict() for each in free],
+        "listed": [each.to_dict() for each in listed],
+        "isNamed": scenario.live is not None and scenario.live.controls is not None,
+        **_variants(resolved, listed, [each["name"] for each in draws]),
         "seed": str(scenario.seed),
         "isStatic": "setdest" not in movement,
     }
@@ -227,3 +234,39 @@ def _draws(resolved: Resolved, movement: str) -> list[dict[str, str]]:
         patch = canonical(difference(resolved.core, drawn.core))
         found.append({"name": str(other), "patch": patch, "movement": text})
     return found
+
+
+def _variants(
+    resolved: Resolved, listed: Sequence[controls.Listed], draws: Sequence[str]
+) -> dict[str, dict[str, Any] | list[str]]:
+    """What each combination of choices makes of the scenario, by seed (if it is drawn) and choices' numbers.
+
+    Raises:
+        InputError: There are too many.
+    """
+    combinations = controls.combinations(listed)
+    seeds = draws or [str(resolved.scenario.seed)]
+    if (count := len(combinations) * len(seeds)) > controls.MOST_COMBINATIONS:
+        hint = "offer fewer values, or a field that takes any value; `manetlab docs replay` says which do"
+        found, wanted = f"{count}, of {len(seeds)} draws", f"at most {controls.MOST_COMBINATIONS}"
+        where = f"{resolved.scenario.where}: live.controls"
+        raise InputError("the controls have too many combinations", where, found, wanted, hint)
+    variants: dict[str, Any] = {}
+    refused: dict[str, str] = {}
+    movements: dict[str, int] = {}
+    for seed in seeds:
+        for numbers, fields in combinations:
+            key = " ".join([seed if draws else "", *map(str, numbers)]).strip()
+            try:
+                made = controls.assigned(resolved.scenario, fields, int(seed))
+            except InputError as error:
+                refused[key] = str(error)
+                continue
+            number = movements.setdefault(made.movement.to_ns2(), len(movements))
+            patch = difference(resolved.core, made.core)
+            variants[key] = {"patch": canonical(patch), "movement": number}
+    if (size := sum(map(len, movements))) > MOST_MOVEMENT_BYTES:
+        found, wanted = f"{size} bytes of movement", f"at most {MOST_MOVEMENT_BYTES}"
+        where = f"{resolved.scenario.where}: live.controls"
+        raise InputError("the controls make the page too large", where, found, wanted, "offer fewer values")
+    return {"variants": variants, "refused": refused, "movements": list(movements)}
