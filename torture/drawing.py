@@ -413,12 +413,13 @@ class _Drawing:
             "tcp": rng.randint(1, 2) if over_tcp else 0,
             "cbr": rng.randint(0 if over_tcp else 1, 4),
             "adp": rng.choice([0, 0, 1]),
+            "calls": 0 if over_tcp else rng.choice([0, 0, 1]),
             "tcp_start_s": late_s,
             "cbr_bytes": rng.choice([1, 64, 512, 4000]),
             "cbr_interval_s": self._interval_s(self.duration_s),
             "cbr_ends": rng.choice(["any", "distinct-pairs", "apart"]),
         }
-        if 2 * (given["tcp"] + given["adp"] + given["cbr"]) > self.nodes:
+        if 2 * (given["tcp"] + given["adp"] + given["calls"] + given["cbr"]) > self.nodes:
             given["cbr_ends"] = "any"
         if self.nodes >= 20 and rng.random() < 0.2:
             given |= {
@@ -445,9 +446,10 @@ class _Drawing:
         rng = self.rng
         src, dst = rng.sample(range(self.nodes), 2)
         kinds = ["tcp"] * 4 if over_tcp else ["cbr", "adp"]
-        kind = rng.choice([*kinds, "on-off", "poisson", "trace", "video", *(["web"] if over_tcp else [])])
+        others = ["web"] if over_tcp else ["voice"]
+        kind = rng.choice([*kinds, "on-off", "poisson", "trace", "video", *others])
         span_s = self.duration_s * rng.uniform(0.1, 0.99)
-        if kind in ("adp", "video") or (kind == "tcp" and rng.random() < 0.4):
+        if kind in ("adp", "video", "voice") or (kind == "tcp" and rng.random() < 0.4):
             span_s = min(span_s, self._busy_s(kind))
             given = self._named(kind, over_tcp)
         else:
@@ -470,6 +472,8 @@ class _Drawing:
                 1 + max(values["video"][f"{letter}_mean_bytes"] for letter in "ipb") / 1460
             )
             return max(0.05, float(packets / rate))
+        if kind == "voice":
+            return max(0.05, packets / 50.0)
         size = values["tcp"]["segment_bytes"] if kind == "tcp" else values["adp"]["packet_bytes"]
         # What the radio can carry over one hop at most.
         airtime_s = 8 * size / values["mac"]["data_rate_bps"] + values["mac"]["slot_us"] * 1e-6 + 1e-4
@@ -480,6 +484,14 @@ class _Drawing:
         rng = self.rng
         if kind == "video":
             return {"transport": self._carrier(over_tcp)}
+        if kind == "voice":
+            return {
+                "codec": rng.choice([name for name, *_ in _core.codecs()]),
+                "on_s": rng.choice([0.01, 1.004, 30.0]),
+                "off_s": rng.choice([0.0, 1.587]),
+                "playout_ms": rng.choice([0.0, 60.0, 60_000.0]),
+                **({"call": rng.randint(0, 3)} if rng.random() < 0.5 else {}),
+            }
         if kind == "tcp" and rng.random() < 0.2:
             return {"window": rng.choice([1, 2, 10, 65536])}
         return {}
@@ -553,10 +565,14 @@ def _carriers(traffic: Fields) -> tuple[str, ...]:
     """What carries flows, TCP left out: udp, adp, rtp-udp, rtp-adp; and web."""
     found = {"web"} if "web" in traffic else set()
     random_flows = traffic.get("random", {})
-    found |= {carrier for name, carrier in (("adp", "adp"), ("cbr", "udp")) if random_flows.get(name)}
+    found |= {
+        carrier
+        for name, carrier in (("adp", "adp"), ("cbr", "udp"), ("calls", "rtp-udp"))
+        if random_flows.get(name)
+    }
     found |= {random_flows["video_transport"]} if "video_transport" in random_flows else set()
     for flow in traffic.get("flows", []):
-        by_kind = {"cbr": "udp", "tcp": "tcp", "adp": "adp", "web": "web"}
+        by_kind = {"cbr": "udp", "tcp": "tcp", "adp": "adp", "web": "web", "voice": "rtp-udp"}
         found.add(by_kind.get(flow["kind"], flow.get("transport", "udp")))
     return tuple(sorted(found - {"tcp"}))
 

@@ -308,6 +308,8 @@ def payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any
     if flow["kind"] in ("tcp", "web"):
         given = flow.get("segment_bytes")
         return int(params["tcp"]["segment_bytes"] if given is None else given)
+    if flow["kind"] == "voice":
+        return {name: size for name, size, *_ in _core.codecs()}[flow["codec"]]
     return int(flow["bytes"]) if "bytes" in flow else None
 
 

@@ -35,7 +35,7 @@ FIELD_IN_RANGES, FIELD_M = 0.02, 10.0
 CONVERGES_S = {False: (50.0, 15.0), True: (-30.0, 27.0)}
 """In how many s DSDV knows all routes in nine of ten runs, of no hops and more for each hop: a line through
 what was measured on chains of 2 to 6 hops, without and with `dsdv.trigger_on_seqno` (docs/models/dsdv.md)."""
-BEGIN_ONCE = ("tcp", "adp", "video")
+BEGIN_ONCE = ("tcp", "adp", "video", "voice")
 """Kinds of flows of which only the beginning is looked at: what follows is in step if that is."""
 IN_STEP = ("standard", "defer")
 """Values of `mac.access` with which stations send at once on an idle medium, and so at the same instant."""

@@ -243,8 +243,8 @@ WIRED_LINK = Field(
 class RandomTraffic(InputTable):
     """Flows between random nodes, drawn from the seed's traffic stream.
 
-    TCP, ADP and video flows have all different end points; as many flows of one of these kinds alone have
-    those that the others would have. Those of the CBR flows are as ``cbr_ends`` says.
+    TCP, ADP and video flows and calls have all different end points; as many flows of one of these kinds
+    alone have those that the others would have. Those of the CBR flows are as ``cbr_ends`` says.
     """
 
     tcp: int = integer("Number of endless TCP flows.", 0, MAX_NODES // 2, 0)
@@ -253,13 +253,18 @@ class RandomTraffic(InputTable):
     video_transport: str = choice(
         "The transport of the video: udp, adp or tcp.", "udp", "adp", "tcp", default="udp"
     )
+    calls: int = integer(
+        "Number of calls between two nodes, each of two voice flows, one in each direction.",
+        0, MAX_NODES // 2, 0,
+    )  # fmt: skip
+    call_codec: str = flows.like("What codes the speech of the calls.", "voice", "codec", "g711-plc")
     cbr: int = integer("Number of CBR flows.", 0, MAX_NODES, 0)
     tcp_start_s: float | None = number(
-        "When the TCP, ADP and video flows begin, in s; with the measurement if not given.",
+        "When the TCP, ADP and video flows and the calls begin, in s; with the measurement if not given.",
         0, LATEST_S, "s", None,
     )  # fmt: skip
     tcp_start_within_s: float | None = number(
-        "The TCP, ADP and video flows begin at uniformly drawn times within this from then, in s, so not in "
+        "These flows begin at uniformly drawn times within this from then, in s, so not in "
         "step; if not given, 1 s, or 0 if tcp_start_s is given or network.start_jitter_ms is 0.",
         0, LATEST_S, "s", None,
     )  # fmt: skip
@@ -285,8 +290,8 @@ class RandomTraffic(InputTable):
     )  # fmt: skip
 
     hops: int | None = integer(
-        "The shortest path of each TCP, ADP and video flow, and of each CBR flow if cbr_ends is apart, keeps "
-        "this many hops in the measurement window: the first draw of random waypoint in which enough pairs "
+        "The shortest path of each TCP, ADP and video flow and call, and of each CBR flow if cbr_ends is "
+        "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which enough pairs "
         "of nodes do, or pairs of a movement that is not drawn. Selected scenarios are not a random sample.",
         1, 255, None,
     )  # fmt: skip
@@ -299,7 +304,7 @@ class RandomTraffic(InputTable):
 
     def _check(self, place: Place) -> None:
         if self.hops is not None and not self._flows_with_hops:
-            wanted = 'flows of kind tcp, adp or video, or cbr with cbr_ends = "apart"'
+            wanted = 'flows of kind tcp, adp or video, calls, or cbr with cbr_ends = "apart"'
             refuse(place.at("hops"), self.hops, wanted, "CBR flows may share nodes otherwise")
         if self.cbr_within_hops is not None and self.cbr_ends != "any":
             wanted, hint = 'cbr_within_hops only with cbr_ends = "any"', "omit one of the two"
@@ -307,7 +312,7 @@ class RandomTraffic(InputTable):
 
     @property
     def _flows_with_hops(self) -> int:
-        return self.tcp + self.adp + self.video + (self.cbr if self.cbr_ends == "apart" else 0)
+        return self.tcp + self.adp + self.video + self.calls + (self.cbr if self.cbr_ends == "apart" else 0)
 
 
 class TrafficSource(InputTable):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CBR_START_WITHIN_S = 20.0
 """CBR flows begin within this time, in s, if neither the pattern nor a shorter run says otherwise."""
 TCP_START_WITHIN_S = 1.0
-"""And TCP, ADP and video flows within this time from when they all may begin, where starts are jittered."""
+"""And all other flows within this time from when they may begin, where starts are jittered."""
 
 
 def draw(
@@ -62,10 +62,11 @@ def draw(
     starts = _starts(pattern, of_starts, params, times)
     drawn_ends = _apart(units, _flows_apart(pattern), nodes)
     apart_ends = drawn_ends if ends is None else ends
-    flows: list[dict[str, Any]] = [
-        {**kind, "src": src, "dst": dst, "start_s": start_s}
-        for kind, start_s, (src, dst) in zip(kinds, starts, apart_ends, strict=False)
-    ]
+    flows: list[dict[str, Any]] = []
+    for kind, start_s, (src, dst) in zip(kinds, starts, apart_ends, strict=False):
+        flows.append({**kind, "src": src, "dst": dst, "start_s": start_s})
+        if kind["kind"] == "voice":
+            flows.append({**kind, "src": dst, "dst": src, "start_s": start_s})
     for src, dst, unit in _cbr_draws(pattern, units, apart_ends[len(kinds) :], movement, params, where):
         drawn_s = unit * within_s
         flows.append(
@@ -110,13 +111,15 @@ def _in_microseconds(time_s: float, duration_s: float) -> float:
 
 
 def _kinds(pattern: RandomTraffic) -> list[dict[str, Any]]:
-    """What the flows are that are not CBR, in their order."""
+    """What the flows are that are not CBR, in their order; of a call the flow of one direction."""
     video = {"kind": "video", "transport": pattern.video_transport}
-    return [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp"}] * pattern.adp + [video] * pattern.video
+    made = [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp"}] * pattern.adp + [video] * pattern.video
+    calls = [{"kind": "voice", "codec": pattern.call_codec, "call": call} for call in range(pattern.calls)]
+    return [*made, *calls]
 
 
 def _flows_apart(pattern: RandomTraffic) -> int:
-    """How many flows share no end point with any of each other."""
+    """How many flows, or pairs of a call, share no end point with any of each other."""
     return len(_kinds(pattern)) + (pattern.cbr if pattern.cbr_ends == "apart" else 0)
 
 

@@ -9,7 +9,7 @@ _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_O
 _SENDER = "`manetlab list senders` lists the TCP senders"
 _PROPAGATION = "propagation is two-ray ground; radio.bit_error_rate adds random losses"
 _MOVEMENT = "write its movement as a file of ns-2 (setdest), as BonnMotion and SUMO can, and give that"
-_VOICE = "an on-off flow over rtp-udp sends talk spurts and measures jitter and packets in time"
+_VOICE = 'a flow of kind = "voice" is one direction of a call, and traffic.random.calls draws calls'
 _WIFI = "the MAC is that of 802.11b, with 1, 2, 5.5 and 11 Mb/s"
 
 _INSTEAD = {

@@ -201,6 +201,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;
+    module.add_function(wrap_pyfunction!(traffic::codecs, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::video_frames, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::web_schema, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::web_defaults, module)?)?;

@@ -2,8 +2,9 @@
 
 use manetlab_core::kernel::{Purpose, Streams, Time};
 use manetlab_core::scenario::{Flow, FlowKind};
+use manetlab_core::params::ParamValue;
 use manetlab_core::traffic::{
-    FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
+    Codec, FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
 };
 use manetlab_formats as formats;
 use manetlab_formats::FlowSpec;
@@ -38,6 +39,19 @@ pub(crate) fn write_traffic(flows_json: &str) -> PyResult<String> {
 pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f64> {
     let mut stream = Streams::new(seed, replication).stream(PATTERN, Purpose::Traffic);
     (0..count).map(|_| stream.unit()).collect()
+}
+
+/// The codecs of speech: name, payload of a packet in bytes, look-ahead in ms, `I_e` and `B_pl`.
+#[pyfunction]
+pub(crate) fn codecs() -> Vec<(&'static str, u32, f64, f64, f64)> {
+    Codec::CHOICES
+        .iter()
+        .zip([Codec::G711, Codec::G711Plc, Codec::G729, Codec::Opus])
+        .map(|(&name, codec)| {
+            let (of, ms) = (codec.impairment(), 1e3 * codec.look_ahead().as_secs());
+            (name, codec.payload_bytes(), ms, of.without_loss, of.robustness)
+        })
+        .collect()
 }
 
 /// The first `count` frames that a video flow makes which begins with the run: times in s, types as a letter

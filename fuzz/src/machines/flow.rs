@@ -7,7 +7,7 @@ use manetlab_core::kernel::{Span, Time};
 use manetlab_core::observe::{Meter, RunningCounts};
 use manetlab_core::routing::Notice;
 use manetlab_core::scenario::{Carrier, FlowKind};
-use manetlab_core::traffic::{Durations, VideoParams, WebCycle};
+use manetlab_core::traffic::{Codec, Durations, VideoParams, WebCycle};
 use manetlab_core::transport::tcp::{SENDER_NAMES, TcpParams};
 use manetlab_core::transport::{adp::AdpParams, rtp::RtpParams};
 use manetlab_core::wire::tcp::Segment;
@@ -43,7 +43,7 @@ fn kind(input: &mut Input<'_>) -> FlowKind {
     let bytes = 1 + input.number() % 65_507;
     let interval_s = input.span().0.max(1000) as f64 * 1e-9;
     let max_packets = input.once_in(2).then(|| 1 + u64::from(input.byte()));
-    match input.below(8) {
+    match input.below(9) {
         0 => FlowKind::Cbr { bytes, interval_s, random: input.once_in(2), max_packets },
         1 => FlowKind::OnOff {
             transport,
@@ -65,6 +65,13 @@ fn kind(input: &mut Input<'_>) -> FlowKind {
         }
         4 => FlowKind::Video { transport },
         5 => FlowKind::Adp {},
+        7 => FlowKind::Voice {
+            codec: input.pick(&[Codec::G711, Codec::G711Plc, Codec::G729, Codec::Opus]),
+            on_s: input.span().0.max(1000) as f64 * 1e-9,
+            off_s: input.span().0 as f64 * 1e-9,
+            playout_ms: f64::from(input.byte()),
+            call: input.once_in(2).then(|| input.below(3)),
+        },
         6 => {
             let cycle = |input: &mut Input<'_>| WebCycle {
                 think_s: input.span().0 as f64 * 1e-9,

@@ -1,9 +1,11 @@
 //! From a flow of the scenario to its state machine.
 
 use crate::kernel::{Purpose, Span, Stream, Streams, Time};
+use crate::observe::VoiceSpec;
 use crate::scenario::{Carrier, FlowKind, MAX_DATAGRAM_BYTES, RoutingKind, Scenario};
 use crate::traffic::{
-    CbrSource, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource, WebSession,
+    CbrSource, Codec, Durations, OnOffParams, OnOffSource, PoissonSource, Source, TraceSource, VideoSource,
+    WebSession,
 };
 use crate::transport::tcp::{Receiver, Sender, TcpParams};
 use crate::transport::{adp, rtp};
@@ -71,6 +73,19 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
         &FlowKind::Video { transport } => {
             let source = VideoSource::new(flow.start, flow.stop, &scenario.params.video, flow.traffic());
             flow.of_messages(Box::new(source), MessageKind::Video, transport)
+        }
+        &FlowKind::Voice { codec, on_s, off_s, playout_ms, call } => {
+            let params = OnOffParams {
+                bytes: codec.payload_bytes(),
+                interval: Codec::PACKET,
+                on_s,
+                off_s,
+                durations: Durations::Exponential,
+                shape: 1.5,
+            };
+            let source = OnOffSource::new(flow.start, flow.stop, params, flow.traffic());
+            let spec = VoiceSpec { codec, playout: Span::from_micros(playout_ms * 1e3), call };
+            flow.of_messages(Box::new(source), MessageKind::Voice(spec), Carrier::RtpUdp)
         }
     }
 }
@@ -159,7 +174,7 @@ impl Builder<'_> {
         let wanted = match kind {
             MessageKind::Video => self.scenario.params.video.packet_bytes,
             MessageKind::Adp => self.scenario.params.adp.packet_bytes,
-            MessageKind::OnOff | MessageKind::Poisson | MessageKind::Trace => 0,
+            MessageKind::OnOff | MessageKind::Poisson | MessageKind::Trace | MessageKind::Voice(_) => 0,
         };
         let fits = fits - if is_rtp { wire::rtp::HEADER_BYTES } else { 0 };
         if wanted == 0 { fits } else { wanted.min(fits) }

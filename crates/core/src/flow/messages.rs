@@ -1,18 +1,20 @@
 //! What all flows of messages have in common, whatever carries them: the account of every message.
 
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter};
+use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter, VoiceSpec};
 use crate::traffic::{Message, Source};
 use crate::wire::FlowId;
 
 /// What kind of source makes the messages; the measures are named after it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum MessageKind {
     OnOff,
     Poisson,
     Trace,
     /// The messages are frames, with measures of their own.
     Video,
+    /// The messages are packets of speech, with measures of their own.
+    Voice(VoiceSpec),
     /// Endless data over ADP.
     Adp,
 }
@@ -82,6 +84,7 @@ impl Messages {
             MessageKind::Video => {
                 FlowMeasures::Video(self.log.video(self.warmup, self.playout_deadline, measures))
             }
+            MessageKind::Voice(spec) => FlowMeasures::Voice(self.log.voice(self.warmup, spec, measures)),
             MessageKind::Adp => FlowMeasures::Adp(measures),
         }
     }

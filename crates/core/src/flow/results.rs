@@ -4,7 +4,7 @@ use super::{Flow, FlowReport};
 use crate::kernel::Time;
 use crate::observe::{
     ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, MessageTotals,
-    Meter, ProgressTotals, Receptions, Routes, RunTotals, WebTotals,
+    Meter, ProgressTotals, Receptions, Routes, RunTotals, VoiceTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::PathMeasures;
@@ -48,6 +48,7 @@ impl Books<'_> {
             loads: LoadTotals::of(&common, &costs),
             common,
             messages: MessageTotals::of(&measures),
+            voice: VoiceTotals::of(&measures),
             web: WebTotals::of(&measures),
             connections: ConnectionTotals::of(&flows),
             routes: meter.cached_routes.totals(),

@@ -9,7 +9,7 @@ use crate::kernel::{Span, Time};
 use crate::traffic::{FrameKind, Message};
 
 use super::statistics::{mean, percentile, ratio};
-use super::{CbrMeasures, FlowMeasures};
+use super::{CbrMeasures, FlowMeasures, VoiceMeasures, VoiceSpec};
 
 /// One message's account.
 #[derive(Clone, Copy, Debug)]
@@ -250,6 +250,12 @@ impl MessageLog {
         }
     }
 
+    /// The measures of the messages as packets of speech.
+    pub fn voice(&self, warmup: Time, spec: VoiceSpec, messages: MessageMeasures) -> VoiceMeasures {
+        let packets = self.entries.iter().map(|entry| (entry.made, entry.delivered));
+        VoiceMeasures::of(packets, warmup, spec, messages)
+    }
+
     /// Which frames can be decoded. A P frame refers to the I or P frame before it, a B frame to those before
     /// and after it (ISO/IEC 13818-2 §6.1.1.11); before the first I frame of a flow nothing can be, and after
     /// the last frame made a B frame has only the one before.
@@ -328,6 +334,7 @@ fn messages_of(flow: &FlowMeasures) -> Option<&MessageMeasures> {
         | FlowMeasures::Trace(messages)
         | FlowMeasures::Adp(messages) => Some(messages),
         FlowMeasures::Video(video) => Some(&video.messages),
+        FlowMeasures::Voice(voice) => Some(&voice.messages),
         FlowMeasures::Tcp(_) | FlowMeasures::Cbr(_) | FlowMeasures::Web(_) => None,
     }
 }

@@ -21,6 +21,7 @@ mod routes;
 mod series;
 mod shares;
 mod statistics;
+mod voice;
 mod watch;
 mod watching;
 mod web;
@@ -42,6 +43,7 @@ pub use recording::{
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
+pub use voice::{SATISFIED_R, VoiceMeasures, VoiceSpec, VoiceTotals};
 pub(crate) use watching::Watching;
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
 
@@ -169,6 +171,8 @@ pub enum FlowMeasures {
     Trace(MessageMeasures),
     /// Video.
     Video(VideoMeasures),
+    /// One direction of a call.
+    Voice(VoiceMeasures),
     /// Endless data over ADP.
     Adp(MessageMeasures),
     /// A Web session.
@@ -298,6 +302,9 @@ pub struct RunTotals {
     /// The measures of the flows that send messages; left out where there are none.
     #[serde(flatten)]
     pub messages: Option<MessageTotals>,
+    /// The measures of calls; left out where there are none.
+    #[serde(flatten)]
+    pub voice: Option<VoiceTotals>,
     /// The measures of the Web sessions; left out where there are none.
     #[serde(flatten)]
     pub web: Option<WebTotals>,

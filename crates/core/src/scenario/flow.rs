@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{About, MAX_NODES};
 use crate::kernel::MAX_TIME_S;
 use crate::params::{OutOfRange, ParamInfo, ParamValue, choices, field_info, outside, range_of};
-use crate::traffic::{Durations, WebCycle};
+use crate::traffic::{Codec, Durations, WebCycle};
 
 /// Most payload of a UDP datagram, in bytes (RFC 791 §3.1, RFC 768).
 pub const MAX_DATAGRAM_BYTES: u32 = 65_507;
@@ -180,6 +180,19 @@ flow_kinds! {
         /// What carries the frames.
         transport: Carrier = "udp", "";
     }
+    /// One direction of a call, in packets of 20 ms over RTP and UDP: talk spurts with silences between them.
+    Voice = "voice" {
+        /// What codes the speech.
+        codec: Codec = "concealing", "";
+        /// Mean length of a talk spurt.
+        on_s: f64 = "spurt_s", "s", [INTERVALS.0, INTERVALS.1];
+        /// Mean length of a silence; 0 for speech without a pause.
+        off_s: f64 = "silence_s", "s", [0.0, MAX_TIME_S];
+        /// How long after its arrival the first packet of a talk spurt is played; later packets are lost.
+        playout_ms: f64 = "playout_ms", "ms", [0.0, 60_000.0];
+        /// The number of the call; flows of the same number are its directions.
+        call: Option<u32>, "", [0.0, 1e6];
+    }
     /// Endless data over ADP; see the section `adp`.
     Adp = "adp" {}
     /// A Web session: the source is the client, the destination the server.
@@ -211,6 +224,26 @@ fn udp() -> Carrier {
 
 fn exponential() -> Durations {
     Durations::Exponential
+}
+
+/// What phones do: a receiver plays something in place of a lost packet.
+fn concealing() -> Codec {
+    Codec::G711Plc
+}
+
+/// ITU-T P.59.
+fn spurt_s() -> f64 {
+    1.004
+}
+
+/// ITU-T P.59.
+fn silence_s() -> f64 {
+    1.587
+}
+
+/// Enough for the jitter of a few hops.
+fn playout_ms() -> f64 {
+    60.0
 }
 
 /// ns-2's `Traffic/Pareto`: infinite variance.

@@ -11,6 +11,7 @@ mod on_off;
 mod poisson;
 mod trace;
 mod video;
+mod voice;
 mod web;
 
 pub use cbr::CbrSource;
@@ -18,6 +19,7 @@ pub use on_off::{Durations, OnOffParams, OnOffSource};
 pub use poisson::PoissonSource;
 pub use trace::TraceSource;
 pub use video::{VideoParams, VideoSource};
+pub use voice::{Codec, Impairment};
 pub use web::{
     Distributions, MAX_REPLIES, Truncation, WebCycle, WebError, WebParams, WebPlan, WebSession, WebStep,
     draw_sessions,

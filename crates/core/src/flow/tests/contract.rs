@@ -5,6 +5,7 @@ use crate::flow::testbench::{Fault, Pair};
 use crate::flow::{FlowAction, Timer};
 use crate::kernel::Time;
 use crate::scenario::{Carrier, FlowKind};
+use crate::traffic::Codec;
 use crate::wire::{CustomMessage, FlowId, Payload};
 
 fn kinds() -> Vec<FlowKind> {
@@ -12,7 +13,8 @@ fn kinds() -> Vec<FlowKind> {
     let list: Vec<(f64, u32)> = (0..30).map(|number| (f64::from(number) * 0.3, 900)).collect();
     let mut kinds: Vec<FlowKind> = carriers.map(|carrier| messages(carrier, &list)).into();
     kinds.extend(carriers.map(|transport| FlowKind::Video { transport }));
-    kinds.extend([cbr(20), transfer(Some(90_000)), transfer(None), session(3), FlowKind::Adp {}]);
+    let voice = FlowKind::Voice { codec: Codec::G729, on_s: 1.0, off_s: 1.0, playout_ms: 60.0, call: None };
+    kinds.extend([voice, cbr(20), transfer(Some(90_000)), transfer(None), session(3), FlowKind::Adp {}]);
     kinds
 }
 

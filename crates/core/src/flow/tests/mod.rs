@@ -40,6 +40,7 @@ fn of_messages(measures: FlowMeasures) -> MessageMeasures {
         | FlowMeasures::Trace(of)
         | FlowMeasures::Adp(of) => of,
         FlowMeasures::Video(video) => video.messages,
+        FlowMeasures::Voice(voice) => voice.messages,
         other => panic!("no messages: {other:?}"),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
 pub const FLOWS: &[Group] =
-    &[TCP, CONNECTION, PROGRESS, CBR, MESSAGE, VIDEO, RTP, WEB, COST, PATH, ROUTE, RATES];
+    &[TCP, CONNECTION, PROGRESS, CBR, MESSAGE, VIDEO, VOICE, RTP, WEB, COST, PATH, ROUTE, RATES];
 
 const EQ2_GOODPUT: Measure =
     measure("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", BIT_RATE, Higher).detail();
@@ -114,9 +114,26 @@ const VIDEO: Group = Group {
     ],
 };
 
+const VOICE: Group = Group {
+    title: "Voice",
+    flows: &["voice"],
+    needs: "",
+    measures: &[
+        measure("voice_r", "R", RATING, Higher).words("rating of the E-model").optional(),
+        measure("voice_mos", "MOS", RATIO, Higher).words("mean opinion score").optional(),
+        measure("voice_worst_mos", "worst MOS in 10 s", RATIO, Higher).optional(),
+        measure("voice_satisfied_time_fraction", "10 s windows with R ≥ 70", ROUGH_PERCENT, Higher)
+            .optional(),
+        measure("voice_mouth_to_ear_s", "mouth-to-ear delay", DELAY, Lower).optional(),
+        measure("voice_lost_fraction", "lost or late", PERCENT, Lower).optional(),
+        measure("voice_packets_late", "late", COUNT, Lower).detail(),
+        measure("voice_burst_ratio", "burst ratio", RATIO, Neither).optional().detail(),
+    ],
+};
+
 const RTP: Group = Group {
     title: "RTP",
-    flows: OVER_ANY,
+    flows: OVER_RTP,
     needs: "RTP",
     measures: &[
         measure("rtp_packets_expected", "packets expected", COUNT, Neither),

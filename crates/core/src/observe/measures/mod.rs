@@ -85,6 +85,8 @@ const WHOLE: Quantity = quantity(Values::Whole, "1", "", 1.0, 0);
 const BYTES: Quantity = quantity(Values::Count, "B", "B", 1.0, 0);
 const KILOBYTES: Quantity = quantity(Values::Count, "B", "kB", 1e-3, 1);
 const HOPS: Quantity = quantity(Values::Hops, "1", "", 1.0, 2);
+/// A rating of the E-model.
+const RATING: Quantity = quantity(Values::Amount, "1", "", 1.0, 1);
 const RATIO: Quantity = quantity(Values::Amount, "1", "", 1.0, 2);
 const RATIO_OF_ONE: Quantity = quantity(Values::Amount, "1", "", 1.0, 3);
 const PERCENT: Quantity = quantity(Values::Share, "1", "%", 100.0, 2);
@@ -167,11 +169,14 @@ pub struct Group {
 }
 
 /// The kinds of flows that send messages.
-const MESSAGES: &[&str] = &["on-off", "poisson", "trace", "video", "adp"];
+const MESSAGES: &[&str] = &["on-off", "poisson", "trace", "video", "voice", "adp"];
 /// The kinds of flows that may be one TCP connection each.
 const CONNECTIONS: &[&str] = &["tcp", "on-off", "poisson", "trace", "video"];
 /// The kinds of flows whose messages have a transport to choose.
 const OVER_ANY: &[&str] = &["on-off", "poisson", "trace", "video"];
+
+/// The kinds of flows that may have RTP.
+const OVER_RTP: &[&str] = &["on-off", "poisson", "trace", "video", "voice"];
 
 /// A measure as it is told to others, with what its group says.
 #[derive(Serialize)]

@@ -8,8 +8,8 @@ use super::*;
 use crate::observe::{
     CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, FlowCost, FlowMeasures, FlowResult,
     HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals, RateMeasures,
-    RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, Totals, VideoMeasures, WebMeasures,
-    WebTotals,
+    RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, Totals, VideoMeasures, VoiceMeasures,
+    VoiceTotals, WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -28,6 +28,7 @@ fn all_totals() -> RunTotals {
     RunTotals {
         common: Totals { bit_error_fraction: Some(0.0), ..Totals::default() },
         messages: Some(MessageTotals::default()),
+        voice: Some(VoiceTotals::default()),
         web: Some(WebTotals::default()),
         connections: Some(ConnectionTotals::default()),
         routes: Some(CachedRouteTotals::default()),
@@ -47,7 +48,7 @@ fn flow(kind: &str, measures: FlowMeasures) -> (String, BTreeSet<String>) {
         start_s: 0.0,
         measures,
         connection: CONNECTIONS.contains(&kind).then(ConnectionMeasures::default),
-        rtp: OVER_ANY.contains(&kind).then(RtpMeasures::default),
+        rtp: OVER_RTP.contains(&kind).then(RtpMeasures::default),
         progress: (kind == "tcp").then(ProgressMeasures::default),
         cost: FlowCost::default(),
         path: Some(PathMeasures::default()),
@@ -75,6 +76,7 @@ fn every_measure_of_a_flow_is_in_the_table_and_the_reverse() {
         flow("poisson", FlowMeasures::Poisson(message())),
         flow("trace", FlowMeasures::Trace(message())),
         flow("video", FlowMeasures::Video(VideoMeasures::default())),
+        flow("voice", FlowMeasures::Voice(VoiceMeasures::default())),
         flow("adp", FlowMeasures::Adp(message())),
         flow("web", FlowMeasures::Web(WebMeasures::default())),
     ]);
@@ -149,6 +151,7 @@ fn the_direction_of_every_total_is_as_listed() {
             "tcp_throughput_bps tcp_goodput eq2_goodput_bps
              cbr_received cbr_delivery_fraction cbr_throughput_bps
              messages_delivered message_delivery_fraction message_throughput_bps video_decodable_fraction
+             voice_satisfied_fraction voice_r_mean voice_mos_mean
              web_sessions_finished web_cycles_completed web_delivered_bytes web_throughput_bps
              web_combined_throughput_bps"
         )
@@ -159,6 +162,7 @@ fn the_direction_of_every_total_is_as_listed() {
             "tcp_connect_time_mean_s tcp_retransmissions tcp_timeouts tcp_backoffs tcp_unsmoothness_max
              cbr_latency_mean_s cbr_latency_p50_s cbr_latency_p95_s cbr_latency_p99_s
              messages_dropped messages_lost message_network_drop_rate message_latency_mean_s
+             voice_lost_fraction voice_mouth_to_ear_mean_s
              web_service_time_mean_s web_session_time_mean_s web_response_time_mean_s web_timeouts
              collision_fraction bit_error_fraction
              normalised_routing_load normalised_routing_bytes
@@ -170,7 +174,7 @@ fn the_direction_of_every_total_is_as_listed() {
     assert_eq!(
         of(Better::Neither),
         listed(
-            "cbr_sent messages_made web_sessions web_connection_time_s hops_mean
+            "cbr_sent messages_made voice_calls web_sessions web_connection_time_s hops_mean
              routing_packets_per_s routing_bytes_per_s routing_mac_frames_per_s routing_mac_bytes_per_s
              mac_frames_per_s mac_bytes_per_s
              routes_taken invalid_routes stale_routes invalid_routes_with_probes

@@ -10,6 +10,7 @@ pub const TOTALS: &[Group] = &[
     CBR,
     MESSAGE,
     VIDEO,
+    VOICE,
     WEB,
     PATHS,
     BIT_ERRORS,
@@ -102,6 +103,27 @@ const VIDEO: Group = Group {
     flows: &["video"],
     needs: "",
     measures: &[measure("video_decodable_fraction", "decodable video frames", PERCENT, Higher).optional()],
+};
+
+const VOICE: Group = Group {
+    title: "Calls",
+    flows: &["voice"],
+    needs: "",
+    measures: &[
+        measure("voice_calls", "calls", COUNT, Neither),
+        measure("voice_satisfied_fraction", "calls with R ≥ 70 both ways", ROUGH_PERCENT, Higher)
+            .optional()
+            .also(&["satisfied_calls"]),
+        measure("voice_r_mean", "mean R", RATING, Higher).words("mean rating of the E-model").optional(),
+        measure("voice_mos_mean", "mean MOS", RATIO, Higher)
+            .words("mean opinion score")
+            .optional()
+            .also(&["mos"]),
+        measure("voice_lost_fraction", "speech lost or late", PERCENT, Lower).optional(),
+        measure("voice_mouth_to_ear_mean_s", "mean mouth-to-ear delay", DELAY, Lower)
+            .optional()
+            .also(&["mouth_to_ear"]),
+    ],
 };
 
 const WEB: Group = Group {

@@ -1,0 +1,95 @@
+"""Calls: who talks to whom, and how many a network bears."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from manetlab import InputError, Scenario, _core, run
+from tests.conftest import ROOT
+
+
+def around_one_place(calls: int, **changes: Any) -> dict[str, Any]:
+    """Calls without a pause between nodes that all hear each other, at 11 Mb/s."""
+    places = [[10.0 * (number % 6), 10.0 * (number // 6)] for number in range(2 * calls)]
+    ends = [(2 * call, 2 * call + 1) for call in range(calls)]
+    speech = {"kind": "voice", "codec": "g711", "off_s": 0.0, "on_s": 10.0, "start_s": 1.0}
+    flows = [
+        {**speech, "src": src, "dst": dst, "call": call}
+        for call, pair in enumerate(ends)
+        for src, dst in (pair, pair[::-1])
+    ]
+    fields = {
+        "duration_s": 12.0,
+        "warmup_s": 2.0,
+        "routing": "static",
+        "movement": {"positions": places},
+        "mac": {"data_rate_bps": 11e6, "rts_threshold_bytes": 2347},
+        "network": {"start_jitter_ms": 20.0},
+        "traffic": {"flows": flows},
+    }
+    return {**fields, **changes}
+
+
+def totals(fields: dict[str, Any]) -> dict[str, Any]:
+    return dict(run(Scenario.build(fields)).totals)
+
+
+def test_one_hop_bears_as_many_calls_as_its_air_time_allows() -> None:
+    """A packet of 200 bytes takes 1.04 ms with its backoff and its ACK, so the air has room for 9.6 calls of
+    two packets in 20 ms each; where stations contend, some backoffs pass together, and some frames collide."""
+    few, many = totals(around_one_place(8)), totals(around_one_place(13))
+    assert (few["voice_calls"], few["voice_satisfied_fraction"]) == (8, 1.0)
+    assert few["voice_mos_mean"] == pytest.approx(4.41, abs=0.02)
+    # 20 ms of speech and 60 ms of playout, and hardly anything for the network.
+    assert 0.080 < few["voice_mouth_to_ear_mean_s"] < 0.085
+    assert many["voice_satisfied_fraction"] == 0.0
+    assert many["voice_mos_mean"] < 2.0
+
+
+def test_calls_have_two_directions_and_ends_of_their_own() -> None:
+    fields = {
+        "duration_s": 20.0,
+        "movement": {"waypoint": {"nodes": 20}},
+        "traffic": {"random": {"tcp": 1, "calls": 3, "call_codec": "opus", "cbr": 1}},
+    }
+    flows = Scenario.build(fields).resolve().flows
+    assert [flow["kind"] for flow in flows] == ["tcp", *["voice"] * 6, "cbr"]
+    voice = flows[1:7]
+    assert [flow["call"] for flow in voice] == [0, 0, 1, 1, 2, 2]
+    for there, back in zip(voice[::2], voice[1::2], strict=True):
+        assert (there["src"], there["dst"]) == (back["dst"], back["src"])
+        assert there["start_s"] == back["start_s"]
+        assert there["codec"] == back["codec"] == "opus"
+    ends = [node for flow in flows[0:1] + voice[::2] for node in (flow["src"], flow["dst"])]
+    assert len(set(ends)) == 8
+    # They are those that as many TCP flows have.
+    tcp = Scenario.build({**fields, "traffic": {"random": {"tcp": 4, "cbr": 1}}}).resolve().flows
+    assert [(flow["src"], flow["dst"]) for flow in flows[0:1] + voice[::2]] == [
+        (flow["src"], flow["dst"]) for flow in tcp[:4]
+    ]
+    with pytest.raises(InputError, match="too few nodes"):
+        Scenario.build({**fields, "traffic": {"random": {"calls": 11}}}).resolve()
+
+
+def test_a_longer_playout_buffer_loses_less_and_delays_more() -> None:
+    def over_four_hops(playout_ms: float) -> dict[str, Any]:
+        flow = {"kind": "voice", "src": 0, "dst": 4, "start_s": 1.0, "playout_ms": playout_ms}
+        cross = {"kind": "cbr", "src": 2, "dst": 3, "start_s": 1.0, "bytes": 1000, "interval_s": 0.007}
+        chain = {"movement": {"chain": {"nodes": 5}}, "routing": "static", "duration_s": 60.0}
+        return run(Scenario.build({**chain, "traffic": {"flows": [flow, {**cross, "random": True}]}})).flows[0]
+
+    short, long = over_four_hops(5.0), over_four_hops(500.0)
+    assert short["messages_made"] == long["messages_made"]
+    assert short["voice_packets_late"] > 10 > long["voice_packets_late"]
+    assert short["voice_mouth_to_ear_s"] + 0.4 < long["voice_mouth_to_ear_s"]
+    assert short["voice_lost_fraction"] > long["voice_lost_fraction"]
+
+
+def test_the_page_has_the_values_of_the_codecs() -> None:
+    text = (ROOT / "docs/models/voice.md").read_text()
+    rows = re.findall(r"\| `([\w-]+)` \| (\d+) B \| ([\d.]+) ms \| ([\d.]+) \| ([\d.]+) \|", text)
+    told = [(name, int(size), float(ms), float(ie), float(bpl)) for name, size, ms, ie, bpl in rows]
+    assert told == _core.codecs()
