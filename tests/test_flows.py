@@ -31,6 +31,14 @@ def scenario(*flows: dict[str, Any], **changes: Any) -> Scenario:
     )
 
 
+def test_a_call_is_over_rtp() -> None:
+    [flow] = run(scenario({"kind": "voice", "codec": "g729", "on_s": 1e6, "off_s": 0.0})).flows
+    # A packet every 20 ms for 7 s.
+    assert (flow["transport"], flow["messages_made"]) == ("rtp-udp", 350)
+    assert flow["voice_lost_fraction"] == 0.0
+    assert flow["voice_mos"] == pytest.approx(4.1, abs=0.05)
+
+
 @pytest.mark.parametrize("transport", ["udp", "adp", "tcp", "rtp-udp", "rtp-adp"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_flow_brings_its_messages(kind: str, transport: str) -> None:

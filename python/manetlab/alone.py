@@ -309,7 +309,8 @@ def payload_bytes(flow: Mapping[str, Any], params: Mapping[str, Mapping[str, Any
         given = flow.get("segment_bytes")
         return int(params["tcp"]["segment_bytes"] if given is None else given)
     if flow["kind"] == "voice":
-        return {name: size for name, size, *_ in _core.codecs()}[flow["codec"]]
+        payloads = {name: size for name, size, *_ in _core.codecs()}
+        return payloads[flow.get("codec", next(iter(payloads)))]
     return int(flow["bytes"]) if "bytes" in flow else None
 
 

@@ -1,8 +1,8 @@
 //! Traffic between ns-2's files, the scenario's flows and Python.
 
 use manetlab_core::kernel::{Purpose, Streams, Time};
-use manetlab_core::scenario::{Flow, FlowKind};
 use manetlab_core::params::ParamValue;
+use manetlab_core::scenario::{Flow, FlowKind};
 use manetlab_core::traffic::{
     Codec, FrameKind, Source, VideoParams, VideoSource, WebParams, WebPlan, draw_sessions,
 };
@@ -41,12 +41,12 @@ pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f6
     (0..count).map(|_| stream.unit()).collect()
 }
 
-/// The codecs of speech: name, payload of a packet in bytes, look-ahead in ms, `I_e` and `B_pl`.
+/// The codecs of speech, the default first: name, payload of a packet in bytes, look-ahead in ms, `I_e` and `B_pl`.
 #[pyfunction]
 pub(crate) fn codecs() -> Vec<(&'static str, u32, f64, f64, f64)> {
     Codec::CHOICES
         .iter()
-        .zip([Codec::G711, Codec::G711Plc, Codec::G729, Codec::Opus])
+        .zip([Codec::G711Plc, Codec::G711, Codec::G729, Codec::Opus])
         .map(|(&name, codec)| {
             let (of, ms) = (codec.impairment(), 1e3 * codec.look_ahead().as_secs());
             (name, codec.payload_bytes(), ms, of.without_loss, of.robustness)

@@ -9,10 +9,10 @@ use crate::params::choices;
 choices! {
     /// A codec of speech, with packets of 20 ms.
     pub enum Codec {
+        /// G.711 whose receiver conceals lost packets (Appendix I): the default.
+        G711Plc = "g711-plc",
         /// G.711 whose receiver plays nothing in place of a lost packet.
         G711 = "g711",
-        /// G.711 whose receiver conceals lost packets (Appendix I).
-        G711Plc = "g711-plc",
         /// G.729 A with silence suppression.
         G729 = "g729",
         /// Opus at 24 kb/s.
