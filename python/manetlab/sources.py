@@ -291,8 +291,9 @@ class RandomTraffic(InputTable):
 
     hops: int | None = integer(
         "The shortest path of each TCP, ADP and video flow and call, and of each CBR flow if cbr_ends is "
-        "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which enough pairs "
-        "of nodes do, or pairs of a movement that is not drawn. Selected scenarios are not a random sample.",
+        "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which "
+        "enough pairs of nodes do, or pairs of a movement that is not drawn. Selected scenarios are not a "
+        "random sample.",
         1, 255, None,
     )  # fmt: skip
     hops_share: float = number(
