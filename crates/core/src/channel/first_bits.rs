@@ -9,7 +9,7 @@ use crate::radio::{Arrival, Fate};
 use crate::wire::mac::FrameKind;
 
 use super::transmission::{Phase, Template};
-use super::{Channel, Doing, Heard};
+use super::{Awaiting, Channel, Heard, Then, What};
 
 /// A first bit under way.
 pub(super) struct FrameStart {
@@ -27,7 +27,7 @@ impl Channel {
     ) -> Option<Heard> {
         let transmission = &mut self.transmissions[id as usize];
         let Some(template) = transmission.template(id, self.short_way) else {
-            return Some(Heard::Broken { node: id, what: "a transmission begins without a frame" });
+            return Some(Heard { node: id, id, what: What::Missing });
         };
         self.index.compute(template.from.0, clock.now);
         if !template.to.is_broadcast() {
@@ -41,8 +41,7 @@ impl Channel {
             transmission.receivers.extend(receivable.map(|arrival| (arrival.delay_ns, arrival.node)));
         }
         if clock.is_free_until(clock.now + self.longest) {
-            self.take_the_short_way(template);
-            self.serve_remaining(clock, watch, &template, 0)
+            self.serve_all(clock, watch, &template)
         } else {
             transmission.phase = Phase::FrameStarts;
             self.queue_frame_starts(clock, watch, &template);
@@ -50,26 +49,31 @@ impl Channel {
         }
     }
 
-    /// Brings the first bit to all for whom that is simple, and collects the others; nothing else happens
-    /// before the last of them has it.
-    fn take_the_short_way(&mut self, template: Template) {
+    /// Brings the first bit to all; nothing else happens before the last of them has it.
+    fn serve_all(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        template: &Template,
+    ) -> Option<Heard> {
         let mut remaining = std::mem::take(&mut self.remaining);
         // A loop of its own for each case: most arrivals go through it.
         match (template.to.is_broadcast(), self.short_way.uses_eifs) {
-            (false, false) => self.overhear_all::<false, false>(template, &mut remaining),
-            (false, true) => self.overhear_all::<false, true>(template, &mut remaining),
-            (true, false) => self.overhear_all::<true, false>(template, &mut remaining),
-            (true, true) => self.overhear_all::<true, true>(template, &mut remaining),
+            (false, false) => self.take_short_way::<false, false>(template, &mut remaining),
+            (false, true) => self.take_short_way::<false, true>(template, &mut remaining),
+            (true, false) => self.take_short_way::<true, false>(template, &mut remaining),
+            (true, true) => self.take_short_way::<true, true>(template, &mut remaining),
         }
         self.arrivals += self.index.sensed(template.from.0);
-        self.remaining = remaining;
+        self.serve_remaining(clock, watch, template, remaining, 0)
     }
 
     /// Brings the first bit of a frame to one or to all to those nodes that can go the short way, and
     /// collects the others.
-    fn overhear_all<const TO_ALL: bool, const EIFS: bool>(
+    #[inline(never)]
+    fn take_short_way<const TO_ALL: bool, const EIFS: bool>(
         &mut self,
-        template: Template,
+        template: &Template,
         remaining: &mut Vec<Arrival>,
     ) {
         remaining.clear();
@@ -77,7 +81,9 @@ impl Channel {
             remaining.extend(self.index.arrivals(template.from.0, template.receive_m2));
             return;
         }
-        let (macs, weak_frames) = (self.macs.as_mut_slice(), self.short_way.weak_frames);
+        // Copies, which the loop has in registers.
+        let (template, weak_frames) = (*template, self.short_way.weak_frames);
+        let macs = self.macs.as_mut_slice();
         remaining.resize(self.index.candidates(template.from.0), Arrival::default());
         let mut left = 0;
         for arrival in self.index.arrivals(template.from.0, template.receive_m2) {
@@ -90,38 +96,29 @@ impl Channel {
         remaining.truncate(left);
     }
 
-    /// Brings the first bit to those who remain, from this place among them.
+    /// Brings the first bit to those who remain, from the place `first` among them.
+    #[inline(always)]
     fn serve_remaining(
         &mut self,
         clock: &mut Clock,
         watch: &mut Watching<'_>,
         template: &Template,
+        remaining: Vec<Arrival>,
         first: usize,
     ) -> Option<Heard> {
         let id = template.transmission;
-        for place in first..self.remaining.len() {
-            let arrival = self.remaining[place];
-            if let Some(heard) = self.arrive(clock, watch, &arrival, template) {
-                self.doing = Doing::Serving { id, served: place + 1 };
-                return Some(heard);
+        let mut heard = None;
+        for (place, arrival) in remaining.iter().enumerate().skip(first) {
+            if let Some(ended) = self.arrive(clock, watch, arrival, template) {
+                heard = Some(self.wait(arrival, template, ended, Then::Serve { id, place: place + 1 }));
+                break;
             }
         }
-        self.begin_frame_ends(clock, watch, id);
-        None
-    }
-
-    /// Goes on after one of those who remain has acted on another frame.
-    #[cold]
-    pub(super) fn continue_serving(
-        &mut self,
-        clock: &mut Clock,
-        watch: &mut Watching<'_>,
-        id: u32,
-        served: usize,
-    ) -> Option<Heard> {
-        self.tell_awaiting(clock, watch);
-        let template = self.transmissions[id as usize].template(id, self.short_way)?;
-        self.serve_remaining(clock, watch, &template, served)
+        self.remaining = remaining;
+        if heard.is_none() {
+            self.begin_frame_ends(clock, watch, id);
+        }
+        heard
     }
 
     /// Puts the first bits of a transmission among those that are under way.
@@ -158,38 +155,21 @@ impl Channel {
             clock.now = bit.due;
             let transmission = &mut self.transmissions[bit.transmission as usize];
             let Some(template) = transmission.template(bit.transmission, self.short_way) else {
-                let what = "a frame arrives that nobody sends";
-                return Some(Heard::Broken { node: bit.arrival.node, what });
+                return Some(Heard { node: bit.arrival.node, id: bit.transmission, what: What::Missing });
             };
             transmission.unreached -= 1;
             let reached = (transmission.unreached == 0).then_some(bit.transmission);
             self.arrivals += 1;
             if !self.overhear(&bit.arrival, &template)
-                && let Some(heard) = self.arrive(clock, watch, &bit.arrival, &template)
+                && let Some(ended) = self.arrive(clock, watch, &bit.arrival, &template)
             {
-                self.doing = Doing::FrameStarts { reached };
-                return Some(heard);
+                return Some(self.wait(&bit.arrival, &template, ended, Then::FrameStarts { reached }));
             }
             if let Some(id) = reached {
                 self.begin_frame_ends(clock, watch, id);
             }
         }
         None
-    }
-
-    /// Goes on after a node that a first bit has reached has acted on another frame.
-    #[cold]
-    pub(super) fn continue_frame_starts(
-        &mut self,
-        clock: &mut Clock,
-        watch: &mut Watching<'_>,
-        reached: Option<u32>,
-    ) -> Option<Heard> {
-        self.tell_awaiting(clock, watch);
-        if let Some(id) = reached {
-            self.begin_frame_ends(clock, watch, id);
-        }
-        self.deliver_frame_starts(clock, watch)
     }
 
     /// Brings a first bit to a node if it can go the short way; false, and nothing done, otherwise.
@@ -205,39 +185,74 @@ impl Channel {
             }
     }
 
-    /// The first bit reaches a node. It waits if the node must first act on a frame that ends at this very
-    /// instant, which does not overlap the one that begins.
+    /// The first bit reaches a node. Not yet if the node must first act on a frame that ends at this very
+    /// instant, which does not overlap the one that begins: then that transmission is returned.
     fn arrive(
         &mut self,
         clock: &mut Clock,
         watch: &mut Watching<'_>,
         arrival: &Arrival,
         template: &Template,
-    ) -> Option<Heard> {
+    ) -> Option<u32> {
         let (now, mut signal) = template.signal(arrival, template.is_meant_for(arrival.node));
+        clock.now = now;
+        if let Some(ended) = self.macs[arrival.node as usize].received(now) {
+            return Some(ended);
+        }
+        self.expect_last_bit(arrival, template, &mut signal);
+        self.tell_mac(clock, watch, arrival.node, &signal);
+        None
+    }
+
+    /// Draws errors of bits, and counts the node among those whom the last bit must reach.
+    #[inline(always)]
+    fn expect_last_bit(&mut self, arrival: &Arrival, template: &Template, signal: &mut Signal) {
         self.meant += u64::from(signal.wanted);
         if self.noise.is_some() && signal.receivable {
-            self.judge_by_noise(arrival, template, &mut signal);
+            self.judge_by_noise(arrival, template, signal);
         }
         let may_be_damaged = signal.receivable && !signal.damaged;
         if let Some(errors) = self.bit_errors.as_deref_mut().filter(|_| may_be_damaged) {
             signal.damaged = errors.damage(arrival.node, template.bytes);
             self.damaged += u64::from(signal.wanted && signal.damaged);
             if signal.damaged && signal.wanted && !self.timing.params().repeats_damaged {
-                self.spoil(arrival.node, &mut signal);
+                self.spoil(arrival.node, signal);
             }
         }
         if signal.wanted && !template.tapped {
             let receivers = &mut self.transmissions[template.transmission as usize].receivers;
             receivers.push((arrival.delay_ns, arrival.node));
         }
-        clock.now = now;
-        if let Some(id) = self.macs[arrival.node as usize].received(now) {
-            self.awaiting = Some((arrival.node, signal));
-            return Some(Heard::Received { node: arrival.node, id });
+    }
+
+    /// The first bit waits until its node has acted on another frame.
+    #[cold]
+    fn wait(&mut self, arrival: &Arrival, template: &Template, ended: u32, then: Then) -> Heard {
+        let node = arrival.node;
+        let (_, mut signal) = template.signal(arrival, template.is_meant_for(node));
+        self.expect_last_bit(arrival, template, &mut signal);
+        self.awaiting = Some(Box::new(Awaiting { node, signal, then }));
+        Heard { node, id: ended, what: What::Received }
+    }
+
+    /// The first bit that waited reaches its MAC, and what follows it goes on.
+    #[cold]
+    pub(super) fn end_waiting(&mut self, clock: &mut Clock, watch: &mut Watching<'_>) -> Option<Heard> {
+        let Awaiting { node, signal, then } = *self.awaiting.take()?;
+        self.tell_mac(clock, watch, node, &signal);
+        match then {
+            Then::Serve { id, place } => {
+                let template = self.transmissions[id as usize].template(id, self.short_way)?;
+                let remaining = std::mem::take(&mut self.remaining);
+                self.serve_remaining(clock, watch, &template, remaining, place)
+            }
+            Then::FrameStarts { reached } => {
+                if let Some(id) = reached {
+                    self.begin_frame_ends(clock, watch, id);
+                }
+                self.deliver_frame_starts(clock, watch)
+            }
         }
-        self.tell_mac(clock, watch, arrival.node, &signal);
-        None
     }
 
     /// What noise makes of a signal at a node.
@@ -270,21 +285,24 @@ impl Channel {
         }
     }
 
-    /// The first bit that waited reaches its MAC.
-    fn tell_awaiting(&mut self, clock: &mut Clock, watch: &mut Watching<'_>) {
-        if let Some((node, signal)) = self.awaiting.take() {
-            self.tell_mac(clock, watch, node, &signal);
-        }
-    }
-
     /// The MAC gets a signal that begins now.
     #[inline(always)]
     fn tell_mac(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, node: u32, signal: &Signal) {
-        let mac = &mut self.macs[node as usize];
-        let before = if watch.is_on() { mac.awaited() } else { None };
-        if mac.handle_arrival(clock.now, signal, &self.timing, &self.rules) {
-            clock.agenda.set(self.mac_slots[node as usize], mac.next_timeout(&self.timing));
+        if watch.is_on() {
+            return self.tell_watched(clock, watch, node, signal);
         }
-        watch.first_bit(clock.now, node, signal, before, mac);
+        if self.macs[node as usize].handle_arrival(clock.now, signal, &self.timing, &self.rules) {
+            self.set_mac_deadline(clock, node);
+        }
+    }
+
+    /// The MAC gets a signal, and the recorder learns what it made of it.
+    #[cold]
+    fn tell_watched(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, node: u32, signal: &Signal) {
+        let before = self.macs[node as usize].awaited();
+        if self.macs[node as usize].handle_arrival(clock.now, signal, &self.timing, &self.rules) {
+            self.set_mac_deadline(clock, node);
+        }
+        watch.first_bit(clock.now, node, signal, before, &self.macs[node as usize]);
     }
 }

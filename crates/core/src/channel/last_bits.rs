@@ -4,7 +4,7 @@ use crate::kernel::{Clock, Time};
 use crate::observe::Watching;
 
 use super::transmission::Phase;
-use super::{Channel, Doing, Heard};
+use super::{Channel, Heard, What};
 
 impl Channel {
     /// All first bits have arrived: those for whom the frame is meant wait for its last bit.
@@ -20,35 +20,54 @@ impl Channel {
         }
     }
 
-    /// Brings the last bit to one after the other, until one must act or something else comes first.
+    /// The next last bit is due: it reaches its receiver, and others as long as nobody must act and nothing
+    /// else comes first.
     pub(super) fn deliver_frame_ends(
         &mut self,
         clock: &mut Clock,
         watch: &mut Watching<'_>,
         id: u32,
     ) -> Option<Heard> {
-        loop {
-            let transmission = &mut self.transmissions[id as usize];
-            let (_, node) = transmission.receivers[transmission.next];
-            transmission.next += 1;
-            let mac = &self.macs[node as usize];
-            if mac.received(clock.now) == Some(id) {
-                self.doing = Doing::FrameEnds(id);
-                return Some(Heard::Received { node, id });
+        self.reach_one(clock.now, id).or_else(|| self.reach_next_ends(clock, watch, id))
+    }
+
+    /// Goes on with the last bits that are due before anything else, until somebody must act.
+    #[inline]
+    pub(super) fn reach_next_ends(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        id: u32,
+    ) -> Option<Heard> {
+        while self.move_on(clock, watch, id) {
+            let heard = self.reach_one(clock.now, id);
+            if heard.is_some() {
+                return heard;
             }
-            if self.taps && mac.overheard(clock.now) == Some(id) {
-                self.doing = Doing::FrameEnds(id);
-                return Some(Heard::Overheard { node, id });
-            }
-            if !self.reach_next_end(clock, watch, id) {
-                return None;
-            }
+        }
+        None
+    }
+
+    /// The last bit reaches the next receiver.
+    #[inline(always)]
+    fn reach_one(&mut self, now: Time, id: u32) -> Option<Heard> {
+        let transmission = &mut self.transmissions[id as usize];
+        let (_, node) = transmission.receivers[transmission.next];
+        transmission.next += 1;
+        let mac = &self.macs[node as usize];
+        if mac.received(now) == Some(id) {
+            Some(Heard { node, id, what: What::Received })
+        } else if self.taps && mac.overheard(now) == Some(id) {
+            Some(Heard { node, id, what: What::Overheard })
+        } else {
+            None
         }
     }
 
     /// Moves on to the next receiver's last bit if nothing else comes before it; else leaves it to the event
     /// queue. After the last receiver's the transmission has ended.
-    pub(super) fn reach_next_end(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, id: u32) -> bool {
+    #[inline(always)]
+    fn move_on(&mut self, clock: &mut Clock, watch: &mut Watching<'_>, id: u32) -> bool {
         let transmission = &self.transmissions[id as usize];
         let Some(due) = transmission.next_end() else {
             self.end_transmission(clock.now, watch, id);

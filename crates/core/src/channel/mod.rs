@@ -15,6 +15,8 @@
 
 mod first_bits;
 mod last_bits;
+#[cfg(test)]
+mod tests;
 mod transmission;
 
 use std::sync::Arc;
@@ -30,32 +32,41 @@ use crate::wire::mac::{Body, Frame};
 use first_bits::FrameStart;
 use transmission::{Phase, Transmission};
 
-/// Who must act on a frame, now.
+/// Who must act on the frame of a transmission, now. Small, so that it is returned in registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Heard {
-    /// A node has received the frame of a transmission.
-    Received { node: u32, id: u32 },
-    /// The frame of a transmission has reached, intact, a node that it may not be for, and routing listens.
-    Overheard { node: u32, id: u32 },
-    /// An invariant does not hold.
-    Broken { node: u32, what: &'static str },
+pub(crate) struct Heard {
+    pub(crate) node: u32,
+    /// The transmission.
+    pub(crate) id: u32,
+    pub(crate) what: What,
 }
 
-/// Where [`Channel::poll`] goes on.
+/// What has happened to the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// The node has received it.
+    Received,
+    /// It has reached, intact, a node that it may not be for, and routing listens.
+    Overheard,
+    /// There is none: an invariant does not hold.
+    Missing,
+}
+
+/// First bits of which one waits until its node has acted, at the same instant, on a frame that has ended.
+struct Awaiting {
+    node: u32,
+    signal: Signal,
+    then: Then,
+}
+
+/// What follows the first bit that waits.
 #[derive(Clone, Copy)]
-enum Doing {
-    Nothing,
-    /// First bits of this transmission, which are served at once, from this place among those that remain.
-    Serving {
-        id: u32,
-        served: usize,
-    },
+enum Then {
+    /// Other first bits of this transmission, which are served at once, from this place among those that
+    /// remain.
+    Serve { id: u32, place: usize },
     /// First bits in order of time; this transmission has reached its last node.
-    FrameStarts {
-        reached: Option<u32>,
-    },
-    /// Last bits of this transmission.
-    FrameEnds(u32),
+    FrameStarts { reached: Option<u32> },
 }
 
 /// See the module's head.
@@ -88,9 +99,7 @@ pub(crate) struct Channel {
     frame_starts_slot: Slot,
     /// The longest delay of a first bit.
     longest: Span,
-    doing: Doing,
-    /// A first bit whose node acts, at the same instant, on a frame that has ended; the MAC gets it next.
-    awaiting: Option<(u32, Signal)>,
+    awaiting: Option<Box<Awaiting>>,
     /// Transmissions that arrive damaged and are acknowledged and discarded, with their receivers.
     spoiled: Vec<(u32, u32)>,
     /// First bits that reached receivers.
@@ -132,7 +141,6 @@ impl Channel {
             remaining: Vec::new(),
             frame_starts: Vec::new(),
             frame_starts_slot: Slot(0),
-            doing: Doing::Nothing,
             awaiting: None,
             spoiled: Vec::new(),
             arrivals: 0,
@@ -221,20 +229,18 @@ impl Channel {
         }
     }
 
-    /// Goes on after a node has acted on a frame.
+    /// Goes on after a node has acted on what it heard.
     #[inline]
-    pub(crate) fn poll(&mut self, clock: &mut Clock, watch: &mut Watching<'_>) -> Option<Heard> {
-        match std::mem::replace(&mut self.doing, Doing::Nothing) {
-            Doing::Nothing => None,
-            Doing::Serving { id, served } => self.continue_serving(clock, watch, id, served),
-            Doing::FrameStarts { reached } => self.continue_frame_starts(clock, watch, reached),
-            Doing::FrameEnds(id) => {
-                if self.reach_next_end(clock, watch, id) {
-                    self.deliver_frame_ends(clock, watch, id)
-                } else {
-                    None
-                }
-            }
+    pub(crate) fn poll(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut Watching<'_>,
+        heard: Heard,
+    ) -> Option<Heard> {
+        if self.awaiting.is_some() {
+            self.end_waiting(clock, watch)
+        } else {
+            self.reach_next_ends(clock, watch, heard.id)
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::channel::Heard;
+use crate::channel::{Heard, What};
 use crate::drops::DropReason;
 use crate::mac::MacAction;
 use crate::wire::NodeId;
@@ -36,12 +36,12 @@ impl Network<'_> {
     /// Lets those act who hear a frame, one after the other.
     fn act_on(&mut self, mut heard: Option<Heard>) {
         while let Some(of) = heard {
-            match of {
-                Heard::Received { node, id } => self.receive(node, id),
-                Heard::Overheard { node, id } => self.tap(node, id),
-                Heard::Broken { node, what } => return self.break_off(NodeId(node), what),
+            match of.what {
+                What::Received => self.receive(of.node, of.id),
+                What::Overheard => self.tap(of.node, of.id),
+                What::Missing => return self.break_off(NodeId(of.node), "a frame arrives that nobody sends"),
             }
-            heard = self.channel.poll(&mut self.clock, &mut self.watch);
+            heard = self.channel.poll(&mut self.clock, &mut self.watch, of);
         }
     }
 

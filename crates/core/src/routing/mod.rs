@@ -191,7 +191,8 @@ pub struct RouteNow {
 
 /// The state machine of one node. See the module's head.
 pub trait Routing: Send {
-    /// The run begins.
+    /// The node starts, perhaps later than the run. Its first deadlines are set here: when it was made there
+    /// was no time yet.
     fn handle_start(&mut self, now: Time, actions: &mut Vec<Action>);
 
     /// A flow of this node begins or is over. Most protocols do not care.
