@@ -3,9 +3,11 @@
 import { fromBase64 } from "./bytes";
 import { Clock, FASTEST, linkTime, parseTime, readLink, SLOWEST, speedAt, speedText, stopOf, STOPS, timeText } from "./clock";
 import { byId, element } from "./dom";
+import { savePng } from "./enlarge";
 import { inspection } from "./inspect";
 import { type LiveConfig, startLive } from "./live";
 import { NONE, Run, type RunNote } from "./model";
+import { nextMoment } from "./moments";
 import { Chosen, cursorAt, Events, filters } from "./panels";
 import { Recording } from "./recording";
 import { Stage } from "./stage";
@@ -143,6 +145,8 @@ class App {
     on("theme", () => this.chooseTheme(THEMES[(THEMES.indexOf(this.themeName) + 1) % THEMES.length]));
     on("help-open", () => byId<HTMLDialogElement>("help").showModal());
     on("copy", () => this.copyLink());
+    on("picture", () => this.savePicture());
+    on("matters", () => this.nextMoment());
     on("plots-fold", () => {
       const plots = byId("plots");
       plots.hidden = !plots.hidden;
@@ -246,7 +250,42 @@ class App {
     else this.seek(time);
   }
 
+  /** Goes to what mattered next: a loss, a timeout of a TCP sender, or a flow that stalls. */
+  nextMoment(): void {
+    const { clock, filter } = this.state;
+    const found = this.stages.flatMap(({ run, filtered }) => {
+      const next = nextMoment(run, filtered.drops, filter.flows, clock.t);
+      const who = this.runs.length > 1 ? `${run.note.name}, ` : "";
+      return next === undefined ? [] : [{ t: next.t, what: `${who}${next.what}` }];
+    });
+    const [next] = found.sort((a, b) => a.t - b.t);
+    const where = byId("mattered");
+    if (next === undefined) {
+      where.textContent = "No later loss, timeout or stall.";
+      this.announce(where.textContent);
+      return;
+    }
+    this.seek(next.t);
+    where.textContent = next.what;
+    this.announce(`${timeText(next.t)}: ${next.what}`);
+  }
+
+  /** Saves the pictures of all runs, side by side. */
+  private savePicture(): void {
+    const made = this.stages.map((stage) => stage.toCanvas(this.theme, this.runs.length > 1 ? stage.run.note.name : ""));
+    const width = made.reduce((sum, each) => sum + each.width, 0);
+    const all = element("canvas", { width: String(width), height: String(Math.max(...made.map((each) => each.height))) });
+    const context = all.getContext("2d");
+    let x = 0;
+    for (const each of made) {
+      context?.drawImage(each, x, 0);
+      x += each.width;
+    }
+    savePng(all, `network-${linkTime(this.state.clock.t)}s`);
+  }
+
   seek(t: number): void {
+    byId("mattered").textContent = "";
     const { state } = this;
     state.clock.isPlaying = false;
     state.clock.seek(t);
@@ -262,6 +301,7 @@ class App {
       ArrowRight: (event) => this.arrow(1, event.shiftKey),
       ArrowLeft: (event) => this.arrow(-1, event.shiftKey),
       d: () => this.nextDrop(),
+      m: () => this.nextMoment(),
       "<": () => this.faster(-1),
       ",": () => this.faster(-1),
       ">": () => this.faster(1),

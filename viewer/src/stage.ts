@@ -88,6 +88,24 @@ export class Stage {
     this.showTip();
   }
 
+  /** The picture at the clock's time, with the run's name if there are several. */
+  toCanvas(theme: Theme, name: string): HTMLCanvasElement {
+    // WebGL keeps a picture only until the browser has shown it.
+    this.draw(theme);
+    const { width, height } = this.picture;
+    const made = element("canvas", { width: String(width), height: String(height) });
+    const context = made.getContext("2d");
+    if (context === null) return made;
+    context.fillStyle = theme.ground;
+    context.fillRect(0, 0, width, height);
+    for (const each of [this.ground, this.picture, this.labels]) context.drawImage(each, 0, 0, width, height);
+    const ratio = window.devicePixelRatio || 1;
+    context.font = `${13 * ratio}px ${FONT}`;
+    context.fillStyle = theme.text;
+    context.fillText(name, 12 * ratio, 20 * ratio);
+    return made;
+  }
+
   private look(theme: Theme): Look {
     const { state, run } = this;
     const { kinds } = state.filter;

@@ -1,6 +1,8 @@
 // The strips below the picture: what happens when, and curves of one flow and one node; all on one axis of time.
 
-import { element, fit, FONT } from "./dom";
+import type { Chart, Curve } from "./chart";
+import { button, element, fit, FONT } from "./dom";
+import { enlarge } from "./enlarge";
 import type { Filtered } from "./filters";
 import { DELIVERED, MADE, type Run } from "./model";
 import type { State } from "./state";
@@ -11,6 +13,8 @@ import { niceStep } from "./stage";
 const AXIS = 16;
 /** Room at the ends of the axis, so that marks at both ends can be seen. */
 const EDGE = 6;
+/** Room for the button that enlarges a plot. */
+const BUTTON = 26;
 
 /** What is drawn behind the playhead, kept until it changes. */
 abstract class Strip {
@@ -215,7 +219,28 @@ abstract class Plot extends Strip {
 
   constructor(runs: Run[], filtered: Filtered[], state: State) {
     super(element("div", { class: "strip plot" }), runs, filtered, state);
-    this.root.append(this.label);
+    const larger = button("⤢", () => this.enlarge(), { class: "plain larger", title: "Enlarge" });
+    // A press on the button is no place in time.
+    larger.addEventListener("pointerdown", (event) => event.stopPropagation());
+    this.root.append(this.label, larger);
+    this.root.addEventListener("dblclick", () => this.enlarge());
+  }
+
+  /** The plot as it is drawn when it is large. */
+  protected abstract chart(): Pick<Chart, "title" | "quantity" | "curves" | "fromZero">;
+
+  private enlarge(): void {
+    const { from, to, clock } = this.state;
+    enlarge({ ...this.chart(), from, to, end: clock.end }, clock.t, (t) => {
+      clock.seek(t);
+      this.state.isExact = true;
+      this.state.changed();
+    });
+  }
+
+  /** The name and the colour of a run's curve. */
+  protected look(run: Run, i: number): Pick<Curve, "run" | "color"> {
+    return this.runs.length > 1 ? { run: run.note.name, color: RUN_COLORS[i] } : { run: "", color: "data" };
   }
 
   /** The label's title and what follows it: texts, each with the name of its colour, if it has one. */
@@ -226,6 +251,7 @@ abstract class Plot extends Strip {
     const text = [title, ...values].join();
     if (text === this.said) return;
     this.said = text;
+    this.root.querySelector(".larger")?.setAttribute("aria-label", `Enlarge: ${title}`);
     const parts = values.map(([text, color]) =>
       color === "" ? element("span", {}, text) : element("span", { style: `color: var(--${color})` }, text),
     );
@@ -269,7 +295,7 @@ abstract class Plot extends Strip {
     context.fillStyle = theme.muted;
     context.font = `10px ${FONT}`;
     context.textAlign = "right";
-    context.fillText(String(Number(most.toPrecision(3))), width - 2, 11);
+    context.fillText(String(Number(most.toPrecision(3))), width - BUTTON, 11);
   }
 }
 
@@ -295,6 +321,21 @@ export class Sequence extends Plot {
     const kind = found?.kind === "tcp" ? "Segments" : "Packets";
     const sent: [string, string][] = this.runs.length > 1 ? this.values((run) => run.note.name) : [["sent", "data"]];
     return [`${kind} of flow ${flow}`, ...sent, ["arrived", "route"], ["sent again", "drop"]];
+  }
+
+  protected chart(): Pick<Chart, "title" | "quantity" | "curves" | "fromZero"> {
+    const { flow } = this.state;
+    const curves = this.runs.flatMap((run, i) => {
+      const { t, number, kind } = numbersOf(run, flow);
+      const look = this.look(run, i);
+      const of = (wanted: number, name: string, color: string): Curve => {
+        const rows = Array.from(t.keys()).filter((row) => kind[row] === wanted);
+        return { ...look, name, color, t: rows.map((row) => t[row]), v: rows.map((row) => number[row]), isPoints: true };
+      };
+      return [of(SENT_FIRST, "sent", look.color), of(ARRIVED, "arrived", "route"), of(AGAIN, "sent again", "drop")];
+    });
+    const isTcp = this.runs[0].flow(flow)?.kind === "tcp";
+    return { title: this.title()[0], quantity: isTcp ? "segment number" : "packet number", curves, fromZero: false };
   }
 
   protected paint(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme): void {
@@ -375,6 +416,20 @@ export class Window extends Plot {
     return [`Congestion window of flow ${flow}`, ...values];
   }
 
+  protected chart(): Pick<Chart, "title" | "quantity" | "curves" | "fromZero"> {
+    const curves = this.runs.flatMap((run, i): Curve[] => {
+      const { t, cwnd, ssthresh } = run.windows.columns;
+      const rows = this.hasFlow(run) ? run.windowsByFlow.of(this.state.flow) : new Uint32Array(0);
+      const pick = (values: Float64Array): Float64Array => Float64Array.from(rows, (row) => values[row]);
+      const look = this.look(run, i);
+      return [
+        { ...look, name: "window", t: pick(t), v: pick(cwnd) },
+        { ...look, name: "threshold", t: pick(t), v: pick(ssthresh), isDashed: true },
+      ];
+    });
+    return { title: this.title()[0], quantity: "congestion window (segments)", curves, fromZero: true };
+  }
+
   private hasFlow(run: Run): boolean {
     return run.flows.some((each) => each.id === this.state.flow);
   }
@@ -421,6 +476,17 @@ export class Queue extends Plot {
   protected title(): [string, ...[string, string][]] {
     const values = this.values((run) => count(run.queueAt(this.node, this.state.clock.t)));
     return [`Interface queue of node ${this.node}`, ...values];
+  }
+
+  protected chart(): Pick<Chart, "title" | "quantity" | "curves" | "fromZero"> {
+    const curves = this.runs.map((run, i): Curve => {
+      const { t, length } = run.queues.columns;
+      const rows = run.queuesByNode.of(this.node);
+      // A queue is empty until the first packet comes.
+      const times = Float64Array.of(0, ...Array.from(rows, (row) => t[row]));
+      return { ...this.look(run, i), name: "queue", t: times, v: Float64Array.of(0, ...Array.from(rows, (row) => length[row])) };
+    });
+    return { title: this.title()[0], quantity: "queue length (packets)", curves, fromZero: true };
   }
 
   protected paint(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme): void {
