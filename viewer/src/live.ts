@@ -110,7 +110,7 @@ class Live {
       (node, displacement) => void this.moveNode(node, displacement),
     );
     document.body.classList.add("live");
-    document.querySelector("header")?.after(this.bar());
+    (document.getElementById("lesson") ?? document.querySelector("header"))?.after(this.bar());
     this.showFields();
     this.showSide();
   }

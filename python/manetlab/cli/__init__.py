@@ -35,6 +35,7 @@ COMMANDS = Commands(
             "view": "manetlab.cli.views:view",
             "recording": "manetlab.cli.recordings:app",
             "dissector": "manetlab.cli.dissectors:dissector",
+            "course": "manetlab.cli.courses:course",
         },
         "Fair rates": {
             "shares": "manetlab.cli.shares:shares",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError
 from manetlab.files import check_outputs, write_text
-from manetlab.replay import recorded
+from manetlab.replay import lesson, recorded
 from manetlab.replay.recorded import Recorded
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def view(
     *,
     title: str | None = None,
     live: bool = False,
+    text: str | None = None,
 ) -> Replay:
     """A replay of a run, or of two runs in step; or a page that makes further runs of a scenario.
 
@@ -81,6 +82,8 @@ def view(
         title: The page's title. [the names of the files]
         live: The page can also make runs: with another protocol, another TCP sender, another seed, and with
             nodes elsewhere. It needs a scenario.
+        text: What stands beside the network, in Markdown: headings, paragraphs, lists, emphasis and code.
+            What follows the heading *Solutions* is folded.
 
     Raises:
         InputError: A recording or a scenario cannot be used, or two runs differ in their duration.
@@ -101,7 +104,7 @@ def view(
     stems = dict.fromkeys(Path(each.where).stem for each, _, _ in runs)
     live_parts = runs[0][1]
     is_live = live_parts is not None and live_parts.engine is not None
-    made = page([each for each, _, _ in runs], title or " and ".join(stems), live_parts)
+    made = page([each for each, _, _ in runs], title or " and ".join(stems), live_parts, text)
     return Replay(made, is_live, tuple(path for _, _, read in runs for path in read))
 
 
@@ -177,8 +180,16 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
         ) from None
 
 
-def page(recordings: Sequence[Recorded], title: str, live: Live | None = None) -> str:
+def page(
+    recordings: Sequence[Recorded], title: str, live: Live | None = None, text: str | None = None
+) -> str:
     """The page that plays these recordings, one or two, and can make others if it is live.
+
+    Args:
+        recordings: The recordings.
+        title: The page's title.
+        live: What the page needs to make runs.
+        text: What stands beside the network, in Markdown.
 
     Raises:
         InputError: They cannot be played in step.
@@ -208,6 +219,7 @@ def page(recordings: Sequence[Recorded], title: str, live: Live | None = None) -
     parts = {
         "{{scripts}}": LIVE_SCRIPTS if live is not None and live.engine is not None else "",
         "{{title}}": html.escape(title),
+        "{{lesson}}": "" if text is None else lesson.to_html(text),
         "{{config}}": _json(config),
         "{{data}}": data,
     }
