@@ -137,6 +137,7 @@ def test_a_choice_that_cannot_be_had_is_refused_in_the_words_of_the_command_line
     ("controls", "words"),
     [
         (["tcp.windw"], "no such field of a scenario"),
+        ([{"label": "x", "values": [{"label": "y", "fields": {"tcp.windw": 1}}]}], "no such field"),
         (["profile"], "the profile cannot be a control"),
         (["radio.range_m"], "this field cannot be a control by itself"),
         ([{"field": "tcp.window", "values": [0]}], "tcp.window cannot have this value"),

@@ -3,6 +3,9 @@
 import { linkTime } from "./clock";
 import { niceStep } from "./stage";
 
+/** Width of a letter of a legend, in pixels. */
+const LETTER = 6.4;
+
 /** One curve or cloud of points. */
 export interface Curve {
   /** The run that it belongs to; empty if there is only one. */
@@ -36,10 +39,11 @@ export interface Chart {
 export class Frame {
   readonly left = 64;
   readonly right: number;
-  readonly top = 52;
+  readonly top: number;
   readonly bottom: number;
   readonly low: number;
   readonly high: number;
+  readonly legend: { x: number; y: number; text: string; curve: Curve }[];
 
   constructor(
     readonly chart: Chart,
@@ -48,6 +52,8 @@ export class Frame {
   ) {
     this.right = width - 18;
     this.bottom = height - 46;
+    this.legend = legendOf(chart, this.left, width);
+    this.top = (this.legend.at(-1)?.y ?? 0) + 22;
     [this.low, this.high] = bounds(chart);
   }
 
@@ -130,18 +136,27 @@ export function svgOf(frame: Frame, color: (name: string) => string, font: strin
   );
 }
 
-function legend({ chart, left, width }: Frame, color: (name: string) => string): string {
-  const names = chart.curves.map(({ run, name }) => [run, name].filter(Boolean).join(": "));
-  const most = Math.max(8, Math.floor((width - left) / names.length / 6.5) - 4);
-  let x = left;
-  return names
-    .map((name, i) => {
-      const { color: of, isDashed } = chart.curves[i];
-      const shown = name.length > most ? `${name.slice(0, most - 1)}…` : name;
-      const at = x;
-      x += 34 + shown.length * 6.4;
-      const dash = isDashed ? ' stroke-dasharray="3 3"' : "";
-      return `<path d="M${at} 34h14" stroke="${color(of)}" stroke-width="3"${dash}/><text x="${at + 19}" y="38" fill="${color("text")}">${escaped(shown)}</text>`;
+/** Where each curve's name stands, in as many lines as they need. */
+function legendOf({ curves }: Chart, left: number, width: number): Frame["legend"] {
+  const most = Math.max(8, Math.floor((width - left) / LETTER) - 6);
+  let [x, y] = [left, 34];
+  return curves.map((curve) => {
+    const name = [curve.run, curve.name].filter(Boolean).join(": ");
+    const text = name.length > most ? `${name.slice(0, most - 1)}…` : name;
+    const room = 34 + text.length * LETTER;
+    if (x > left && x + room > width) [x, y] = [left, y + 16];
+    const at = { x, y, text, curve };
+    x += room;
+    return at;
+  });
+}
+
+function legend({ legend: entries }: Frame, color: (name: string) => string): string {
+  return entries
+    .map(({ x, y, text, curve }) => {
+      const dash = curve.isDashed ? ' stroke-dasharray="3 3"' : "";
+      const mark = `<path d="M${x} ${y}h14" stroke="${color(curve.color)}" stroke-width="3"${dash}/>`;
+      return `${mark}<text x="${x + 19}" y="${y + 4}" fill="${color("text")}">${escaped(text)}</text>`;
     })
     .join("");
 }

@@ -12,12 +12,14 @@ const KEY_STEP = 1 / 100;
 /** Opens the dialog. @param seek Goes to a time in ns. */
 export function enlarge(chart: Chart, at: number, seek: (t: number) => void): void {
   const dialog = element("dialog", { class: "large", "aria-label": chart.title });
-  new Large(dialog, chart, at, seek);
+  const large = new Large(dialog, chart, at, seek);
   document.body.append(dialog);
   dialog.addEventListener("close", () => dialog.remove());
   // The keys of the replay are not those of the dialog.
   dialog.addEventListener("keydown", (event) => event.stopPropagation());
   dialog.showModal();
+  // At once: a file that is saved is as large as the dialog.
+  large.draw();
 }
 
 class Large {
@@ -71,7 +73,7 @@ class Large {
     });
   }
 
-  private draw(): void {
+  draw(): void {
     const { width, height } = this.picture.getBoundingClientRect();
     this.frame = new Frame(this.chart, Math.max(240, Math.round(width)), Math.max(180, Math.round(height)));
     const parsed = new DOMParser().parseFromString(this.svg(), "image/svg+xml").documentElement;

@@ -1,6 +1,6 @@
 // Moments that matter in a run: losses, timeouts of TCP senders, and where the flow of arrivals stops.
 
-import { DELIVERED, NONE, type Run } from "./model";
+import { DELIVERED, type Run } from "./model";
 
 /** A flow of which nothing arrives for as long has stalled, in ns. */
 export const STALL_NS = 1e9;
@@ -20,12 +20,12 @@ export function nextMoment(run: Run, losses: Iterable<number>, flows: ReadonlySe
   return found.filter((each) => each !== undefined).sort((a, b) => a.t - b.t)[0];
 }
 
+/** What carries a flow's data is lost; routing messages are many, and repeated. */
 function nextLoss(run: Run, losses: Iterable<number>, after: number): Moment | undefined {
   const { t, node, packet } = run.hops.columns;
   for (const row of losses) {
-    if (t[row] <= after) continue;
     const { flow } = run.packets[packet[row]];
-    return { t: t[row], what: flow === NONE ? `loss at node ${node[row]}` : `flow ${flow}: loss at node ${node[row]}` };
+    if (t[row] > after && flow >= 0) return { t: t[row], what: `flow ${flow}: loss at node ${node[row]}` };
   }
   return undefined;
 }

@@ -30,7 +30,8 @@ def course(name: str | None, folder: Path) -> None:
     except OSError as error:
         wanted = "a folder that can be made"
         raise InputError("the folder cannot be made", str(folder), error.strerror or "", wanted) from None
-    options.check_written(also={"--output": folder}, inputs=[])
+    for path in paths:
+        options.check_written(also={"--output": path}, inputs=[])
     is_live = True
     for each, path in zip(names, paths, strict=False):
         is_live = exercises.write(each, path).is_live

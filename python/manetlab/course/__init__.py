@@ -107,8 +107,8 @@ li { margin: .3rem 0; }
 </head>
 <body>
 <h1>Mobile ad hoc networks in exercises</h1>
-<p>Each page holds a simulator and a network. Change its parameters, run it, and look at what happens; it needs
-neither an installation nor a connection. The solutions are folded at the end of each text.</p>
+<p>Each page holds a simulator and a network. Change its parameters, run it, and look at what happens;
+it needs neither an installation nor a connection. The solutions are folded at the end of each text.</p>
 <ol>
 {{rows}}
 </ol>

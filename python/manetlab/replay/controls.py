@@ -304,6 +304,8 @@ def _listed(resolved: Resolved, control: Control, place: str) -> Listed | None:
     own_at = -1
     for value in values:
         level = level_of(name, value)
+        for field in level.fields:
+            scenario_fields.check(field, place)
         fields = dict(level.fields)
         if level.fields == {CHAIN_NODES: value}:
             fields |= _moved_ends(resolved.scenario, value)
