@@ -41,7 +41,8 @@ pub(crate) fn traffic_draws(seed: u64, replication: u64, count: usize) -> Vec<f6
     (0..count).map(|_| stream.unit()).collect()
 }
 
-/// The codecs of speech, the default first: name, payload of a packet in bytes, look-ahead in ms, `I_e` and `B_pl`.
+/// The codecs of speech, the default first: name, payload of a packet in bytes, look-ahead in ms, `I_e` and
+/// `B_pl`.
 #[pyfunction]
 pub(crate) fn codecs() -> Vec<(&'static str, u32, f64, f64, f64)> {
     Codec::CHOICES

@@ -13,8 +13,8 @@ pub type Moved = (u32, f64, f64);
 /// Every item of a list that has values for the fields that are changed.
 const EVERY: &str = "*";
 
-/// Replaces what the change names. Objects are merged field by field; of a list an object names items by their
-/// numbers, or with `*` all that have values for its fields; anything else is replaced as a whole.
+/// Replaces what the change names. Objects are merged field by field; of a list an object names items by
+/// their numbers, or with `*` all that have values for its fields; anything else is replaced as a whole.
 ///
 /// # Errors
 /// The list has no such item.

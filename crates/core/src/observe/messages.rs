@@ -9,7 +9,7 @@ use crate::kernel::{Span, Time};
 use crate::traffic::{FrameKind, Message};
 
 use super::statistics::{mean, percentile, ratio};
-use super::{CbrMeasures, FlowMeasures, VoiceMeasures, VoiceSpec};
+use super::{CbrMeasures, FlowMeasures};
 
 /// One message's account.
 #[derive(Clone, Copy, Debug)]
@@ -250,10 +250,9 @@ impl MessageLog {
         }
     }
 
-    /// The measures of the messages as packets of speech.
-    pub fn voice(&self, warmup: Time, spec: VoiceSpec, messages: MessageMeasures) -> VoiceMeasures {
-        let packets = self.entries.iter().map(|entry| (entry.made, entry.delivered));
-        VoiceMeasures::of(packets, warmup, spec, messages)
+    /// When each message was made, and when it was delivered.
+    pub(super) fn times(&self) -> impl Iterator<Item = (Time, Option<Time>)> {
+        self.entries.iter().map(|entry| (entry.made, entry.delivered))
     }
 
     /// Which frames can be decoded. A P frame refers to the I or P frame before it, a B frame to those before

@@ -1,5 +1,5 @@
-//! What a listener thinks of a call: which packets can be played, and what the E-model makes of loss and delay
-//! (ITU-T G.107). *Deviations*: 1 to 6 in docs/models/voice.md.
+//! What a listener thinks of a call: which packets can be played, and what the E-model makes of loss and
+//! delay (ITU-T G.107). *Deviations*: 1 to 6 in docs/models/voice.md.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::kernel::{Span, Time};
 use crate::traffic::{Codec, Impairment};
 
 use super::statistics::{mean, ratio, total};
-use super::{FlowMeasures, MessageMeasures};
+use super::{FlowMeasures, MessageLog, MessageMeasures};
 
 /// A rating of which most users are satisfied: MOS 3.60 (ITU-T G.109).
 pub const SATISFIED_R: f64 = 70.0;
@@ -82,6 +82,13 @@ pub struct VoiceTotals {
     pub voice_lost_fraction: Option<f64>,
     /// Mean of the directions' mean times from mouth to ear, s.
     pub voice_mouth_to_ear_mean_s: Option<f64>,
+}
+
+impl MessageLog {
+    /// The measures of the messages as packets of speech.
+    pub fn voice(&self, warmup: Time, spec: VoiceSpec, messages: MessageMeasures) -> VoiceMeasures {
+        VoiceMeasures::of(self.times(), warmup, spec, messages)
+    }
 }
 
 impl VoiceMeasures {
