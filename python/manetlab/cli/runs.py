@@ -245,6 +245,10 @@ def summarize(results: list[Result]) -> dict[str, Interval]:
     return {key: interval_of(key, values) for key, values in columns.items() if len(values) > 1}
 
 
+TITLES = {"tcp": "TCP", "cbr": "CBR", "adp": "ADP"}
+"""Kinds of flows that are abbreviations."""
+
+
 def show(result: Result) -> None:
     """Prints a result for people."""
     from rich.text import Text
@@ -254,7 +258,11 @@ def show(result: Result) -> None:
 
     console = stdout_console()
     shown = [
-        (f"{kind.upper()} flows", metrics, [flow for flow in result.flows if flow["kind"] == kind])
+        (
+            f"{TITLES.get(kind, kind.capitalize())} flows",
+            metrics,
+            [flow for flow in result.flows if flow["kind"] == kind],
+        )
         for kind, metrics in FLOWS.items()
     ]
     shown.append(("Transfers that are complete", COMPLETED, _completed(result)))

@@ -221,16 +221,7 @@ def _traffic(resolved: Resolved) -> str:
         kinds.setdefault(flow["kind"], []).append(flow)
     if resolved.scenario.traffic.random is not None:
         return _drawn_traffic(resolved, kinds)
-    parts = []
-    for kind, flows in kinds.items():
-        what = _described(kind, flows)
-        starts = sorted(flow["start_s"] for flow in flows)
-        when = (
-            f"starting at {starts[0]:.4g} s"
-            if starts[0] == starts[-1]
-            else f"starting between {starts[0]:.4g} and {starts[-1]:.4g} s"
-        )
-        parts.append(f"{len(flows)} {what}, {when}")
+    parts = [f"{len(flows)} {_described(kind, flows)}, {_when(flows)}" for kind, flows in kinds.items()]
     file = resolved.scenario.traffic.file
     return ("; ".join(parts) or "none") + (f"; file {file}" if file else "")
 
@@ -240,16 +231,21 @@ def _drawn_traffic(resolved: Resolved, kinds: dict[str, list[dict[str, Any]]]) -
     pattern = resolved.scenario.traffic.random
     assert pattern is not None
     parts = []
-    if flows := kinds.get("tcp"):
-        parts.append(f"{len(flows)} {_transfers(flows)}, starting at {flows[0]['start_s']:g} s")
-    if flows := kinds.get("cbr"):
-        within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
-        parts.append(
-            f"{len(flows)} {_streams(flows)}, each starting at a time uniform from 0 to {within_s:g} s"
-        )
-    if flows := kinds.get("web"):
-        parts.append(f"{len(flows)} {_sessions(flows)}, starting at {flows[0]['start_s']:g} s")
+    for kind, flows in kinds.items():
+        when = _when(flows)
+        if kind == "cbr":
+            within_s = traffic.start_within_s(pattern.cbr_start_within_s, resolved.core["duration_s"])
+            when = f"each starting at a time uniform from 0 to {within_s:g} s"
+        parts.append(f"{len(flows)} {_described(kind, flows)}, {when}")
     return "; ".join([*parts, "end points drawn from the seed"]) if parts else "none"
+
+
+def _when(flows: list[dict[str, Any]]) -> str:
+    """When flows begin; of times that are drawn, those of the first replication."""
+    starts = sorted(flow["start_s"] for flow in flows)
+    if starts[0] == starts[-1]:
+        return f"starting at {starts[0]:.4g} s"
+    return f"starting between {starts[0]:.4g} and {starts[-1]:.4g} s"
 
 
 def _described(kind: str, flows: list[dict[str, Any]]) -> str:
@@ -262,8 +258,18 @@ def _described(kind: str, flows: list[dict[str, Any]]) -> str:
         return "endless ADP flows"
     if kind == "web":
         return _sessions(flows)
+    if kind == "voice":
+        return _calls(flows)
     transports = listed(sorted({flow["transport"].upper() for flow in flows}))
     return f"{kind} flows over {transports}"
+
+
+def _calls(flows: list[dict[str, Any]]) -> str:
+    """Directions of calls, and what the E-model is told of their codecs."""
+    used = {flow["codec"] for flow in flows}
+    codecs = [f"{name}, I_e {ie:g}, B_pl {bpl:g}" for name, _, _, ie, bpl in _core.codecs() if name in used]
+    playout = listed(sorted({f"{flow['playout_ms']:g} ms" for flow in flows}))
+    return f"voice flows over RTP and UDP ({'; '.join(codecs)}; playout after {playout}; ITU-T G.107)"
 
 
 def _sessions(flows: list[dict[str, Any]]) -> str:
