@@ -43,7 +43,7 @@ PIP_TOOLS := 7.6.2
 PYTHON_LOCKS := requirements.lock packaging/site/requirements.lock
 # Inputs of each target, instead of the time.
 FUZZ_RUNS ?=
-FUZZ_TARGETS := movement traffic bytes adp arp flow mac queue recording routing rtp stage tcp
+FUZZ_TARGETS := movement traffic tracks script bytes adp arp flow mac queue recording routing rtp stage tcp
 FUZZ_READERS := scenario campaign sessions trace store
 # Of the file system's calls, every how many-th fails once.
 FUZZ_FAULTS_EVERY ?= 5
@@ -231,7 +231,7 @@ fuzz: build
 		cargo install --quiet --locked --root target/tools cargo-fuzz@$(CARGO_FUZZ)
 	for target in $(FUZZ_TARGETS); do \
 		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
-		case $$target in movement | traffic) length=1024 ;; *) length=256 ;; esac; \
+		case $$target in movement | traffic | tracks | script) length=1024 ;; *) length=256 ;; esac; \
 		RUSTC_BOOTSTRAP=1 PATH="$(abspath target/tools/bin):$$PATH" \
 		cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- -print_final_stats=1 \
 			-max_len=$$length $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) || exit 1; \

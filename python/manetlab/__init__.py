@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from manetlab.routing import Routing
     from manetlab.running import Result, run, run_many
     from manetlab.scenario import Scenario
+    from manetlab.tracks import Tracks
 
 # What needs the compiled core is imported when it is first used: `import manetlab` and
 # `manetlab --help` stay fast.
@@ -44,6 +45,7 @@ _HOMES = {
     "Routing": "manetlab.routing",
     "RunFailed": "manetlab.errors",
     "Scenario": "manetlab.scenario",
+    "Tracks": "manetlab.tracks",
     "capacity_over_time": "manetlab.capacity",
     "run": "manetlab.running",
     "run_many": "manetlab.running",
@@ -61,6 +63,7 @@ __all__ = [
     "Routing",
     "RunFailed",
     "Scenario",
+    "Tracks",
     "__version__",
     "capacity_over_time",
     "run",

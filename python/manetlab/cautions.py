@@ -61,7 +61,10 @@ def of_points(points: Sequence[Resolved]) -> list[str]:
 
 def notes(resolved: Resolved) -> list[str]:
     """How files were understood where that may be a surprise, a sentence each."""
-    found = []
+    found = list(resolved.movement.remarks)
+    if (unplaced := resolved.movement.unplaced) > 0:
+        nodes, are = ("one node", "is") if unplaced == 1 else (f"{unplaced} nodes", "are")
+        found.append(f"{nodes} of the movement file {are} given no start and {are} at (0, 0), as in ns-2")
     if (rests := resolved.movement.rests_elsewhere) > 0:
         orders = "one order" if rests == 1 else f"{rests} orders"
         found.append(

@@ -21,14 +21,9 @@ _SIGNS: tuple[tuple[str, str, str], ...] = (
     (
         r"new\s+Simulator|^\s*set\s+val\(",
         "a main script of ns-2",
-        "manetlab runs no Tcl: give the files that the script sources, of setdest and of cbrgen.tcl",
+        "run it as it is:  manetlab run SCRIPT.tcl",
     ),
-    (r"<gpx\b", "a GPX track", "convert it to a movement file of ns-2 (setdest), in m and s"),
-    (
-        r"<(fcd-export|routes|net)\b",
-        "a file of SUMO",
-        "SUMO's traceExporter.py --ns2mobility-output writes movement for ns-2",
-    ),
+    (r"<(gpx|fcd-export)\b", "tracks of nodes", "it belongs to --movement"),
     (
         r"create-connection|new\s+(Agent|Application)/|attach-agent",
         TRAFFIC,
@@ -44,10 +39,17 @@ _SIGNS: tuple[tuple[str, str, str], ...] = (
     (
         r"\A\s*(-?[\d.]+(e-?\d+)?[ \t]+){2,}-?[\d.]+(e-?\d+)?\s*(\n|\Z)",
         "lines of numbers, as BonnMotion writes them",
-        "BonnMotion writes movement for ns-2 with  bm NSFile -f NAME",
+        "it belongs to --movement",
     ),
 )
+_OURS = tuple(kind for _, kind, _ in _SIGNS if kind in ("a campaign", "a scenario in TOML"))
 _NAMES = {MOVEMENT: "a movement file (setdest)", TRAFFIC: "a traffic file (cbrgen.tcl)"}
+
+
+def is_known(head: bytes) -> bool:
+    """Whether a file that begins so is TOML of manetlab."""
+    text = head[:LOOKED_AT].decode("utf-8", errors="replace")
+    return any(kind in _OURS and re.search(sign, text, re.MULTILINE) for sign, kind, _ in _SIGNS)
 
 
 def explained(error: InputError, content: bytes, wanted: str) -> InputError:

@@ -16,6 +16,10 @@ MAX_BYTES = 512 * 2**20
 """Longest file that is read. The largest movement files in use have some ten megabytes."""
 
 
+HEAD_BYTES = 64 * 2**10
+"""How many bytes of a file are looked at to tell what it is."""
+
+
 def read_bytes(path: Path, kind: str) -> bytes:
     """The content of a file.
 
@@ -26,7 +30,19 @@ def read_bytes(path: Path, kind: str) -> bytes:
     Raises:
         InputError: The file is missing, unreadable, not a regular file, too long or empty.
     """
+    return _read(path, kind, MAX_BYTES, None)
 
+
+def head_of(path: Path, kind: str, most: int = 4 * 2**30) -> bytes:
+    """The first bytes of a file that is then read as it streams by, and may therefore be longer.
+
+    Raises:
+        InputError: As of `read_bytes`.
+    """
+    return _read(path, kind, most, HEAD_BYTES)
+
+
+def _read(path: Path, kind: str, most: int, count: int | None) -> bytes:
     def refused(what: str, found: str, wanted: str, hint: str) -> InputError:
         return InputError(f"the {kind} {what}", str(path), found, wanted, hint)
 
@@ -35,11 +51,12 @@ def read_bytes(path: Path, kind: str) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             found = "a directory" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
             raise refused("is not a file", found, "a regular file", "give the file itself")
-        if status.st_size > MAX_BYTES:
-            found, wanted = f"{status.st_size} bytes", f"at most {MAX_BYTES} bytes"
+        if status.st_size > most:
+            found, wanted = f"{status.st_size} bytes", f"at most {most} bytes"
             hint = "lines with god or set-dist make up most of a long movement file: they can be removed"
             raise refused("is too large", found, wanted, hint)
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read() if count is None else file.read(count)
     except FileNotFoundError:
         raise refused("does not exist", "no such file", "a file", "check the path") from None
     except (OSError, ValueError) as error:

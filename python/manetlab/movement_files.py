@@ -9,19 +9,47 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from manetlab import _core, file_kinds
+from manetlab import _core, file_kinds, ns2_script, tracks
 from manetlab.errors import InputError, shown
+from manetlab.files import head_of, printable
 
 if TYPE_CHECKING:
     from manetlab.origin import Origin
     from manetlab.sources import MovementSource, Track
 
+KIND = "movement file"
 SPECIAL = frozenset("*?[")
 """What makes a pattern of a name."""
 
 
+_NS2 = re.compile(
+    rb"\bset\s+[XYZ]_|\bsetdest\b|\$ns_?\b|\$god_?\b|\$node_?\(|\bnew\s+(Simulator|Agent|Application)\b"
+)
+"""What is in files of ns-2, and in no others."""
+
+
+def load(origin: Origin, name: str) -> _core.Movement:
+    """The movement of a file, whatever program wrote it: the form is told by the content.
+
+    Raises:
+        InputError: It cannot be read, is no movement, or one that cannot be used.
+    """
+    path, where = origin.checked(name, KIND), printable(origin.path(name))
+    head = head_of(path, KIND)
+    if ns2_script.is_script(head):
+        return ns2_script.movement_of(origin.read(name, KIND), where, origin.beside(name))
+    if is_ns2(head):
+        return read(origin.read(name, KIND), where)
+    return tracks.load(path, where).movement()
+
+
+def is_ns2(head: bytes) -> bool:
+    """Whether a file that begins so is one of ns-2."""
+    return _NS2.search(head) is not None or file_kinds.is_known(head)
+
+
 def read(content: bytes, name: str) -> _core.Movement:
-    """The movement that a file with this content says; errors call the file by this name.
+    """The movement that the content of a file of ns-2 says; errors call the file by this name.
 
     Raises:
         InputError: It is no movement, or one that cannot be used.

@@ -58,6 +58,10 @@ class Origin:
         """The same, with more files that were read."""
         return Origin(self.folder, (*self.sources, *paths), self.store, self.within)
 
+    def beside(self, name: str) -> Origin:
+        """The same, with names that start from the folder of a file."""
+        return Origin(self.path(name).parent, self.sources, self.store, self.within)
+
     def path(self, name: str) -> Path:
         """A file by the name that it is given here."""
         return self.folder / name
@@ -68,9 +72,17 @@ class Origin:
         Raises:
             InputError: It cannot be read, or a store that is not trusted names it and it is elsewhere.
         """
+        return read_bytes(self.checked(name, kind), kind)
+
+    def checked(self, name: str, kind: str) -> Path:
+        """The path of a file that may be read.
+
+        Raises:
+            InputError: A store that is not trusted names it and it is elsewhere.
+        """
         path = self.path(name)
         self._check_place(path, kind)
-        return read_bytes(path, kind)
+        return path
 
     def _check_place(self, path: Path, kind: str) -> None:
         if self.store is None:

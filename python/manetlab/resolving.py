@@ -27,6 +27,8 @@ from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from manetlab.routing import PythonProtocol
@@ -166,8 +168,7 @@ def _movement_given(scenario: Scenario) -> _core.Movement:
     """Where the nodes start and go, if nothing is searched for."""
     source = scenario.movement
     if (name := scenario.movement_name) is not None:
-        content = scenario.origin.read(name, "movement file")
-        return movement_files.read(content, printable(scenario.origin.path(name)))
+        return movement_files.load(scenario.origin, name)
     if source.tracks is not None:
         return movement_files.of_tracks(source.tracks, f"{scenario.where}: movement.tracks")
     if source.waypoint is not None:
@@ -256,11 +257,27 @@ def _flows_but_web(
             read: list[dict[str, Any]] = json.loads(_core.read_traffic(content, printable(path)))
         except InputError as error:
             raise file_kinds.explained(error, content, file_kinds.TRAFFIC) from None
-        return read
+        return _by_label(read, movement, path)
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
         return traffic.draw(source.random, movement, params, times, streams, scenario.where, ends)
     return source.flows or []
+
+
+def _by_label(flows: list[dict[str, Any]], movement: _core.Movement, path: Path) -> list[dict[str, Any]]:
+    """The flows of a traffic file, where the movement file has other numbers of nodes than 0, 1, 2 …."""
+    labels = movement.labels
+    if labels is None or not all(label.isdigit() for label in labels):
+        return flows
+    numbers = {label: number for number, label in enumerate(labels)}
+    for number, flow in enumerate(flows):
+        for end in ("src", "dst"):
+            if (node := str(flow[end])) not in numbers:
+                wanted = f"one of the {len(labels)} nodes of the movement, {labels[0]} to {labels[-1]}"
+                hint = "movement and traffic have the same numbers of nodes"
+                raise InputError(f"flow {number}: no such node", printable(path), node, wanted, hint)
+            flow[end] = numbers[node]
+    return flows
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,7 +45,13 @@ def long_form(key: str, value: object) -> object:
     if key in SHORT_FORMS and isinstance(value, str | Path):
         return {SHORT_FORMS[key]: str(value)}
     # What readers of tracks return says itself what movement it is.
-    return value.to_movement() if key == "movement" and hasattr(value, "to_movement") else value
+    if key != "movement":
+        return value
+    from manetlab import tracks
+
+    if tracks.is_frame(value):
+        value = tracks.Tracks.of_frame(value)
+    return value.to_movement() if hasattr(value, "to_movement") else value
 
 
 def assign(data: Mapping[str, Any], path: str, value: object, where: str) -> dict[str, Any]:

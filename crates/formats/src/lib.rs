@@ -1,7 +1,7 @@
-//! Readers and writers of the files that users of ns-2 have on disk: movement as `setdest` writes it and
-//! traffic as `cbrgen.tcl` writes it.
+//! Readers and writers of the files that users have on disk: movement as `setdest` writes it, traffic as
+//! `cbrgen.tcl` writes it, whole scripts of ns-2 ([`script`]), and tracks of other programs ([`tracks`]).
 //!
-//! These files are Tcl scripts; here they are *data*. A fixed set of line forms is understood, nothing is
+//! Movement and traffic files are Tcl scripts; here they are *data*. A fixed set of line forms is understood, nothing is
 //! evaluated, and a line of any other form is an error that names the file, the line, what was found and
 //! what was wanted. No line is skipped in silence: a scenario that was read is the scenario that ns-2 runs.
 //!
@@ -14,9 +14,13 @@ mod limits;
 pub mod movement;
 mod number;
 mod scan;
+pub mod script;
+mod tcl;
+pub mod tracks;
 pub mod traffic;
 
 pub use error::ReadError;
 pub use limits::Limits;
 pub use movement::{Movement, read_movement, write_movement};
+pub use script::read_movement_of_any_form;
 pub use traffic::{FlowError, FlowKind, FlowSpec, check_flows, read_traffic, write_traffic};

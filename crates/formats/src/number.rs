@@ -50,6 +50,11 @@ fn nanoseconds(text: &str) -> Result<u64, Bad> {
     Ok(sum + u64::from(half))
 }
 
+/// Seconds as a decimal number, not negative, as nanoseconds; `None` for what is no such number or too large.
+pub(crate) fn plain_nanoseconds(text: &str) -> Option<i64> {
+    nanoseconds(text).ok().and_then(|ns| i64::try_from(ns).ok())
+}
+
 /// The digits behind an `e`, clamped: no mantissa is long enough to bring a clamped exponent back.
 fn exponent(text: &str) -> Result<i64, Bad> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -34,7 +34,7 @@ pub(crate) fn each_line<'a>(
 }
 
 /// The file as text.
-fn text_of(bytes: &[u8]) -> Parsed<&str> {
+pub(crate) fn text_of(bytes: &[u8]) -> Parsed<&str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let wanted = "a text file in ASCII or UTF-8, without NUL bytes";
     let hint = "this looks like a binary, compressed, UTF-16 or Latin-1 file: convert it to UTF-8 first";

@@ -13,6 +13,7 @@ mod recording;
 mod routing;
 mod running;
 mod topology;
+mod tracks;
 mod traffic;
 
 use manetlab_core::kernel::MAX_TIME_S;
@@ -176,6 +177,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("HASH_FORM", observe::FORM)?;
     module.add("RECORDED_KINDS", recording::kinds())?;
     module.add_class::<movement::Movement>()?;
+    module.add_class::<tracks::Tracks>()?;
     module.add_class::<routing::Node>()?;
     module.add_class::<routing::Packet>()?;
     module.add_class::<routing::Random>()?;
@@ -198,6 +200,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(apply_tcp_sender, module)?)?;
     module.add_function(wrap_pyfunction!(radio_ranges, module)?)?;
     module.add_function(wrap_pyfunction!(farthest_link_m, module)?)?;
+    module.add_function(wrap_pyfunction!(tracks::read_script, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;

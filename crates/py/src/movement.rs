@@ -10,7 +10,7 @@ use manetlab_core::mobility::{
 };
 use manetlab_core::scenario::Params;
 use manetlab_core::topology::Graph;
-use manetlab_formats::{Limits, read_movement, write_movement};
+use manetlab_formats::{Limits, read_movement_of_any_form, write_movement};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,13 +25,19 @@ pub(crate) const MAX_NODES: u32 = manetlab_core::scenario::MAX_NODES as u32;
 #[pyclass(frozen, module = "manetlab._core")]
 pub(crate) struct Movement {
     of_file: manetlab_formats::Movement,
+    /// What is worth a note: how the source was understood.
+    remarks: Vec<String>,
     digest: OnceLock<String>,
 }
 
 impl Movement {
     pub(crate) fn new(trajectories: Vec<Trajectory>) -> Movement {
-        let of_file = manetlab_formats::Movement { trajectories, rests_elsewhere: 0 };
-        Movement { of_file, digest: OnceLock::new() }
+        Movement::of_file(manetlab_formats::Movement { trajectories, ..Default::default() }, Vec::new())
+    }
+
+    /// The movement that a file says, with what is worth a note.
+    pub(crate) fn of_file(of_file: manetlab_formats::Movement, remarks: Vec<String>) -> Movement {
+        Movement { of_file, remarks, digest: OnceLock::new() }
     }
 
     pub(crate) fn trajectories(&self) -> &[Trajectory] {
@@ -61,8 +67,8 @@ impl Movement {
     #[staticmethod]
     fn read(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Movement> {
         let limits = Limits::default();
-        py.detach(|| read_movement(data, name, &limits))
-            .map(|of_file| Movement { of_file, digest: OnceLock::new() })
+        py.detach(|| read_movement_of_any_form(data, name, &limits))
+            .map(|of_file| Movement::of_file(of_file, Vec::new()))
             .map_err(|error| of_reading(&error))
     }
 
@@ -70,6 +76,18 @@ impl Movement {
     #[getter]
     fn rests_elsewhere(&self) -> usize {
         self.of_file.rests_elsewhere
+    }
+
+    /// How many nodes have no start, and are at (0, 0).
+    #[getter]
+    fn unplaced(&self) -> usize {
+        self.of_file.unplaced
+    }
+
+    /// What is worth a note: how the source was understood, a sentence each.
+    #[getter]
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
     }
 
     /// Tracks: for each node its name, `labels`, and when it is there, `present`, as pairs of s; an empty

@@ -37,7 +37,9 @@ class FolderPath(click.Path):
 WRITTEN = WrittenPath(path_type=Path)
 FOLDER = FolderPath(path_type=Path)
 
-SCENARIO = click.argument("scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML.")
+SCENARIO = click.argument(
+    "scenario", type=PATH, metavar="SCENARIO.toml", help="A scenario in TOML, or a script of ns-2."
+)
 ROUTING = click.option(
     "--routing",
     metavar="PROTOCOL[:SET]",
@@ -73,7 +75,12 @@ JOBS = click.option("--jobs", type=click.IntRange(min=1), help="Number of parall
 
 def movement(required: bool = False) -> Decorator:
     """The option ``--movement`` of commands that read such a file."""
-    return click.option("--movement", type=PATH, required=required, help="Movement file of ns-2 (setdest).")
+    return click.option(
+        "--movement",
+        type=PATH,
+        required=required,
+        help="Movement file: of ns-2 (setdest), SUMO, GPX, CSV and others.",
+    )
 
 
 def traffic(required: bool = False) -> Decorator:
@@ -135,7 +142,11 @@ def together(*decorators: Decorator) -> Decorator:
 
 ANY_SCENARIO = together(
     click.argument(
-        "scenario", type=PATH, required=False, metavar="[SCENARIO.toml]", help="A scenario in TOML."
+        "scenario",
+        type=PATH,
+        required=False,
+        metavar="[SCENARIO.toml]",
+        help="A scenario in TOML, or a script of ns-2.",
     ),
     movement(),
     traffic(),
@@ -177,6 +188,8 @@ def scenario_from(
             # Relative to where the command runs, not to the TOML file's folder.
             written[name] = str(path if scenario is None else path.absolute())
     assignments = assigned(changes)
+    if scenario is not None and is_script(scenario):
+        return _of_script(scenario, written, assignments)
     if scenario is not None:
         return Scenario.load(scenario, written, assignments)
     for name, value in assignments.items():
@@ -194,6 +207,34 @@ def scenario_from(
             )
             raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
     return Scenario.build(written, "command line")
+
+
+MOST_NOTES = 8
+"""The maximum number of notes on a script that a command prints which only runs it."""
+
+
+def is_script(path: Path) -> bool:
+    """Whether a file is a script of ns-2."""
+    from manetlab import ns2_script
+    from manetlab.files import head_of
+
+    try:
+        return ns2_script.is_script(head_of(path, "scenario file"))
+    except InputError:
+        # Whoever reads it says what is wrong with it.
+        return False
+
+
+def _of_script(path: Path, written: dict[str, Any], assignments: dict[str, Any]) -> Scenario:
+    from manetlab import ns2_script
+
+    scenario, imported = ns2_script.scenario(path, written, assignments)
+    notes = imported.notes
+    for note in notes[:MOST_NOTES]:
+        print(f"note: {note}", file=sys.stderr)
+    if (more := len(notes) - MOST_NOTES) > 0:
+        print(f"note: and {more} more; `manetlab scenario import {path}` lists them", file=sys.stderr)
+    return scenario
 
 
 TRUST = click.option(

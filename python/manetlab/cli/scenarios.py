@@ -328,34 +328,75 @@ def sessions(scenario: Path, seed: int | None, output: Path | None) -> None:
 
 
 @app.command("import")
-@options.movement(required=True)
-@options.traffic(required=True)
-@click.option("--duration", "duration_s", type=float, required=True, help="Length of the run, s.")
+@click.argument("script", type=options.PATH, required=False, metavar="[SCRIPT.tcl]", help="A script of ns-2.")
+@options.movement()
+@options.traffic()
+@options.DURATION
 @options.WARMUP
 @options.ROUTING
 @options.TCP
 @options.PROFILE
 @options.SEED
+@click.option("--arguments", metavar="TEXT", help="The script's arguments ($argv), parted by blanks.")
+@click.option("--anyway", is_flag=True, help="Leave out what has no counterpart here.")
 @OUTPUT
-def import_(movement: Path, traffic: Path, output: Path | None, **described: Any) -> None:
-    """Convert ns-2's files to a TOML scenario.
+def import_(
+    script: Path | None,
+    movement: Path | None,
+    traffic: Path | None,
+    arguments: str | None,
+    anyway: bool,
+    output: Path | None,
+    **described: Any,
+) -> None:
+    """Convert a script of ns-2, or its files, to a TOML scenario.
 
-    It lists the flows one by one, and names the movement file.
+    It lists the flows one by one, and names the movement file or, where nodes move, the script. What of a
+    script has no counterpart is listed on standard error, by line.
     """
+    from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
+    check_apart({"--output": output}, (script, movement, traffic))
+    if script is not None:
+        if movement is not None or traffic is not None:
+            wanted, hint = "a script, or --movement and --traffic", "a script says both"
+            raise InputError("a script has its own movement and traffic", str(script), "both", wanted, hint)
+        _import_script(script, (arguments or "").split(), anyway, output, described)
+        return
     asked = options.scenario_from(movement=movement, traffic=traffic, **described)
-    options.check_written(asked)
+    assert movement is not None
     resolved = asked.resolve()
-    folder = (output.absolute().parent if output else Path.cwd()).resolve()
-    place = movement.resolve()
     kept = {key: value for key, value in asked.to_dict().items() if key not in ("movement", "traffic")}
     flows = [{key: value for key, value in flow.items() if value is not None} for flow in resolved.flows]
-    name = str(place.relative_to(folder)) if place.is_relative_to(folder) else str(place)
-    made = {**kept, "movement": {"file": name}, "traffic": {"flows": flows}}
+    made = {**kept, "movement": {"file": _name_from(output, movement)}, "traffic": {"flows": flows}}
     # ns-2's files may hold values that a scenario does not allow: told here, not when the TOML is read.
     Scenario.build(made, str(traffic))
     _write_toml(made, output)
+
+
+def _import_script(
+    script: Path, arguments: list[str], anyway: bool, output: Path | None, described: dict[str, Any]
+) -> None:
+    from manetlab import ns2_script
+
+    written = {name: value for name, value in described.items() if value is not None}
+    scenario, imported = ns2_script.scenario(script, written, arguments=arguments, anyway=anyway)
+    for note in imported.notes:
+        print(f"note: {note}", file=sys.stderr)
+    for left_out in imported.unknown:
+        print(f"warning: left out, results depend on it: {left_out}", file=sys.stderr)
+    made = scenario.to_dict()
+    if "file" in made["movement"]:
+        made["movement"] = {"file": _name_from(output, script)}
+    _write_toml(made, output)
+
+
+def _name_from(output: Path | None, path: Path) -> str:
+    """The name of a file for a TOML file that is written there: relative if it is in its folder."""
+    folder = (output.absolute().parent if output else Path.cwd()).resolve()
+    place = path.resolve()
+    return str(place.relative_to(folder)) if place.is_relative_to(folder) else str(place)
 
 
 def _write_toml(fields: dict[str, Any], output: Path | None) -> None:

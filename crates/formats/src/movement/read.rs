@@ -1,11 +1,10 @@
 //! Reads movement files.
 
-use std::collections::BTreeMap;
-
 use manetlab_core::kernel::Time;
-use manetlab_core::mobility::{Command, Path, Point, Trajectory};
+use manetlab_core::mobility::Point;
 
 use super::Movement;
+use super::nodes::{AT_ONCE_MPS, Axis, Nodes, Order, Statement};
 use crate::error::{Fault, Parsed, ReadError, quoted};
 use crate::hint::nearest;
 use crate::limits::Limits;
@@ -18,6 +17,7 @@ const FORMS: &[&str] = &[
     "$node_(0) set Y_ 12.5",
     "$node_(0) set Z_ 0.0",
     r#"$ns_ at 10.0 "$node_(0) setdest 12.5 40.0 5.0""#,
+    r#"$ns_ at 10.0 "$node_(0) switch OFF""#,
     r#"$ns_ at 10.0 "$node_(0) set X_ 12.5""#,
     r#"$ns_ at 10.0 "$node_(0) set Y_ 12.5""#,
     "$god_ set-dist 0 1 1",
@@ -28,35 +28,12 @@ const FORMS: &[&str] = &[
 /// Reads a movement file; `name` is for errors. The forms are those of [the module](super).
 ///
 /// # Errors
-/// A line that is not understood, a value outside `limits`, a node without a start, a gap in the nodes'
-/// indices, an empty file, or bytes that are not text.
+/// A line that is not understood, a value outside `limits`, half a start of a node, degrees in place of
+/// metres, an empty file, or bytes that are not text.
 pub fn read_movement(bytes: &[u8], name: &str, limits: &Limits) -> Result<Movement, ReadError> {
     let mut nodes = Nodes::default();
     each_line(bytes, name, limits, |number, line| nodes.take(number, statement(line, limits)?))?;
     nodes.finish().map_err(|fault| fault.in_file(name, None))
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Axis {
-    X,
-    Y,
-}
-
-/// What a line says.
-#[derive(Clone, Copy)]
-enum Statement {
-    /// Something that is of no consequence here.
-    Nothing,
-    /// A coordinate of a node's start.
-    Start { node: u32, axis: Axis, value: f64 },
-    /// A timed order to a node.
-    Timed { node: u32, at: Time, order: Order },
-}
-
-#[derive(Clone, Copy)]
-enum Order {
-    GoTo { to: Point, speed: f64 },
-    Put { axis: Axis, value: f64 },
 }
 
 fn statement(line: &str, limits: &Limits) -> Parsed<Statement> {
@@ -66,10 +43,7 @@ fn statement(line: &str, limits: &Limits) -> Parsed<Statement> {
         "$god_" | "$god" => god(words)?,
         "set" => (words.rest() == "god_ [God instance]").then_some(Statement::Nothing),
         word => match node(word, limits)? {
-            Some(node) => placed(words, limits)?.map(|place| match place {
-                Some((axis, value)) => Statement::Start { node, axis, value },
-                None => Statement::Nothing,
-            }),
+            Some(node) => untimed(node, words, limits)?,
             None => None,
         },
     };
@@ -93,31 +67,64 @@ fn timed(mut words: Words<'_>, limits: &Limits) -> Parsed<Option<Statement>> {
         return god(words);
     }
     let Some(node) = node(subject, limits)? else { return Ok(None) };
-    if let Some(["setdest", x, y, speed]) = words.clone().last() {
-        let to = Point { x: coordinate(x, limits)?, y: coordinate(y, limits)? };
-        let speed = number::bounded(speed, "speed", 0.0, limits.max_speed, "m/s")?;
-        return Ok(Some(Statement::Timed { node, at, order: Order::GoTo { to, speed } }));
-    }
-    Ok(placed(words, limits)?.map(|place| match place {
-        Some((axis, value)) => Statement::Timed { node, at, order: Order::Put { axis, value } },
-        None => Statement::Nothing,
+    Ok(order(words, limits)?.map(|order| Statement::Timed { node, at, order }))
+}
+
+/// What is said of a node without a time: its start, or an order for the beginning.
+fn untimed(node: u32, words: Words<'_>, limits: &Limits) -> Parsed<Option<Statement>> {
+    Ok(order(words, limits)?.map(|order| match order {
+        Order::Put { axis, value } => Statement::Start { node, axis, value },
+        order => Statement::Timed { node, at: Time::ZERO, order },
     }))
 }
 
-/// `set X_ v` or `set Y_ v`, behind the node; `set Z_ 0` is understood and gives no place.
-fn placed(words: Words<'_>, limits: &Limits) -> Parsed<Option<Option<(Axis, f64)>>> {
+/// `setdest x y speed`, `setdest x y z speed`, `set X_ v` or `switch ON`, behind the node.
+pub(crate) fn order(words: Words<'_>, limits: &Limits) -> Parsed<Option<Order>> {
+    let place = |x, y| Parsed::Ok(Point { x: coordinate(x, limits)?, y: coordinate(y, limits)? });
+    if let Some(["setdest", x, y, speed]) = words.clone().last() {
+        let to = place(x, y)?;
+        let speed = self::speed(speed, limits)?;
+        return Ok(Some(if speed >= AT_ONCE_MPS {
+            Order::Jump { to }
+        } else {
+            Order::GoTo { to, height_m: None, speed }
+        }));
+    }
+    if let Some(["setdest", x, y, z, speed]) = words.clone().last() {
+        let (to, height_m) = (place(x, y)?, Some(coordinate(z, limits)?));
+        return Ok(Some(Order::GoTo {
+            to,
+            height_m,
+            speed: number::bounded(speed, "speed", 0.0, limits.max_speed, "m/s")?,
+        }));
+    }
+    if let Some(["switch", state]) = words.clone().last() {
+        return match state {
+            "ON" | "on" => Ok(Some(Order::There(true))),
+            "OFF" | "off" => Ok(Some(Order::There(false))),
+            _ => Err(Fault::new(
+                "switch",
+                quoted(state),
+                "ON or OFF",
+                "whether the node is there from then on",
+            )),
+        };
+    }
     let Some(["set", axis, value]) = words.last() else { return Ok(None) };
-    match axis {
-        "X_" => Ok(Some(Some((Axis::X, coordinate(value, limits)?)))),
-        "Y_" => Ok(Some(Some((Axis::Y, coordinate(value, limits)?)))),
-        "Z_" if coordinate(value, limits)? == 0.0 => Ok(Some(None)),
-        "Z_" => Err(Fault::new(
-            "height",
-            quoted(value),
-            "0",
-            "the field is a plane: project the movement onto it",
-        )),
-        _ => Ok(None),
+    let axis = match axis {
+        "X_" => Axis::X,
+        "Y_" => Axis::Y,
+        "Z_" => Axis::Z,
+        _ => return Ok(None),
+    };
+    Ok(Some(Order::Put { axis, value: coordinate(value, limits)? }))
+}
+
+/// A speed; from a million m/s on any will do, as it stands for `at once`.
+fn speed(text: &str, limits: &Limits) -> Parsed<f64> {
+    match number::decimal(text) {
+        Some(speed) if speed >= AT_ONCE_MPS => Ok(speed),
+        _ => number::bounded(text, "speed", 0.0, limits.max_speed, "m/s"),
     }
 }
 
@@ -133,150 +140,4 @@ fn god(words: Words<'_>) -> Parsed<Option<Statement>> {
 
 fn coordinate(text: &str, limits: &Limits) -> Parsed<f64> {
     number::bounded(text, "coordinate", -limits.max_coordinate_m, limits.max_coordinate_m, "m")
-}
-
-/// What the lines so far say of one node.
-struct Node {
-    /// Where it is named first.
-    line: u64,
-    x: Option<f64>,
-    y: Option<f64>,
-    orders: Vec<(Time, Order)>,
-    /// Orders to walk at speed 0: time and destination.
-    rests: Vec<(Time, Point)>,
-}
-
-/// How far a node that is told to rest may be from where it is told to be, in m, before that is counted:
-/// generators print rounded positions.
-const REST_TOLERANCE_M: f64 = 0.5;
-
-/// The nodes named so far. A map, so that one line with a great index does not make a table of that size.
-#[derive(Default)]
-struct Nodes(BTreeMap<u32, Node>);
-
-impl Nodes {
-    fn take(&mut self, line: u64, statement: Statement) -> Parsed<()> {
-        let (Statement::Start { node, .. } | Statement::Timed { node, .. }) = statement else {
-            return Ok(());
-        };
-        let entry = self.0.entry(node).or_insert_with(|| Node {
-            line,
-            x: None,
-            y: None,
-            orders: Vec::new(),
-            rests: Vec::new(),
-        });
-        match statement {
-            Statement::Start { axis, value, .. } => entry.place(node, axis, value),
-            Statement::Timed { at, order, .. } => {
-                if let Order::GoTo { to, speed: 0.0 } = order {
-                    entry.rests.push((at, to));
-                }
-                entry.orders.push((at, order));
-                Ok(())
-            }
-            Statement::Nothing => Ok(()),
-        }
-    }
-
-    fn finish(self) -> Parsed<Movement> {
-        if self.0.is_empty() {
-            let hint = "give a file of setdest; every node needs its X_ and Y_";
-            return Err(Fault::new("no nodes", "comments only", "the start of at least one node", hint));
-        }
-        let mut trajectories = Vec::with_capacity(self.0.len());
-        let mut rests_elsewhere = 0;
-        for (expected, (index, node)) in (0u32..).zip(self.0) {
-            if index != expected {
-                let hint = match expected {
-                    0 => "old versions of setdest count from 1: subtract 1 from every index",
-                    _ => "place the node that is missing, or number the nodes anew",
-                };
-                return Err(Fault::new(
-                    "gap in the nodes",
-                    format!("$node_({index}), but nothing of $node_({expected})"),
-                    "nodes 0, 1, 2 … without a gap",
-                    hint,
-                )
-                .at(node.line));
-            }
-            let (trajectory, elsewhere) = node.trajectory(index)?;
-            trajectories.push(trajectory);
-            rests_elsewhere += elsewhere;
-        }
-        Ok(Movement { trajectories, rests_elsewhere })
-    }
-}
-
-impl Node {
-    fn place(&mut self, index: u32, axis: Axis, value: f64) -> Parsed<()> {
-        let slot = if axis == Axis::X { &mut self.x } else { &mut self.y };
-        if slot.replace(value).is_none() {
-            return Ok(());
-        }
-        Err(Fault::new(
-            "node placed twice",
-            format!("a second `set {axis:?}_` of $node_({index})"),
-            "one start for each node",
-            "are these two movement files in one? a later jump is written with `$ns_ at`",
-        ))
-    }
-
-    /// Where the node starts and goes, and how many orders at speed 0 it has to a place where it is not.
-    fn trajectory(mut self, index: u32) -> Parsed<(Trajectory, usize)> {
-        let (Some(x), Some(y)) = (self.x, self.y) else {
-            let axis = if self.x.is_none() { "X_" } else { "Y_" };
-            return Err(Fault::new(
-                "node without a start",
-                format!("$node_({index}) without its {axis}"),
-                "the X_ and the Y_ of every node",
-                format!("add  $node_({index}) set {axis} 12.5"),
-            )
-            .at(self.line));
-        };
-        self.orders.sort_by_key(|&(at, _)| at);
-        let start = Point { x, y };
-        let trajectory = Trajectory::new(start, commands(start, &self.orders));
-        let elsewhere = match &self.rests[..] {
-            [] => 0,
-            rests => rests_elsewhere(rests, &Path::new(&trajectory)),
-        };
-        Ok((trajectory, elsewhere))
-    }
-}
-
-/// How many of these orders at speed 0 are to a place where the node is not.
-fn rests_elsewhere(rests: &[(Time, Point)], path: &Path) -> usize {
-    rests.iter().filter(|&&(at, to)| path.position(at).distance(to) > REST_TOLERANCE_M).count()
-}
-
-/// The commands that follow from a node's orders in order of time.
-fn commands(start: Point, orders: &[(Time, Order)]) -> Vec<Command> {
-    let mut commands = Vec::with_capacity(orders.len());
-    // The last place known without looking at the path, and the number of commands obeyed before it.
-    let (mut anchor, mut known) = (start, 0);
-    let mut orders = orders.iter().copied().peekable();
-    while let Some((at, order)) = orders.next() {
-        match order {
-            Order::GoTo { to, speed } => commands.push(Command::GoTo { at, to, speed }),
-            Order::Put { axis, value } => {
-                let other = orders.next_if(|&(time, next)| {
-                    time == at && matches!(next, Order::Put { axis: other, .. } if other != axis)
-                });
-                let to = match (axis, other) {
-                    (Axis::X, Some((_, Order::Put { value: y, .. }))) => Point { x: value, y },
-                    (Axis::Y, Some((_, Order::Put { value: x, .. }))) => Point { x, y: value },
-                    _ => {
-                        // Every command is looked at once only: the jump is the next anchor.
-                        let walk = Trajectory::new(anchor, commands[known..].to_vec());
-                        let here = Path::new(&walk).position(at);
-                        if axis == Axis::X { Point { x: value, ..here } } else { Point { y: value, ..here } }
-                    }
-                };
-                commands.push(Command::Jump { at, to });
-                (anchor, known) = (to, commands.len());
-            }
-        }
-    }
-    commands
 }

@@ -97,7 +97,8 @@ fn both_coordinates_at_one_time_are_one_jump() {
 
 #[test]
 fn one_coordinate_alone_keeps_the_other_as_it_is_then() {
-    // Node 0 walks from (1, 2) north at 10 m/s; at 4 s it is at y = 32, at 6 s it has been at 40 for a while.
+    // Node 0 walks from (1, 2) north at 10 m/s; at 4 s it is at y = 32, at 6 s it has been at 40 for a
+    // while.
     let walk = "$ns_ at 1 \"$node_(0) setdest 1 40 10\"\n";
     let jumps = "$ns_ at 4 \"$node_(0) set X_ 100\"\n$ns_ at 6 \"$node_(0) set Y_ 7\"\n";
     let found = commands(&format!("{walk}{jumps}"));
@@ -115,19 +116,57 @@ fn one_coordinate_alone_keeps_the_other_as_it_is_then() {
 }
 
 #[test]
-fn a_height_other_than_zero_is_refused() {
+fn heights_are_kept_and_climbs_are_along_the_slope() {
     assert_eq!(commands("$node_(0) set Z_ 0\n$ns_ at 3 \"$node_(0) set Z_ -0.0\"\n"), []);
-    assert_eq!(&*refused("$node_(0) set Z_ 1.5").what, "height");
+    // From (1, 2, 5) to (4, 2, 9) at 1 m/s: 5 s, of which 3 m are along the ground.
+    let text = format!("{TWO_NODES}$node_(0) set Z_ 5\n$ns_ at 10 \"$node_(0) setdest 4 2 9 1\"\n");
+    let found = read(&text).expect("good").trajectories.remove(0);
+    assert_eq!(found.commands, [Command::GoTo { at: secs(10.0), to: Point { x: 4.0, y: 2.0 }, speed: 0.6 }]);
+    let heights: Vec<(u64, f64)> = found.heights.iter().map(|height| (height.at.0, height.z_m)).collect();
+    assert_eq!(heights, [(0, 5.0), (10_000_000_000, 5.0), (15_000_000_000, 9.0)]);
+}
+
+#[test]
+fn orders_without_a_time_are_for_the_beginning() {
+    let to = Point { x: 7.0, y: 8.0 };
+    assert_eq!(commands("$node_(0) setdest 7 8 9\n"), [Command::GoTo { at: secs(0.0), to, speed: 9.0 }]);
+}
+
+#[test]
+fn nodes_that_are_switched_are_there_between() {
+    let text = "$ns_ at 0.0 \"$node_(0) switch OFF\" ;# not there yet\n$ns_ at 5.0 \"$node_(0) setdest 100 50 1000000000.0\"\n\
+                $ns_ at 5.01 \"$node_(0) switch ON\"\n$ns_ at 9 \"$node_(0) switch OFF\"\n";
+    let found = read(&format!("{TWO_NODES}{text}")).expect("good").trajectories.remove(0);
+    let stays: Vec<(Time, Time)> = found.present.iter().map(|stay| (stay.from, stay.until)).collect();
+    assert_eq!(stays, [(secs(5.01), secs(9.0))]);
+    assert_eq!(found.commands, [Command::Jump { at: secs(5.0), to: Point { x: 100.0, y: 50.0 } }]);
+}
+
+#[test]
+fn nodes_of_any_number_keep_it_as_their_label_and_start_at_the_origin() {
+    let movement = read("$node_(6) set X_ 1\n$node_(6) set Y_ 2\n$ns_ at 1 \"$node_(9) setdest 3 4 5\"\n")
+        .expect("good");
+    let labels: Vec<_> = movement.trajectories.iter().map(|node| node.label.as_deref()).collect();
+    assert_eq!((labels, movement.unplaced), (vec![Some("6"), Some("9")], 1));
+    assert_eq!(movement.trajectories[1].start, Point::default());
+}
+
+#[test]
+fn degrees_are_refused() {
+    let node = |n: u32, x: f64| format!("$node_({n}) set X_ {x}\n$node_({n}) set Y_ 47.3701\n");
+    let error = read(&(node(0, 8.5401) + &node(1, 8.5423) + &node(2, 8.5445))).expect_err("degrees");
+    assert_eq!(&*error.what, "coordinates that look like degrees");
 }
 
 #[test]
 fn what_is_not_understood_is_an_error_with_its_line() {
     for (line, what) in [
         ("$ns_ at 1.0 \"$node_(0) setdest 1 2\"", "line not understood"),
-        ("$ns_ at 1.0 \"$node_(0) setdest 1 2 3 4\"", "line not understood"),
+        ("$ns_ at 1.0 \"$node_(0) setdest 1 2 3 4 5\"", "line not understood"),
         ("$ns_ at 1.0 $node_(0) setdest 1 2 3", "line not understood"),
         ("$ns_ at 1.0 \"$node_(0) setdest 1 2 3", "line not understood"),
-        ("$node_(0) setdest 1 2 3", "line not understood"),
+        ("$ns_ at 1.0 \"$node_(0) switch AWAY\"", "switch"),
+        ("$node_(0) setdest 1 2", "line not understood"),
         ("$node_(0) color red", "line not understood"),
         ("source other.tcl", "line not understood"),
         ("set god_ [exec reboot]", "line not understood"),
@@ -189,13 +228,10 @@ fn a_node_that_is_sent_elsewhere_at_speed_0_stays_until_its_next_order() {
 }
 
 #[test]
-fn a_node_needs_both_coordinates_and_indices_have_no_gaps() {
+fn a_node_needs_both_coordinates_or_none() {
     let error = refused("$ns_ at 1 \"$node_(2) setdest 1 2 3\"\n$node_(2) set X_ 1\n");
     assert_eq!((&*error.what, error.line), ("node without a start", Some(5)));
     assert!(error.found.contains("Y_"));
-    let error = refused("$node_(4) set X_ 1\n$node_(4) set Y_ 1\n");
-    assert_eq!((&*error.what, error.line), ("gap in the nodes", Some(5)));
-    assert!(error.found.contains("$node_(2)"));
 }
 
 #[test]
@@ -234,7 +270,7 @@ fn a_generated_movement_is_the_same_path_after_a_file() {
             let params = WaypointParams { nodes: 40, boundary, start, pause_s, ..WaypointParams::default() };
             let trajectories =
                 generate(&params, Span::from_secs(900.0), &Streams::new(5, 2)).expect("valid parameters");
-            let generated = Movement { trajectories, rests_elsewhere: 0 };
+            let generated = Movement { trajectories, ..Movement::default() };
             let back = read(&written(&generated)).expect("a written file");
             let paths =
                 |movement: &Movement| movement.trajectories.iter().map(Path::new).collect::<Vec<Path>>();
@@ -259,7 +295,7 @@ fn movements() -> impl Strategy<Value = Movement> {
         Trajectory::new(start, commands)
     });
     prop::collection::vec(trajectory, 1..5)
-        .prop_map(|trajectories| Movement { trajectories, rests_elsewhere: 0 })
+        .prop_map(|trajectories| Movement { trajectories, ..Movement::default() })
 }
 
 proptest! {
