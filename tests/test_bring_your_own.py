@@ -295,7 +295,7 @@ def test_files_beside_the_script_are_sourced(tmp_path: Path) -> None:
     assert found.movement.positions(4.0)[2] == pytest.approx((372.0, 50.0))
     (tmp_path / "move.tcl").unlink()
     with pytest.raises(InputError, match=r"sources a file") as caught:
-        imported(tmp_path, STUDENT.replace("MOVE", "source ../move.tcl"))
+        imported(tmp_path, STUDENT.replace("MOVE", "source ../scen/move.tcl"))
     assert "script.tcl:28" in str(caught.value)
 
 

@@ -185,10 +185,8 @@ def evaluated(
         name, error = missing
         if len(files) == MOST_FILES:
             raise InputError("the script sources too many files", where, name, f"at most {MOST_FILES}", "")
-        inside = not Path(name).is_absolute() and ".." not in Path(name).parts
         # A file by the same name beside the script is what is meant by a path of another machine.
-        candidates = [name] if inside else []
-        candidates.append(Path(name).name)
+        candidates = [*([] if Path(name).is_absolute() else [name]), Path(name).name]
         there = next((each for each in candidates if origin.path(each).is_file()), None)
         if there is None:
             raise error
@@ -436,11 +434,12 @@ class _Reading:
     def _nodes(self, end_s: float) -> None:
         config = self.node_config or {}
         routing, place = config.get("adhocRouting", ("", "the script"))
-        name = routing.lower()
-        if name in _core.routings():
-            self.fields["routing"] = name
+        if routing.lower() in _core.routings():
+            self.fields["routing"] = routing.lower()
+        elif routing:
+            self.has_none(place, f"the routing protocol {routing}")
         else:
-            self.has_none(place, f"the routing protocol {routing or 'is not set: -adhocRouting'}")
+            self.note(place, "it sets no routing protocol (-adhocRouting); AODV is taken")
         for option, (value, place) in config.items():
             if option in ns2_terms.CLASSES:
                 if value not in ns2_terms.CLASSES[option]:

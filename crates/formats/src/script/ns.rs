@@ -17,6 +17,8 @@ const MOST_NOTES: usize = 200;
 /// The number of the simulator among the objects, and of god.
 const SIMULATOR: u32 = 0;
 const GOD: u32 = 1;
+/// The number of the generator that `$defaultRNG` names.
+const DEFAULT_RNG: u32 = 2;
 
 /// An object.
 struct Object {
@@ -54,7 +56,7 @@ impl<'a> Ns<'a> {
             is_fragment,
             limits,
             // A script that makes its own has these and the ones it makes as one.
-            objects: vec![object("Simulator"), object("God")],
+            objects: vec![object("Simulator"), object("God"), object("RNG")],
             attributes: BTreeMap::new(),
             calls: Vec::new(),
             nodes: Vec::new(),
@@ -168,6 +170,7 @@ pub(super) fn begin(tcl: &mut Interp<Ns<'_>>, arguments: &[String]) -> Eval<()> 
     let given: Vec<Value> = arguments.iter().map(|argument| Value::new(argument.as_str())).collect();
     tcl.put("argv", Value::new(crate::tcl::list_of(&given)))?;
     tcl.put("argc", Value::new(given.len().to_string()))?;
+    tcl.put("defaultRNG", handle(DEFAULT_RNG))?;
     tcl.put("argv0", Value::new("ns"))
 }
 
@@ -392,9 +395,16 @@ fn real(text: &Value) -> Eval<f64> {
     }
 }
 
+/// The number with which a text begins: `$val(stop).0001` is 20.0.0001 where the variable is 20.0, and 20.0 to
+/// ns-2.
+fn leading_number(text: &str) -> Option<f64> {
+    let second_point = text.match_indices('.').nth(1).map(|(at, _)| at);
+    crate::number::decimal(&text[..second_point.unwrap_or(text.len())])
+}
+
 /// `$ns at TIME SCRIPT`.
 fn schedule(tcl: &mut Interp<Ns<'_>>, at: &Value, script: &Value) -> Eval<Value> {
-    let Some(at_s) = crate::number::decimal(at.trim()).filter(|at_s| (0.0..=1e9).contains(at_s)) else {
+    let Some(at_s) = leading_number(at.trim()).filter(|at_s| (0.0..=1e9).contains(at_s)) else {
         return trouble(
             "time",
             shortened(at),

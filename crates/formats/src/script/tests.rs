@@ -62,7 +62,7 @@ fn a_script_says_nodes_movement_and_agents() {
     );
     assert_eq!((script.ended_s, script.ran), (Some(30.0), true));
     let said = calls(&script);
-    assert!(said.contains(&"Simulator attach-agent _o2 _o5".to_owned()), "{said:?}");
+    assert!(said.contains(&"Simulator attach-agent _o3 _o6".to_owned()), "{said:?}");
     assert!(script.notes.iter().any(|(_, line, about)| *line == 14 && about == "programs are not run"));
 }
 
@@ -127,6 +127,14 @@ fn what_only_a_run_knows_is_0_and_noted() {
         read("set ns [new Simulator]\nset s [new Agent/LossMonitor]\nset b [$s set bytes_]\n$s set x_ $b\n");
     assert!(script.notes.iter().any(|(_, line, about)| *line == 3 && about.contains("bytes_")));
     assert!(calls(&script).contains(&"Agent/LossMonitor set x_ 0".to_owned()));
+}
+
+#[test]
+fn times_with_two_points_are_those_of_the_first() {
+    let script = read(
+        "set ns [new Simulator]\nset val(stop) 20.0\n$ns at $val(stop).0002 {puts end; $ns halt}\n$ns run",
+    );
+    assert_eq!(script.ended_s, Some(20.0));
 }
 
 #[test]

@@ -18,11 +18,11 @@
 //! | `$ns_ at T "$flow start"`, `"$flow stop"` | when, once each |
 //! | `# …` and blank lines | nothing |
 //!
-//! Which TCP is simulated (Tahoe, Reno, …) and how a sink acknowledges is the scenario's choice and not
-//! this file's; a file that names a variant is an error, not a surprise.
+//! Which TCP is simulated (Tahoe, Reno, …) and how a sink acknowledges is the scenario's choice and not this
+//! file's; a file that names a variant is an error, not a surprise.
 //!
-//! CBR's values that a file leaves out are those of ns-2.35's `ns-default.tcl`: 210 bytes at 448 kb/s. As
-//! in ns-2, `interval_` means a rate at the packet size that holds at that line.
+//! CBR's values that a file leaves out are those of ns-2.35's `ns-default.tcl`: 210 bytes at 448 kb/s. As in
+//! ns-2, `interval_` means a rate at the packet size that holds at that line.
 //!
 //! *Deviations*: number 5 in docs/models/traffic.md. A file that asks for a split is an error; the writer
 //! sets the agent's size where ns-2 would split.
