@@ -22,6 +22,7 @@
 #   make site       build the documentation as a site, with the reference of the Python interface, in out/site/html
 #   make wheel      write a source distribution, and the abi3 wheel that is built from it, to dist
 #   make slurm      run a campaign on a SLURM brought up for it (as root, with Debian's munge and slurm-wlm)
+#   make sumo       run SUMO 1.28 (150 MB from PyPI) and compare the movement that is read with its positions
 #   make fuzz       run the property tests with a new seed (or FUZZ_SEED); fuzz readers, state machines, stores and a
 #                   failing disk: FUZZ_SECONDS, or FUZZ_RUNS inputs, each
 #   make mutants    change statistics, MAC, routing and transport a little, and see which changes no test notices (hours)
@@ -64,7 +65,7 @@ PAGES := out/pages
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: rust mutants viewer-tests engine aarch64 build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
+.PHONY: rust mutants viewer-tests engine aarch64 sumo build test rust-tests wasm lint fmt demo bench validate reproduce reproduce-quick papers-pages golden docs viewer lock man site wheel slurm audit fuzz torture clean
 
 build: $(BUILT)
 
@@ -182,6 +183,11 @@ engine: build
 
 aarch64: build
 	$(BIN)/python -m tests.aarch64
+
+# SUMO's wheel has 150 MB, so it is in no list of dependencies.
+sumo: build
+	@test -d target/tools/sumo/sumo || $(BIN)/python -m pip install --quiet --no-deps --target target/tools/sumo eclipse-sumo==1.28.0
+	$(BIN)/python -m tests.sumo target/tools/sumo/sumo
 
 lock: $(DEPENDENCIES)
 	$(BIN)/python -m pip install --quiet pip-tools==$(PIP_TOOLS)

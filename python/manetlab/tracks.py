@@ -214,7 +214,7 @@ def _of_frame(frame: Any, where: str, sampled: bool, thin_m: float | None) -> _c
         )
     # As SUMO names them: vehicles are there while they are listed.
     sampled = sampled or "timestep_time" in known
-    return _of_columns((times, ids, x, y, heights, states), where, (degrees, sampled, thin_m))
+    return _of_columns((times, ids, x, y, heights, states), where, degrees, sampled, thin_m)
 
 
 def _listed(column: Any) -> list[Any]:
@@ -243,10 +243,10 @@ def _of_columns(
         # Dates, or seconds since 1970: exact to the nanosecond only from the first on.
         first = min(t_s)
         t_s = array("d", [each - first for each in t_s])
-    values = [t_s]
-    for name, column in (("x", x), ("y", y), ("z", heights), ("state", states)):
-        values.append(None if column is None else _numbers(name, column, where))
-    return _core.Tracks.columns(list(numbers), node, tuple(values), where, (degrees, sampled, thin_m))
+    given = {"x": x, "y": y, "z": heights, "state": states}
+    x, y, z, state = (None if each is None else _numbers(name, each, where) for name, each in given.items())
+    told = (degrees, sampled, thin_m)
+    return _core.Tracks.columns(list(numbers), node, (t_s, x, y, z, state), where, told)
 
 
 def _label(value: object) -> str:
