@@ -1,8 +1,8 @@
 """Compares the movement that is read from SUMO's files with the positions in them: ``make sumo``.
 
 SUMO makes a network with traffic lights and random trips over it, and writes where its vehicles are: as
-floating car data, and by its own exporter as movement for ns-2. The first is read to within its two decimals, and
-vehicles are there exactly while they are listed.
+floating car data, and by its own exporter as movement for ns-2. The first is read to within its two decimals,
+and vehicles are there exactly while they are listed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ _ON_DEMAND = f"aodv and dsr find routes on demand; {_OWN}"
 _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_OWN}"
 _SENDER = "`manetlab list senders` lists the TCP senders"
 _PROPAGATION = "propagation is two-ray ground; radio.bit_error_rate adds random losses"
-_MOVEMENT = "write its movement as a file of ns-2 (setdest), as BonnMotion and SUMO can, and give that"
+_MOVEMENT = "give movement that another program has made: `manetlab docs bring-your-own`"
 _VOICE = 'a flow of kind = "voice" is one direction of a call, and traffic.random.calls draws calls'
 _WIFI = "the MAC is that of 802.11b, with 1, 2, 5.5 and 11 Mb/s"
 

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::format::formatted;
+use super::pattern::matches;
 use super::{Eval, Host, Interp, Proc, Stop, Trouble, Value, error, list_of, shortened, split_list, trouble};
 
 /// What is said of numbers that a script draws.
@@ -208,7 +209,7 @@ impl<H: Host> Interp<H> {
         };
         for (number, pair) in cases.chunks_exact(2).enumerate() {
             let last = number + 1 == cases.len() / 2;
-            let fits = if glob { super::strings::matches(&pair[0], text) } else { pair[0].text == text.text };
+            let fits = if glob { matches(&pair[0], text) } else { pair[0].text == text.text };
             if fits || (last && &*pair[0] == "default") {
                 // A body `-` is that of the next pattern.
                 let body =
@@ -285,7 +286,7 @@ impl<H: Host> Interp<H> {
             [form, name, rest @ ..] if &**form == "names" || &**form == "get" => {
                 let mut items = Vec::new();
                 for (index, value) in elements(self, name) {
-                    if rest.first().is_none_or(|pattern| super::strings::matches(pattern, &index)) {
+                    if rest.first().is_none_or(|pattern| matches(pattern, &index)) {
                         items.push(Value::new(index));
                         if &**form == "get" {
                             items.push(value);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::pattern::matches;
 use super::{Eval, Host, Interp, Place, Value, error, shortened};
 
 /// The elements of a list.
@@ -158,9 +159,9 @@ impl<H: Host> Interp<H> {
             }
             ("lsearch", [_, options @ .., list, pattern]) => {
                 let exact = options.iter().any(|option| &**option == "-exact");
-                let found = split_list(list)?.iter().position(|item| {
-                    if exact { **item == **pattern } else { super::strings::matches(pattern, item) }
-                });
+                let found = split_list(list)?
+                    .iter()
+                    .position(|item| if exact { **item == **pattern } else { matches(pattern, item) });
                 found.map_or(-1, |at| at as i64).to_string()
             }
             ("lsort", [_, options @ .., list]) => sorted(options, list)?,

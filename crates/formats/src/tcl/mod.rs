@@ -17,6 +17,7 @@ mod expr;
 mod format;
 mod lists;
 mod parse;
+mod pattern;
 mod strings;
 #[cfg(test)]
 mod tests;
