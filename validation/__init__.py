@@ -1,4 +1,4 @@
-"""Is the simulator right? Against ns-2.35 on the same files, against theory, against published figures.
+"""Is the simulator right? Against two versions of ns-2 on the same files, theory, published figures.
 
 Each part is a `Check`: scenarios to run, and what their results say. docs/validation.md has the outcome and
 the reason of each tolerance.
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[Path, int], Check]] = {
     "variants": mobile.check_variants,
     "dsdv": mobile.check_dsdv,
     "dsr": mobile.check_dsr,
+    "ns-2.1b8a": mobile.check_2001,
     "saturation": saturation.check,
     "one-hop": one_hop.check,
     "rates": rates.check,

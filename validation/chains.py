@@ -1,13 +1,14 @@
-"""TCP Reno over chains of 1 to 8 hops, beside ns-2.35 on the same files."""
+"""TCP Reno over chains of 1 to 8 hops, beside ns-2 on the same files."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from manetlab.running import Result
 from manetlab.stats import Interval, mean_interval
 from manetlab.tables import Table
-from validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
+from validation.check import NS_2_35, Check, as_ns2_ran, groups, ns2_runs, replications, verdict
 
 HOPS = range(1, 9)
 SHORT = 3
@@ -16,17 +17,24 @@ SHORT_TOLERANCE = 0.03
 LONG_TOLERANCE = 0.08
 
 
-def check(folder: Path, seeds: int) -> Check:
-    """The chains in ``folder``, each with so many seeds."""
-    theirs = {hops: [run for run in ns2_runs(folder) if run["scen"] == f"chain{hops}.tcl"] for hops in HOPS}
-    scenarios = [s for hops in HOPS for s in replications(as_ns2_ran(theirs[hops][0]), seeds)]
+def check(folder: Path, seeds: int, version: str = NS_2_35) -> Check:
+    """The chains in ``folder`` that this version of ns-2 ran, each with so many seeds."""
+    theirs: dict[int, list[dict[str, Any]]] = {}
+    for run in ns2_runs(folder, version=version):
+        for hops in HOPS:
+            if run["scen"] == f"chain{hops}.tcl":
+                theirs.setdefault(hops, []).append(run)
+    scenarios = [s for hops in sorted(theirs) for s in replications(as_ns2_ran(theirs[hops][0]), seeds)]
 
     def evaluate(results: list[Result]) -> list[Table]:
+        count = max(len(runs) for runs in theirs.values())
+        beside = "" if version == NS_2_35 else f" beside ns-{version}"
         table = Table(
-            f"TCP throughput over chains, Mb/s: mean and 95 % interval of {seeds} seeds, ns-2 of 5",
-            ("hops", "manetlab", "ns-2.35", "difference", "tolerance", "verdict"),
+            f"TCP throughput over chains{beside}, Mb/s: "
+            f"mean and 95 % interval of {seeds} seeds, ns-2 of {count}",
+            ("hops", "manetlab", f"ns-{version}", "difference", "tolerance", "verdict"),
         )
-        for hops, ours in zip(HOPS, groups(results, seeds), strict=True):
+        for hops, ours in zip(sorted(theirs), groups(results, seeds), strict=True):
             of_ours = mean_interval([result.totals["tcp_throughput_bps"] / 1e6 for result in ours])
             of_ns2 = mean_interval([run["tcp_mbps"] for run in theirs[hops]])
             tolerance = (

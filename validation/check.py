@@ -16,7 +16,11 @@ from validation import networks
 T = TypeVar("T")
 
 CMU_QUEUE = {"packets": 50, "routing_priority": "classes"}
-"""The interface queue without which ns-2's DSR does not run."""
+"""The interface queue without which ns-2.35's DSR does not run."""
+
+
+NS_2_35 = "2.35"
+"""The version of ns-2 whose measurements do not name theirs."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,16 @@ class Check:
 
     scenarios: list[Scenario]
     evaluate: Callable[[list[Result]], list[Table]]
+
+    def then(self, *others: Check) -> Check:
+        """This check and others after it, as one."""
+        parts = (self, *others)
+
+        def evaluate(results: list[Result]) -> list[Table]:
+            left = iter(results)
+            return [table for part in parts for table in part.evaluate([next(left) for _ in part.scenarios])]
+
+        return Check([scenario for part in parts for scenario in part.scenarios], evaluate)
 
 
 def verdict(holds: bool) -> str:
@@ -47,9 +61,10 @@ def groups(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (values[start : start + size] for start in range(0, len(values), size))
 
 
-def ns2_runs(folder: Path, protocol: str = "AODV") -> list[dict[str, Any]]:
+def ns2_runs(folder: Path, protocol: str = "AODV", version: str = NS_2_35) -> list[dict[str, Any]]:
     """ns-2's measurements, one mapping a finished run; validation/ns2/README.md explains the fields."""
-    with (folder / f"{protocol.lower()}.jsonl").open(encoding="utf-8") as lines:
+    end = "" if version == NS_2_35 else f"-{version}"
+    with (folder / f"{protocol.lower()}{end}.jsonl").open(encoding="utf-8") as lines:
         runs = [json.loads(line) for line in lines]
     return [run for run in runs if "error" not in run]
 
@@ -61,6 +76,7 @@ SENDERS = {"TCP/Reno": "reno", "TCP/Sack1": "sack", "TCP/Vegas": "vegas"}
 def as_ns2_ran(run: dict[str, Any]) -> Scenario:
     """The scenario of one of ns-2's runs."""
     folder = networks.unpacked()
+    version = run.get("ns", NS_2_35)
     return Scenario.build(
         {
             "movement": str(folder / run["scen"]),
@@ -68,7 +84,7 @@ def as_ns2_ran(run: dict[str, Any]) -> Scenario:
             "duration_s": float(run["stop"]),
             "warmup_s": float(run["warm"]),
             "routing": run["rp"].lower(),
-            "profile": "ns-2.35",
+            "profile": f"ns-{version}",
             "tcp": {
                 "sender": SENDERS[run.get("tcp", "TCP/Reno")],
                 "delayed_ack": run.get("sink", "TCPSink").endswith("/DelAck"),
@@ -76,6 +92,7 @@ def as_ns2_ran(run: dict[str, Any]) -> Scenario:
                 **({"connection_setup": False, "header_bytes": 0} if run.get("tcp") == "TCP/Vegas" else {}),
             },
             "mac": {"rts_threshold_bytes": run.get("rts", 0)},
-            "queue": CMU_QUEUE if run["rp"] == "DSR" else {},
+            "queue": CMU_QUEUE if run["rp"] == "DSR" and version == NS_2_35 else {},
+            **({"aodv": {"local_repair": True}} if run.get("local_repair") else {}),
         }
     )

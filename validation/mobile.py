@@ -1,4 +1,4 @@
-"""Routing protocols in mobile networks, beside ns-2.35 on the same movement and traffic files."""
+"""Routing protocols in mobile networks, beside ns-2 on the same movement and traffic files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 from manetlab.running import Result
 from manetlab.stats import Interval, paired_interval
 from manetlab.tables import Table
-from validation.check import Check, as_ns2_ran, groups, ns2_runs, replications, verdict
+from validation import chains
+from validation.check import NS_2_35, Check, as_ns2_ran, groups, ns2_runs, replications, verdict
 
 GROUPS = ("1tcp", "10tcp", "cbr25")
 """Traffic that ns-2 ran with each protocol; with AODV only, the second."""
@@ -19,7 +20,18 @@ GROUPS = ("1tcp", "10tcp", "cbr25")
 VARIANTS = ("1tcp-AODV-sack-delack", "1tcp-AODV-vegas", "1tcp-AODV-no-rts")
 """SACK with delayed ACKs, TCP Vegas, and 802.11 without RTS, as the ends of the names of ns-2's runs."""
 
-TITLES = {"sack-delack": "SACK with delayed ACKs", "vegas": "TCP Vegas", "no-rts": "without RTS"}
+OF_2001 = (*GROUPS, "cbr25L300", "cbr25L400")
+"""Traffic that ns-2.1b8a ran with AODV and DSR."""
+
+REPAIRED = tuple(f"{load}-AODV-localrepair" for load in ("1tcp", "10tcp", "cbr25"))
+"""Its runs in which AODV's local repair was compiled in."""
+
+TITLES = {
+    "localrepair": "local repair",
+    "sack-delack": "SACK with delayed ACKs",
+    "vegas": "TCP Vegas",
+    "no-rts": "without RTS",
+}
 """What tables call the variants."""
 
 
@@ -90,16 +102,17 @@ def check(
     scenarios_per_group: int | None = None,
     protocol: str = "AODV",
     names: Sequence[str] = (),
+    version: str = NS_2_35,
 ) -> Check:
     """The mobile networks in ``folder``, each with so many seeds; all of a group, or the first so many.
 
     ``names`` are the ends of the names of ns-2's runs, those of `GROUPS` with the protocol if none are
-    given. Each network counts once, with the mean of our seeds and the mean of ns-2's.
+    given; ``version`` is ns-2's. Each network counts once, with the mean of our seeds and the mean of ns-2's.
     """
     theirs = {
         name: found[:scenarios_per_group]
         for name in names or [f"{group}-{protocol}" for group in GROUPS]
-        if (found := by_network(ns2_runs(folder, protocol), name))
+        if (found := by_network(ns2_runs(folder, protocol, version), name))
     }
     scenarios = [
         scenario
@@ -111,7 +124,7 @@ def check(
     def evaluate(results: list[Result]) -> list[Table]:
         pieces = groups(results, seeds)
         return [
-            _table(name, seeds, [next(pieces) for _ in networks], networks)
+            _table(name, seeds, [next(pieces) for _ in networks], networks, version)
             for name, networks in theirs.items()
         ]
 
@@ -142,11 +155,27 @@ def check_dsr(folder: Path, seeds: int) -> Check:
     return check(folder, seeds, protocol="DSR")
 
 
-def _table(name: str, seeds: int, ours: list[Sequence[Result]], theirs: list[list[dict[str, Any]]]) -> Table:
+def check_2001(folder: Path, seeds: int) -> Check:
+    """The mobile networks and chains that ns-2.1b8a of June 2001 was measured on, under its profile."""
+    parts = [
+        check(folder, seeds, protocol=rp, names=[f"{load}-{rp}" for load in OF_2001], version="2.1b8a")
+        for rp in ("AODV", "DSR")
+    ]
+    parts.append(check(folder, seeds, names=REPAIRED, version="2.1b8a"))
+    return chains.check(folder, seeds, "2.1b8a").then(*parts)
+
+
+def _table(
+    name: str,
+    seeds: int,
+    ours: list[Sequence[Result]],
+    theirs: list[list[dict[str, Any]]],
+    version: str,
+) -> Table:
     columns = (
         "measure",
         "manetlab",
-        "ns-2.35",
+        f"ns-{version}",
         "difference",
         "95 % of the difference",
         "tolerance",
@@ -155,7 +184,8 @@ def _table(name: str, seeds: int, ours: list[Sequence[Result]], theirs: list[lis
     group, protocol, *variant = name.split("-", 2)
     counts = sorted({len(runs) for runs in theirs})
     of_ns2 = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
-    title = f"{group} over {protocol}{''.join(f', {TITLES[v]}' for v in variant)}"
+    beside = "" if version == NS_2_35 else f" beside ns-{version}"
+    title = f"{group} over {protocol}{''.join(f', {TITLES[v]}' for v in variant)}{beside}"
     table = Table(f"{title}: {len(theirs)} networks, {seeds} seeds each, ns-2 {of_ns2}", columns)
     for measure in MEASURES if protocol == "AODV" else WIDER:
         of_theirs = [

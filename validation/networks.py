@@ -1,6 +1,7 @@
-"""The networks that ns-2.35 was measured on, as files: fifteen that move, from an archive, and eight chains.
+"""The networks that ns-2 was measured on, as files: fifteen that move, from an archive, and eight chains.
 
-`ns2/networks.tar.xz` packs what `setdest` and `cbrgen.tcl` wrote; chains differ in their length only.
+`ns2/networks.tar.xz` packs what `setdest` and `cbrgen.tcl` wrote; chains differ in their length only, and
+higher loads in the intervals between packets.
 """
 
 from __future__ import annotations
@@ -17,11 +18,19 @@ ARCHIVE = FOLDER / "networks.tar.xz"
 CHAINS = range(1, 9)
 """The numbers of hops."""
 
+INTERVALS = {"L300": "0.341333", "L400": "0.256000"}
+"""Seconds between packets with which 25 CBR flows offer 300 and 400 kb/s, by the end of the load's name."""
+USUAL_INTERVAL = "0.512000"
+"""Those that offer 200 kb/s."""
+LOADED = range(1, 5)
+"""The numbers of the networks that carry these loads."""
+
 
 @cache
 def unpacked() -> Path:
     """The folder with all files, out/ns2-DIGEST, which is made if it is not there."""
-    digest = hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:12]
+    made_of = ARCHIVE.read_bytes() + Path(__file__).read_bytes()
+    digest = hashlib.sha256(made_of).hexdigest()[:12]
     folder = FOLDER.parents[1] / "out" / f"ns2-{digest}"
     if not folder.is_dir():
         folder.parent.mkdir(exist_ok=True)
@@ -39,6 +48,11 @@ def fill(folder: Path) -> None:
     """Puts all files into a folder."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
+    for number in LOADED:
+        usual = (folder / f"p{number:02}-cbr25.traffic.tcl").read_text(encoding="utf-8")
+        for load, interval in INTERVALS.items():
+            text = usual.replace(f"interval_ {USUAL_INTERVAL}", f"interval_ {interval}")
+            (folder / f"p{number:02}-cbr25{load}.traffic.tcl").write_text(text, encoding="utf-8")
     for hops in CHAINS:
         for name, text in chain(hops).items():
             (folder / name).write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ use crate::stage::ThrottleParams;
 use crate::transport::tcp::TcpParams;
 
 /// The names of all profiles.
-pub const PROFILES: &[&str] = &["rfc", "ns-2.35", "ns-2.27", "ns-2.1b9", "cmu-1998"];
+pub const PROFILES: &[&str] = &["rfc", "ns-2.35", "ns-2.27", "ns-2.1b9", "ns-2.1b8a", "cmu-1998"];
 
 /// The parameters of a profile; none if there is no such profile.
 pub fn profile(name: &str) -> Option<Params> {
@@ -26,6 +26,7 @@ pub fn profile(name: &str) -> Option<Params> {
         "ns-2.35" => Some(ns_2_35()),
         "ns-2.27" => Some(ns_2_27()),
         "ns-2.1b9" => Some(ns_2_1b9()),
+        "ns-2.1b8a" => Some(ns_2_1b8a()),
         "cmu-1998" => Some(cmu_1998()),
         _ => None,
     }
@@ -38,6 +39,7 @@ pub fn meaning(name: &str) -> Option<&'static str> {
         "ns-2.35" => Some("ns-2.35 of 2011 as it ships, RTS for every unicast frame."),
         "ns-2.27" => Some("ns-2.27 of 2004 as it ships."),
         "ns-2.1b9" => Some("ns-2.1b9 of 2002 as it ships."),
+        "ns-2.1b8a" => Some("ns-2.1b8a of June 2001 as it ships."),
         "cmu-1998" => Some("The CMU extensions of 1998 to ns-2."),
         _ => None,
     }
@@ -137,6 +139,24 @@ fn cmu_1998() -> Params {
         aodv: AodvParams::dyer_2002(),
         dsdv: DsdvParams::broch_1998(),
         dsr: DsrParams::dyer_2002(),
+        ..base
+    }
+}
+
+/// ns-2.1b8a (June 2001) as it ships: the CMU extensions with what that release is known to do, from its
+/// code (docs/models/profiles.md).
+fn ns_2_1b8a() -> Params {
+    let base = cmu_1998();
+    Params {
+        mac: MacParams {
+            eifs_counts_plcp_twice: true,
+            // The state is not idle yet when the next packet is fetched, also after one that was given up.
+            backoff_after_failure: true,
+            ..base.mac
+        },
+        tcp: TcpParams::ns_2_1b8a(),
+        aodv: AodvParams::ns_2_1b8a(),
+        dsr: DsrParams::ns_2_1b8a(),
         ..base
     }
 }

@@ -197,6 +197,9 @@ params! {
         /// Treat EIFS as a NAV: DIFS follows it, and no CTS is sent during it (ns-2). In the standard EIFS
         /// replaces DIFS.
         eifs_as_nav: bool = false, "", "ns-2 Mac/802_11 recv_timer";
+        /// Count the PLCP preamble and header of EIFS's ACK twice (ns-2.1b8a, where EIFS is therefore 308 µs
+        /// and not 212 µs at 2 Mb/s).
+        eifs_counts_plcp_twice: bool = false, "", "ns-2.1b8a mac-802_11.cc";
         /// Wait EIFS also after frames that are sensed but too weak to be decoded (ns-2).
         eifs_after_weak_frames: bool = false, "", "ns-2 Mac/802_11 recv_timer";
         /// Wait EIFS also after frames that began while the station was transmitting (ns-2). In the standard

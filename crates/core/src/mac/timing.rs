@@ -62,6 +62,7 @@ impl Timing {
             Standard::A => rates.airtime(ACK_BYTES, rates.find(OFDM_BPS[0])),
             Standard::B | Standard::G => plcp + Span::of_bits(8 * u64::from(ACK_BYTES), params.plcp_rate_bps),
         };
+        let counted_again = if params.eifs_counts_plcp_twice { plcp } else { Span::ZERO };
         Timing {
             data_rate: rates.find(params.data_rate_bps),
             control_rate,
@@ -71,7 +72,7 @@ impl Timing {
             slot,
             sifs,
             difs,
-            eifs: sifs + difs + slow_ack,
+            eifs: sifs + difs + slow_ack + counted_again,
             cca: Span::from_micros(params.cca_time_us),
             rts,
             cts,
@@ -172,6 +173,13 @@ mod tests {
     use super::super::{BasicRates, Preamble, ResponseRate};
     use super::*;
     use crate::wire::mac::DSSS_BPS;
+
+    /// 10 + 50 µs and 62 bytes at 2 Mb/s: ns-2.1b8a printed 308 µs.
+    #[test]
+    fn eifs_of_the_cmu_extensions_counts_the_preamble_once_or_twice() {
+        let eifs = |name| Timing::new(&crate::profile::profile(name).expect("a profile").mac).eifs;
+        assert_eq!([eifs("cmu-1998"), eifs("ns-2.1b8a")], [Span(212_000), Span(308_000)]);
+    }
 
     #[test]
     fn times_of_dsss_at_2_mbps() {

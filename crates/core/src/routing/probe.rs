@@ -120,6 +120,10 @@ impl Probe {
         self.machine.next_hop(now, NodeId(dst)).map(|next_hop| next_hop.0)
     }
 
+    pub(super) fn route_hops(&self, now: Time, dst: u32) -> Option<u32> {
+        self.machine.route_hops(now, NodeId(dst))
+    }
+
     pub(super) fn buffered(&self) -> usize {
         let mut count = 0;
         self.machine.buffered(&mut |_| count += 1);

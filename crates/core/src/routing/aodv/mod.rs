@@ -2,8 +2,9 @@
 //!
 //! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003).
 //! [`Behaviour::Ns2`] is the protocol that most published figures come from: Das and Marina's model of the
-//! 1999 drafts, as in ns-2.35. They differ in what they do, not only in their constants, so each has a file
-//! that can be read beside its source: `rfc3561` and `ns2`. Messages, parameters and the packet buffer
+//! 1999 drafts, as in ns-2.35 and, by switches, as in ns-2.1b8a of 2001. They differ in what they do, not
+//! only in their constants, so each has a file that can be read beside its source: `rfc3561` and `ns2`.
+//! Messages, parameters and the packet buffer
 //! are shared.
 //!
 //! All nodes of a run use the same behaviour. What each implements and leaves out is at its file's head,
@@ -30,7 +31,7 @@ choices! {
     pub enum Behaviour {
         /// The standard, RFC 3561.
         Rfc3561 = "rfc-3561",
-        /// Das and Marina's model, as in ns-2.35.
+        /// Das and Marina's model, as in ns-2.35 or earlier.
         Ns2 = "ns-2",
     }
 }
@@ -38,7 +39,7 @@ choices! {
 params! {
     /// The parameters of AODV. Those that only one behaviour knows are ignored by the other; `source` tells.
     pub struct AodvParams in "aodv" {
-        /// The variant of AODV: the standard's or ns-2.35's.
+        /// The variant of AODV: the standard's or ns-2's.
         behaviour: Behaviour = Behaviour::Rfc3561, "", "RFC 3561; ns-2.35";
         /// ACTIVE_ROUTE_TIMEOUT: how long a route stays valid after its last use.
         active_route_timeout_s: f64 = 3.0, "s", "RFC 3561 §10", [0.001, 1e6];
@@ -76,6 +77,23 @@ params! {
         /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2
         /// only.
         broadcast_id_save_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
+        /// Divide the time that a discovery took by the nodes between, not by the hops: over a single hop that
+        /// is infinite, and each wait for that destination is `max_rreq_pause_s` until three later
+        /// discoveries have led over more hops. Behaviour ns-2 only.
+        wait_by_nodes_between: bool = false, "", "ns-2.1b8a aodv.cc";
+        /// Keep the packets for a destination that all requests did not find, until they are too old; off:
+        /// drop them. Behaviour ns-2 only.
+        keep_packets_after_retries: bool = false, "", "ns-2.1b8a aodv.cc";
+        /// A request prolongs the route back to its originator also if it does not change it. Behaviour ns-2
+        /// only.
+        requests_prolong_routes: bool = true, "", "ns-2.35 aodv.cc; ns-2.1b8a: off";
+        /// Accept any information about a destination without a valid route, whatever its sequence number.
+        /// Behaviour ns-2 only.
+        accept_any_when_down: bool = false, "", "ns-2.1b8a aodv.cc";
+        /// Count hops from zero, as the standard does; off: from one. Behaviour ns-2 only.
+        hop_counts_from_zero: bool = false, "", "ns-2.35 aodv.cc; ns-2.1b8a: on";
+        /// Length of a request at the IP layer. Behaviour ns-2 only.
+        rreq_bytes: u32 = 48, "byte", "ns-2.35 aodv_packet.h; ns-2.1b8a: 52", [44.0, 1500.0];
         /// Double the wait for an answer with each network-wide request; off: wait RING_TRAVERSAL_TIME for
         /// its TTL, as after a ring. Behaviour rfc-3561 only.
         rreq_backoff: bool = true, "", "RFC 3561 §6.3";
@@ -106,6 +124,9 @@ params! {
         /// second source behind a relay gets no answer where only the destination may give one. Behaviour
         /// rfc-3561 only.
         pass_known_rreps: bool = true, "", "RFC 3561 §6.7: off";
+        /// Pass on every reply, also one that changes nothing here, and take each as the end of the search for
+        /// its destination. Behaviour ns-2 only.
+        pass_all_rreps: bool = false, "", "ns-2.1b8a aodv.cc";
         /// Ask for an acknowledgement of each reply (the A flag); a reply without one within NEXT_HOP_WAIT
         /// counts as undeliverable. The standard asks for it on links that are likely to be unidirectional,
         /// if there is no link-layer feedback. Behaviour rfc-3561 only.
@@ -133,6 +154,18 @@ params! {
         /// A packet that the MAC cannot deliver waits if its destination is being searched for, and breaks no
         /// link. Behaviour rfc-3561 only.
         search_keeps_failed: bool = false, "", "AODV-UU 0.9.1, ns/aodv-uu.cc";
+        /// A packet of the node's own that the MAC cannot deliver, or that waited in the interface queue for
+        /// the same neighbour, returns to the buffer and its destination is sought; off: it is dropped.
+        /// Behaviour ns-2 only.
+        rebuffer_own_packets: bool = false, "", "ns-2.1b8a aodv.cc";
+        /// A break takes down the route to the failed packet's destination alone, and a route error goes to
+        /// each neighbour by itself whose data used that route within ACTIVE_ROUTE_TIMEOUT; off: to all
+        /// neighbours at once, for all routes over the link. Behaviour ns-2 only.
+        unicast_errors: bool = false, "", "ns-2.1b8a aodv.cc; Dyer 2002 §3.4.2";
+        /// With `unicast_errors`: node 0 counts as the neighbour that a node's own packets came from, so that
+        /// the error of a route that the node uses itself goes to node 0, wherever that is (a fault of
+        /// ns-2.1b8a). Behaviour ns-2 only.
+        errors_to_node_0: bool = false, "", "ns-2.1b8a aodv.cc";
         /// Send hello messages, and break links to neighbours that stop sending them.
         hello: bool = false, "", "RFC 3561 §6.9";
         /// HELLO_INTERVAL.
@@ -179,6 +212,7 @@ impl AodvParams {
     pub const SETS: &'static [&'static str] = &[
         "rfc-3561",
         "ns-2.35",
+        "ns-2.1b8a",
         "dyer-2002",
         "aodv-uu-ll",
         "aodv-uu-hello",
@@ -191,6 +225,7 @@ impl AodvParams {
         match name {
             "rfc-3561" => Some(AodvParams::rfc()),
             "ns-2.35" => Some(AodvParams::ns_2_35()),
+            "ns-2.1b8a" => Some(AodvParams::ns_2_1b8a()),
             "dyer-2002" => Some(AodvParams::dyer_2002()),
             "aodv-uu-ll" => Some(AodvParams::aodv_uu_ll()),
             "aodv-uu-hello" => Some(AodvParams::aodv_uu_hello()),
@@ -220,6 +255,37 @@ impl AodvParams {
             allowed_hello_loss: 3,
             unicast_jitter_ms: 0.0,
             ..AodvParams::default()
+        }
+    }
+
+    /// ns-2.1b8a (June 2001) as it is shipped (aodv.h, rtqueue.h), with rules that ns-2.35 no longer has. Its
+    /// local repair is compiled out; `local_repair` turns it on.
+    pub fn ns_2_1b8a() -> AodvParams {
+        AodvParams {
+            active_route_timeout_s: 50.0,
+            my_route_timeout_s: 60.0,
+            reverse_route_life_s: 10.0,
+            broadcast_id_save_s: 6.0,
+            ttl_start: 1,
+            ttl_increment: 2,
+            ttl_threshold: 7,
+            ring_for_unknown: true,
+            rreq_retries: 3,
+            max_rreq_pause_s: 10.0,
+            wait_by_nodes_between: true,
+            keep_packets_after_retries: true,
+            requests_prolong_routes: false,
+            accept_any_when_down: true,
+            hop_counts_from_zero: true,
+            rreq_bytes: 52,
+            pass_all_rreps: true,
+            local_repair: false,
+            rebuffer_own_packets: true,
+            unicast_errors: true,
+            errors_to_node_0: true,
+            buffer_packets: 64,
+            buffer_timeout_s: 30.0,
+            ..AodvParams::ns_2_35()
         }
     }
 

@@ -189,13 +189,14 @@ params! {
 
 impl DsrParams {
     /// The names of the parameter sets that [`DsrParams::set`] knows.
-    pub const SETS: &'static [&'static str] = &["rfc4728", "ns-2.35", "dyer-2002", "broch-1998"];
+    pub const SETS: &'static [&'static str] = &["rfc4728", "ns-2.35", "ns-2.1b8a", "dyer-2002", "broch-1998"];
 
     /// The parameter set of this name.
     pub fn set(name: &str) -> Option<DsrParams> {
         match name {
             "rfc4728" => Some(DsrParams::default()),
             "ns-2.35" => Some(DsrParams::ns_2_35()),
+            "ns-2.1b8a" => Some(DsrParams::ns_2_1b8a()),
             "dyer-2002" => Some(DsrParams::dyer_2002()),
             "broch-1998" => Some(DsrParams::broch_1998()),
             _ => None,
@@ -237,6 +238,22 @@ impl DsrParams {
             space_all_releases: false,
             cache_gaps_first: true,
             ..DsrParams::default()
+        }
+    }
+
+    /// ns-2.1b8a (June 2001) as it is shipped (dsragent.cc, mobicache.cc): most rules of ns-2.35, without flow
+    /// state, discovery for packets of others and a limit to salvaging, and with a smaller cache, the size that
+    /// the dissertation's Table 3.8 gives.
+    pub fn ns_2_1b8a() -> DsrParams {
+        DsrParams {
+            secondary_paths: 34,
+            salvage_requests: 0,
+            max_salvages: 255,
+            overheard_packets: 0,
+            unwrapped_copies_count_as_heard: false,
+            second_ip_header: false,
+            flow_state: false,
+            ..DsrParams::ns_2_35()
         }
     }
 

@@ -117,6 +117,8 @@ params! {
         connection_setup: bool = true, "", "RFC 9293 §3.5; ns-2 syn_ and delay_growth_";
         /// IP and TCP header of a data segment and of the SYN.
         header_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [0.0, 120.0];
+        /// The minimum length of the SYN at the IP layer; zero: that of the header.
+        syn_bytes: u32 = 0, "byte", "ns-2 before 2002, whose segments have no header of TCP: 60", [0.0, 1500.0];
         /// An acknowledgement's length at the IP layer, without SACK blocks.
         ack_bytes: u32 = 40, "byte", "RFC 791 §3.1, RFC 9293 §3.1", [1.0, 120.0];
         /// Bytes that a SACK option adds to an ACK in addition to 8 bytes for each block: kind, length and
@@ -371,6 +373,21 @@ impl TcpParams {
             first_loss_rules: false,
             immediate_ack_for_syn: false,
             ..TcpParams::ns_2_35()
+        }
+    }
+
+    /// As ns-2.1b8a (June 2001) shipped them: `cmu_1998` after the changes of May 2001 (minimum RTO, SYN,
+    /// initial window, the timer's order).
+    pub fn ns_2_1b8a() -> TcpParams {
+        TcpParams {
+            initial_window: 2,
+            connection_setup: true,
+            syn_bytes: 60,
+            rto_min_s: 1.0,
+            rto_max_s: 100_000.0,
+            timer_after_sample: true,
+            immediate_ack_for_gap: true,
+            ..TcpParams::cmu_1998()
         }
     }
 

@@ -1,4 +1,5 @@
-//! AODV as ns-2.35 behaves: Das and Marina's model of the 1999 drafts (draft-ietf-manet-aodv-02 to -04).
+//! AODV as ns-2 behaves: Das and Marina's model of the 1999 drafts (draft-ietf-manet-aodv-02 to -04), as in
+//! ns-2.35 and, by the switches that `AodvParams::ns_2_1b8a` sets, as in ns-2.1b8a of June 2001.
 //!
 //! Read first: the ns-2 manual, chapter "Mobile Networking", and Perkins, Royer, Das, Marina: "Performance
 //! Comparison of Two On-Demand Routing Protocols for Ad Hoc Networks" (IEEE Personal Communications, 2001).
@@ -14,11 +15,16 @@
 //! **Deviations**: numbered in docs/models/aodv.md, 9 to 16 where the model departs from the drafts and so
 //! does this file, 17 from ns-2.35.
 //!
-//! Sizes are the model's: RREQ 28 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, plus IP.
+//! Sizes are the model's: RREQ 28 or 32 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, and
+//! a RERR to one neighbour as much as a RREP, plus IP.
 
+mod discovery;
+mod errors;
 mod table;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_2001;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -26,17 +32,16 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use self::table::{Link, Table};
+use self::table::Table;
 use super::{AodvParams, control};
 use crate::drops::DropReason;
 use crate::kernel::{Span, Stream, Time};
 use crate::routing::buffer::PacketBuffer;
 use crate::routing::seen::SeenRequests;
-use crate::routing::{Action, Changes, Notice, Routing, relay};
-use crate::wire::aodv::{Hello, Message, Rerr, Rrep, Rreq, Unreachable};
+use crate::routing::{Action, Changes, Routing, relay};
+use crate::wire::aodv::{Hello, Message, Unreachable};
 use crate::wire::{IP_HEADER_BYTES, NodeId, Packet, Payload};
 
-const RREQ_BYTES: u32 = 28 + IP_HEADER_BYTES;
 const RREP_BYTES: u32 = 24 + IP_HEADER_BYTES;
 /// How often routes are looked through.
 const PURGE_INTERVAL: Span = Span::from_millis(500);
@@ -106,7 +111,7 @@ impl Routing for Ns2 {
             actions.push(Action::Broadcast { packet, delay: Span::ZERO });
         } else {
             packet.ttl = packet.ttl.min(self.params.net_diameter.min(255) as u8);
-            self.resolve(now, packet, actions);
+            self.resolve(now, packet, None, actions);
         }
     }
 
@@ -115,7 +120,7 @@ impl Routing for Ns2 {
             packet.ttl = packet.ttl.saturating_sub(1);
             self.receive_message(now, packet, from, actions);
         } else if let Some(packet) = relay::accept(self.node, packet, actions) {
-            self.resolve(now, packet, actions);
+            self.resolve(now, packet, Some(from), actions);
         }
     }
 
@@ -147,12 +152,21 @@ impl Routing for Ns2 {
             (Some(at), Some(link)) if self.params.local_repair && packet.hops > link.hops => {
                 self.repair(now, at, packet, actions);
             }
+            (Some(at), _) if self.params.unicast_errors => {
+                self.break_route(now, at, actions);
+                self.rescue(now, packet, actions);
+                actions.push(Action::FlushQueue(next_hop));
+            }
             _ => {
-                actions.push(Action::Drop(packet, DropReason::LinkFailure));
+                self.rescue(now, packet, actions);
                 actions.push(Action::FlushQueue(next_hop));
                 self.lose_neighbour(now, next_hop, actions);
             }
         }
+    }
+
+    fn handle_flushed(&mut self, now: Time, packet: Packet, _next_hop: NodeId, actions: &mut Vec<Action>) {
+        self.rescue(now, packet, actions);
     }
 
     /// Timers that are due together fire in the order of this function.
@@ -199,7 +213,7 @@ impl Routing for Ns2 {
 
     fn route_hops(&self, _now: Time, dst: NodeId) -> Option<u32> {
         let route = self.table.get(dst).filter(|route| route.is_up())?;
-        route.link.map(|link| u32::from(link.hops))
+        route.link.map(|link| u32::from(link.hops) + u32::from(self.params.hop_counts_from_zero))
     }
 
     fn knows_route_hops(&self) -> bool {
@@ -213,11 +227,13 @@ impl Routing for Ns2 {
 
 /// Data.
 impl Ns2 {
-    /// Sends a data packet on, or does what can be done without a route.
-    fn resolve(&mut self, now: Time, packet: Packet, actions: &mut Vec<Action>) {
+    /// Sends a data packet on, or does what can be done without a route. `from` is the neighbour that it came
+    /// from, none for a packet of this node's own.
+    fn resolve(&mut self, now: Time, packet: Packet, from: Option<NodeId>, actions: &mut Vec<Action>) {
         let at = self.table.find_or_add(packet.dst);
         let route = self.table.at(at);
         if route.is_up() {
+            self.note_user(now, at, from);
             self.forward(now, at, packet, Span::ZERO, actions);
         } else if packet.src == self.node {
             self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
@@ -226,7 +242,10 @@ impl Ns2 {
             self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
         } else {
             let unreachable = Unreachable { dst: route.dst, seqno: route.seqno };
-            self.send_error(now, SmallVec::from_slice(&[unreachable]), Span::ZERO, actions);
+            match from {
+                Some(from) if self.params.unicast_errors => self.tell(now, from, unreachable, actions),
+                _ => self.send_error(now, SmallVec::from_slice(&[unreachable]), Span::ZERO, actions),
+            }
             actions.push(Action::Drop(packet, DropReason::NoRoute));
         }
     }
@@ -255,397 +274,13 @@ impl Ns2 {
     ) -> Span {
         let dst = self.table.at(at).dst;
         for packet in self.buffer.pop_all(now, dst, actions) {
+            if packet.src == self.node {
+                self.note_user(now, at, None);
+            }
             self.forward(now, at, packet, delay, actions);
             delay = Span(delay.0 + spacing.0);
         }
         delay
-    }
-}
-
-/// Searching for routes.
-impl Ns2 {
-    /// Sends a request unless the route is up, the last request may still be answered, or the node pauses.
-    fn request(&mut self, now: Time, at: usize, actions: &mut Vec<Action>) {
-        let pause = Span::from_secs(self.params.max_rreq_pause_s);
-        let route = self.table.at_mut(at);
-        if route.is_up() || route.request_timeout > now {
-            return;
-        }
-        if route.request_count > self.params.rreq_retries {
-            route.request_timeout = now + pause;
-            route.request_count = 0;
-            self.buffer.drop_all(now, route.dst, DropReason::NoRoute, actions);
-            return;
-        }
-        let ttl = self.request_ttl(at);
-        let route = self.table.at_mut(at);
-        if ttl == self.params.net_diameter {
-            route.request_count += 1;
-        }
-        route.last_ttl = ttl;
-        // The round trip, twice to be safe; longer after each network-wide request.
-        let wait = route.per_hop_time(self.params.node_traversal())
-            * 2
-            * u64::from(ttl)
-            * u64::from(route.request_count.max(1));
-        route.request_timeout = now + wait.min(pause);
-        route.expires = Time::ZERO;
-        let (dst, dst_seqno) = (route.dst, route.seqno);
-        self.send_request(now, dst, dst_seqno, ttl, actions);
-    }
-
-    /// The TTL of the next request: a little more than the last distance or the last ring.
-    fn request_ttl(&self, at: usize) -> u32 {
-        let params = &self.params;
-        let route = self.table.at(at);
-        // A route that was never up counts as infinitely long, unless `ring_for_unknown`.
-        let unknown = if params.ring_for_unknown { 0 } else { 255 };
-        let reach = route.last_ttl.max(route.last_hops.map_or(unknown, u32::from));
-        if !params.expanding_ring || reach >= params.ttl_threshold {
-            params.net_diameter
-        } else if reach == 0 {
-            params.ttl_start
-        } else {
-            reach + params.ttl_increment
-        }
-    }
-
-    fn send_request(&mut self, now: Time, dst: NodeId, dst_seqno: u32, ttl: u32, actions: &mut Vec<Action>) {
-        self.seqno += 2;
-        let rreq = Rreq {
-            id: self.next_request_id,
-            origin: self.node,
-            origin_seqno: self.seqno,
-            dst,
-            dst_seqno: Some(dst_seqno),
-            hop_count: 1,
-            gratuitous: self.params.gratuitous_rrep,
-            destination_only: self.params.destination_only,
-            made: now,
-        };
-        self.next_request_id += 1;
-        let packet = control(now, self.node, NodeId::BROADCAST, ttl, RREQ_BYTES, Message::Rreq(rreq));
-        actions.push(Action::Broadcast { packet, delay: Span::ZERO });
-    }
-
-    fn receive_message(&mut self, now: Time, packet: Packet, from: NodeId, actions: &mut Vec<Action>) {
-        match &packet.payload {
-            Payload::Aodv(Message::Rreq(rreq)) => {
-                let rreq = rreq.clone();
-                self.receive_request(now, packet, rreq, from, actions);
-            }
-            Payload::Aodv(Message::Rrep(rrep)) => {
-                let rrep = rrep.clone();
-                self.receive_reply(now, packet, rrep, from, actions);
-            }
-            Payload::Aodv(Message::Rerr(rerr)) => {
-                self.receive_error(now, rerr, from, actions);
-                actions.push(Action::Consume(packet));
-            }
-            Payload::Aodv(Message::Hello(hello)) => {
-                self.receive_hello(now, hello.node);
-                actions.push(Action::Consume(packet));
-            }
-            _ => actions.push(Action::Consume(packet)),
-        }
-    }
-
-    fn receive_request(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        rreq: Rreq,
-        from: NodeId,
-        actions: &mut Vec<Action>,
-    ) {
-        if self.knows(&rreq) {
-            actions.push(Action::Consume(packet));
-            return;
-        }
-        let until = now + Span::from_secs(self.params.broadcast_id_save_s);
-        self.seen.add(Time::ZERO, (rreq.origin, rreq.id), until);
-        self.update_reverse_route(now, &rreq, from, actions);
-        if rreq.dst == self.node {
-            self.answer_as_destination(now, &rreq, actions);
-            actions.push(Action::Consume(packet));
-        } else if self.answer_for_destination(now, &rreq, actions) {
-            actions.push(Action::Consume(packet));
-        } else {
-            self.forward_request(packet, rreq, actions);
-        }
-    }
-
-    /// Is this a request of its own, or one that it has seen?
-    fn knows(&self, rreq: &Rreq) -> bool {
-        rreq.origin == self.node || self.seen.holds(Time::ZERO, (rreq.origin, rreq.id))
-    }
-
-    /// The way back to the originator; buffered packets for it leave at once.
-    fn update_reverse_route(&mut self, now: Time, rreq: &Rreq, from: NodeId, actions: &mut Vec<Action>) {
-        let at = self.table.find_or_add(rreq.origin);
-        let life = now + Span::from_secs(self.params.reverse_route_life_s);
-        let route = self.table.at_mut(at);
-        route.expires = route.expires.max(life);
-        let expires = route.expires;
-        if !self.is_better(at, rreq.origin_seqno, rreq.hop_count) {
-            return;
-        }
-        self.update_route(at, rreq.origin_seqno, rreq.hop_count, from, expires, actions);
-        let route = self.table.at_mut(at);
-        if route.request_timeout > Time::ZERO {
-            // This node was itself looking for the originator.
-            route.end_search(rreq.hop_count);
-            route.expires = now + self.params.active_route_timeout();
-            self.first_expiry = self.first_expiry.min(route.expires);
-        }
-        self.release(now, at, Span::ZERO, Span::ZERO, actions);
-    }
-
-    /// Is a route with this sequence number and hop count fresher than the one in the table, or shorter?
-    fn is_better(&self, at: usize, seqno: u32, hops: u8) -> bool {
-        let route = self.table.at(at);
-        !self.params.sequence_numbers
-            || seqno > route.seqno
-            || (seqno == route.seqno && route.link.is_none_or(|link| hops < link.hops))
-    }
-
-    fn update_route(
-        &mut self,
-        at: usize,
-        seqno: u32,
-        hops: u8,
-        next_hop: NodeId,
-        expires: Time,
-        actions: &mut Vec<Action>,
-    ) {
-        let route = self.table.at_mut(at);
-        route.seqno = seqno;
-        route.link = Some(Link { hops, next_hop });
-        route.in_repair = false;
-        route.expires = expires;
-        self.first_expiry = self.first_expiry.min(expires);
-        if route.reported {
-            route.reported = false;
-            actions.push(Action::Notify(Notice::RouteFound { dst: route.dst }));
-        }
-    }
-
-    fn answer_as_destination(&mut self, now: Time, rreq: &Rreq, actions: &mut Vec<Action>) {
-        // Somebody may have raised this node's number; the new one is above both, and even.
-        self.seqno = self.seqno.max(rreq.dst_seqno.unwrap_or(0)) + 1;
-        self.seqno += self.seqno % 2;
-        let rrep = Rrep {
-            dst: self.node,
-            dst_seqno: self.seqno,
-            origin: rreq.origin,
-            hop_count: 1,
-            lifetime: self.params.my_route_timeout(),
-            acknowledge: false,
-            made: rreq.made,
-        };
-        self.send_reply(now, rrep, actions);
-    }
-
-    /// Answers with the route in the table if it is fresh enough. A route in repair counts as a route.
-    fn answer_for_destination(&mut self, now: Time, rreq: &Rreq, actions: &mut Vec<Action>) -> bool {
-        let Some(at) = self.table.find(rreq.dst) else { return false };
-        let Some(link) = self.table.at(at).link else { return false };
-        let seqno = self.table.at(at).seqno;
-        let fresh = !self.params.sequence_numbers || seqno >= rreq.dst_seqno.unwrap_or(0);
-        if rreq.destination_only || !fresh {
-            return false;
-        }
-        let lifetime = whole_seconds_left(self.table.at(at).expires, now);
-        let rrep = Rrep {
-            dst: rreq.dst,
-            dst_seqno: seqno,
-            origin: rreq.origin,
-            hop_count: link.hops.saturating_add(1),
-            lifetime,
-            acknowledge: false,
-            made: rreq.made,
-        };
-        self.send_reply(now, rrep, actions);
-        let reverse = self.table.find_or_add(rreq.origin);
-        if let Some(back) = self.table.at(reverse).link {
-            self.table.at_mut(at).add_precursor(back.next_hop);
-        }
-        self.table.at_mut(reverse).add_precursor(link.next_hop);
-        if rreq.gratuitous {
-            let gratuitous = Rrep {
-                dst: rreq.origin,
-                dst_seqno: rreq.origin_seqno,
-                origin: rreq.dst,
-                hop_count: rreq.hop_count,
-                lifetime,
-                acknowledge: false,
-                made: rreq.made,
-            };
-            self.send_reply(now, gratuitous, actions);
-        }
-        true
-    }
-
-    fn forward_request(&mut self, mut packet: Packet, mut rreq: Rreq, actions: &mut Vec<Action>) {
-        rreq.hop_count = rreq.hop_count.saturating_add(1);
-        if let Some(route) = self.table.get(rreq.dst) {
-            // The greatest sequence number seen on the way.
-            rreq.dst_seqno = rreq.dst_seqno.max(Some(route.seqno));
-        }
-        packet.src = self.node;
-        packet.payload = Payload::Aodv(Message::Rreq(rreq));
-        if packet.ttl == 0 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            let delay = self.stream.span_below(self.params.broadcast_jitter());
-            actions.push(Action::Broadcast { packet, delay });
-        }
-    }
-
-    /// Sends a reply to `rrep.origin`.
-    fn send_reply(&mut self, now: Time, rrep: Rrep, actions: &mut Vec<Action>) {
-        let Some(link) = self.table.get(rrep.origin).and_then(|route| route.link) else { return };
-        let (origin, ttl) = (rrep.origin, self.params.net_diameter);
-        let packet = control(now, self.node, origin, ttl, RREP_BYTES, Message::Rrep(rrep));
-        actions.push(Action::Send { packet, next_hop: link.next_hop, delay: Span::ZERO });
-    }
-
-    fn receive_reply(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        rrep: Rrep,
-        from: NodeId,
-        actions: &mut Vec<Action>,
-    ) {
-        let at = self.table.find_or_add(rrep.dst);
-        let better = self.is_better(at, rrep.dst_seqno, rrep.hop_count);
-        if better {
-            let expires = now + rrep.lifetime;
-            self.update_route(at, rrep.dst_seqno, rrep.hop_count, from, expires, actions);
-            let route = self.table.at_mut(at);
-            route.end_search(rrep.hop_count);
-            if rrep.origin == self.node {
-                route.add_latency(Span(now.since(rrep.made).0 / u64::from(rrep.hop_count.max(1))));
-            }
-            self.release(now, at, Span::ZERO, self.params.release_spacing(), actions);
-        }
-        if rrep.origin == self.node || !better {
-            actions.push(Action::Consume(packet));
-        } else {
-            self.forward_reply(now, at, packet, rrep, actions);
-        }
-    }
-
-    fn forward_reply(
-        &mut self,
-        now: Time,
-        at: usize,
-        mut packet: Packet,
-        mut rrep: Rrep,
-        actions: &mut Vec<Action>,
-    ) {
-        let reverse = self.table.find(rrep.origin);
-        let back = reverse.and_then(|reverse| self.table.at(reverse).link);
-        let (Some(reverse), Some(back)) = (reverse, back) else {
-            actions.push(Action::Drop(packet, DropReason::NoRoute));
-            return;
-        };
-        rrep.hop_count = rrep.hop_count.saturating_add(1);
-        packet.payload = Payload::Aodv(Message::Rrep(rrep));
-        if packet.ttl == 0 {
-            actions.push(Action::Drop(packet, DropReason::TtlExpired));
-        } else {
-            self.forward(now, reverse, packet, Span::ZERO, actions);
-        }
-        self.table.at_mut(at).add_precursor(back.next_hop);
-    }
-}
-
-/// Broken links.
-impl Ns2 {
-    /// Seeks the destination from here. See the module's head for when the repair ends.
-    fn repair(&mut self, now: Time, at: usize, packet: Packet, actions: &mut Vec<Action>) {
-        let dst = packet.dst;
-        self.buffer.push(now, packet, self.params.buffer_timeout(), actions);
-        self.table.at_mut(at).in_repair = true;
-        self.request(now, at, actions);
-        let delay = Span(self.table.at(at).request_timeout.0);
-        self.repair_ends.push(Reverse((now + delay, dst)));
-    }
-
-    fn end_repair(&mut self, dst: NodeId, actions: &mut Vec<Action>) {
-        let Some(at) = self.table.find(dst) else { return };
-        if self.table.at(at).in_repair {
-            self.fail_route(at, false, actions);
-        }
-    }
-
-    /// Takes a route down and tells the other layers.
-    fn fail_route(&mut self, at: usize, told: bool, actions: &mut Vec<Action>) {
-        let route = self.table.at_mut(at);
-        route.take_down();
-        route.reported = true;
-        actions.push(Action::Notify(Notice::RouteFailed { dst: route.dst, told }));
-    }
-
-    /// A neighbour cannot be reached any more: all routes over it go down.
-    fn lose_neighbour(&mut self, now: Time, neighbour: NodeId, actions: &mut Vec<Action>) {
-        self.neighbours.remove(&neighbour);
-        self.seqno += 2;
-        let mut unreachable = SmallVec::new();
-        // Newest first, as in all walks over the model's table.
-        for at in self.table.newest_first() {
-            let route = self.table.at_mut(at);
-            route.precursors.retain(|precursor| *precursor != neighbour);
-            if route.link.is_some_and(|link| link.next_hop == neighbour) {
-                route.seqno += 1;
-                unreachable.push(Unreachable { dst: route.dst, seqno: route.seqno });
-                self.fail_route(at, false, actions);
-            }
-        }
-        if !unreachable.is_empty() {
-            self.send_error(now, unreachable, Span::ZERO, actions);
-        }
-    }
-
-    fn send_error(
-        &mut self,
-        now: Time,
-        unreachable: SmallVec<[Unreachable; 2]>,
-        delay: Span,
-        actions: &mut Vec<Action>,
-    ) {
-        if !self.params.rerr {
-            return;
-        }
-        let rerr = Rerr { no_delete: false, unreachable };
-        let bytes = IP_HEADER_BYTES + rerr.bytes();
-        let packet = control(now, self.node, NodeId::BROADCAST, 1, bytes, Message::Rerr(rerr));
-        actions.push(Action::Broadcast { packet, delay });
-    }
-
-    fn receive_error(&mut self, now: Time, rerr: &Rerr, from: NodeId, actions: &mut Vec<Action>) {
-        let mut passed_on = SmallVec::new();
-        for told in &rerr.unreachable {
-            let Some(at) = self.table.find(told.dst) else { continue };
-            let route = self.table.at_mut(at);
-            let over_sender = route.link.is_some_and(|link| link.next_hop == from);
-            if !over_sender || (self.params.sequence_numbers && route.seqno > told.seqno) {
-                continue;
-            }
-            route.seqno = told.seqno;
-            if !route.precursors.is_empty() || !self.params.precursors {
-                passed_on.push(*told);
-                route.precursors.clear();
-            }
-            self.fail_route(at, true, actions);
-            actions.push(Action::FlushQueue(from));
-        }
-        if !passed_on.is_empty() {
-            let delay = self.stream.span_below(self.params.broadcast_jitter());
-            self.send_error(now, passed_on, delay, actions);
-        }
     }
 }
 
@@ -702,10 +337,4 @@ impl Ns2 {
         }
         self.neighbour_purge_at = now + self.params.hello_interval();
     }
-}
-
-/// The time left, in whole seconds as a 32-bit number: an expiry time in the past wraps around.
-fn whole_seconds_left(expires: Time, now: Time) -> Span {
-    let seconds = (expires.0 as i64 - now.0 as i64) / 1_000_000_000;
-    Span(u64::from(seconds as u32) * 1_000_000_000)
 }

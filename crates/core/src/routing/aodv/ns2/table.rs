@@ -38,9 +38,15 @@ pub(super) struct Route {
     pub(super) last_ttl: u32,
     /// The route was reported as failed, and not yet as found again.
     pub(super) reported: bool,
+    /// Neighbours whose data used this route, and until when they count, if errors go to them.
+    users: SmallVec<[(NodeId, Time); 4]>,
+    /// Times per hop of the last discoveries; zero if there was none.
     latencies: [Span; 3],
     latency_at: usize,
 }
+
+/// A discovery's time per hop where there is no hop to divide it by.
+const ENDLESS: Span = Span(u64::MAX);
 
 impl Route {
     fn new(dst: NodeId) -> Route {
@@ -56,6 +62,7 @@ impl Route {
             request_count: 0,
             last_ttl: 0,
             reported: false,
+            users: SmallVec::new(),
             latencies: [Span::ZERO; 3],
             latency_at: 0,
         }
@@ -87,17 +94,35 @@ impl Route {
         }
     }
 
-    /// Remembers how long a discovery took per hop.
-    pub(super) fn add_latency(&mut self, per_hop: Span) {
-        self.latencies[self.latency_at] = per_hop;
+    /// Data of this neighbour uses the route; it counts until then.
+    pub(super) fn note_user(&mut self, user: NodeId, until: Time) {
+        match self.users.iter_mut().find(|(known, _)| *known == user) {
+            Some(known) => known.1 = until,
+            None => self.users.push((user, until)),
+        }
+    }
+
+    /// Those who used the route lately, the first first. They stay known when it breaks.
+    pub(super) fn users(&mut self, now: Time) -> SmallVec<[NodeId; 4]> {
+        self.users.retain(|(_, until)| *until > now);
+        self.users.iter().map(|(user, _)| *user).collect()
+    }
+
+    /// Remembers how long a discovery took for each of so many hops; none at all make it endless.
+    pub(super) fn add_latency(&mut self, took: Span, hops: u64) {
+        self.latencies[self.latency_at] = took.0.checked_div(hops).map_or(ENDLESS, Span);
         self.latency_at = (self.latency_at + 1) % self.latencies.len();
     }
 
-    /// Mean of the last three discovery latencies per hop; `otherwise` if there was none.
-    pub(super) fn per_hop_time(&self, otherwise: Span) -> Span {
+    /// Mean of the last three discoveries' times per hop; `otherwise` if there was none. None if one of them
+    /// is endless.
+    pub(super) fn per_hop_time(&self, otherwise: Span) -> Option<Span> {
+        if self.latencies.contains(&ENDLESS) {
+            return None;
+        }
         let measured = self.latencies.iter().filter(|latency| **latency > Span::ZERO);
         let (count, sum) = measured.fold((0, 0), |(count, sum), latency| (count + 1, sum + latency.0));
-        u64::checked_div(sum, count).map_or(otherwise, Span)
+        Some(u64::checked_div(sum, count).map_or(otherwise, Span))
     }
 }
 

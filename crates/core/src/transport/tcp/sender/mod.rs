@@ -406,9 +406,16 @@ impl Sender {
         self.counters.retransmissions += u64::from(retransmission);
         out.push(Output::Send {
             segment: Segment::Data { number, payload, sent: now, retransmission, cwr },
-            bytes: self.params.header_bytes + payload + self.stamp_bytes(),
+            bytes: self.segment_bytes(number, payload),
             ecn,
         });
+    }
+
+    /// A segment's length at the IP layer.
+    fn segment_bytes(&self, number: u32, payload: u32) -> u32 {
+        let bytes = self.params.header_bytes + payload + self.stamp_bytes();
+        let is_syn = number == 0 && self.params.connection_setup;
+        if is_syn { bytes.max(self.params.syn_bytes) } else { bytes }
     }
 
     fn stamp_bytes(&self) -> u32 {

@@ -269,6 +269,22 @@ fn the_syn_goes_first_and_its_ack_opens_the_initial_window() {
 }
 
 #[test]
+fn a_syn_may_be_longer_than_a_segments_header() {
+    let mut sender = Sender::new(&TcpParams::ns_2_1b8a(), Span::ZERO);
+    let mut out = Vec::new();
+    sender.handle_write(Time::ZERO, None, &mut out);
+    sender.handle_ack(ms(100), &ack(1), &mut out);
+    let lengths: Vec<u32> = out
+        .iter()
+        .filter_map(|output| match output {
+            Output::Send { bytes, .. } => Some(*bytes),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lengths, [60, 1020, 1020]);
+}
+
+#[test]
 fn a_lost_syn_makes_the_initial_window_one() {
     for (params, window) in [(TcpParams::ns_2_35(), 1.0), (TcpParams::ns_2_1b9(), 2.0)] {
         let mut alone = Alone::with(&params);
