@@ -289,6 +289,10 @@ class RandomTraffic(InputTable):
         "any", "distinct-pairs", "apart", default="any",
     )  # fmt: skip
 
+    late_after_s: float | None = flows.like(
+        "The age at which a datagram of CBR, ADP, video and voice flows counts as lost on arrival, in s.",
+        "cbr", "late_after_s", None,
+    )  # fmt: skip
     hops: int | None = integer(
         "The shortest path of each TCP, ADP and video flow and call, and of each CBR flow if cbr_ends is "
         "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which "

@@ -77,6 +77,7 @@ def draw(
                 "start_s": _in_microseconds(drawn_s, duration_s),
                 "bytes": pattern.cbr_bytes,
                 "interval_s": pattern.cbr_interval_s,
+                **_lateness(pattern),
             }
         )
     return flows
@@ -112,10 +113,18 @@ def _in_microseconds(time_s: float, duration_s: float) -> float:
 
 def _kinds(pattern: RandomTraffic) -> list[dict[str, Any]]:
     """What the flows are that are not CBR, in their order; of a call the flow of one direction."""
-    video = {"kind": "video", "transport": pattern.video_transport}
-    made = [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp"}] * pattern.adp + [video] * pattern.video
-    calls = [{"kind": "voice", "codec": pattern.call_codec, "call": call} for call in range(pattern.calls)]
-    return [*made, *calls]
+    late = _lateness(pattern)
+    video: dict[str, Any] = {"kind": "video", "transport": pattern.video_transport}
+    if pattern.video_transport != "tcp":
+        video |= late
+    made = [{"kind": "tcp"}] * pattern.tcp + [{"kind": "adp", **late}] * pattern.adp + [video] * pattern.video
+    voice = {"kind": "voice", "codec": pattern.call_codec, **late}
+    return [*made, *({**voice, "call": call} for call in range(pattern.calls))]
+
+
+def _lateness(pattern: RandomTraffic) -> dict[str, Any]:
+    """When the pattern's datagrams are late, as a field of flows."""
+    return {} if pattern.late_after_s is None else {"late_after_s": pattern.late_after_s}
 
 
 def _flows_apart(pattern: RandomTraffic) -> int:

@@ -16,7 +16,8 @@ params! {
         /// duration later, so that flows that are to begin together do not send in step; 0: it begins at
         /// `start_s`.
         start_jitter_ms: f64 = 10.0, "ms", "Floyd & Jacobson 1992; ns-2: 0", [0.0, 1e6];
-        /// A CBR packet that is older than this when it arrives does not count as received; 0: all do.
+        /// A CBR packet that is older than this when it arrives does not count as received, unless its flow
+        /// has a `late_after_s` of its own; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
         /// Measure over how many hops each flow's shortest path went, and for how long. It changes nothing
         /// else in a run, and costs time.

@@ -24,6 +24,7 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         dst,
         start_s: 0.5,
         stop_s: None,
+        late_after_s: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

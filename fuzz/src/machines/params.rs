@@ -67,6 +67,7 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         dst: 1,
         start_s: 0.5,
         stop_s,
+        late_after_s: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

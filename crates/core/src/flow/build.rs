@@ -14,6 +14,7 @@ use crate::wire::{FlowId, IP_HEADER_BYTES};
 
 use super::cbr::CbrFlow;
 use super::connection::Connection;
+use super::lateness::Lateness;
 use super::messages::{MessageKind, Messages};
 use super::over_adp::{Data, OverAdp};
 use super::over_tcp::OverTcp;
@@ -48,7 +49,7 @@ pub fn make(scenario: &Scenario, id: FlowId) -> Box<dyn Flow> {
         &FlowKind::Cbr { bytes, interval_s, random, max_packets } => {
             let interval = Span::from_secs(interval_s);
             let source = CbrSource::new(flow.start, flow.stop, interval, random, max_packets, flow.traffic());
-            Box::new(CbrFlow::new(id, source, bytes, flow.overhead_bytes()))
+            Box::new(CbrFlow::new(id, source, bytes, flow.overhead_bytes(), flow.lateness()))
         }
         FlowKind::Web { cycles } => flow.web(WebSession::new(flow.start, flow.stop, cycles.clone())),
         FlowKind::Adp {} => {
@@ -183,7 +184,15 @@ impl Builder<'_> {
     fn messages(&self, kind: MessageKind) -> Messages {
         let warmup = Time::from_secs(self.scenario.warmup_s);
         let deadline = Span::from_secs(self.scenario.params.video.playout_deadline_s);
-        Messages::new(self.id, kind, warmup, deadline)
+        Messages::new(self.id, kind, warmup, deadline, self.lateness())
+    }
+
+    /// From which age on the flow's datagrams count as lost.
+    fn lateness(&self) -> Lateness {
+        let spec = &self.scenario.flows[self.id.index()];
+        let of_cbr = matches!(spec.kind, FlowKind::Cbr { .. });
+        let usual_s = if of_cbr { self.scenario.params.network.cbr_late_after_s } else { 0.0 };
+        Lateness::after(spec.late_after_s.unwrap_or(usual_s))
     }
 
     /// Both ends of the flow's only TCP connection.

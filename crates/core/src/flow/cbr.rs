@@ -1,6 +1,7 @@
 //! Constant bit rate over UDP: the source counts its packets, the destination has no state.
 //! *Deviation*: 5 in docs/models/traffic.md.
 
+use super::lateness::Lateness;
 use super::{End, Flow, FlowAction, FlowReport, Timer};
 use crate::kernel::Time;
 use crate::observe::{Delivery, FlowEvent, FlowMeasures, Meter};
@@ -14,14 +15,21 @@ pub(super) struct CbrFlow {
     payload_bytes: u32,
     /// Bytes of UDP and IP headers.
     overhead_bytes: u32,
+    lateness: Lateness,
     /// Packets made so far.
     made: u64,
 }
 
 impl CbrFlow {
     /// A flow that has sent nothing.
-    pub(super) fn new(id: FlowId, source: CbrSource, payload_bytes: u32, overhead_bytes: u32) -> CbrFlow {
-        CbrFlow { id, source, payload_bytes, overhead_bytes, made: 0 }
+    pub(super) fn new(
+        id: FlowId,
+        source: CbrSource,
+        payload_bytes: u32,
+        overhead_bytes: u32,
+        lateness: Lateness,
+    ) -> CbrFlow {
+        CbrFlow { id, source, payload_bytes, overhead_bytes, lateness, made: 0 }
     }
 }
 
@@ -56,8 +64,9 @@ impl Flow for CbrFlow {
         }
     }
 
-    fn handle_packet(&mut self, _now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>) {
+    fn handle_packet(&mut self, now: Time, packet: &Packet, is_first: bool, actions: &mut Vec<FlowAction>) {
         actions.push(match packet.payload {
+            Payload::Udp(..) if self.lateness.applies(now, packet) => return,
             Payload::Udp(..) => {
                 let delivery = Delivery::of(packet, self.payload_bytes, is_first);
                 FlowAction::Count(FlowEvent::CbrDelivered(delivery))

@@ -1,9 +1,13 @@
 //! What all flows of messages have in common, whatever carries them: the account of every message.
 
+use super::FlowAction;
+use super::lateness::Lateness;
 use crate::kernel::{Span, Time};
-use crate::observe::{FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter, VoiceSpec};
+use crate::observe::{
+    Delivery, FlowEvent, FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter, VoiceSpec,
+};
 use crate::traffic::{Message, Source};
-use crate::wire::FlowId;
+use crate::wire::{FlowId, Packet};
 
 /// What kind of source makes the messages; the measures are named after it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,6 +31,7 @@ pub(super) struct Messages {
     warmup: Time,
     /// After this a message comes too late; zero: never.
     playout_deadline: Span,
+    lateness: Lateness,
     pub(super) log: MessageLog,
 }
 
@@ -43,8 +48,32 @@ pub(super) struct Made {
 
 impl Messages {
     /// No messages yet.
-    pub(super) fn new(id: FlowId, kind: MessageKind, warmup: Time, playout_deadline: Span) -> Messages {
-        Messages { id, kind, warmup, playout_deadline, log: MessageLog::default() }
+    pub(super) fn new(
+        id: FlowId,
+        kind: MessageKind,
+        warmup: Time,
+        playout_deadline: Span,
+        lateness: Lateness,
+    ) -> Messages {
+        Messages { id, kind, warmup, playout_deadline, lateness, log: MessageLog::default() }
+    }
+
+    /// A datagram with so many bytes of a message has arrived; one that is late counts as lost.
+    pub(super) fn arrive(
+        &mut self,
+        now: Time,
+        (packet, is_first): (&Packet, bool),
+        (message, payload): (u32, u32),
+        actions: &mut Vec<FlowAction>,
+    ) {
+        if self.lateness.applies(now, packet) {
+            return;
+        }
+        let delivery = Delivery::of(packet, payload, is_first);
+        actions.push(FlowAction::Count(FlowEvent::PacketDelivered(delivery)));
+        if is_first {
+            self.log.arrive(now, message, payload);
+        }
     }
 
     /// Takes the message that is due from its source.

@@ -20,6 +20,7 @@
 pub mod build;
 mod cbr;
 mod connection;
+mod lateness;
 mod messages;
 mod over_adp;
 mod over_tcp;

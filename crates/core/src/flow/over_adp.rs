@@ -5,7 +5,7 @@ use super::messages::Messages;
 use super::rtp::RtpEnds;
 use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, MessageMeasures, MessageSample, Meter, RunningCounts};
+use crate::observe::{FlowEvent, MessageMeasures, MessageSample, Meter, RunningCounts};
 use crate::traffic::Source;
 use crate::transport::adp::{Output, Receiver, Sender};
 use crate::wire::adp::Segment;
@@ -164,11 +164,7 @@ impl OverAdp {
         let Segment::Data { message, payload, .. } = *segment else {
             return self.with_sender(now, actions, |sender, out| sender.handle_ack(now, segment, out));
         };
-        let delivery = Delivery::of(packet, payload, is_first);
-        actions.push(FlowAction::Count(FlowEvent::PacketDelivered(delivery)));
-        if is_first {
-            self.messages.log.arrive(now, message, payload);
-        }
+        self.messages.arrive(now, (packet, is_first), (message, payload), actions);
         self.with_receiver(actions, |receiver, out| receiver.handle_data(now, segment, out));
     }
 }

@@ -4,7 +4,7 @@ use super::messages::Messages;
 use super::rtp::RtpEnds;
 use super::{End, Flow, FlowAction, FlowReport, Snapshot, Timer};
 use crate::kernel::Time;
-use crate::observe::{Delivery, FlowEvent, Meter, RunningCounts};
+use crate::observe::{FlowEvent, Meter, RunningCounts};
 use crate::traffic::Source;
 use crate::wire::rtp::HEADER_BYTES;
 use crate::wire::{Datagram, Ecn, Packet, Payload};
@@ -96,11 +96,8 @@ impl Flow for OverUdp {
                     (None, None) => {}
                     _ => return actions.push(FlowAction::Broken("one end of a flow has RTP")),
                 }
-                let delivery = Delivery::of(packet, datagram.payload, is_first);
-                actions.push(FlowAction::Count(FlowEvent::PacketDelivered(delivery)));
-                if is_first {
-                    self.messages.log.arrive(now, datagram.message, datagram.payload);
-                }
+                let part = (datagram.message, datagram.payload);
+                self.messages.arrive(now, (packet, is_first), part, actions);
             }
             (Payload::Rtcp(_, report), Some(rtp)) => rtp.handle_report(now, report),
             _ => actions.push(FlowAction::Broken("a flow over UDP gets a packet that is not its own")),

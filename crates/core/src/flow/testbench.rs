@@ -67,8 +67,7 @@ impl Pair {
         let id = FlowId(0);
         let flow = build::make(&scenario, id);
         let (warmup, end) = (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s));
-        let mut meter = Meter::new(warmup, end, 1, false)
-            .late_after(Span::from_secs(scenario.params.network.cbr_late_after_s));
+        let mut meter = Meter::new(warmup, end, 1, false);
         if flow.has_outages() {
             meter.outages.add(id, NodeId(0), NodeId(1), ms(1000));
         }
@@ -270,6 +269,7 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         dst: 1,
         start_s: 1.0,
         stop_s: None,
+        late_after_s: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

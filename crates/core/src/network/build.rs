@@ -44,8 +44,7 @@ impl<'r> Network<'r> {
             flows: Vec::with_capacity(scenario.flows.len()),
             delays: Delays::new(Slot(0)),
             audit: Audit::new(),
-            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some())
-                .late_after(Span::from_secs(params.network.cbr_late_after_s)),
+            meter: Meter::new(warmup, end, scenario.flows.len(), options.series_step.is_some()),
             watch: Watching::default(),
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),

@@ -1,7 +1,7 @@
 //! The counters of a run, and the measures that follow from them. Definitions stand in docs/metrics.md.
 
 use crate::drops::DropReason;
-use crate::kernel::{Span, Time};
+use crate::kernel::Time;
 use crate::routing::Notice;
 use crate::transport::tcp::{ReceiverCounters, SenderCounters};
 use crate::wire::mac::{Class, Frame};
@@ -54,8 +54,6 @@ pub struct Receptions {
 pub struct Meter {
     warmup: Time,
     window_s: f64,
-    /// From which age on a CBR packet counts as lost; zero: from none.
-    late_after: Span,
     flows: Vec<FlowCounts>,
     routing_packets: u64,
     routing_bytes: u64,
@@ -81,7 +79,6 @@ impl Meter {
         Meter {
             warmup,
             window_s: end.since(warmup).as_secs(),
-            late_after: Span::ZERO,
             flows: vec![FlowCounts::default(); flows],
             routing_packets: 0,
             routing_bytes: 0,
@@ -94,12 +91,6 @@ impl Meter {
             shares: ShareLog::default(),
             end,
         }
-    }
-
-    /// Takes CBR packets that are older than this on their arrival for lost; zero: none.
-    pub fn late_after(mut self, age: Span) -> Meter {
-        self.late_after = age;
-        self
     }
 
     /// Measures what becomes of routes from caches; `holds` if the protocol is TSR.
@@ -168,9 +159,6 @@ impl Meter {
 
     /// A CBR packet reached its destination, for the first time or again.
     fn cbr_delivered(&mut self, now: Time, flow: FlowId, delivery: Delivery) {
-        if self.late_after != Span::ZERO && now.since(delivery.created) > self.late_after {
-            return;
-        }
         if let Some(running) = &mut self.running
             && delivery.is_first
         {

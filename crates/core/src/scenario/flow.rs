@@ -24,6 +24,8 @@ const MAX_COUNT: f64 = 9e18;
 const MAX_NODE: f64 = (MAX_NODES - 1) as f64;
 /// Shortest and longest time between events, in s.
 const INTERVALS: (f64, f64) = (1e-6, 1e6);
+/// Least and greatest age at which a datagram is late, in s.
+const LATE_AFTER: (f64, f64) = (1e-6, 1e6);
 /// Lowest and highest rate of a throttle, in bit/s.
 const RATES: (f64, f64) = (1e-3, 1e12);
 
@@ -55,6 +57,10 @@ pub struct Flow {
     /// When the source stops making new data, in s; none: with the run.
     #[serde(default)]
     pub stop_s: Option<f64>,
+    /// The age at which a datagram that arrives has come too late, in s: it counts as lost. None: that of
+    /// CBR's packets is `network.cbr_late_after_s`, and nothing else is late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_after_s: Option<f64>,
     /// The rates that its source throttles its data to: from when on in s, and bit/s of payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle_bps: Option<Vec<(f64, f64)>>,
@@ -262,6 +268,7 @@ impl Flow {
         field_info!(dst: u32, "", "The destination node; of a Web session the server.", [0.0, MAX_NODE]),
         field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
         field_info!(stop_s: Option<f64>, "s", "When the source stops making new data; with the run if not given."),
+        field_info!(late_after_s: Option<f64>, "s", "Datagrams that are older than this when they arrive count as lost: their bytes are no throughput, and a message or frame that lacks one is not delivered. Age counts from when IP at the source gets the packet. Flows over TCP have no datagrams. If not given, that of CBR packets is `network.cbr_late_after_s`, and nothing else is late.", [LATE_AFTER.0, LATE_AFTER.1]),
         field_info!(throttle_bps: Option<Vec<(f64, f64)>>, "", "The rates that the source throttles the flow's data to, with `throttle.mode` on."),
         field_info!(alone_bps: Option<Vec<f64>>, "bit/s", "What the flow carries alone over a path of one hop, two, …, of payload; longer paths have the last. With `throttle.mode` density; from the packaged table if not given.", [RATES.0, RATES.1]),
         field_info!(oracle_bps: Option<Vec<(f64, f64)>>, "", "The rates with which `throttle.measure_error` compares those that the source has learned; made for each flow if not given."),
@@ -289,6 +296,9 @@ impl Flow {
             let wanted = format!("a time after the flow's start, {} s", self.start_s);
             return Err((About::Times, "stop_s".to_owned(), stop_s.to_string(), wanted));
         }
+        if let Some(wrong) = self.unusable_lateness() {
+            return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
+        }
         let lists = [("throttle_bps", &self.throttle_bps), ("oracle_bps", &self.oracle_bps)];
         let rates = lists.iter().find_map(|(field, rates)| unusable_rate(field, rates.as_deref()?));
         let alone = || self.alone_bps.as_deref().and_then(unusable_alone);
@@ -301,6 +311,32 @@ impl Flow {
             _ => None,
         });
         wrong.map_or(Ok(()), |wrong| Err((About::Value, wrong.field, wrong.found, wrong.wanted)))
+    }
+}
+
+impl Flow {
+    /// Is its data sent in datagrams, each of which arrives for itself?
+    pub fn has_datagrams(&self) -> bool {
+        match self.kind {
+            FlowKind::Tcp { .. } | FlowKind::Web { .. } => false,
+            FlowKind::Cbr { .. } | FlowKind::Adp {} | FlowKind::Voice { .. } => true,
+            FlowKind::OnOff { transport, .. }
+            | FlowKind::Poisson { transport, .. }
+            | FlowKind::Trace { transport, .. }
+            | FlowKind::Video { transport } => transport != Carrier::Tcp,
+        }
+    }
+
+    fn unusable_lateness(&self) -> Option<OutOfRange> {
+        let age_s = self.late_after_s?;
+        let wanted = if !self.has_datagrams() {
+            "none for a flow over TCP, which delivers every byte".to_owned()
+        } else if !(LATE_AFTER.0..=LATE_AFTER.1).contains(&age_s) {
+            format!("from {} to {} s", LATE_AFTER.0, LATE_AFTER.1)
+        } else {
+            return None;
+        };
+        Some(OutOfRange { field: "late_after_s".to_owned(), found: format!("{age_s} s"), wanted })
     }
 }
 

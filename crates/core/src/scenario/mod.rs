@@ -256,6 +256,7 @@ mod tests {
                 dst: 1,
                 start_s: 1.0,
                 stop_s: None,
+                late_after_s: None,
                 throttle_bps: None,
                 alone_bps: None,
                 oracle_bps: None,
@@ -336,6 +337,24 @@ mod tests {
         assert!(with(on_off(0.0, 1.0, 1.5)).starts_with("flows[0].on_s"));
         assert!(with(on_off(1.0, -1.0, 1.5)).starts_with("flows[0].off_s"));
         assert!(with(on_off(1.0, 1.0, 1.0)).starts_with("flows[0].shape"));
+    }
+
+    #[test]
+    fn only_datagrams_can_be_late() {
+        let late = |kind: FlowKind, age_s| {
+            complaint(|s| (s.flows[0].kind, s.flows[0].late_after_s) = (kind.clone(), Some(age_s)))
+        };
+        let tcp = FlowKind::Tcp { bytes: None, window: None, segment_bytes: None };
+        for kind in [tcp, FlowKind::Video { transport: Carrier::Tcp }] {
+            let said = late(kind, 5.0);
+            assert!(said.starts_with("flows[0].late_after_s: found 5 s, wanted none"), "{said}");
+        }
+        let video = FlowKind::Video { transport: Carrier::RtpAdp };
+        let said = late(video.clone(), 0.0);
+        assert!(said.starts_with("flows[0].late_after_s: found 0 s, wanted from"), "{said}");
+        let mut usable = scenario();
+        (usable.flows[0].kind, usable.flows[0].late_after_s) = (video, Some(5.0));
+        assert_eq!(usable.check(), Ok(()));
     }
 
     #[test]

@@ -32,5 +32,15 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
 
 /// A flow to the end of the run that nobody throttles.
 pub(crate) fn flow(src: u32, dst: u32, start_s: f64, kind: FlowKind) -> Flow {
-    Flow { src, dst, start_s, stop_s: None, throttle_bps: None, alone_bps: None, oracle_bps: None, kind }
+    Flow {
+        src,
+        dst,
+        start_s,
+        stop_s: None,
+        late_after_s: None,
+        throttle_bps: None,
+        alone_bps: None,
+        oracle_bps: None,
+        kind,
+    }
 }

@@ -97,6 +97,54 @@ fn a_message_over_udp_needs_each_of_its_parts() {
     assert_eq!(measures.message_latency_mean_s, Some(0.75));
 }
 
+/// The second part of the first frame comes after 0.75 s, all others within 0.05 s.
+fn frames_with_a_late_part(carrier: Carrier, name: &'static str, late_after_s: Option<f64>) -> Pair {
+    let mut pair = Pair::with(FlowKind::Video { transport: carrier }, Some(2.5), |scenario| {
+        let video = &mut scenario.params.video;
+        (video.frames_per_s, video.gop_frames, video.packet_bytes) = (1.0, 1, 1000);
+        (video.i_mean_bytes, video.i_sd_bytes) = (2500.0, 0.0);
+        scenario.flows[0].late_after_s = late_after_s;
+    })
+    .fault(name, 1, Fault::Delay(700));
+    pair.run(20_000);
+    pair
+}
+
+#[test]
+fn a_frame_with_a_late_part_is_not_delivered_and_late_bytes_are_no_throughput() {
+    for (carrier, name) in
+        [(Carrier::Udp, "udp"), (Carrier::RtpUdp, "udp"), (Carrier::Adp, "adp"), (Carrier::RtpAdp, "adp")]
+    {
+        let counted = |late_after_s| {
+            let pair = frames_with_a_late_part(carrier, name, late_after_s);
+            let measures = of_messages(pair.measures());
+            (fates(pair.measures())[1], measures.packets_received, measures.throughput_bps)
+        };
+        let (frames, packets, bps) = counted(None);
+        assert_eq!((frames, packets), (2, Some(6)), "{name}");
+        assert_eq!(counted(Some(0.8)), (frames, packets, bps), "{name}");
+        let (frames, packets, without_bps) = counted(Some(0.5));
+        assert_eq!((frames, packets), (1, Some(5)), "{name}");
+        assert!((without_bps / bps - 4.0 / 5.0).abs() < 1e-9, "{name}: {without_bps} of {bps}");
+    }
+}
+
+/// What a flow says goes before what the network says of CBR.
+#[test]
+fn a_cbr_flow_has_an_age_of_its_own() {
+    let received = |own_s: Option<f64>, of_all_s: f64| {
+        let mut pair = Pair::with(cbr(5), None, |scenario| {
+            scenario.flows[0].late_after_s = own_s;
+            scenario.params.network.cbr_late_after_s = of_all_s;
+        })
+        .fault("cbr", 3, Fault::Delay(600));
+        pair.run(5000);
+        of_cbr(&pair).received
+    };
+    assert_eq!([received(None, 0.0), received(None, 0.5), received(Some(0.5), 0.0)], [5, 4, 4]);
+    assert_eq!(received(Some(1.0), 0.5), 5);
+}
+
 /// RTP adds 12 bytes to each packet, and marks the last of a frame.
 #[test]
 fn rtp_lengthens_packets_and_says_goodbye() {
