@@ -3,9 +3,9 @@
 //! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003).
 //! [`Behaviour::Ns2`] is the protocol that most published figures come from: Das and Marina's model of the
 //! 1999 drafts, as in ns-2.35 and, by switches, as in ns-2.1b8a of 2001. They differ in what they do, not
+//! 1999 drafts, as in ns-2.35 and, by switches, as in ns-2.1b8a of 2001. They differ in what they do, not
 //! only in their constants, so each has a file that can be read beside its source: `rfc3561` and `ns2`.
-//! Messages, parameters and the packet buffer
-//! are shared.
+//! Messages, parameters and the packet buffer are shared.
 //!
 //! All nodes of a run use the same behaviour. What each implements and leaves out is at its file's head,
 //! the deviations are in docs/models/aodv.md.
@@ -77,8 +77,8 @@ params! {
         /// How long a request is remembered as seen, and how often the memory is cleaned. Behaviour ns-2
         /// only.
         broadcast_id_save_s: f64 = 6.0, "s", "ns-2.35 aodv.h", [0.001, 1e6];
-        /// Divide the time that a discovery took by the nodes between, not by the hops: over a single hop that
-        /// is infinite, and each wait for that destination is `max_rreq_pause_s` until three later
+        /// Divide the time that a discovery took by the nodes between, not by the hops: over one hop that is
+        /// infinite, and each wait for that destination is `max_rreq_pause_s` until three later
         /// discoveries have led over more hops. Behaviour ns-2 only.
         wait_by_nodes_between: bool = false, "", "ns-2.1b8a aodv.cc";
         /// Keep the packets for a destination that all requests did not find, until they are too old; off:
@@ -124,8 +124,8 @@ params! {
         /// second source behind a relay gets no answer where only the destination may give one. Behaviour
         /// rfc-3561 only.
         pass_known_rreps: bool = true, "", "RFC 3561 §6.7: off";
-        /// Pass on every reply, also one that changes nothing here, and take each as the end of the search for
-        /// its destination. Behaviour ns-2 only.
+        /// Pass on every reply, also one that changes nothing here, and take each as the end of the search
+        /// for its destination. Behaviour ns-2 only.
         pass_all_rreps: bool = false, "", "ns-2.1b8a aodv.cc";
         /// Ask for an acknowledgement of each reply (the A flag); a reply without one within NEXT_HOP_WAIT
         /// counts as undeliverable. The standard asks for it on links that are likely to be unidirectional,

@@ -241,9 +241,9 @@ impl DsrParams {
         }
     }
 
-    /// ns-2.1b8a (June 2001) as it is shipped (dsragent.cc, mobicache.cc): most rules of ns-2.35, without flow
-    /// state, discovery for packets of others and a limit to salvaging, and with a smaller cache, the size that
-    /// the dissertation's Table 3.8 gives.
+    /// ns-2.1b8a (June 2001) as it is shipped (dsragent.cc, mobicache.cc): most rules of ns-2.35, without
+    /// flow state, discovery for packets of others and a limit to salvaging, and with a smaller cache, whose
+    /// size the dissertation's Table 3.8 gives.
     pub fn ns_2_1b8a() -> DsrParams {
         DsrParams {
             secondary_paths: 34,

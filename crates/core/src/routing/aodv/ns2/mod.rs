@@ -15,7 +15,7 @@
 //! **Deviations**: numbered in docs/models/aodv.md, 9 to 16 where the model departs from the drafts and so
 //! does this file, 17 from ns-2.35.
 //!
-//! Sizes are the model's: RREQ 28 or 32 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes, and
+//! Sizes are the model's: RREQ 28 or 32 (it counts its time stamp), RREP and hello 24, RERR 4 + 8 n bytes,
 //! a RERR to one neighbour as much as a RREP, plus IP.
 
 mod discovery;
