@@ -22,6 +22,7 @@ BECAUSE: Mapping[str, str] = {
     "simulator": "What the paper's simulator did",
     "paper": "The paper's statements cannot all be true",
     "size": "Too few or too short runs for a verdict, also where they are as many and as long as the paper's",
+    "stale": "The set-up was corrected after the kept runs were made; they must be repeated",
     "open": "Not known; the text says what was ruled out",
 }
 """What kinds of causes there are, by the word that data use."""

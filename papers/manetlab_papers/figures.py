@@ -188,12 +188,23 @@ def _of_columns(grid: Grid, columns: Sequence[int], known: Overlays) -> tuple[Ch
     return Chart(title, grid.head, tuple(series), rows, bound), claims
 
 
+COUNTED = {
+    "traffic.random.video": "flow",
+    "traffic.random.tcp": "transfer",
+    "traffic.web.clients": "session",
+    "movement.areas.forwarders": "forwarder",
+}
+"""What a bare number is a number of, by the field that it sets."""
+
+
 def _series_name(grid: Grid, column: int) -> str:
     """The head of a column; a bare number with what it is a number of."""
     head = grid.heads[column]
     is_number = head.replace(".", "", 1).isdigit()
     if not is_number or not grid.across:
         return head
+    if grid.across in COUNTED:
+        return f"{head} {COUNTED[grid.across]}{'' if head == '1' else 's'}"
     return f"{head} {grid.across}" if grid.across.endswith("s") else f"{grid.across} {head}"
 
 

@@ -174,8 +174,18 @@ class Claim:
         return f" {found[0]}" if len(found) == 1 else ""
 
     def unit_of(self, rule: Data) -> str:
-        """The unit of what a rule compares: that of the quantity, where the rule has no band of its own."""
-        return self.unit if (self.lo or self.hi) and "band" not in rule else ""
+        """The unit of what a rule compares: that of the quantity, where the rule has no band of its own.
+
+        A ratio has none.
+        """
+        has_it = (self.lo or self.hi) and "band" not in rule and rule.get("as") != "ratio"
+        return self.unit if has_it else ""
+
+    @property
+    def unit_of_band(self) -> str:
+        """The unit of its bands, which are of a ratio where its rule compares one."""
+        conditions = self.rule.get("all", [self.rule])
+        return "" if any(each.get("as") == "ratio" for each in conditions) else self.unit
 
     @property
     def band_text(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, record, summary
+from manetlab_papers import causes, figures, record, summary, words
 from manetlab_papers.addresses import anchor, chapter_of, command, heading, link_to, page_of, short_name
 from manetlab_papers.charts import Strip, Title, height_of, svg_of_chart, svg_of_strips
 from manetlab_papers.ledger import Data, Experiment, Ledger
@@ -22,6 +22,7 @@ from manetlab_papers.schedule import Remaining
 from manetlab_papers.tables import TABLES, Grid, grids_of, with_panels_on
 
 INDEX = "docs/papers.md"
+RIGHT = "docs/what-the-papers-got-right.md"
 FOLDER = "papers/pages"
 FIGURES = f"{FOLDER}/charts"
 CAUSES = "causes.md"
@@ -43,6 +44,14 @@ ONLY_FULL = (
     "are in the last column."
 )
 OUTCOMES = ("reproduced", "contradicted", "inconclusive", "by construction", "not tested")
+BY_RULE = (
+    "That is by each claim's rule, for which it suffices that an interval meets its band; the words above "
+    "ask that the mean lies in it, and are decided after the correction."
+)
+STALE = (
+    " Some values are of runs that an earlier version or set-up made: `manetlab papers confirm --full` and "
+    "`make reproduce` bring them up to date, `manetlab papers status` counts them."
+)
 FOOT = "*This page is made by `make papers-pages` from the results in `papers/kept`; do not edit it.*\n"
 SHORT = (
     "This is the page in short. `make papers-pages` makes all of it, with every figure, table, claim and "
@@ -73,6 +82,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.best = record.best(self.study.entries)
+        self.words = words.of_all(self.ledger, self.best, self.why)
         self.overlays = figures.overlays(self.ledger, self.study.entries)
         # A table that several experiments share is under the first that it names.
         self.tables = {id(data): str(data["for"][0]) for data in self.ledger.tables}
@@ -104,6 +114,7 @@ def files(site: Site) -> dict[str, str]:
     if site.is_whole:
         site.files[f"{FOLDER}/{CAUSES}"] = causes.page(site.ledger, site.why, site.best)
     site.files[INDEX] = _index(site)
+    site.files[RIGHT] = _right(site)
     return site.files
 
 
@@ -137,9 +148,10 @@ def write_paper(site: Site, paper: str) -> None:
     chapters: Mapping[str, str] = about.get("chapters", {})
     lines = [f"# {about['title']}", "", f"{about['cite']}.", "", about["about"].strip(), ""]
     lines += [] if site.is_whole else [SHORT]
-    lines += ["## In short", "", _headline(site, paper), "", *_points(site, paper)]
+    lines += ["## What it says, and what comes out", "", *_headlines(site, paper)]
+    lines += ["## All claims of first priority", "", *_points(site, paper)]
     lines += _first(site, paper, experiments)
-    lines += ["## Counts at full size", "", *_counts(site, paper)]
+    lines += ["## Counts at full size", "", _headline(site, paper), "", *_counts(site, paper)]
     lines += _differences(site, paper)
     if chapters and site.is_whole:
         lines += ["## Figures and tables by chapter", ""]
@@ -168,17 +180,25 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
     return [*lines, *_experiments(site, of), FOOT]
 
 
+def _headlines(site: Site, paper: str) -> list[str]:
+    """What the abstract and the conclusions say, with what comes out."""
+    listed = summary.headlines_of(site.ledger, paper)
+    table = summary.headline_table(site.ledger, listed, site.best, site.words, site.claim)
+    stale = any(each.stale for each in site.best.values() if site.ledger.claims[each.claim].paper == paper)
+    return [
+        "What abstract and conclusions say, printed → ours, and a verdict in one of six words "
+        f"([what they mean](../how-to.md#in-one-of-six-words)).{STALE if stale else ''}",
+        "",
+        *_in_class("headlines", _without_title(table)),
+    ]
+
+
 def _points(site: Site, paper: str) -> list[str]:
     """What the paper says in a few points, with how many claims of each hold."""
     listed = summary.of_paper(site.ledger, paper)
-    table = summary.table(listed, site.best, site.why, site.claim, site.cause)
-    count = sum(len(each.claims) for each in listed)
-    return [
-        f"The {count} claims of first priority, by what they are about. *Holds* counts those that are "
-        "reproduced.",
-        "",
-        *_in_class("points", _without_title(table)),
-    ]
+    table = summary.table(listed, site.words, site.why, site.claim, site.cause)
+    found = [site.words[claim] for each in listed for claim in each.claims]
+    return [f"{words.counted(found)}.", "", *_in_class("points", _without_title(table))]
 
 
 def _headline(site: Site, paper: str = "") -> str:
@@ -489,16 +509,48 @@ def _index(site: Site) -> str:
     ]
     for paper in site.ledger.papers:
         about = site.ledger.pages[paper]
-        lines.append(f"- **[{about['title']}](../{FOLDER}/{paper}.md)**. {_headline(site, paper)}")
-    lines += ["", _headline(site), "", *(f"{each}\n" for each in record.remarks(site.best))]
+        of = [word for claim, word in site.words.items() if site.ledger.claims[claim].paper == paper]
+        lines.append(f"- **[{about['title']}](../{FOLDER}/{paper}.md)**. {words.counted(of)}.")
+    lines += ["", f"{words.counted(site.words.values())}.", ""]
+    lines += [f"{_headline(site)} {BY_RULE}", "", *(f"{each}\n" for each in record.remarks(site.best))]
     lines += [*_reading(), *_cost(site), FOOT]
     return "\n".join(lines)
+
+
+def _right(site: Site) -> str:
+    """One screen: the headlines that come out as printed, or with the printed direction."""
+    lines = ["# What these five papers got right", ""]
+    held = (words.Word.AS_PRINTED, words.Word.SMALLER, words.Word.LARGER)
+    count = right = 0
+    for paper in site.ledger.papers:
+        listed = summary.headlines_of(site.ledger, paper)
+        good = [each for each in listed if all(site.words[claim] in held for claim in each.claims)]
+        count, right = count + len(listed), right + len(good)
+        said = [
+            f"{each.says}{'' if is_exact else ' (' + ', '.join(sizes) + ')'}"
+            for each in good
+            for sizes in [dict.fromkeys(_size(site.words[claim]) for claim in each.claims)]
+            for is_exact in ["" in sizes]
+        ]
+        lines += [f"**[{short_name(site.ledger, paper)}](../{FOLDER}/{paper}.md).** {'; '.join(said)}.", ""]
+    lines[2:2] = [
+        f"Of {count} statements in their abstracts and conclusions {right} come out with manetlab, "
+        "significantly and in the printed direction; where the size differs it is said. Each paper's page "
+        "has the numbers, and what does not come out.",
+        "",
+    ]
+    return "\n".join([*lines, FOOT])
+
+
+def _size(word: words.Word) -> str:
+    return {words.Word.SMALLER: "less than printed", words.Word.LARGER: "more than printed"}.get(word, "")
 
 
 def _reading() -> Iterator[str]:
     """Where to read on."""
     yield "| page | what |"
     yield "|---|---|"
+    yield "| [What these five papers got right](what-the-papers-got-right.md) | headlines that come out |"
     yield "| [Reproducing the papers](../papers/how-to.md) | how to read a verdict, and how to repeat it |"
     yield "| [The package](../papers/README.md) | how experiments and claims are written as data |"
     yield "| [Studies](../papers/studies/README.md) | campaigns of our own, whose runs are kept as well |"

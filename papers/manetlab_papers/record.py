@@ -332,7 +332,7 @@ def rule_text(ledger: Ledger, claim: Claim) -> str:
 
 def band_text(claim: Claim) -> str:
     """The bands with their unit, where the claim's quantity has one; empty if there is no band."""
-    return f"{claim.band_text}{claim.unit}" if claim.lo or claim.hi else ""
+    return f"{claim.band_text}{claim.unit_of_band}" if claim.lo or claim.hi else ""
 
 
 def verdict_text(entry: Entry) -> str:

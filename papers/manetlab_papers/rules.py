@@ -323,9 +323,13 @@ class Rule:
         self._counts[interval] = counted(*lists)
         return interval
 
-    def shown(self, interval: Interval) -> str:
-        """An interval as the rule's outcome shows it, with the scenarios that it rests on if not on all."""
-        unit = self.data.get("unit", self.claim.unit_of(self.data))
+    def shown(self, interval: Interval, comparison: str | None = None) -> str:
+        """An interval as the rule's outcome shows it, with the scenarios that it rests on if not on all.
+
+        A case may have a `comparison` of its own; a ratio has no unit.
+        """
+        rule = self.data if comparison is None else {**self.data, "as": comparison}
+        unit = "" if comparison == "ratio" else self.data.get("unit", self.claim.unit_of(rule))
         text = shown(interval, unit, self.data.get("digits", 4))
         return text + self._counts.get(interval, "")
 
@@ -415,7 +419,7 @@ def _level(rule: Rule) -> Finding:
     for case in rule.cases():
         interval = rule.interval(case)
         outcome = outcomes.level(interval, *rule.ends(case), must_lie=must_lie)
-        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+        found.append((case.name, replace(outcome, ours=rule.shown(interval, case.comparison))))
         means.append(interval.mean)
     together = outcomes.together(found)
     if "show" not in rule.data:
@@ -441,7 +445,7 @@ def _change(rule: Rule) -> Finding:
         outcome = outcomes.change(interval, *rule.band(case), rule.data.get("sign", 0))
         if rule.data.get("no_effect"):
             outcome = replace(outcome, equivalent=outcomes.equivalence(interval, *rule.band(case)))
-        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+        found.append((case.name, replace(outcome, ours=rule.shown(interval, case.comparison))))
     return outcomes.together(found)
 
 
@@ -452,7 +456,7 @@ def _sign(rule: Rule) -> Finding:
     for case in rule.cases():
         interval = rule.interval(case)
         outcome = outcomes.significant(interval, rule.data["sign"])
-        found.append((case.name, replace(outcome, ours=rule.shown(interval))))
+        found.append((case.name, replace(outcome, ours=rule.shown(interval, case.comparison))))
     return outcomes.together(found)
 
 

@@ -1,6 +1,6 @@
-"""What each paper says in a few points, and how many claims of each point hold.
+"""What each paper says: its headlines with what comes out, and a few points with how many claims hold.
 
-`data/pages.toml` has the points. Together they hold all of a paper's claims of first priority, each once, so
+`data/pages.toml` has both. The points together hold all of a paper's claims of first priority, each once, so
 that none is left out because it fails.
 """
 
@@ -12,8 +12,23 @@ from dataclasses import dataclass
 from manetlab.tables import Table
 from manetlab_papers import causes
 from manetlab_papers.ledger import Ledger
-from manetlab_papers.outcomes import Outcome
-from manetlab_papers.record import ONLY_QUICK, Entry, full_category
+from manetlab_papers.record import Entry, brief
+from manetlab_papers.words import Word
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Something that the abstract or the conclusions of a paper say.
+
+    Attributes:
+        says: It, in a sentence without its full stop.
+        claims: The claims that it is read off.
+        plain: What explains it, in a sentence.
+    """
+
+    says: str
+    claims: tuple[str, ...]
+    plain: str
 
 
 @dataclass(frozen=True)
@@ -29,62 +44,72 @@ class Point:
     claims: tuple[str, ...]
 
 
+def headlines_of(ledger: Ledger, paper: str) -> list[Headline]:
+    """The headlines of a paper, in its order."""
+    listed = ledger.pages[paper]["headlines"]
+    return [Headline(each["says"], tuple(each["claims"]), each["plain"]) for each in listed]
+
+
 def of_paper(ledger: Ledger, paper: str) -> list[Point]:
     """The points of a paper, in its order."""
     return [Point(each["says"], tuple(each["claims"])) for each in ledger.pages[paper]["points"]]
 
 
+def headline_table(
+    ledger: Ledger,
+    listed: Iterable[Headline],
+    best: Mapping[str, Entry],
+    words: Mapping[str, Word],
+    name_of_claim: Callable[[str], str],
+) -> Table:
+    """Each headline with what is printed, what comes out, and how the two compare."""
+    made = Table("", ("the paper says", "printed → ours", "verdict", "in plain words"), text_columns=4)
+    for each in listed:
+        values = "; ".join(
+            f"{name_of_claim(claim)}: {ledger.claims[claim].expected} → {_ours(best.get(claim))}"
+            for claim in each.claims
+        )
+        found = list(dict.fromkeys(words[claim] for claim in each.claims))
+        made.add(each.says, values, "; ".join(map(str, found)), each.plain)
+    return made
+
+
+def _ours(entry: Entry | None) -> str:
+    return "–" if entry is None else brief(entry.ours, entry.compared)
+
+
 def table(
     listed: Iterable[Point],
-    best: Mapping[str, Entry],
+    words: Mapping[str, Word],
     why: Sequence[causes.Cause],
     name_of_claim: Callable[[str], str],
     name_of_cause: Callable[[causes.Cause], str],
 ) -> Table:
-    """How many claims of each point hold, which do not, and why.
+    """How many claims of each point are as printed, what is said of the others, and why.
 
     Args:
         listed: The points.
-        best: The verdict of each claim that counts most.
+        words: The word for each claim.
         why: Why verdicts differ.
         name_of_claim: What a claim is called, with a link if there is a page to lead to.
         name_of_cause: The same of a cause.
     """
-    made = Table("", ("the paper says", "holds", "contradicted", "inconclusive", "why not"), text_columns=5)
+    made = Table("", ("the paper says", "as printed", "the others", "why"), text_columns=4)
     for point in listed:
-        outcomes = {each: _outcome(best.get(each)) for each in point.claims}
-        links = [
-            ", ".join(name_of_claim(each) for each, found in outcomes.items() if found == outcome)
-            for outcome in (str(Outcome.CONTRADICTED), str(Outcome.INCONCLUSIVE))
-        ]
-        made.add(point.says, _holds(list(outcomes.values())), *links, _why(why, outcomes, name_of_cause))
+        of = {each: words[each] for each in point.claims}
+        others = [word for word in Word if word is not Word.AS_PRINTED and word in of.values()]
+        listed_by_word = "; ".join(
+            f"{word}: {', '.join(name_of_claim(claim) for claim in of if of[claim] is word)}"
+            for word in others
+        )
+        count = list(of.values()).count(Word.AS_PRINTED)
+        made.add(point.says, f"{count} of {len(of)}", listed_by_word, _why(why, of, name_of_cause))
     return made
 
 
-def _outcome(entry: Entry | None) -> str:
-    if entry is None:
-        return str(Outcome.NOT_TESTED)
-    return ONLY_QUICK if full_category(entry) == ONLY_QUICK else entry.outcome
-
-
-def _holds(outcomes: Sequence[str]) -> str:
-    """How many claims are reproduced of those that can fail, and what else cannot be counted."""
-    built, missing = outcomes.count(str(Outcome.BY_CONSTRUCTION)), outcomes.count(str(Outcome.NOT_TESTED))
-    quick = outcomes.count(ONLY_QUICK)
-    count = len(outcomes) - built
-    listed = [f"{outcomes.count(str(Outcome.REPRODUCED))} of {count}"] if count else []
-    counted = ((built, str(Outcome.BY_CONSTRUCTION)), (missing, str(Outcome.NOT_TESTED)), (quick, ONLY_QUICK))
-    return ", ".join([*listed, *(f"{number} {what}" for number, what in counted if number)])
-
-
-def _why(
-    why: Sequence[causes.Cause], outcomes: Mapping[str, str], name: Callable[[causes.Cause], str]
-) -> str:
-    """The first cause of each claim that does not hold, each once."""
-    failed = [
-        each
-        for each, outcome in outcomes.items()
-        if outcome in (str(Outcome.CONTRADICTED), str(Outcome.INCONCLUSIVE))
-    ]
+def _why(why: Sequence[causes.Cause], words: Mapping[str, Word], name: Callable[[causes.Cause], str]) -> str:
+    """The first cause of each claim that is not as printed, each once."""
+    held = (Word.AS_PRINTED, Word.BY_CONSTRUCTION, Word.NOT_TESTED)
+    failed = [each for each, word in words.items() if word not in held]
     found = [cause for each in failed for cause in causes.of_claim(why, each)[:1]]
     return "; ".join(name(cause) for cause in dict.fromkeys(found))

@@ -188,7 +188,7 @@ def test_no_rule_holds_code() -> None:
         ("01-foundations.toml", "lo = [0.44, 0.28]", "lo = [0.44]", "(1, 2)"),
         ("01-foundations.toml", "lo = [0.44, 0.28]", "lo = [0.66, 0.28]", "0.66"),
         ("01-foundations.toml", 'kind = "trend"', 'kind = "tendency"', "tendency"),
-        ("01-foundations.toml", 'runs = ["table-1.1"]', 'runs = ["table-1.2"]', "table-1.2"),
+        ("01-foundations.toml", 'runs = ["table-1.1", ', 'runs = ["table-1.2", ', "table-1.2"),
         ("02-cbr-by-load.toml", "[quantity.delivery]", "[quantity.chain-mbps]", "quantity"),
         ("ledger.toml", "[assumption.node-spacing]", "[assumption.node-distance]", "node-spacing"),
         ("ledger.toml", "least_scenarios = 20", "least_scenarios = [", "Invalid value"),
