@@ -151,6 +151,22 @@ def test_flows_apart_share_no_node_and_stand_where_tcp_flows_would() -> None:
         mobile(traffic={"random": {"tcp": 4, "cbr": 7, "cbr_ends": "apart"}}).resolve()
 
 
+def test_drawn_datagrams_are_late_at_the_age_that_the_pattern_gives() -> None:
+    def ages(**random: object) -> list[tuple[str, object]]:
+        flows = mobile(traffic={"random": random}).resolve().flows
+        return [(flow["kind"], flow.get("late_after_s")) for flow in flows]
+
+    assert ages(tcp=1, video=1, adp=1, cbr=1) == [
+        ("tcp", None),
+        ("adp", None),
+        ("video", None),
+        ("cbr", None),
+    ]
+    late = ages(tcp=1, video=1, adp=1, cbr=1, late_after_s=5)
+    assert late == [("tcp", None), ("adp", 5.0), ("video", 5.0), ("cbr", 5.0)]
+    assert ages(video=1, video_transport="tcp", late_after_s=5) == [("video", None)]
+
+
 def test_video_and_adp_go_where_tcp_would() -> None:
     traffic = {"random": {"tcp": 1, "adp": 2, "video": 3, "video_transport": "adp", "cbr": 4}}
     flows = mobile(traffic=traffic, warmup_s=5.0).resolve().flows

@@ -3,7 +3,6 @@
 //! [`Behaviour::Rfc3561`] is the standard (Perkins, Belding-Royer, Das: RFC 3561, July 2003).
 //! [`Behaviour::Ns2`] is the protocol that most published figures come from: Das and Marina's model of the
 //! 1999 drafts, as in ns-2.35 and, by switches, as in ns-2.1b8a of 2001. They differ in what they do, not
-//! 1999 drafts, as in ns-2.35 and, by switches, as in ns-2.1b8a of 2001. They differ in what they do, not
 //! only in their constants, so each has a file that can be read beside its source: `rfc3561` and `ns2`.
 //! Messages, parameters and the packet buffer are shared.
 //!
