@@ -48,9 +48,9 @@ BY_RULE = (
     "That is by each claim's rule, for which it suffices that an interval meets its band; the words above "
     "ask that the mean lies in it, and are decided after the correction."
 )
-STALE = (
-    " Some values are of runs that an earlier version or set-up made: `manetlab papers confirm --full` and "
-    "`make reproduce` bring them up to date, `manetlab papers status` counts them."
+UP_TO_DATE = (
+    "`manetlab papers status` says which values rest on runs of an earlier version; `manetlab papers confirm "
+    "--full` and `make reproduce` renew them."
 )
 FOOT = "*This page is made by `make papers-pages` from the results in `papers/kept`; do not edit it.*\n"
 SHORT = (
@@ -184,10 +184,9 @@ def _headlines(site: Site, paper: str) -> list[str]:
     """What the abstract and the conclusions say, with what comes out."""
     listed = summary.headlines_of(site.ledger, paper)
     table = summary.headline_table(site.ledger, listed, site.best, site.words, site.claim)
-    stale = any(each.stale for each in site.best.values() if site.ledger.claims[each.claim].paper == paper)
     return [
         "What abstract and conclusions say, printed → ours, and a verdict in one of six words "
-        f"([what they mean](../how-to.md#in-one-of-six-words)).{STALE if stale else ''}",
+        f"([what they mean](../how-to.md#in-one-of-six-words)). {UP_TO_DATE}",
         "",
         *_in_class("headlines", _without_title(table)),
     ]

@@ -11,7 +11,18 @@ import pytest
 
 from manetlab import provenance
 from manetlab.stats import Interval
-from manetlab_papers import addresses, causes, excerpts, figures, ledger, pages, record, schedule, summary
+from manetlab_papers import (
+    addresses,
+    causes,
+    excerpts,
+    figures,
+    ledger,
+    pages,
+    record,
+    schedule,
+    summary,
+    words,
+)
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import (
     SPAN,
@@ -289,6 +300,17 @@ def test_a_chart_says_its_unit_and_what_its_columns_have_in_common() -> None:
     assert titles("Goodput, Mb/s", "DSR", "TSR") == ["Goodput, Mb/s"]
 
 
+def test_a_legend_says_what_a_number_is_a_number_of() -> None:
+    row = Row({"x": 1}, "1", (Interval(1, 0.1, 5), Interval(2, 0.1, 5)))
+
+    def legend(across: str) -> list[str]:
+        grid = Grid("Throughput, kb/s", "", "x", ("1", "10"), (row,), (), ("k", "k"), across=across)
+        return [each.name for chart, _ in figures.charts_of(grid, {}) for each in chart.series]
+
+    assert legend("traffic.random.video") == ["1 flow", "10 flows"]
+    assert legend("hops") == ["1 hops", "10 hops"]
+
+
 def test_a_band_without_a_number_and_a_bound_are_drawn() -> None:
     claim = LEDGER.claims["O-26"]
     row = [Row({"x": x}, str(x), (Interval(0.0, 0.0, 1), PrintedCell(claim))) for x in (2, 4, 6)]
@@ -329,6 +351,8 @@ def test_a_number_that_all_cases_are_held_against_is_drawn_once() -> None:
 
 def test_a_band_has_the_unit_of_the_claims_quantity() -> None:
     assert record.rule_text(LEDGER, LEDGER.claims["D4-08"]) == "2 to 18 %"
+    # A factor has no unit: how many times as long it takes is no number of seconds.
+    assert record.rule_text(LEDGER, LEDGER.claims["D4-28"]) == "2 to 15"
     # Two quantities, with a unit each.
     assert record.rule_text(LEDGER, LEDGER.claims["D4-58"]) == LEDGER.claims["D4-58"].band_text
 
@@ -359,10 +383,19 @@ def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> N
     best["B-04"] = entry("B-04")
     point = summary.Point("it says so", (*outcomes, "B-04", "B-06"))
     site = pages.Site(LEDGER, Study([], {}, [], {}), [cause], schedule.Remaining({}, {}))
-    [row] = summary.table([point], best, [cause], site.claim, site.cause).rows
-    assert row[:2] == ("it says so", "1 of 5, 1 by construction, 1 not tested, 1 only quick so far")
-    assert row[2:4] == tuple(addresses.link_to(LEDGER, each) for each in failed)
-    assert row[4] == f"[{cause.title}](causes.md#{cause.anchor})"
+    said = words.of_all(LEDGER, best, [cause])
+    [row] = summary.table([point], said, [cause], site.claim, site.cause).rows
+    assert row[:2] == ("it says so", "1 of 6")
+    open_to, linked = f"{words.Word.OPEN}: ", {each: addresses.link_to(LEDGER, each) for each in point.claims}
+    assert row[2] == "; ".join(
+        [
+            open_to + ", ".join(linked[each] for each in failed),
+            f"by construction: {linked['B-02']}",
+            f"not tested: {linked['B-06']}",
+            f"{record.ONLY_QUICK}: {linked['B-04']}",
+        ]
+    )
+    assert row[3] == f"[{cause.title}](causes.md#{cause.anchor})"
 
 
 def test_claims_of_first_priority_are_drawn_where_a_number_was_compared() -> None:
