@@ -395,8 +395,8 @@ fn real(text: &Value) -> Eval<f64> {
     }
 }
 
-/// The number with which a text begins: `$val(stop).0001` is 20.0.0001 where the variable is 20.0, and 20.0 to
-/// ns-2.
+/// The number with which a text begins: `$val(stop).0001` is 20.0.0001 where the variable is 20.0, and 20.0
+/// to ns-2.
 fn leading_number(text: &str) -> Option<f64> {
     let second_point = text.match_indices('.').nth(1).map(|(at, _)| at);
     crate::number::decimal(&text[..second_point.unwrap_or(text.len())])
