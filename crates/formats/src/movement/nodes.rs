@@ -175,7 +175,7 @@ impl Node {
         while let Some((at, order)) = orders.next() {
             match order {
                 Order::GoTo { to, height_m: None, speed } => {
-                    walk.commands.push(Command::GoTo { at, to, speed })
+                    walk.commands.push(Command::GoTo { at, to, speed });
                 }
                 Order::GoTo { to, height_m: Some(z_m), speed } => walk.climb(at, to, z_m, speed),
                 Order::Jump { to } => walk.jump(at, to),
@@ -261,7 +261,7 @@ impl Walk {
     /// The node is at this height from now on.
     fn put_height(&mut self, at: Time, z_m: f64) {
         let before = self.height(at);
-        if before == z_m {
+        if before - z_m == 0.0 {
             return;
         }
         self.heights.retain(|height| height.at < at);
@@ -286,7 +286,7 @@ impl Walk {
         (self.anchor, self.known) = (from, self.commands.len());
         let share = if length > 0.0 { flat / length } else { 1.0 };
         self.commands.push(Command::GoTo { at, to, speed: speed * share });
-        if speed > 0.0 && z_m != low {
+        if speed > 0.0 && z_m - low != 0.0 {
             let takes = Span::from_secs((length / speed).min(1e9));
             let arrival = Time(at.0.saturating_add(takes.0.max(1)));
             self.heights.push(Height { at: arrival, z_m });

@@ -1,5 +1,7 @@
 //! Scripts of ns-2 by what they ask for.
 
+#![allow(clippy::float_cmp, reason = "numbers that were put in come out as they are")]
+
 use std::collections::BTreeMap;
 
 use manetlab_core::kernel::Time;
@@ -71,7 +73,7 @@ fn files_that_are_sourced_are_asked_for_and_have_their_lines() {
     let main = "set ns_ [new Simulator]\nset node_(0) [$ns_ node]\nsource \"move.tcl\"\n$ns_ run\n";
     match outcome(main, &[]) {
         Ok(Outcome::Missing { name, error }) => {
-            assert_eq!((name.as_str(), error.line), ("move.tcl", Some(3)))
+            assert_eq!((name.as_str(), error.line), ("move.tcl", Some(3)));
         }
         other => panic!("{other:?}"),
     }

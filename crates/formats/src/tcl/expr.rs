@@ -265,7 +265,8 @@ fn stands(source: &Source<'_>, operator: &str) -> bool {
     match operator {
         "|" | "&" | "<" | ">" | "*" => {
             let doubled = next == operator.bytes().next();
-            !doubled && !(matches!(operator, "<" | ">") && next == Some(b'='))
+            let longer = matches!(operator, "<" | ">") && next == Some(b'=');
+            !(doubled || longer)
         }
         "eq" | "ne" | "in" | "ni" => !next.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_'),
         _ => true,

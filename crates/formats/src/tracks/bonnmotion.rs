@@ -50,6 +50,9 @@ pub(super) fn read(
     Ok(Rules { sorted: true, ..Rules::PLAIN })
 }
 
+/// The status of a node that is there, and of one that is not.
+const THERE: f64 = 1.0;
+const AWAY: f64 = 2.0;
 /// Most numbers of a file.
 const MOST_NUMBERS: usize = 60_000_000;
 
@@ -63,7 +66,7 @@ fn told(nodes: &[Line]) -> Parsed<BonnMotionPoint> {
         let times = |values: &Vec<f64>| values.iter().step_by(width).copied().collect::<Vec<_>>();
         nodes.iter().all(|(_, values)| {
             let times = times(values);
-            values.len() % width == 0
+            values.len().is_multiple_of(width)
                 && times.iter().all(|&t| t >= 0.0)
                 && times.windows(2).all(|t| t[0] < t[1])
         })
@@ -72,7 +75,7 @@ fn told(nodes: &[Line]) -> Parsed<BonnMotionPoint> {
     let fourth = || nodes.iter().flat_map(|(_, values)| values.iter().skip(3).step_by(4));
     match (fits(3), fits(4)) {
         (true, false) => Ok(BonnMotionPoint::Flat),
-        (false, true) if fourth().any(|&z| z != 1.0 && z != 2.0) => Ok(BonnMotionPoint::High),
+        (false, true) if fourth().any(|&z| z - THERE != 0.0 && z - AWAY != 0.0) => Ok(BonnMotionPoint::High),
         (false, true) => {
             let wanted = "t x y z, or t x y status";
             Err(Fault::new("points of four numbers", "only 1 and 2 as the fourth", wanted, hint))
@@ -81,7 +84,9 @@ fn told(nodes: &[Line]) -> Parsed<BonnMotionPoint> {
             Err(Fault::new("points", "lines that fit `t x y` and `t x y z`", "one of the two", hint))
         }
         (false, false) => {
-            let odd = nodes.iter().find(|(_, values)| values.len() % 3 != 0 && values.len() % 4 != 0);
+            let odd = nodes
+                .iter()
+                .find(|(_, values)| !values.len().is_multiple_of(3) && !values.len().is_multiple_of(4));
             let found = odd.map_or("times that do not grow".to_owned(), |(_, values)| {
                 format!("{} numbers", values.len())
             });
@@ -95,7 +100,7 @@ fn told(nodes: &[Line]) -> Parsed<BonnMotionPoint> {
 
 fn take(node: usize, values: &[f64], point: BonnMotionPoint, into: &mut Collected) -> Parsed<()> {
     let width = width(point);
-    if values.len() % width != 0 {
+    if !values.len().is_multiple_of(width) {
         let found = format!("{} numbers", values.len());
         let hint = "was the file written completely?";
         return Err(Fault::new("not a line of BonnMotion", found, format!("{width} for each point"), hint));
@@ -108,7 +113,7 @@ fn take(node: usize, values: &[f64], point: BonnMotionPoint, into: &mut Collecte
         let z = (point == BonnMotionPoint::High).then(|| chunk[3]);
         into.push_later(node, Place { at, x: chunk[1], y: chunk[2], z })?;
         if point == BonnMotionPoint::Status {
-            into.state(node, at, chunk[3] != 2.0);
+            into.state(node, at, chunk[3] - AWAY != 0.0);
         }
     }
     Ok(())

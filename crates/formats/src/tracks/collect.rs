@@ -281,7 +281,7 @@ impl Collected {
                 .filter(|&gap| step.is_none_or(|step| gap <= step + step / 2))
                 .fold(longest_gap, Nanos::max);
         }
-        let centre_deg = self.into_metres(rules.degrees)?;
+        let centre_deg = self.project(rules.degrees)?;
         let default = if centre_deg.is_some() { THIN_DEGREES_M } else { THIN_METRES_M };
         let (thin_m, last) = (options.thin_m.unwrap_or(default), self.last);
         let mut nodes = Vec::with_capacity(self.nodes.len());
@@ -308,7 +308,7 @@ impl Collected {
     }
 
     /// Projects degrees; the middle of the box if there were any.
-    fn into_metres(&mut self, degrees: Option<bool>) -> Parsed<Option<(f64, f64)>> {
+    fn project(&mut self, degrees: Option<bool>) -> Parsed<Option<(f64, f64)>> {
         let columns = |of: fn(&Node) -> &[f64]| self.nodes.iter().map(of).collect::<Vec<_>>();
         let (xs, ys) = (columns(|node| &node.x), columns(|node| &node.y));
         if !degrees.unwrap_or_else(|| looks_like_degrees(&xs, &ys)) {
@@ -371,7 +371,7 @@ impl Node {
         let mut kept = 0;
         for index in 0..self.at.len() {
             if index > 0 && self.at[kept - 1] == self.at[index] {
-                if self.x[kept - 1] == self.x[index] && self.y[kept - 1] == self.y[index] {
+                if self.x[kept - 1] - self.x[index] == 0.0 && self.y[kept - 1] - self.y[index] == 0.0 {
                     continue;
                 }
                 let found =

@@ -1,5 +1,7 @@
 //! Readers of tracks: each form by what it means, and what is refused with the sentence that helps.
 
+#![allow(clippy::float_cmp, reason = "numbers that were put in come out as they are")]
+
 use std::io::Write;
 
 use proptest::prelude::*;
