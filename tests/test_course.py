@@ -161,6 +161,12 @@ def test_the_command_writes_one_page_or_all_with_an_index(cli: Cli, tmp_path: Pa
     assert names == {"index", *ORDER}
     index = (tmp_path / "all" / "of" / "it" / "index.html").read_text()
     assert re.findall(r'href="(\w+)\.html"', index) == list(ORDER)
+    again = cli("course", "rts", "-o", "one")
+    assert again.returncode == 0, again.stderr
+    (tmp_path / "one" / "rts.html").write_text("mine")
+    refused = cli("course", "rts", "-o", "one")
+    assert refused.returncode == 2 and "no page of the course" in refused.stderr
+    assert (tmp_path / "one" / "rts.html").read_text() == "mine"
     wrong = cli("course", "rtss")
     assert wrong.returncode == 2 and 'did you mean "rts"' in wrong.stderr
 

@@ -13,10 +13,8 @@ from manetlab.errors import InputError
 
 @click.command()
 @click.argument("name", required=False, help="The exercise, such as rts. [all of them]")
-@click.option(
-    "--output", "-o", "folder", type=click.Path(path_type=Path), default="course", help="Folder of the pages."
-)
-def course(name: str | None, folder: Path) -> None:
+@options.output("Folder to write to. [course]", kind=options.FOLDER)
+def course(name: str | None, output: Path | None) -> None:
     """Write exercises on mobile ad hoc networks as live pages.
 
     Each page holds a network, the simulator, questions, and solutions that are folded.
@@ -24,14 +22,14 @@ def course(name: str | None, folder: Path) -> None:
     from manetlab import course as exercises
 
     names = exercises.ORDER if name is None else (exercises.exercise(name).name,)
+    folder = output or Path("course")
     paths = exercises.outputs(names, folder)
+    exercises.check_replaced(paths)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         wanted = "a folder that can be made"
         raise InputError("the folder cannot be made", str(folder), error.strerror or "", wanted) from None
-    for path in paths:
-        options.check_written(also={"--output": path}, inputs=[])
     is_live = True
     for each, path in zip(names, paths, strict=False):
         is_live = exercises.write(each, path).is_live

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from manetlab.files import write_text
+from manetlab.errors import InputError
+from manetlab.files import check_outputs, write_text
 from manetlab.parameters import unknown
 from manetlab.replay import Replay, view
 
@@ -20,6 +21,8 @@ ORDER = ("window", "hidden", "rts", "anomaly", "capture", "search", "stale", "ds
 """The exercises in the order in which they build on each other."""
 INDEX = "index"
 """The page that lists the others."""
+MARKS = (b'<section id="lesson"', b"<h1>Mobile ad hoc networks in exercises</h1>")
+"""What pages of the course have, and no other file."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,19 @@ def exercise(name: str) -> Exercise:
 def outputs(names: tuple[str, ...], folder: Path) -> list[Path]:
     """The files that `write` writes."""
     return [folder / f"{name}.html" for name in (*names, *((INDEX,) if len(names) > 1 else ()))]
+
+
+def check_replaced(paths: list[Path]) -> None:
+    """Checks that each file that would be replaced is a page of the course.
+
+    Raises:
+        InputError: Another file has the name of a page.
+    """
+    for path in paths:
+        check_outputs({"--output": path}, [])
+        if path.is_file() and not any(mark in path.read_bytes() for mark in MARKS):
+            hint = "give another folder with --output, or move the file away"
+            raise InputError("this file is no page of the course", str(path), "another file", "", hint)
 
 
 def write(name: str, path: Path) -> Replay:
