@@ -13,8 +13,12 @@ import manetlab
 from manetlab import InputError, Scenario, _core
 from manetlab.campaign import worker
 from manetlab.campaign.plan import Task
+from manetlab.ceilings import of_flows
 from manetlab.movement_files import expanded
 from manetlab.origin import Origin
+from manetlab.report import conclusions, methods
+from manetlab.report.study import Study
+from tests.conftest import Cli
 
 FLOW = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
 WALK: dict[str, Any] = {"label": "walker", "t_s": [0.0, 10.0], "x_m": [0.0, 100.0], "y_m": [0.0, 0.0]}
@@ -162,3 +166,202 @@ def test_numbers_and_cycles_are_of_files_alone() -> None:
         scenario({"chain": {"nodes": 2}, "cycle": True})
     with pytest.raises(InputError, match="exactly one of"):
         scenario({"chain": {"nodes": 2}, "files": ["a"]})
+
+
+# Presence.
+
+
+def still(label: str, x_m: float, **more: Any) -> dict[str, Any]:
+    return {"label": label, "t_s": [0.0], "x_m": [x_m], "y_m": [0.0], **more}
+
+
+def ran(tracks: list[dict[str, Any]], **fields: Any) -> manetlab.Result:
+    flow = {**FLOW, "dst": len(tracks) - 1}
+    return manetlab.run(
+        Scenario(movement={"tracks": tracks}, traffic={"flows": [flow]}, duration_s=41.0, **fields)
+    )
+
+
+def received(result: manetlab.Result) -> int:
+    return int(result.totals["cbr_received"])
+
+
+@pytest.mark.parametrize("routing", ["aodv", "dsr", "dsdv", "static", "flooding"])
+@pytest.mark.parametrize("absent", [0, 1, 2])
+def test_nothing_passes_a_node_that_is_absent(absent: int, routing: str) -> None:
+    tracks = [still(str(node), 200.0 * node) for node in range(3)]
+    always = ran(tracks, routing=routing)
+    tracks[absent]["present_s"] = [[0.0, 20.25]]
+    left = ran(tracks, routing=routing)
+    assert left.audit["balanced"]
+    # A packet every half second, from 1 s on.
+    assert received(left) <= 39
+    assert received(left) >= received(always) - 41
+    if absent == 0:
+        [lost] = [drop for drop in left.drops if drop["reason"] == "absent" and drop["packets"] == "data"]
+        assert lost["count"] == 41
+
+
+def test_an_absent_node_neither_sends_nor_hears() -> None:
+    never = {"present_s": [[100.0, 101.0]]}
+    assert (
+        ran([still("a", 0.0, **never), still("b", 200.0, **never)], routing="dsdv").provenance["arrivals"]
+        == 0
+    )
+    alone = ran([still("a", 0.0), still("b", 200.0, **never)], routing="dsdv")
+    assert alone.provenance["arrivals"] == 0
+    assert received(alone) == 0
+
+
+def test_presence_throughout_the_run_changes_nothing() -> None:
+    tracks = [still(str(node), 200.0 * node) for node in range(4)]
+    there = [{**track, "present_s": [[0.0, 50.0]]} for track in tracks]
+    assert ran(tracks).hash == ran(there).hash
+
+
+def test_a_node_that_comes_back_is_heard_again() -> None:
+    tracks = [still("a", 0.0), still("b", 200.0, present_s=[[5.0, 10.0], [20.0, 30.0]])]
+    result = ran(tracks, routing="static")
+    # Between 5 and 10 s ten packets, and twenty between 20 and 30 s; ARP may lose one that it holds.
+    assert 28 <= received(result) <= 31
+
+
+# Heights.
+
+
+def test_heights_count_in_free_space_and_are_refused_by_two_ray_ground() -> None:
+    def at(z_m: float, **radio: Any) -> manetlab.Result:
+        return ran(
+            [still("mast", 0.0, z_m=[0.0]), still("drone", 150.0, z_m=[z_m])], radio=radio, routing="static"
+        )
+
+    with pytest.raises(InputError, match="two-ray ground, which is for antennas at one height"):
+        at(10.0)
+    free_space = {"path_loss": "friis", "range_m": 250.0}
+    assert received(at(190.0, **free_space)) == 80
+    assert received(at(210.0, **free_space)) == 0
+    assert received(at(0.0)) == 80
+
+
+def test_heights_count_in_the_topology() -> None:
+    def hops(z_m: float) -> float | None:
+        tracks = [still("mast", 0.0, z_m=[0.0]), still("drone", 150.0, z_m=[z_m])]
+        radio = {"path_loss": "friis", "range_m": 250.0}
+        return manetlab.topology.report(scenario({"tracks": tracks}, radio=radio)).hops_mean
+
+    assert hops(190.0) == 1.0
+    assert hops(210.0) is None
+
+
+# Ceilings.
+
+
+def test_a_ferry_has_a_ceiling_above_what_has_a_path() -> None:
+    ferry = {"label": "ferry", "t_s": [0.0, 40.0], "x_m": [0.0, 1000.0], "y_m": [0.0, 0.0]}
+    resolved = scenario({"tracks": [still("a", 0.0), still("b", 1000.0), ferry]}, warmup_s=0.0).changed(
+        duration_s=41.0
+    )
+    [found] = of_flows(resolved.resolve())
+    assert found.with_path == 0.0
+    # The ferry is within 250 m of its start until 10 s: of 80 packets those of the first ten seconds.
+    assert found.ceiling == pytest.approx(20 / 80, abs=2 / 80)
+    assert found.held == pytest.approx(20 / 80, abs=4 / 80)
+
+
+@pytest.mark.parametrize("routing", ["aodv", "dsr", "dsdv", "flooding", "static"])
+def test_no_protocol_delivers_more_than_the_ceiling(routing: str) -> None:
+    for seed in range(1, 5):
+        sparse = manetlab.Scenario(
+            movement={"waypoint": {"nodes": 12, "width_m": 1500.0, "height_m": 800.0, "speed_max": 20.0}},
+            traffic={"random": {"cbr": 4, "cbr_start_within_s": 5.0}},
+            duration_s=60.0,
+            seed=seed,
+            routing=routing,
+        )
+        result, found = manetlab.run(sparse), of_flows(sparse.resolve())
+        assert any(each.with_path < 1.0 for each in found)
+        for each in found:
+            assert each.with_path <= each.held <= each.ceiling
+            flow = result.flows[each.flow]
+            assert flow["received"] <= each.ceiling * flow["sent"] + 1e-9
+
+
+# The command line.
+
+
+def test_movement_alone_is_checked_and_run(cli: Cli, tmp_path: Path) -> None:
+    files(tmp_path, 2)
+    done = cli("scenario", "check", "--movement", "d-1.movements")
+    assert done.returncode == 0, done.stderr
+    assert "2 nodes, 0 flows" in done.stdout
+    assert "100 s" in done.stderr
+    done = cli("run", "--movement", "d-1.movements", "--duration", "20", "--json")
+    assert "5 CBR flows" in done.stderr
+    assert json.loads(done.stdout)["totals"]["cbr_delivery_fraction"] == 1.0
+    done = cli("run", "--movement", "d-*.movements", "--duration", "20", "--seeds", "2", "--json")
+    assert len(json.loads(done.stdout)["replications"]) == 2
+    done = cli("run", "--movement", "d-*.movements", "--duration", "20", "--seeds", "3")
+    assert "fewer movement files than replications" in done.stderr
+    assert cli("scenario", "report", "--movement", "d-1.movements").returncode == 0
+
+
+def test_the_check_says_what_is_in_a_scenario(cli: Cli, tmp_path: Path) -> None:
+    given = scenario({"tracks": [WALK, {**STAND, "present_s": [[0.0, 10.0]]}]})
+    (tmp_path / "tracks.json").write_text(json.dumps(given.to_dict()))
+    tracks = "".join(
+        "[[movement.tracks]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in track.items())
+        for track in given.to_dict()["movement"]["tracks"]
+    )
+    flow = ", ".join(f"{key} = {json.dumps(value)}" for key, value in FLOW.items())
+    (tmp_path / "s.toml").write_text(f"duration_s = 20.0\ntraffic.flows = [{{ {flow} }}]\n{tracks}")
+    done = cli("scenario", "check", "s.toml")
+    assert done.returncode == 0, done.stderr
+    for told in ("names: walker, stand", "1 of 2 nodes join or leave", "ceiling", "neighbours"):
+        assert told in done.stdout
+    found = json.loads(cli("scenario", "check", "s.toml", "--json").stdout)
+    assert found["labels"] == ["walker", "stand"]
+    [ceiling] = found["ceilings"]
+    assert ceiling["with_path"] == pytest.approx(18 / 38, abs=0.03)
+
+
+# What is said of one track.
+
+
+def test_one_track_is_one_network_whatever_is_drawn_of_the_traffic(tmp_path: Path) -> None:
+    files(tmp_path, 3)
+    traffic = {"random": {"cbr": 1}}
+
+    def told(
+        levels: list[dict[str, Any]], replications: int = 3
+    ) -> tuple[list[str], list[str], dict[str, str]]:
+        base = {"traffic": traffic, "movement": levels[0]["fields"]["movement"], "duration_s": 9}
+        factors = {"routing": ["aodv", "dsr"], "speed": levels}
+        made = manetlab.Campaign(base=base, factors=factors, replications=replications, folder=tmp_path)
+        study = Study(made.run())
+        rows = {row[0].shown: row[1].shown for row in methods.table(study).rows}
+        return (
+            conclusions.tested(study),
+            conclusions.cautions(study),
+            {str(k): str(v) for k, v in rows.items()},
+        )
+
+    one = [{"label": speed, "fields": {"movement": {"file": f"d-{speed}.movements"}}} for speed in (1, 2)]
+    tested, cautions, rows = told(one)
+    assert "3 replications, with one movement and traffic drawn anew in each" in rows["replications"]
+    assert "one track: ns-2 file d-1.movements" in rows["mobility model"]
+    for said in (tested, cautions):
+        [network] = [each for each in said if "One track is one network" in each]
+        assert "these 2 tracks" in network
+        assert "“speed”" in network
+    many = [
+        {"label": speed, "fields": {"movement": {"files": ["d-*.movements"], "cycle": cycle}}}
+        for speed, cycle in ((1, False), (2, True))
+    ]
+    tested, cautions, rows = told(many)
+    assert "3 independent replications" in rows["replications"]
+    assert "3 tracks, a file for each replication: d-1.movements (SHA-256" in rows["mobility model"]
+    assert not any("network" in each for each in (*tested, *cautions))
+    cycled = [{"label": 1, "fields": {"movement": {"files": ["d-[12].movements"], "cycle": True}}}]
+    tested, cautions, rows = told(cycled)
+    assert "3 replications, which take 2 movement files in turn" in rows["replications"]
+    assert any("3 replications share 2 movement files" in each for each in cautions)

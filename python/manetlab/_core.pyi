@@ -236,6 +236,9 @@ def shortest_paths(
     pairs: list[tuple[int, int]],
     time_s: float,
 ) -> list[list[int] | None]: ...
+def reach(
+    scenario_json: str, movement: Movement, step_s: float
+) -> list[tuple[list[bool], list[int | None]]]: ...
 def path_hops(scenario_json: str, movement: Movement, pairs: list[tuple[int, int]]) -> str: ...
 def search_waypoint(
     waypoint_json: str,

@@ -97,6 +97,8 @@ reasons! {
     Suppressed at Transport,
     /// Errors of bits damaged a data frame that is not repeated (`mac.repeats_damaged`).
     Damaged at Mac,
+    /// The node was not there: it had left, or had not joined yet.
+    Absent at Mac,
 }
 
 #[cfg(test)]

@@ -216,6 +216,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;
     module.add_function(wrap_pyfunction!(topology::path_hops, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::reach, module)?)?;
     module.add_function(wrap_pyfunction!(topology::search_waypoint, module)?)?;
     module.add_function(wrap_pyfunction!(topology::search_movement, module)?)?;
     Ok(())

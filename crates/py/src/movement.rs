@@ -125,7 +125,7 @@ impl Movement {
     /// Whether a node is ever higher than another, or than at another time.
     #[getter]
     fn has_heights(&self) -> bool {
-        heights_differ(self.trajectories())
+        heights_differ(self.trajectories().iter().map(|node| &node.heights[..]))
     }
 
     /// Whether a node ever joins or leaves.
@@ -274,10 +274,10 @@ impl Movement {
         let params: Params =
             serde_json::from_str(params_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(py.detach(|| {
-            let starts: Vec<_> = self.trajectories().iter().map(|trajectory| trajectory.start).collect();
-            let graph = Graph::at(&starts, params.link_range_m());
+            let paths: Vec<Path> = self.trajectories().iter().map(Path::new).collect();
+            let graph = Graph::of(&paths, Time::ZERO, params.link_range_m());
             let sources: Vec<u32> =
-                (0..starts.len() as u32).filter(|&node| !graph.neighbours(node).is_empty()).collect();
+                (0..paths.len() as u32).filter(|&node| !graph.neighbours(node).is_empty()).collect();
             let drawn = |from: &[u32], unit: f64| from[(unit * from.len() as f64) as usize];
             let pair = |(first, second)| {
                 let src = drawn(&sources, first);

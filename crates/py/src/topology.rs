@@ -5,7 +5,7 @@ use manetlab_core::mobility::{Path, waypoint};
 use manetlab_core::routing::RouteTable;
 use manetlab_core::scenario::{LinkRate, Params, Scenario, WiredLink};
 use manetlab_core::topology::{
-    Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, search,
+    Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, reach as reach_of, search,
 };
 use manetlab_core::wire::NodeId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -75,6 +75,35 @@ pub(crate) fn shortest_hops(
     };
     py.detach(|| hops_over_time(&query, &mut || !interrupted()))
         .ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+}
+
+/// What the movement allows each flow, by step from the start of the run to its end: whether its ends have a
+/// path when the step begins, over links that carry unicast data frames; and in which step what is sent in
+/// this one can arrive if all links of a step can be used in any order, None if it cannot. A list of pairs.
+#[pyfunction]
+pub(crate) fn reach(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    step_s: f64,
+) -> PyResult<Vec<(Vec<bool>, Vec<Option<u32>>)>> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+    let wires: Vec<[u32; 2]> = scenario.wired.iter().map(|link| link.nodes).collect();
+    let query = |range_m: f64| Query {
+        movement: &scenario.movement,
+        range_m,
+        window: (Time::ZERO, Time::from_secs(scenario.duration_s)),
+        step: Span::from_secs(step_s),
+        pairs: &pairs,
+    };
+    let farthest_m = scenario.params.farthest_possible_m();
+    let found = py.detach(|| {
+        let near = reach_of(&query(range_m(&scenario)), &wires, &mut || !interrupted())?;
+        let far = reach_of(&query(farthest_m), &wires, &mut || !interrupted())?;
+        Some(near.into_iter().zip(far).map(|(near, far)| (near.now, far.arrival)).collect())
+    });
+    found.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
 /// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that

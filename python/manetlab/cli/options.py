@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -140,6 +141,8 @@ def together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
+DESCRIBED = together(movement(), traffic(), ROUTING, TCP, PROFILE, DURATION, WARMUP, SEED)
+"""What describes a scenario beside its file."""
 ANY_SCENARIO = together(
     click.argument(
         "scenario",
@@ -148,14 +151,7 @@ ANY_SCENARIO = together(
         metavar="[SCENARIO.toml]",
         help="A scenario in TOML, or a script of ns-2.",
     ),
-    movement(),
-    traffic(),
-    ROUTING,
-    TCP,
-    PROFILE,
-    DURATION,
-    WARMUP,
-    SEED,
+    DESCRIBED,
 )
 """Everything but ``--set`` that says what to run; its values are those of `scenario_from`."""
 
@@ -165,20 +161,26 @@ def scenario_from(
     movement: Path | None = None,
     traffic: Path | None = None,
     changes: Sequence[str] = (),
+    needs_traffic: bool = True,
     **fields: Any,
 ) -> Scenario:
     """The scenario that a command line describes.
+
+    Movement alone is enough: the run is then as long as the movement, with the flows of `DEFAULT_TRAFFIC` if
+    any are needed, and a line on standard error says so.
 
     Args:
         scenario: A TOML file, or None.
         movement: A movement file, or None.
         traffic: A traffic file, or None.
         changes: Changed fields as ``FIELD=VALUE``.
+        needs_traffic: Whether flows are needed; else there are none unless they are given.
         **fields: Further fields of the scenario; None stands for not given.
 
     Raises:
         InputError: Something is missing, unknown or not allowed.
     """
+    from manetlab import movement_files
     from manetlab.scenario import Scenario
     from manetlab.scenario_data import assign
 
@@ -186,7 +188,9 @@ def scenario_from(
     for name, path in (("movement", movement), ("traffic", traffic)):
         if path is not None:
             # Relative to where the command runs, not to the TOML file's folder.
-            written[name] = str(path if scenario is None else path.absolute())
+            given = str(path if scenario is None else path.absolute())
+            several = name == "movement" and bool(movement_files.SPECIAL & set(given)) and not path.exists()
+            written[name] = {"files": [given]} if several else given
     assignments = assigned(changes)
     if scenario is not None and is_script(scenario):
         return _of_script(scenario, written, assignments)
@@ -194,19 +198,37 @@ def scenario_from(
         return Scenario.load(scenario, written, assignments)
     for name, value in assignments.items():
         written = assign(written, name, value, "--set")
-    for name, why in (
-        ("movement", "the movement of the nodes, as a file of ns-2"),
-        ("traffic", "the flows between nodes, as a file of ns-2"),
-        ("duration_s", "the length of the run, s; ns-2's files do not contain it"),
-    ):
-        if name not in written:
-            option = "--" + name.removesuffix("_s")
-            hint = (
-                "or give a scenario in TOML, which can also draw traffic over a movement file: "
-                'movement = "FILE", traffic.random = { cbr = 5 }'
-            )
-            raise InputError(f"{option} is missing", "command line", "nothing", why, hint)
-    return Scenario.build(written, "command line")
+    if "movement" not in written:
+        hint = "or give a scenario in TOML; `manetlab docs scenarios` describes them"
+        why = "the movement of the nodes, as a file"
+        raise InputError("--movement is missing", "command line", "nothing", why, hint)
+    return Scenario.build(_completed(written, needs_traffic), "command line")
+
+
+DEFAULT_TRAFFIC = {"random": {"cbr": 5}}
+"""What is sent over movement that is given alone."""
+DEFAULT_S = 100.0
+"""How long movement is looked at that has no end, in s."""
+
+
+def _completed(written: dict[str, Any], needs_traffic: bool) -> dict[str, Any]:
+    """A scenario of movement alone with what it lacks; a line on standard error says what that is."""
+    from manetlab.scenario import Scenario
+
+    made, told = dict(written), []
+    if "traffic" not in made:
+        made["traffic"] = DEFAULT_TRAFFIC if needs_traffic else {"flows": []}
+        if needs_traffic:
+            load = "5 CBR flows of 512 bytes four times a second, between nodes drawn from the seed"
+            told.append(f"{load} (--traffic FILE, --set traffic.random.cbr=N)")
+    if "duration_s" not in made:
+        alone = {"movement": made["movement"], "traffic": {"flows": []}, "duration_s": 1.0}
+        ends_s = Scenario.build(alone, "command line").resolve().movement.last_command_s
+        made["duration_s"] = math.ceil(ends_s) if ends_s > 0 else DEFAULT_S
+        told.append(f"{made['duration_s']:g} s, as long as the movement (--duration S)")
+    if told:
+        print(f"note: not given, so taken: {'; '.join(told)}", file=sys.stderr)
+    return made
 
 
 MOST_NOTES = 8

@@ -15,6 +15,7 @@ from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
+    from manetlab.contents import Contents
     from manetlab.resolving import Resolved
     from manetlab.topology import SelectionReport, TopologyReport
 
@@ -51,7 +52,7 @@ def report(scenario: Path | None, as_json: bool, step: float, **described: Any) 
     """Analyse the topology: hops, partitions, links."""
     from manetlab import topology
 
-    base = options.scenario_from(scenario, **described)
+    base = options.scenario_from(scenario, needs_traffic=False, **described)
     with waiting("topology"):
         topology_report = topology.report(base, step)
     if as_json:
@@ -150,8 +151,7 @@ def capacity(
 
 
 @app.command()
-@options.SCENARIO
-@options.SEED
+@options.ANY_SCENARIO
 @options.SET
 @click.option(
     "--what",
@@ -165,36 +165,40 @@ def capacity(
 )
 @options.output("Picture to write, .svg, .pdf or .png.", required=True)
 def plot(
-    scenario: Path,
-    seed: int | None,
-    changes: tuple[str, ...],
-    what: str,
-    at_s: float,
-    step_s: float,
-    output: Path,
+    scenario: Path | None, what: str, at_s: float, step_s: float, output: Path, **described: Any
 ) -> None:
     """Draw a scenario: topology, movement or connectivity."""
     from manetlab import pictures
 
-    base = options.scenario_from(scenario, changes=changes, seed=seed)
+    base = options.scenario_from(scenario, needs_traffic=False, **described)
     options.check_written(base)
     pictures.save(base, output, what, at_s=at_s, step_s=step_s)
-    print(f"{output}: {what} of {scenario}")
+    print(f"{output}: {what} of {scenario or described['movement']}")
 
 
 @app.command()
-@options.SCENARIO
-def check(scenario: Path) -> None:
-    """Check a scenario without running it.
+@options.ANY_SCENARIO
+@options.SET
+@options.JSON
+def check(scenario: Path | None, as_json: bool, **described: Any) -> None:
+    """Check a scenario without running it, and say what is in it.
 
-    A scenario can be valid and still not test protocols: warnings say why.
+    That is the nodes, the field, the network over time, and what each flow can deliver at most. A scenario
+    can be valid and still not test protocols: warnings say why.
     """
     from manetlab.cautions import notes
+    from manetlab.contents import contents
     from manetlab.scenario_warnings import before_run
 
-    resolved = options.scenario_from(scenario).resolve()
+    resolved = options.scenario_from(scenario, needs_traffic=False, **described).resolve()
+    with waiting("topology"):
+        found = contents(resolved)
+    if as_json:
+        print(json.dumps({**found.to_dict(), "warnings": before_run(resolved), "notes": notes(resolved)}))
+        return
     size = f"{resolved.movement.nodes} nodes, {len(resolved.flows)} flows"
-    print(f"{scenario}: {size}, scenario {resolved.hash[:12]}: usable")
+    print(f"{scenario or described['movement']}: {size}, scenario {resolved.hash[:12]}: usable")
+    _print_contents(found)
     for said in notes(resolved):
         print(f"note: {said}", file=sys.stderr)
     with waiting("topology"):
@@ -492,6 +496,35 @@ def _print_selection(selection: SelectionReport) -> None:
             f"{len(selection.missing) + len(selection.found)} scenarios."
         )
     table.print(stdout_console())
+
+
+def _print_contents(found: Contents) -> None:
+    from manetlab.tables import Table, stdout_console
+
+    def percent(value: float | None) -> str:
+        return "–" if value is None else f"{100 * value:.1f}"
+
+    for line in found.lines:
+        print(line)
+    over_time = Table(
+        "The network over time", ("from, s", "to, s", "neighbours", "node pairs without a path, %")
+    )
+    for part in found.over_time:
+        row = (f"{part.from_s:g}", f"{part.until_s:g}", f"{part.degree_mean:.1f}")
+        over_time.add(*row, percent(part.partitioned_pairs))
+    over_time.print(stdout_console())
+    if found.ceilings:
+        headings = ("flow", "from", "to", "path when sent, %", "can arrive in 30 s, %", "ceiling, %")
+        table = Table("What the movement lets arrive of each flow", headings, keys=3)
+        for each in found.ceilings:
+            shares = map(percent, (each.with_path, each.held, each.ceiling))
+            table.add(str(each.flow), found.name(each.src), found.name(each.dst), *shares)
+        table.notes.append(
+            "Ceiling: what can arrive before the run ends if every node keeps what it cannot pass on; no "
+            "protocol delivers more. One that keeps no packets delivers at most about what has a path when "
+            "it is sent."
+        )
+        table.print(stdout_console())
 
 
 def _print_report(report: TopologyReport) -> None:

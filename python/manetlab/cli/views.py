@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,9 +22,12 @@ SQLITE = b"SQLite format 3\0"
 @click.argument(
     "run",
     type=options.PATH,
-    metavar="RUN|SCENARIO.toml",
+    required=False,
+    metavar="[RUN|SCENARIO.toml]",
     help="A recording, a scenario to run, or a campaign's store with --point and --replication.",
 )
+@options.DESCRIBED
+@options.SET
 @options.output("The page to write. [replay.html]")
 @click.option("--compare", type=options.PATH, metavar="OTHER", help="Another run, played beside it in step.")
 @click.option("--point", type=click.IntRange(min=0), help="Number of the point in a store.")
@@ -37,7 +40,7 @@ SQLITE = b"SQLite format 3\0"
 @click.option("--title", help="The page's title. [the names of the files]")
 @options.TRUST
 def view(
-    run: Path,
+    run: Path | None,
     output: Path | None,
     compare: Path | None,
     point: int | None,
@@ -45,6 +48,7 @@ def view(
     title: str | None,
     live: bool,
     trust: bool,
+    **described: Any,
 ) -> None:
     """Write a page that replays a run in a browser.
 
@@ -55,10 +59,10 @@ def view(
 
     out = output or Path("replay.html")
     options.check_written(also={"--output": out})
-    source, read = _run_of(run, point, replication, trust)
+    source, read = _described(run, described) or _run_of(run, point, replication, trust)
     others, also_read = (None, []) if compare is None else _run_of(compare, None, None, trust)
     options.check_written(also={"--output": out}, inputs=[*read, *also_read])
-    if source is not run and title is None:
+    if run is not None and point is not None and title is None:
         title = f"{run.stem}, point {point}, replication {replication}"
     with waiting("replay"):
         made = replay(source, others, title=title, live=live)
@@ -72,13 +76,23 @@ def view(
     print(f"{out}: open it in a browser ({len(made.html) / 1e6:.1f} MB, nothing is loaded from any network)")
 
 
+def _described(run: Path | None, described: dict[str, Any]) -> tuple[Path | Scenario, list[Path]] | None:
+    """The scenario that options describe, alone or with a file, and what is read for it; None without any."""
+    given = any(value not in (None, ()) for value in described.values())
+    if not given and run is not None:
+        return None
+    made = options.scenario_from(run, **described)
+    return made, made.inputs
+
+
 def _run_of(
-    path: Path, point: int | None, replication: int | None, trust: bool
+    path: Path | None, point: int | None, replication: int | None, trust: bool
 ) -> tuple[Path | Scenario, list[Path]]:
     """A recording, a scenario or the scenario of a run in a store, and what is read for it."""
     from manetlab.replay.recorded import is_recording
     from manetlab.scenario import Scenario
 
+    assert path is not None
     if not _begins_with(path, SQLITE):
         if point is not None or replication is not None:
             wanted = "the store of a campaign"

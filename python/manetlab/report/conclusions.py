@@ -10,6 +10,7 @@ from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.survivors import ARRIVED, FEWER, means_if_less
 from manetlab.cautions import of_points
 from manetlab.metrics import Metric, by_key
+from manetlab.report import networks
 from manetlab.report.outcomes import capital, confidence
 from manetlab.report.quantities import listed, number, p_value, percent, span, with_unit
 from manetlab.report.study import Comparison, Levels, Standing, Study
@@ -307,6 +308,7 @@ def tested(study: Study) -> list[str]:
         *_about_survivors(study),
         *_about_missing_values(study),
         *_about_ranges(study),
+        *(told for told in networks.about(study) if networks.deciding(study)),
         *of_points(list(study.resolved.values())),
         *_about_topologies(study),
         *_about_saturation(study),
@@ -558,12 +560,7 @@ def _about_code(study: Study) -> list[str]:
 
 def _about_scenarios(study: Study) -> list[str]:
     scenarios = list(study.scenarios.values())
-    cautions = []
-    if not all(scenario.is_drawn for scenario in scenarios):
-        cautions.append(
-            "Movement and traffic are the same in all replications: the intervals apply to these "
-            "networks only, not to others of the same kind."
-        )
+    cautions = networks.about(study)
     if any(scenario.warmup_s == 0.0 for scenario in scenarios):
         cautions.append("There is no warm-up: the values include the first route discoveries.")
     return cautions

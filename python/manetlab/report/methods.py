@@ -5,21 +5,27 @@ Every line is generated from the resolved scenarios and the provenance, so none 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core, parameters, traffic
+from manetlab.movement_files import expanded
+from manetlab.report import networks
 from manetlab.report.quantities import listed
 from manetlab.report.study import Study
 from manetlab.report.tables import Column, DataTable
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
+    from manetlab.scenario import Scenario
     from manetlab.topology import TopologyReport
 
 STATIC = "none: nodes stand still"
+MOST_FILES_NAMED = 20
+"""Most movement files that the table names one by one."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
         ("simulator", f"manetlab {listed(known['code'])} (packet level, discrete events)"),
         ("platform", listed(known["platforms"])),
         ("varied", "; ".join(varied) or "nothing"),
-        ("replications", f"{each} independent replications of each of {len(study.points)} points{until}"),
+        ("replications", f"{_replications(study, each)} of each of {len(study.points)} points{until}"),
         ("failed runs", str(len(study.failed))),
         (
             "random numbers",
@@ -92,6 +98,21 @@ def _of_campaign(study: Study) -> list[tuple[str, str]]:
             "retries, RTS, CTS, ACK and ARP",
         ),
     ]
+
+
+def _replications(study: Study, each: str) -> str:
+    """How many replications there are, and of how many networks."""
+    scenarios = list(study.scenarios.values())
+    if all(scenario.has_movements for scenario in scenarios):
+        fewest = min(
+            (count for scenario in scenarios if (count := networks.files_of(scenario))), default=None
+        )
+        if fewest is not None and fewest < int(study.runs.groupby("point").size().max()):
+            return f"{each} replications, which take {fewest} movement files in turn,"
+        return f"{each} independent replications"
+    if all(scenario.is_drawn or scenario.has_movements for scenario in scenarios):
+        return f"{each} replications, with one movement and traffic drawn anew in each,"
+    return f"{each} replications with the same movement and traffic"
 
 
 def _adjusted(study: Study) -> str:
@@ -179,7 +200,11 @@ def _mobility(resolved: Resolved) -> str:
         full = waypoint(source.waypoint)
         return f"random waypoint, boundary {full['boundary']}, {full['start']} start"
     if source.file is not None:
-        return f"ns-2 file {source.file}, SHA-256 {resolved.movement.digest[:16]}…"
+        return f"one track: ns-2 file {source.file}, SHA-256 {resolved.movement.digest[:16]}…"
+    if source.files is not None:
+        return _files(resolved.scenario)
+    if source.tracks is not None:
+        return f"tracks of {len(source.tracks)} nodes, SHA-256 {resolved.movement.digest[:16]}…"
     if source.chain is not None:
         return f"{STATIC}, in a chain {source.chain.spacing_m:g} m apart"
     if source.grid is not None:
@@ -195,6 +220,21 @@ def _mobility(resolved: Resolved) -> str:
     return f"{STATIC}, at given positions"
 
 
+def _files(scenario: Scenario) -> str:
+    """The movement files of the replications, each with the digest of its content."""
+    names = expanded(scenario.movement.files or [], scenario.where, scenario.origin)
+    digests = [hashlib.sha256(scenario.origin.read(name, "movement file")).hexdigest() for name in names]
+    if len(names) > MOST_FILES_NAMED:
+        of_all = hashlib.sha256("".join(digests).encode()).hexdigest()
+        listed_files = f"{names[0]} to {names[-1]}, SHA-256 of their SHA-256 {of_all[:16]}…"
+    else:
+        listed_files = ", ".join(
+            f"{name} (SHA-256 {digest[:16]}…)" for name, digest in zip(names, digests, strict=True)
+        )
+    turn = ", taken again from the first on" if scenario.movement.cycle else ""
+    return f"{len(names)} tracks, a file for each replication{turn}: {listed_files}"
+
+
 def _speed(resolved: Resolved) -> str:
     source = resolved.scenario.movement
     if source.waypoint is not None:
@@ -202,6 +242,10 @@ def _speed(resolved: Resolved) -> str:
         return f"{full['speed_min']:g} to {full['speed_max']:g} m/s, uniform; pause {full['pause_s']:g} s"
     if source.areas is not None:
         return f"{source.areas.speed_mps:g} m/s"
+    if source.tracks is not None:
+        return "as in the tracks"
+    if source.files is not None:
+        return "as in the files"
     return "as in the file" if source.file is not None else "0 m/s"
 
 

@@ -25,6 +25,15 @@ ADJUSTED = (
 )
 """Columns of means that are adjusted for the movement: headings, and names in CSV files."""
 
+ALL_HAVE_PATHS = 0.995
+"""Share of packets with a path when they are sent above which lines for it would only hide others."""
+CEILING = (
+    " “path when sent”: packets whose ends have a path when they are sent, by the movement alone; "
+    "protocols that keep packets can pass it. “ceiling”: packets that can arrive before the run ends, if "
+    "every node keeps what it cannot pass on; no protocol can pass it."
+)
+"""What the lines of `_bounds` are."""
+
 
 def metric_table(study: Study, metric: Metric) -> DataTable:
     """One metric at every point: mean and interval, median, percentiles, n."""
@@ -144,7 +153,10 @@ def _metric_figure(
     if is_numeric and across is None:
         series = [_joined(metric.label, series)]
     counts = [n for each in series for n in each.n]
+    bounds = _bounds(study, metric, axis, points) if is_numeric and across is not None else []
     caption = f"Means over {_counts(counts)} replications; bars are {confidence(study)} intervals."
+    if bounds:
+        caption += CEILING
     common: dict[str, Any] = {
         "name": slug(f"{metric.key} {where}"),
         "title": capital(metric.label) + (f", {where}" if where else ""),
@@ -152,9 +164,34 @@ def _metric_figure(
         "y_title": metric.heading,
         "caption": caption,
         "table": f"metric-{slug(metric.key)}",
-        "series": tuple(series),
+        "series": tuple(series + bounds),
     }
     return Lines(**common) if is_numeric else Bars(**common)
+
+
+def _bounds(study: Study, metric: Metric, axis: Factor | None, points: list[Point]) -> list[Series]:
+    """What the movement lets arrive, as lines beside what is delivered; none where all can arrive at once."""
+    if metric.key != "cbr_delivery_fraction" or axis is None:
+        return []
+    by_place: dict[float | str, list[tuple[float, float, int]]] = {}
+    for point in points:
+        if (known := study.ceilings.get(point.number)) is not None:
+            place = _place(axis, _levels_of(study, point, [axis])[0])
+            by_place.setdefault(place, []).append(known)
+    if not by_place or all(each[0] > ALL_HAVE_PATHS for many in by_place.values() for each in many):
+        return []
+    places = sorted(by_place, key=lambda place: place if isinstance(place, float) else 0.0)
+    none = (None,) * len(places)
+    counts = tuple(by_place[place][0][2] for place in places)
+
+    def means(which: int) -> tuple[Number, ...]:
+        return tuple(
+            scaled(sum(each[which] for each in by_place[place]) / len(by_place[place]), metric)
+            for place in places
+        )
+
+    names = ("path when sent", "ceiling")
+    return [Series(name, tuple(places), means(at), none, none, counts) for at, name in enumerate(names)]
 
 
 def _joined(name: str, many: list[Series]) -> Series:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Levels = tuple[str, ...]
 """One level of each factor, in the order of the factors."""
 
+MOST_REPLICATIONS, MOST_NODE_SECONDS = 10, 3e6
+"""For how many replications of a point it is found out what can arrive; nodes times seconds in all."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -245,6 +248,40 @@ class Study:
             if decided_by not in known:
                 known[decided_by] = topology_of(resolved)
             found[number] = known[decided_by]
+        return found
+
+    @cached_property
+    def ceilings(self) -> dict[int, tuple[float, float, int]]:
+        """By point what its movement lets arrive of what CBR flows send.
+
+        That is the share of packets that have a path when they are sent, the share that can arrive at all,
+        and over how many replications these are means.
+
+        Points without CBR flows are missing, and so are all if a scenario cannot be resolved here.
+        """
+        from manetlab import ceilings
+
+        sizes = [each.movement.nodes * float(each.core["duration_s"]) for each in self.resolved.values()]
+        if not sizes:
+            return {}
+        count = max(1, min(MOST_REPLICATIONS, int(MOST_NODE_SECONDS / sum(sizes))))
+        known: dict[str, tuple[float, float] | None] = {}
+        found = {}
+        for point in self.points:
+            made = self.runs[self.runs["point"] == point.number]["replication"].tolist()[:count]
+            shares = []
+            for replication in made:
+                resolved = self.campaign.scenario(point.number, int(replication)).resolve()
+                ranges = _core.radio_ranges(json.dumps(resolved.params))
+                flows = json.dumps(resolved.flows, sort_keys=True)
+                key = f"{resolved.movement.digest} {ranges} {flows} {resolved.core['warmup_s']}"
+                if key not in known:
+                    known[key] = ceilings.together(ceilings.of_flows(resolved))
+                shares.append(known[key])
+            if shares and all(each is not None for each in shares):
+                whole = [each for each in shares if each is not None]
+                means = [sum(each[place] for each in whole) / len(whole) for place in (0, 1)]
+                found[point.number] = (means[0], means[1], len(whole))
         return found
 
     @cached_property

@@ -148,16 +148,17 @@ impl Track {
     }
 }
 
-/// Is some node ever higher than another, or than at another time?
-#[must_use]
-pub fn heights_differ(movement: &[Trajectory]) -> bool {
-    let mut all = movement.iter().flat_map(|node| {
-        // A node whose height nobody knows is on the ground.
-        let ground = node.heights.is_empty().then_some(0.0);
-        node.heights.iter().map(|height| height.z_m).chain(ground)
-    });
-    let first = all.next();
-    all.any(|z_m| Some(z_m).partial_cmp(&first) != Some(std::cmp::Ordering::Equal))
+/// Is some node ever higher than another, or than at another time? The heights are those of each node.
+pub fn heights_differ<'a>(mut nodes: impl Iterator<Item = &'a [Height]>) -> bool {
+    // A node whose height nobody knows is on the ground.
+    let z_m = |heights: &[Height]| heights.first().map_or(0.0, |height| height.z_m);
+    let Some(first) = nodes.next() else { return false };
+    let level = z_m(first);
+    let differs = |heights: &[Height]| {
+        heights.is_empty() && level.abs() > 0.0
+            || heights.iter().any(|height| (height.z_m - level).abs() > 0.0)
+    };
+    differs(first) || nodes.any(differs)
 }
 
 #[cfg(test)]
@@ -226,10 +227,12 @@ mod tests {
     fn heights_differ_between_nodes_or_over_time() {
         let at =
             |z_m: f64| track(vec![sample(0.0, 0.0, 0.0, z_m)], Vec::new()).trajectory().expect("a track");
-        assert!(!heights_differ(&[at(3.0), at(3.0)]));
-        assert!(heights_differ(&[at(3.0), at(4.0)]));
-        assert!(heights_differ(&[at(3.0), Trajectory::fixed(0.0, 0.0)]));
-        assert!(!heights_differ(&[at(0.0), Trajectory::fixed(0.0, 0.0)]));
+        let differ = |nodes: &[Trajectory]| heights_differ(nodes.iter().map(|node| &node.heights[..]));
+        assert!(!differ(&[at(3.0), at(3.0)]));
+        assert!(differ(&[at(3.0), at(4.0)]));
+        assert!(differ(&[at(3.0), Trajectory::fixed(0.0, 0.0)]));
+        assert!(differ(&[Trajectory::fixed(0.0, 0.0), at(3.0)]));
+        assert!(!differ(&[at(0.0), Trajectory::fixed(0.0, 0.0)]));
     }
 
     proptest! {

@@ -11,9 +11,18 @@ use crate::wire::mac::{Body, Frame};
 use super::{Network, Target};
 
 impl Network<'_> {
+    /// Is the node not there now? It neither sends nor hears then.
+    pub(super) fn is_absent(&self, node: u32) -> bool {
+        let paths = self.comings.as_deref();
+        paths.is_some_and(|paths| !paths[node as usize].is_present(self.clock.now))
+    }
+
     /// Puts a frame on the air.
     pub(super) fn transmit(&mut self, node: u32, frame: Frame) {
-        self.meter.frame_sent(self.clock.now, &frame);
+        // What a MAC still tries when its node has left reaches nobody.
+        if !self.is_absent(node) {
+            self.meter.frame_sent(self.clock.now, &frame);
+        }
         let id = self.channel.free_place(node).unwrap_or_else(|| {
             let slot = self.add_slot(Target::Air(self.channel.places()));
             self.channel.add_place(slot)
@@ -47,6 +56,11 @@ impl Network<'_> {
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, id: u32) {
+        // Who has left since the frame began has not heard its end, or not sent it.
+        let from = self.channel.frame(id).map(|frame| frame.from.0);
+        if self.is_absent(node) || from.is_some_and(|from| self.is_absent(from)) {
+            return self.channel.set_mac_deadline(&mut self.clock, node);
+        }
         self.watch.received(self.clock.now, node, id, self.channel.frame(id));
         let mut actions = self.mac_actions.pop().unwrap_or_default();
         match self.channel.receive(&self.clock, node, id, &mut actions) {
@@ -71,6 +85,9 @@ impl Network<'_> {
 
     /// The last bit of a frame has reached, intact, a node that the frame may not be for: routing sees it.
     fn tap(&mut self, node: u32, id: u32) {
+        if self.is_absent(node) {
+            return;
+        }
         let Some(&Frame { from, to, body: Some(ref body), .. }) = self.channel.frame(id) else { return };
         let body = Rc::clone(body);
         if let Body::Ip(packet) = &*body {

@@ -49,6 +49,7 @@ impl<'r> Network<'r> {
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
             stages: None,
+            comings: paths.iter().any(|path| !path.present().is_empty()).then(|| Arc::clone(&paths)),
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),

@@ -99,6 +99,9 @@ impl Network<'_> {
         packet.ecn = ecn;
         packet.uid = self.audit.make(packet.flow());
         self.record(src.0, || Event::Made(&packet));
+        if self.is_absent(src.0) {
+            return self.drop_packet(src.0, &packet, DropReason::Absent);
+        }
         let Some(packet) = self.make_or_keep(src.0, packet) else { return };
         self.with_routing(src.0, |routing, now, actions| routing.handle_outgoing(now, packet, actions));
     }

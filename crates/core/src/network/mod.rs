@@ -20,6 +20,7 @@ mod tests;
 mod wires;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::arp::{Arp, ArpAction};
 use crate::channel::Channel;
@@ -28,6 +29,7 @@ use crate::flow::{FlowAction, Snapshot, Timer};
 use crate::ifq::{Admission, InterfaceQueue, Outgoing};
 use crate::kernel::{Clock, Delays, Slot, Span, Time};
 use crate::mac::{Dcf, MacAction, Timing};
+use crate::mobility::Path;
 use crate::observe::{Audit, Event, Meter, PathSample, Recorder, Recording, Routes, Sampler, Watching};
 use crate::routing::{Action, Routing, whole_path};
 use crate::scenario::{Line, RoutingMaker, Scenario};
@@ -165,6 +167,8 @@ struct Network<'r> {
     pause: Time,
     /// What stands around routing; nothing in most networks.
     stages: Option<Box<Stages>>,
+    /// The paths of all nodes, by node, if some of them join or leave.
+    comings: Option<Arc<[Path]>>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<FlowAction>,
@@ -517,6 +521,9 @@ impl Network<'_> {
     }
 
     fn enqueue(&mut self, node: u32, mut outgoing: Outgoing) {
+        if self.is_absent(node) {
+            return self.drop_body(node, &outgoing.body, DropReason::Absent);
+        }
         let station = &mut self.stations[node as usize];
         match station.queue.admit(self.clock.now, &mut outgoing) {
             Admission::Admitted => {}
@@ -614,6 +621,7 @@ impl Network<'_> {
                 if !self.channel.macs[node as usize].is_ready() {
                     return;
                 }
+                self.empty_queue_of_absent(node);
                 let station = &mut self.stations[node as usize];
                 let Some(next) = station.queue.pop() else {
                     station.queue.begin_idle(self.clock.now);
@@ -622,6 +630,15 @@ impl Network<'_> {
                 self.watch_queue(node);
                 self.give_to_mac(node, next);
             }
+        }
+    }
+
+    /// What waited when its node left is lost.
+    fn empty_queue_of_absent(&mut self, node: u32) {
+        while self.is_absent(node)
+            && let Some(left) = self.stations[node as usize].queue.pop()
+        {
+            self.drop_body(node, &left.body, DropReason::Absent);
         }
     }
 

@@ -4,7 +4,8 @@
 //! all nodes are sorted into square cells of the field; a node's candidates (all within carrier-sense range
 //! plus the way that both may go) are collected when it first transmits in the epoch. A transmission then
 //! costs its candidates only: a position, a squared distance, a delay and a power each. A jump (the
-//! wrap-around at the edge of the field) ends the epoch.
+//! wrap-around at the edge of the field) ends the epoch, and so does a node that joins or leaves: who is
+//! absent is nobody's candidate. Heights are looked up where they differ, and cost nothing elsewhere.
 //!
 //! A node's candidates stand together with the legs that they are on, one component of all legs after the
 //! other: what is read is contiguous, and the compiler computes several nodes at a time. This changes no bit:
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 use super::{Environment, Propagation};
 use crate::kernel::{Span, Time};
-use crate::mobility::{Leg, Path, Point};
+use crate::mobility::{Leg, Path, Point, heights_differ};
 
 /// How far a node may move in one epoch. Larger epochs mean more candidates, smaller ones more sorting.
 const SLACK_M: f64 = 20.0;
@@ -160,7 +161,7 @@ pub struct Index {
     epoch_length: Span,
     epoch_end: Time,
     epoch: u32,
-    /// Jumps of all nodes, in order of time, those already passed counted by `next_jump`.
+    /// Jumps, joins and leaves of all nodes, in order of time, those already passed counted by `next_jump`.
     jumps: Vec<Time>,
     next_jump: usize,
     cells: Cells,
@@ -168,8 +169,12 @@ pub struct Index {
     candidates: Vec<Candidates>,
     /// Does each node's list of candidates hold their legs too? Changes no result.
     legs_beside_candidates: bool,
-    /// Does no node ever move?
+    /// Does no node ever move, join or leave?
     still: bool,
+    /// Who is absent in this epoch, by node; empty if nobody ever is.
+    absent: Vec<bool>,
+    /// Do heights differ?
+    has_heights: bool,
     /// Of the last transmission; here so that its memory is used again.
     reached: Reached,
 }
@@ -179,8 +184,12 @@ impl Index {
     pub fn new(propagation: Propagation, paths: Arc<[Path]>, end: Time) -> Index {
         let top_speed = paths.iter().map(|path| path.top_speed(end)).fold(0.0, f64::max);
         let mut jumps: Vec<Time> = paths.iter().flat_map(|path| path.jumps().iter().copied()).collect();
+        jumps.extend(paths.iter().flat_map(Path::presence_changes));
         jumps.sort_unstable();
-        let still = top_speed == 0.0 && jumps.first().is_none_or(|&jump| jump >= end);
+        let has_heights = heights_differ(paths.iter().map(Path::heights));
+        let still = top_speed == 0.0 && !has_heights && jumps.first().is_none_or(|&jump| jump >= end);
+        let comes_and_goes = paths.iter().any(|path| !path.present().is_empty());
+        let absent = if comes_and_goes { vec![false; paths.len()] } else { Vec::new() };
         let epoch_length =
             if top_speed > 0.0 { Span::from_secs(SLACK_M / top_speed).max(Span(1)) } else { Span(u64::MAX) };
         let candidates = vec![Candidates::default(); paths.len()];
@@ -200,6 +209,8 @@ impl Index {
             candidates,
             legs_beside_candidates,
             still,
+            absent,
+            has_heights,
             reached: Reached::default(),
         }
     }
@@ -247,6 +258,9 @@ impl Index {
         } else {
             self.measure_apart(from, now);
         }
+        if self.has_heights {
+            self.add_heights(from, now);
+        }
         self.reached.set_delays();
         if self.still {
             self.candidates[from as usize].always = Some(self.reached.clone());
@@ -284,13 +298,18 @@ impl Index {
     fn measure_within(&mut self, from: u32, now: Time) {
         let here = self.position(from, now);
         let Some(environment) = &self.environment else { return };
+        let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
         let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
         let Reached { distances_m2, delays_ns } = &mut self.reached;
         distances_m2.clear();
         delays_ns.clear();
         for &node in &self.candidates[from as usize].nodes {
             let place = self.current[node as usize].position(&self.paths[node as usize], now);
-            let distance_m2 = here.distance2(place);
+            let mut distance_m2 = here.distance2(place);
+            if self.has_heights {
+                let above_m = self.paths[node as usize].height(now) - z_m;
+                distance_m2 += above_m * above_m;
+            }
             delays_ns.push(Propagation::delay_ns(distance_m2));
             let is_near = distance_m2 <= limit_m2;
             distances_m2.push(if is_near {
@@ -301,6 +320,16 @@ impl Index {
         }
         if self.still && environment.stands_still() {
             self.candidates[from as usize].always = Some(self.reached.clone());
+        }
+    }
+
+    /// Adds the differences of heights to the distances of the candidates.
+    fn add_heights(&mut self, from: u32, now: Time) {
+        let z_m = self.paths[from as usize].height(now);
+        let nodes = &self.candidates[from as usize].nodes;
+        for (&node, distance_m2) in nodes.iter().zip(&mut self.reached.distances_m2) {
+            let above_m = self.paths[node as usize].height(now) - z_m;
+            *distance_m2 += above_m * above_m;
         }
     }
 
@@ -346,6 +375,9 @@ impl Index {
         let positions =
             self.current.iter_mut().zip(self.paths.iter()).map(|(current, path)| current.position(path, now));
         self.cells.fill(positions, cell_m);
+        for (absent, path) in self.absent.iter_mut().zip(self.paths.iter()) {
+            *absent = !path.is_present(now);
+        }
     }
 
     fn collect(&mut self, from: u32) {
@@ -356,8 +388,13 @@ impl Index {
         candidates.epoch = self.epoch;
         candidates.legs_until = Time::ZERO;
         candidates.nodes.clear();
+        let absent = &self.absent;
+        let is_absent = |node: u32| absent.get(node as usize).is_some_and(|&absent| absent);
+        if is_absent(from) {
+            return;
+        }
         self.cells.near(here, |node, place| {
-            if node != from && here.distance2(place) <= reach_m * reach_m {
+            if node != from && !is_absent(node) && here.distance2(place) <= reach_m * reach_m {
                 candidates.nodes.push(node);
             }
         });

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{MAX_TIME_S, Span, Time};
-use crate::mobility::Trajectory;
+use crate::mobility::{Trajectory, heights_differ};
 use crate::params::OutOfRange;
 use crate::radio::{Capture, Errors, PathLossKind, Propagation};
 
@@ -127,6 +127,7 @@ impl Scenario {
         if self.movement.is_empty() || self.movement.len() > MAX_NODES {
             return wrong("nodes", self.movement.len().to_string(), format!("from 1 to {MAX_NODES}"));
         }
+        self.check_heights()?;
         self.check_rates()?;
         self.check_wired()?;
         let nodes = self.movement.len();
@@ -207,6 +208,22 @@ impl Scenario {
             return wrong("mac.propagation_allowance_us", mac.propagation_allowance_us, wanted);
         }
         Ok(())
+    }
+
+    /// Two-ray ground is for antennas at one height over a flat field.
+    fn check_heights(&self) -> Result<(), ScenarioError> {
+        let is_two_ray = self.params.radio.path_loss == PathLossKind::TwoRay;
+        if !is_two_ray || !heights_differ(self.movement.iter().map(|node| &node.heights[..])) {
+            return Ok(());
+        }
+        Err(ScenarioError::Unusable {
+            about: About::Value,
+            field: "radio.path_loss".to_owned(),
+            found: "two-ray ground, which is for antennas at one height, and nodes at heights that differ"
+                .to_owned(),
+            wanted: "another path loss, such as radio.path_loss = \"friis\", or movement without heights"
+                .to_owned(),
+        })
     }
 
     /// Probes are repeated at an interval that does not fill the network with them, or not at all.

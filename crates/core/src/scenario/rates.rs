@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{About, Params, Scenario, ScenarioError, WiredLink};
+use crate::kernel::Streams;
 use crate::mac::{MacParams, Preamble, RateControl, ResponseRate, Standard};
 use crate::mobility::Point;
-use crate::radio::{ByRate, Errors, Propagation};
+use crate::radio::{ByRate, Environment, Errors, Propagation};
 use crate::routing::{RouteTable, shortest_hops_over};
 use crate::wire::NodeId;
 use crate::wire::mac::ofdm_place;
@@ -49,6 +50,16 @@ impl Params {
                 ranges_m.fold(0.0, f64::max)
             }
         }
+    }
+}
+
+impl Params {
+    /// The distance beyond which no frame can be received, in m: at any rate, and with the greatest gain that
+    /// shadowing and fading have.
+    pub fn farthest_possible_m(&self) -> f64 {
+        let farthest_m = Propagation::new(&self.radio).farthest_range_m();
+        let environment = Environment::new(&self.radio, &Streams::new(0, 0));
+        environment.map_or(farthest_m, |around| around.search_m2(farthest_m * farthest_m).sqrt())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::mobility::Point;
+use crate::kernel::Time;
+use crate::mobility::{Path, Point};
 
 /// Two nodes, the smaller number first.
 pub(super) type Link = (u32, u32);
@@ -22,6 +23,14 @@ impl Graph {
     /// `range_m` metres apart.
     pub fn at(positions: &[Point], range_m: f64) -> Graph {
         Graph::with_wires(positions, range_m, &[])
+    }
+
+    /// The nodes on these paths at `now`, and links between those that are there and at most `range_m` metres
+    /// apart, heights included.
+    pub fn of(paths: &[Path], now: Time, range_m: f64) -> Graph {
+        let mut links = links_at(paths, now, range_m);
+        links.sort_unstable();
+        Graph::new(paths.len(), &links)
     }
 
     /// The same with links between the ends of wires, too, wherever these are.
@@ -177,6 +186,24 @@ fn walk_back(before: &[u32], source: u32, dst: u32) -> Option<Vec<u32>> {
     }
     path.reverse();
     Some(path)
+}
+
+/// The links of an instant: all pairs of nodes, the smaller number first, that are there and at most `range_m`
+/// metres apart, heights included.
+pub(super) fn links_at(paths: &[Path], now: Time, range_m: f64) -> Vec<Link> {
+    let positions: Vec<Point> = paths.iter().map(|path| path.position(now)).collect();
+    let mut links = near_pairs(&positions, range_m);
+    if paths.iter().any(|path| !path.present().is_empty() || !path.heights().is_empty()) {
+        let there: Vec<bool> = paths.iter().map(|path| path.is_present(now)).collect();
+        let z_m: Vec<f64> = paths.iter().map(|path| path.height(now)).collect();
+        links.retain(|&(a, b)| {
+            let (a, b) = (a as usize, b as usize);
+            let above_m = z_m[a] - z_m[b];
+            let distance2 = positions[a].distance2(positions[b]) + above_m * above_m;
+            there[a] && there[b] && distance2 <= range_m * range_m
+        });
+    }
+    links
 }
 
 /// All pairs of nodes at most `range_m` apart, each once, the smaller number first.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use crate::kernel::{Span, Time};
 use crate::mobility::{Path, Trajectory};
 
-use super::graph::near_pairs;
+use super::graph::links_at;
 use super::{HopTimes, Query, hop_times};
 
 /// The instants in which a draw is looked at before anything is followed: 2 to the power of [`BITS`].
@@ -139,10 +139,7 @@ fn likely_pairs(movement: &[Trajectory], field: Field, hold: Hold, wanted: usize
         let turn = place.reverse_bits() >> (u32::BITS - BITS);
         let after = end.since(start).0 as f64 * (f64::from(turn) + 0.5) / f64::from(INSTANTS);
         let now = start + Span(after as u64);
-        rings.join(&near_pairs(
-            &paths.iter().map(|path| path.position(now)).collect::<Vec<_>>(),
-            field.range_m,
-        ));
+        rings.join(&links_at(&paths, now, field.range_m));
         let mut of = None;
         likely.retain_mut(|((a, b), misses)| {
             if of != Some(*a) {

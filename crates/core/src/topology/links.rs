@@ -1,9 +1,11 @@
 //! Links as nodes move: exactly when two nodes come into range of each other and leave it.
 
-use crate::kernel::{Span, Time};
-use crate::mobility::{Leg, Path, Point, Trajectory};
+use smallvec::SmallVec;
 
-use super::graph::{Graph, Link, near_pairs};
+use crate::kernel::{Span, Time};
+use crate::mobility::{Leg, Path, Trajectory};
+
+use super::graph::{Graph, Link, links_at, near_pairs};
 
 /// What became of links.
 #[derive(Clone, Copy, Default)]
@@ -43,8 +45,7 @@ pub(super) struct Links {
 impl Links {
     pub(super) fn new(movement: &[Trajectory], range_m: f64, start: Time) -> Links {
         let paths: Vec<Path> = movement.iter().map(Path::new).collect();
-        let positions: Vec<Point> = paths.iter().map(|path| path.position(start)).collect();
-        let mut up = near_pairs(&positions, range_m);
+        let mut up = links_at(&paths, start, range_m);
         up.sort_unstable();
         let on_leg = vec![0; paths.len()];
         let totals = LinkTotals::default();
@@ -61,6 +62,11 @@ impl Links {
         &self.up
     }
 
+    /// The links of this instant; what jumps in it has jumped.
+    pub(super) fn links_now(&self) -> Vec<Link> {
+        links_at(&self.paths, self.now, self.range_m)
+    }
+
     /// What changed in the last step, in order of time; nothing if it was not asked for.
     pub(super) fn changes(&self) -> &[Change] {
         self.changes.as_deref().unwrap_or_default()
@@ -68,8 +74,7 @@ impl Links {
 
     /// The graph of this instant; what jumps in it has jumped.
     pub(super) fn graph(&self) -> Graph {
-        let positions: Vec<Point> = self.paths.iter().map(|path| path.position(self.now)).collect();
-        Graph::at(&positions, self.range_m)
+        Graph::of(&self.paths, self.now, self.range_m)
     }
 
     pub(super) fn totals(&self) -> LinkTotals {
@@ -141,14 +146,21 @@ impl Links {
             log: self.changes.as_mut(),
         };
         let range2 = self.range_m * self.range_m;
-        let legs =
-            [link.0, link.1].map(|node| &self.paths[node as usize].legs()[self.on_leg[node as usize]..]);
-        for_straight_pieces(legs, self.now, next, |from, until, [a, b]| {
-            let start_s = from.since(self.now).as_secs();
-            let (p, q) = (a.position(from), b.position(from));
-            let apart = (q.x - p.x, q.y - p.y);
-            let speed = (b.vx - a.vx, b.vy - a.vy);
-            course.go_straight(start_s, until.since(from), apart, speed, range2);
+        let ends = [link.0, link.1].map(|node| &self.paths[node as usize]);
+        let legs = [0, 1].map(|side: usize| {
+            let node = if side == 0 { link.0 } else { link.1 };
+            &ends[side].legs()[self.on_leg[node as usize]..]
+        });
+        for_straight_pieces(legs, self.now, next, |from, until, on| {
+            for (from, until) in even_pieces(ends, from, until) {
+                let start_s = from.since(self.now).as_secs();
+                if ends.iter().all(|path| path.is_present(from)) {
+                    let (apart, speed) = apart(ends, on, from, until);
+                    course.go_straight(start_s, until.since(from), apart, speed, range2);
+                } else {
+                    course.set(false, start_s);
+                }
+            }
         });
         course.end(next.since(self.now).as_secs());
         self.totals.made += course.made;
@@ -182,18 +194,19 @@ struct Course<'a> {
 impl Course<'_> {
     /// Both nodes go straight on for `span`: at first `apart` metres from each other, at the relative
     /// `speed`.
-    fn go_straight(&mut self, start_s: f64, span: Span, apart: (f64, f64), speed: (f64, f64), range2: f64) {
-        let distance2 = apart.0 * apart.0 + apart.1 * apart.1;
+    fn go_straight(&mut self, start_s: f64, span: Span, apart: [f64; 3], speed: [f64; 3], range2: f64) {
+        let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let distance2 = dot(apart, apart);
         // Another state than that in which the last piece ended is a jump, or a crossing at the very end of
         // it.
         self.set(distance2 <= range2, start_s);
         let span_s = span.as_secs();
-        let speed2 = speed.0 * speed.0 + speed.1 * speed.1;
+        let speed2 = dot(speed, speed);
         if speed2 == 0.0 {
             return;
         }
         // |apart + speed·t|² = range² is speed² t² + 2 closing t + (distance² − range²) = 0.
-        let closing = apart.0 * speed.0 + apart.1 * speed.1;
+        let closing = dot(apart, speed);
         let discriminant = closing * closing - speed2 * (distance2 - range2);
         if discriminant <= 0.0 {
             return;
@@ -235,6 +248,37 @@ impl Course<'_> {
             self.up_s += at_s - self.up_since_s;
         }
     }
+}
+
+/// How far the second node is from the first at `from`, in m, and how fast that changes until `until`, in m/s:
+/// to the east, to the north, upwards. Both go straight on, these legs on.
+fn apart(ends: [&Path; 2], on: [&Leg; 2], from: Time, until: Time) -> ([f64; 3], [f64; 3]) {
+    let [a, b] = on;
+    let (p, q) = (a.position(from), b.position(from));
+    let (mut apart, mut speed) = ([q.x - p.x, q.y - p.y, 0.0], [b.vx - a.vx, b.vy - a.vy, 0.0]);
+    if ends.iter().any(|path| !path.heights().is_empty()) {
+        let above_m = |now| ends[1].height(now) - ends[0].height(now);
+        apart[2] = above_m(from);
+        speed[2] = (above_m(until) - apart[2]) / until.since(from).as_secs();
+    }
+    (apart, speed)
+}
+
+/// The pieces of a time in which both nodes rise or fall evenly, if they do, and neither joins or leaves.
+fn even_pieces(ends: [&Path; 2], from: Time, until: Time) -> impl Iterator<Item = (Time, Time)> {
+    let within = |&time: &Time| from < time && time < until;
+    let mut cuts: SmallVec<[Time; 4]> = SmallVec::new();
+    cuts.push(from);
+    for path in ends {
+        let heights = path.heights();
+        let first = heights.partition_point(|height| height.at <= from);
+        cuts.extend(heights[first..].iter().map(|height| height.at).take_while(within));
+        cuts.extend(path.presence_changes().filter(within));
+    }
+    cuts.push(until);
+    cuts.sort_unstable();
+    cuts.dedup();
+    (1..cuts.len()).map(move |end| (cuts[end - 1], cuts[end]))
 }
 
 /// Calls `visit` for every piece of time from `start` to `end` in which both nodes go straight. The first leg

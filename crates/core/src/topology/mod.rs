@@ -13,6 +13,7 @@ mod graph;
 mod holding;
 mod links;
 mod paths;
+mod reach;
 
 use serde::Serialize;
 
@@ -22,6 +23,7 @@ use crate::mobility::{Path, Trajectory};
 pub use graph::Graph;
 pub use holding::{Field, Held, Hold, Searched, search};
 pub use paths::{HopTimes, PathMeasures, hop_times};
+pub use reach::{Reach, reach};
 
 use links::Links;
 
@@ -159,8 +161,7 @@ pub fn hops_over_time(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Op
         if !keep_going() {
             return None;
         }
-        let positions: Vec<_> = paths.iter().map(|path| path.position(now)).collect();
-        let graph = Graph::at(&positions, query.range_m);
+        let graph = Graph::of(&paths, now, query.range_m);
         for (of_pair, found) in hops.iter_mut().zip(graph.search_pairs(query.pairs)) {
             of_pair.push(found.map(|path| path.len() as u32 - 1));
         }

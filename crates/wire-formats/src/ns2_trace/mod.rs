@@ -255,6 +255,8 @@ pub fn drop_of(reason: DropReason) -> (&'static str, &'static str) {
         DropReason::ThrottleFull => ("AGT", "IFQ"),
         DropReason::Suppressed => ("RTR", "SUP"),
         DropReason::Damaged => ("MAC", "ERR"),
+        // ns-2 has no nodes that leave; this is what it calls one whose energy is used up.
+        DropReason::Absent => ("MAC", "NRG"),
     }
 }
 
