@@ -62,7 +62,7 @@ def test_tracks_given_as_data_move_and_keep_their_names() -> None:
 
 def test_heights_names_and_presence_are_part_of_the_scenario() -> None:
     hashes = {
-        scenario({"tracks": [WALK, {**STAND, **more}]}).resolve().hash
+        scenario({"tracks": [WALK, {**STAND, **more}]}, radio={"path_loss": "friis"}).resolve().hash
         for more in ({}, {"label": "other"}, {"z_m": [3.0]}, {"present_s": [[0.0, 5.0]]}, {"x_m": [51.0]})
     }
     assert len(hashes) == 5
@@ -198,7 +198,7 @@ def test_nothing_passes_a_node_that_is_absent(absent: int, routing: str) -> None
     assert received(left) <= 39
     assert received(left) >= received(always) - 41
     if absent == 0:
-        [lost] = [drop for drop in left.drops if drop["reason"] == "absent" and drop["packets"] == "data"]
+        [lost] = [drop for drop in left.drops if drop["reason"] == "absent" and drop["packets"] == "cbr"]
         assert lost["count"] == 41
 
 
@@ -365,3 +365,16 @@ def test_one_track_is_one_network_whatever_is_drawn_of_the_traffic(tmp_path: Pat
     tested, cautions, rows = told(cycled)
     assert "3 replications, which take 2 movement files in turn" in rows["replications"]
     assert any("3 replications share 2 movement files" in each for each in cautions)
+
+
+def test_results_show_the_names_of_nodes(cli: Cli, tmp_path: Path) -> None:
+    result = ran([still("base", 0.0), still("drone", 200.0)])
+    assert result.provenance["labels"] == ["base", "drone"]
+    flow = "{ kind = 'cbr', src = 0, dst = 1, start_s = 1.0, bytes = 100, interval_s = 0.5 }"
+    tracks = "".join(
+        f"[[movement.tracks]]\nlabel = '{name}'\nt_s = [0]\nx_m = [{x}]\ny_m = [0]\n"
+        for name, x in (("base", 0), ("drone", 200))
+    )
+    (tmp_path / "s.toml").write_text(f"duration_s = 5.0\ntraffic.flows = [{flow}]\n{tracks}")
+    shown = cli("run", "s.toml").stdout
+    assert "base" in shown and "drone" in shown

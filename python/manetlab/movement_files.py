@@ -80,6 +80,19 @@ def of_tracks(tracks: Sequence[Track], where: str) -> _core.Movement:
     return _core.Movement.tracks(labels, rows, [track.present_s or [] for track in tracks], where)
 
 
+def check_in_ns2_form(movement: _core.Movement, where: str) -> None:
+    """Checks that ns-2's form says all of a movement.
+
+    Raises:
+        InputError: Nodes have heights that differ, or join and leave.
+    """
+    if not movement.has_heights and not movement.has_presence:
+        return
+    found = "nodes that join and leave" if movement.has_presence else "heights that differ"
+    wanted, hint = "nodes that are always there, on a flat field", "ns-2's form of movement cannot say it"
+    raise InputError("the movement has no form of ns-2", where, found, wanted, hint)
+
+
 def name_of(source: MovementSource, replication: int, where: str, origin: Origin) -> str | None:
     """The name of the file that a replication takes its movement from, if it takes it from one.
 

@@ -463,6 +463,7 @@ def _run(
             "replication": resolved.scenario.replication,
             "profile": resolved.scenario.profile,
             **({} if resolved.selection is None else {"note": resolved.selection.note}),
+            **({} if resolved.movement.labels is None else {"labels": resolved.movement.labels}),
             "result_hash": measured["result_hash"],
             "events": measured["events"],
             "arrivals": measured["arrivals"],

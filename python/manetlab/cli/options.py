@@ -208,7 +208,7 @@ def scenario_from(
 DEFAULT_TRAFFIC = {"random": {"cbr": 5}}
 """What is sent over movement that is given alone."""
 DEFAULT_S = 100.0
-"""How long movement is looked at that has no end, in s."""
+"""The length of a run over movement that has no end, in s."""
 
 
 def _completed(written: dict[str, Any], needs_traffic: bool) -> dict[str, Any]:

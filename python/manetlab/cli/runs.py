@@ -256,7 +256,7 @@ def show(result: Result) -> None:
     from manetlab.metrics import COMPLETED, FLOWS, PROGRESS, RTP_FLOW
     from manetlab.tables import Table, stdout_console
 
-    console = stdout_console()
+    console, names = stdout_console(), result.provenance.get("labels")
     shown = [
         (
             f"{TITLES.get(kind, kind.capitalize())} flows",
@@ -273,8 +273,8 @@ def show(result: Result) -> None:
             headings = (metric.heading for metric in metrics)
             table = Table(title, ("flow", "from", "to", *headings), text_columns=0, keys=3)
             for flow in flows:
-                ends = (str(flow[key]) for key in ("id", "src", "dst"))
-                table.add(*ends, *(metric.show(flow) for metric in metrics))
+                ends = (str(names[flow[key]]) if names else str(flow[key]) for key in ("src", "dst"))
+                table.add(str(flow["id"]), *ends, *(metric.show(flow) for metric in metrics))
             table.print(console)
     _totals(result).print(console)
     if result.drops:

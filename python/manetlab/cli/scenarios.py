@@ -418,7 +418,10 @@ def _write_toml(fields: dict[str, Any], output: Path | None) -> None:
 def _write_ns2(resolved: Resolved, movement: Path | None, traffic: Path | None) -> None:
     from manetlab import _core
     from manetlab.files import write_files
+    from manetlab.movement_files import check_in_ns2_form
 
+    if movement is not None:
+        check_in_ns2_form(resolved.movement, "--movement")
     texts = [
         (movement, resolved.movement.to_ns2),
         (traffic, lambda: _core.write_traffic(json.dumps(resolved.flows))),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core
+from manetlab import _core, movement_files
 from manetlab.errors import InputError
 from manetlab.metrics import applying
 from manetlab.replay import controls
@@ -85,7 +85,7 @@ def live(resolved: Resolved, result: Result) -> Live:
     """What a page needs to make runs of a scenario, of which one was made here.
 
     Raises:
-        InputError: The scenario's protocol is written in Python.
+        InputError: The scenario's protocol is written in Python, or its movement has no form of ns-2.
     """
     if resolved.protocol is not None:
         hint = "leave out --live: the page then replays the run"
@@ -93,6 +93,7 @@ def live(resolved: Resolved, result: Result) -> Live:
         raise InputError(
             "a page cannot run a protocol in Python", "view --live", resolved.protocol.name, wanted, hint
         )
+    movement_files.check_in_ns2_form(resolved.movement, "view --live")
     metrics = [
         {
             "key": each.key,
