@@ -188,8 +188,8 @@ fn walk_back(before: &[u32], source: u32, dst: u32) -> Option<Vec<u32>> {
     Some(path)
 }
 
-/// The links of an instant: all pairs of nodes, the smaller number first, that are there and at most `range_m`
-/// metres apart, heights included.
+/// The links of an instant: all pairs of nodes, the smaller number first, that are there and at most
+/// `range_m` metres apart, heights included.
 pub(super) fn links_at(paths: &[Path], now: Time, range_m: f64) -> Vec<Link> {
     let positions: Vec<Point> = paths.iter().map(|path| path.position(now)).collect();
     let mut links = near_pairs(&positions, range_m);

@@ -250,8 +250,8 @@ impl Course<'_> {
     }
 }
 
-/// How far the second node is from the first at `from`, in m, and how fast that changes until `until`, in m/s:
-/// to the east, to the north, upwards. Both go straight on, these legs on.
+/// How far the second node is from the first at `from`, in m, and how fast that changes until `until`, in
+/// m/s: to the east, to the north, upwards. Both go straight on, these legs on.
 fn apart(ends: [&Path; 2], on: [&Leg; 2], from: Time, until: Time) -> ([f64; 3], [f64; 3]) {
     let [a, b] = on;
     let (p, q) = (a.position(from), b.position(from));

@@ -1,8 +1,8 @@
 //! What could be delivered at all: whether the ends of a pair had a path when a packet was sent, and when a
 //! packet could have arrived if every node kept what it cannot pass on.
 //!
-//! Time is cut into steps. A path *now* is one over the links of the instant that begins the step. The arrival
-//! is a bound that no protocol can pass: all links that are up at any time of a step count for all of it, in
+//! Time is cut into steps. A path *now* is one over the links of the instant that begins the step. The
+//! arrival is a bound that no protocol can pass: all links that are up at any time of a step count for all of it, in
 //! any order, and nothing costs time. So what cannot arrive here cannot arrive in a run, as long as frames go
 //! no farther than the range.
 
@@ -21,8 +21,8 @@ pub struct Reach {
     pub arrival: Vec<Option<u32>>,
 }
 
-/// The reach of each pair, for as long as `keep_going`, which is asked at every step, says so; none if it says
-/// no. `wires` are links that are always up.
+/// The reach of each pair, for as long as `keep_going`, which is asked at every step, says so; none if it
+/// says no. `wires` are links that are always up.
 ///
 /// # Panics
 /// If the step is zero, or a pair's node does not exist.
