@@ -2,9 +2,9 @@
 //! packet could have arrived if every node kept what it cannot pass on.
 //!
 //! Time is cut into steps. A path *now* is one over the links of the instant that begins the step. The
-//! arrival is a bound that no protocol can pass: all links that are up at any time of a step count for all of it, in
-//! any order, and nothing costs time. So what cannot arrive here cannot arrive in a run, as long as frames go
-//! no farther than the range.
+//! arrival is a bound that no protocol can pass: all links that are up at any time of a step count for all
+//! of it, in any order, and nothing costs time. So what cannot arrive here cannot arrive in a run, as long as
+//! frames go no farther than the range.
 
 use crate::kernel::Span;
 
