@@ -20,4 +20,6 @@ pages=out/wheel-data/data/share/doc/manetlab
 mkdir -p "$pages/models" "$folder"
 cp docs/*.md "$pages"
 cp docs/models/*.md "$pages/models"
+# The licences of what is linked, and of what reports embed.
+.venv/bin/python packaging/third_party.py "$pages/third-party.txt"
 PATH="$PWD/.venv/bin:$PATH" maturin build --quiet --locked --out "$folder" "$@"

@@ -64,6 +64,23 @@ def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def test_the_wheel_brings_the_licences_of_all_that_is_linked(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/third-party.txt")]
+        notices = archive.read(name).decode()
+    tree = ["cargo", "tree", "--locked", "--prefix", "none", "--edges", "normal", "--format", "{p}"]
+    for package in ("manetlab-py", "manetlab-wasm"):
+        said = subprocess.run(
+            [*tree, "-p", package], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        linked = {tuple(line.split()[:2]) for line in said.splitlines() if line and "(/" not in line}
+        assert len(linked) > 10
+        for crate, version in linked:
+            assert f"\n{crate} {version.removeprefix('v')} (" in notices, crate
+    assert "plotly.js" in notices
+    assert notices.count("Permission is hereby granted") > 5
+
+
 def promised() -> list[str]:
     """The versions of Python that the classifiers promise, the oldest first."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
