@@ -142,3 +142,20 @@ def test_an_error_about_one_of_many_parameters_does_not_list_them_all() -> None:
     assert len(str(error.value).splitlines()) == 4
     assert max(map(len, str(error.value).splitlines())) < 100
     assert "`manetlab docs parameters`" in error.value.wanted
+
+
+def test_the_nearest_of_all_names_is_proposed() -> None:
+    protocols = ["adv", "aodv", "dsdv", "dsr", "flooding", "lunar", "static", "tsr"]
+    meant = {
+        "oadv": "aodv",
+        "aovd": "aodv",
+        "adb": "adv",
+        "dsvd": "dsdv",
+        "ddr": "dsr",
+        "AODW": "aodv",
+        "luanr": "lunar",
+    }
+    assert {name: parameters.nearest(name, protocols) for name in meant} == {
+        name: [it] for name, it in meant.items()
+    }
+    assert parameters.nearest("xyz", protocols) == []

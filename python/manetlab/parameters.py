@@ -257,7 +257,7 @@ def unknown(kind: str, found: str, known: Iterable[str], where: str, listed: str
     """
     known = list(known)
     same = [name for name in known if name.lower() == found.lower()]
-    near = same or difflib.get_close_matches(found, known, n=1, cutoff=0.6)
+    near = same or nearest(found, known)
     command = f"`manetlab list {listed}`"
     hint = f'did you mean "{near[0]}"?' if near else f"see {command}" if listed else "check the spelling"
     if len(known) <= MOST_NAMED:
@@ -270,6 +270,31 @@ def unknown(kind: str, found: str, known: Iterable[str], where: str, listed: str
     if (instead := unimplemented.instead_of(found)) is not None and not same:
         return InputError(f"{found} is not implemented in manetlab", where, f'"{found}"', wanted, instead)
     return InputError(f"no such {kind}", where, f'"{found}"', wanted, hint)
+
+
+def nearest(found: str, known: Iterable[str]) -> list[str]:
+    """The known name that is most likely meant, if any is near: by the fewest slips of the pen.
+
+    A slip is a letter too many, too few, wrong, or exchanged with the next one (optimal string alignment). Of
+    names that are equally near, one with as many letters is the likelier.
+    """
+    near = difflib.get_close_matches(found.lower(), list(known), n=8, cutoff=0.6)
+    return sorted(near, key=lambda name: (_slips(found.lower(), name.lower()), abs(len(name) - len(found))))[
+        :1
+    ]
+
+
+def _slips(a: str, b: str) -> int:
+    rows = [list(range(len(b) + 1))]
+    for i, x in enumerate(a):
+        row = [i + 1]
+        for j, y in enumerate(b):
+            best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (x != y))
+            if i and j and x == b[j - 1] and y == a[i - 1]:
+                best = min(best, rows[i - 1][j - 1] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def diff(a: Params, b: Params) -> list[tuple[Parameter, Any, Any]]:
