@@ -146,7 +146,6 @@ def test_few_values_have_few_covariates() -> None:
         (np.arange(9.0), np.arange(99.0), "an adjusted mean needs 10"),
         (np.zeros(12), np.arange(99.0), "all values are equal"),
         (np.arange(12.0), np.ones(99), "the covariates are the same"),
-        (np.tile([1.0, -1.0, 1.0], 4), np.tile([0.0, 1.0, 2.0, 3.0], 25), "predict no replication"),
     ],
 )
 def test_where_nothing_can_be_adjusted_the_reason_is_told(
@@ -157,6 +156,22 @@ def test_where_nothing_can_be_adjusted_the_reason_is_told(
     assert not found.is_adjusted
     assert math.isnan(found.gain)
     assert found.interval == mean_interval(list(values))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("n", [10, 20, 30])
+def test_adjusted_intervals_cover_also_where_the_covariates_are_useless(correlation: float, n: int) -> None:
+    random = np.random.default_rng(n)
+    samples, covered, is_adjusted = 1000, 0, 0
+    for _ in range(samples):
+        covariates = random.normal(size=(1 + (n - 10) // 10, 400))
+        rest = math.sqrt(1.0 - correlation**2) * random.normal(size=n)
+        found = adjusted(correlation * covariates[0][:n] + rest, *covariates)
+        is_adjusted += found.is_adjusted
+        covered += found.interval.low <= 0.0 <= found.interval.high
+    # No value has a say in whether its mean is adjusted: what holds of all holds of the adjusted ones.
+    assert is_adjusted == samples
+    assert covered / samples >= 0.94
 
 
 def test_a_covariate_that_repeats_another_is_left_out() -> None:

@@ -74,10 +74,11 @@ def adjusted_interval(
     `bounded_interval` with that variance. If these residuals are skewed, as `heavy_tail_warning` tests it,
     the result says so.
 
-    The covariates that are used are the first ones: up to one from 10 values on, two from 20, three from 30
-    and so on, as many as predict best each value from the regression of the others (leave-one-out). If none
-    does better than the mean of the others, the mean is not adjusted. A covariate that is constant, or a
-    combination of those before it, is left out.
+    The covariates that are used are the first ones: one from 10 values on, two from 20, three from 30 and so
+    on. The values have no say in it: covariates that are chosen because they fit are those whose fit is
+    partly luck, and intervals around them cover too rarely. A covariate that says nothing therefore costs
+    its degree of freedom, and the gain is then below 1. A covariate that is constant, or a combination of
+    those before it, is left out.
 
     Args:
         values: The values.
@@ -106,10 +107,6 @@ def adjusted_interval(
     names, columns, everywhere = _useful(known, all_known, 1 + (n - LEAST) // EACH)
     if not names:
         return AdjustedMean(plain, reason="the covariates are the same in all replications")
-    count, _ = _best(listed, columns)
-    if count == 0:
-        return AdjustedMean(plain, reason="the covariates predict no replication from the others")
-    names, columns, everywhere = names[:count], columns[:, :count], everywhere[:, :count]
     mean, variance, residuals = _estimate(listed, columns, everywhere)
     if not least < mean < most:
         return AdjustedMean(plain, reason="the adjusted mean would be beyond what the metric can be")
@@ -126,7 +123,8 @@ def adjusted_interval(
 def explained(values: Sequence[float], covariates: Mapping[str, Sequence[float]]) -> float:
     """The share of the variance of values that covariates explain of values that they were not fitted to.
 
-    The covariates are those that `adjusted_interval` would use; the share is 0 if it would use none.
+    Of the covariates that `adjusted_interval` uses as many of the first count as predict best each value from
+    the others (leave-one-out); the share is 0 if none does better than the mean of the others.
     """
     n = len(values)
     if n < LEAST or deviation(values) == 0.0:
