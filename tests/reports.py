@@ -99,7 +99,16 @@ def _run(point: int, replication: int, totals: Totals, code: str, scenario_hash:
         {"id": 0, "kind": "tcp", "src": 0, "dst": 1, "throughput_bps": share * 0.75},
         {"id": 1, "kind": "tcp", "src": 2, "dst": 3, "throughput_bps": share * 0.25},
     ]
-    drops = [{"layer": "routing", "reason": "no-route", "packets": "tcp", "count": 2 + replication}]
+    no_route = {"layer": "routing", "reason": "no-route", "packets": "tcp"}
+    nothing = {"layer": None, "reason": None, "packets": None}
+    drops = [
+        {**no_route, "count": 3 + replication},
+        {"layer": "mac", "reason": "duplicate", "packets": "ack", "count": 7},
+        {"end": "delivered", **nothing, "count": 90},
+        {"end": "under way", **nothing, "count": 1},
+        {"end": "lost", **no_route, "count": 2 + replication},
+        {"end": "lost", **nothing, "count": 1},
+    ]
     return SimpleNamespace(
         point=point,
         replication=replication,

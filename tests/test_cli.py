@@ -29,7 +29,7 @@ def test_run_prints_one_json_object_with_all_that_is_promised(cli: Cli, ns2: Pat
     done = cli("run", *files(ns2), *CHAIN, "--routing", "aodv", "--tcp", "reno", "--seed", "7", "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert set(result) == {"flows", "totals", "drops", "audit", "provenance"}
+    assert set(result) == {"flows", "totals", "drops", "losses", "audit", "provenance"}
     assert [(flow["id"], flow["kind"], flow["src"], flow["dst"]) for flow in result["flows"]] == [
         (0, "tcp", 0, 2)
     ]

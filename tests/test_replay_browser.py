@@ -306,7 +306,7 @@ def test_without_a_pointer_nodes_destinations_and_packets_are_chosen(browser: Ch
 
 
 def test_keys_step_through_events_and_say_them(browser: Chrome, one: str) -> None:
-    show(browser, one)
+    show(browser, f"{one}#t=0")
     said, times = [], []
     body = browser.find_element("tag name", "body")
     for _ in range(3):
@@ -537,8 +537,44 @@ def test_damage_is_told_and_not_drawn(browser: Chrome, tmp_path: Path) -> None:
     browser.get_log("browser")
 
 
-def test_every_control_has_a_name(browser: Chrome, one: str) -> None:
+def test_the_page_begins_where_data_is_on_the_air(browser: Chrome, one: str) -> None:
     show(browser, one)
+    time = ask(browser, "time")
+    assert time > 0
+    frames = ask(browser, "state", time / 1e9)[0]["frames"]
+    assert any(each["carries"] == "data" for each in frames)
+    show(browser, f"{one}#t=0")
+    assert ask(browser, "time") == 0
+
+
+def test_space_plays_and_pauses_after_a_click_on_something_else(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    body = browser.find_element("tag name", "body")
+    for clicked in ("#zoom-in", "input[data-kind=arp]", "#speed"):
+        browser.find_element("css selector", clicked).click()
+        for is_playing in (True, False):
+            browser.switch_to.active_element.send_keys(Keys.SPACE)
+            assert ask(browser, "isPlaying") is is_playing, clicked
+    # Who goes there by keys presses it.
+    browser.find_element("id", "theme").click()
+    before = browser.find_element("id", "theme").text
+    body.send_keys(Keys.TAB)
+    body.send_keys(Keys.SHIFT, Keys.TAB)
+    browser.switch_to.active_element.send_keys(Keys.SPACE)
+    assert browser.find_element("id", "theme").text != before
+    assert ask(browser, "isPlaying") is False
+
+
+def test_nodes_within_range_are_joined_until_links_are_switched_off(browser: Chrome, one: str) -> None:
+    show(browser, one)
+    links = ask(browser, "drawn")["links"]
+    assert links > 0
+    browser.find_element("id", "links").click()
+    wait_for(browser, "window.manetlabReplay.drawn().links === 0")
+
+
+def test_every_control_has_a_name(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=0")
     nameless = browser.execute_script(
         """const all = document.querySelectorAll("button, input, canvas[role], [role=slider]");
         return [...all].filter((each) => {

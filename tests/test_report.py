@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -37,7 +38,7 @@ from manetlab.report import (
     write,
     writing,
 )
-from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines
+from manetlab.report.figures import AnyFigure, Bars, Box, Boxes, Cumulative, Forest, Lines, Stacks
 from manetlab.report.study import Study
 from manetlab.report.tables import COLUMN_PT, LATEX_SPECIAL, MOST_LINES, SIZES, Cell, Column, DataTable, latex
 from manetlab.stats import bounded_interval
@@ -50,6 +51,7 @@ def figures_of(study: Study) -> list[AnyFigure]:
     """All figures of a report."""
     found = [figure for metric in study.wanted for figure in outcomes.metric_figures(study, metric)]
     found += outcomes.comparison_figures(study)
+    found += [each for each in [losses.ends_figure(study)] if each is not None]
     return found + [figure for kind in shares.kinds(study) for figure in shares.flow_figures(study, kind)]
 
 
@@ -295,10 +297,58 @@ def test_flows_are_shared_as_jains_index_says() -> None:
     assert found["jain_high"] == pytest.approx(found["jain_low"])
 
 
-def test_drops_are_means_over_the_runs_of_a_point_also_those_without_any() -> None:
-    made = results(failed=[(0, 9, "broke")])
-    found = row(losses.drop_table(Study(made)), "routing", "no-route", "tcp")
-    assert (found["point_0"], found["point_1"]) == (2 + 4.0, 2 + 4.5)
+def test_losses_are_means_over_the_runs_of_a_point_and_their_sum_is_all_that_was_lost() -> None:
+    table = losses.loss_table(Study(results(failed=[(0, 9, "broke")])))
+    assert table is not None
+    # Of the first alternative nine runs are there, of the second ten.
+    assert [row(table, "5", "routing", "no-route", "tcp")[key] for key in ("level_0", "level_1")] == [
+        6.0,
+        6.5,
+    ]
+    assert row(table, "5", "not heard", "not heard", "not heard")["level_0"] == 1.0
+    assert [row(table, "5", "all")[key] for key in ("level_0", "level_1")] == [7.0, 7.5]
+
+
+def test_drops_that_lose_nothing_are_in_a_table_of_their_own() -> None:
+    table = losses.drop_table(Study(results()))
+    assert row(table, "20", "mac", "duplicate", "ack")["level_1"] == 7.0
+    assert not any("no-route" in [cell.shown for cell in cells] for cells in table.rows)
+
+
+def test_a_bar_shows_where_all_packets_ended() -> None:
+    figure = losses.ends_figure(Study(results()))
+    assert figure is not None
+    assert [each.name for each in figure.series] == [
+        "delivered",
+        "lost: no route",
+        "lost: not heard",
+        "still under way",
+    ]
+    for at in range(4):
+        assert sum(each.y[at] or 0.0 for each in figure.series) == pytest.approx(100.0)
+    spec = interactive.plotly(figure)
+    assert (spec["layout"]["barmode"], len(spec["data"])) == ("stack", 4)
+
+
+def test_a_campaign_in_which_nothing_is_dropped_has_empty_tables() -> None:
+    made = results()
+    for run in made._raw.runs:
+        run.drops = json.dumps([each for each in json.loads(run.drops) if each.get("end") == "delivered"])
+    study = Study(made)
+    assert losses.drop_table(study).rows == []
+    figure = losses.ends_figure(study)
+    assert figure is not None
+    assert [each.name for each in figure.series] == ["delivered"]
+
+
+def test_stores_that_do_not_know_losses_show_their_drops() -> None:
+    made = results()
+    for run in made._raw.runs:
+        run.drops = json.dumps([each for each in json.loads(run.drops) if "end" not in each])
+    study = Study(made)
+    assert losses.loss_table(study) is None
+    assert losses.ends_figure(study) is None
+    assert row(losses.drop_table(study), "5", "routing", "no-route", "tcp")["level_0"] == 7.5
 
 
 def test_failed_runs_are_listed_with_the_command_that_repeats_them() -> None:
@@ -564,7 +614,7 @@ def test_every_kind_of_figure_is_one_that_plotly_and_matplotlib_draw() -> None:
     drawn = figures_of(Study(results())) + figures_of(
         Study(results(fixed, factors={"profile": ["rfc", "ns-2.35"]}))
     )
-    assert {type(figure) for figure in drawn} == {Lines, Bars, Forest, Boxes, Cumulative}
+    assert {type(figure) for figure in drawn} == {Lines, Bars, Stacks, Forest, Boxes, Cumulative}
     for figure in drawn:
         spec = interactive.plotly(figure)
         # Raises if a property is unknown or has a value that is not allowed.

@@ -230,6 +230,9 @@ def _other_totals(result: Result) -> Iterator[str]:
             yield f"{total}: {result.totals[total]!r} is not the sum over the flows, {summed!r}"
     if any(drop["count"] < 1 for drop in result.drops):
         yield f"drops: a reason without drops: {result.drops}"
+    lost = (sum(loss["count"] for loss in result.losses), sum(flow["lost"] for flow in result.audit["flows"]))
+    if lost[0] != lost[1]:
+        yield f"losses: {lost[0]} by reason, {lost[1]} in the books"
     counts = [drop["count"] for drop in result.drops]
     if counts != sorted(counts, reverse=True):
         yield "drops: not the most frequent first"

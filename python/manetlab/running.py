@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,8 @@ class Result:
         flows: One mapping a flow: ``id``, ``kind``, ``src``, ``dst`` and its metrics; `to_frame` makes a
             table of them.
         totals: The metrics over all flows and nodes.
-        drops: Where packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
+        drops: Where copies of packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
+        losses: Which packets of flows were lost, over the whole run: each once, with the keys of ``drops``.
         audit: The books: every packet made, and how each ended.
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
@@ -72,6 +73,7 @@ class Result:
     provenance: dict[str, Any]
     recording: str | None = None
     series: dict[str, dict[str, list[Any]]] | None = None
+    losses: list[dict[str, Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one mapping, without the recording; with the series if they were asked for."""
@@ -79,6 +81,7 @@ class Result:
             "flows": self.flows,
             "totals": self.totals,
             "drops": self.drops,
+            "losses": self.losses,
             "audit": self.audit,
             "provenance": self.provenance,
         }
@@ -93,7 +96,7 @@ class Result:
 
         Args:
             what: ``flows`` (one row a flow; its number is the column ``flow``), ``totals`` (one row a
-                metric, with its unit), ``drops``, or a time series: ``series:totals``,
+                metric, with its unit), ``drops``, ``losses``, or a time series: ``series:totals``,
                 ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``, ``series:queues``,
                 ``series:paths``.
 
@@ -107,14 +110,14 @@ class Result:
             table = pd.DataFrame(self.flows).rename(columns={"id": "flow"})
             first = [name for name in ("flow", "kind", "src", "dst") if name in table]
             return table[[*first, *(name for name in table if name not in first)]]
-        if name == "drops":
-            return pd.DataFrame(self.drops, columns=["layer", "reason", "packets", "count"])
+        if name in ("drops", "losses"):
+            return pd.DataFrame(getattr(self, name), columns=["layer", "reason", "packets", "count"])
         if name == "totals":
             rows = [(key, value, base_unit(key)) for key, value in self.totals.items()]
             return pd.DataFrame.from_records(rows, columns=["metric", "value", "unit"])
         kept = self.series or {}
         if name != "series" or series not in kept:
-            wanted = ", ".join(["flows", "totals", "drops", *(f"series:{each}" for each in kept)])
+            wanted = ", ".join(["flows", "totals", "drops", "losses", *(f"series:{each}" for each in kept)])
             hint = "run with series_s=1.0 to keep time series"
             raise InputError("no such part of a result", "to_frame", shown(what), wanted, hint)
         return pd.DataFrame(kept[series])
@@ -454,6 +457,7 @@ def _run(
         flows=measured["flows"],
         totals=measured["totals"],
         drops=measured["drops"],
+        losses=measured["losses"],
         audit=measured["audit"],
         provenance={
             **provenance.of_code(),

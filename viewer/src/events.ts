@@ -78,6 +78,8 @@ export class Part {
   private readonly packetNumbers = new Map<string, number>();
   private readonly shapeNumbers = new Map<string, number>();
   readonly packetOfUid = new Map<number, number>();
+  /** Packets of which a copy was delivered. */
+  readonly delivered = new Set<number>();
   /** Of each block, its first frame's number and row. */
   private readonly frameBlocks: [number, number][] = [];
   /** The block to be read next. */
@@ -276,6 +278,7 @@ export class Part {
       into.reason[at] = reason === undefined ? 0 : words[reason[row]];
       into.number[at] = number === undefined ? -1 : optional(number[row]);
       this.packetOfUid.set(uid[row], into.packet[at]);
+      if (step === DELIVERED) this.delivered.add(uid[row]);
       return at;
     };
   }

@@ -1,6 +1,6 @@
 // What is shown: filter first, then draw.
 
-import { DROPPED, FLOW_STEPS, FRAMES, HOPS, NOTICES, QUEUES, ROUTES, type Run, WINDOWS } from "./model";
+import { FLOW_STEPS, FRAMES, HOPS, NOTICES, QUEUES, ROUTES, type Run, WINDOWS } from "./model";
 
 /** Kinds that can be shown or not; the first four are those of frames, in the order of `CARRIES`. */
 export const KINDS = ["data", "routing", "arp", "control", "drops", "packets", "routes", "windows", "queues"] as const;
@@ -43,7 +43,7 @@ export function parseNodes(text: string, nodes: number): Set<number> | null | st
 export class Filtered {
   /** Rows of frames that pass, in order of time. */
   frames = new Uint32Array(0);
-  /** Rows of drops, among the steps of packets, that pass. */
+  /** Rows of drops that lost a packet, among the steps of packets, that pass. */
   drops = new Uint32Array(0);
   /** Events that pass, as positions in the order of all. */
   events = new Uint32Array(0);
@@ -59,9 +59,8 @@ export class Filtered {
     this.version = version;
     this.read = run.version;
     const passes = tests(run, filter);
-    const { step } = run.hops.columns;
     this.frames = passing(run.frames.length, passes[FRAMES]);
-    this.drops = passing(run.hops.length, (row) => step[row] === DROPPED && passes[HOPS](row));
+    this.drops = passing(run.hops.length, (row) => run.isLoss(row) && passes[HOPS](row));
     const { table, row } = run.order.columns;
     this.events = passing(run.events, (at) => passes[table[at]](row[at]));
     return true;
@@ -93,7 +92,7 @@ function tests(run: Run, filter: Filter): Test[] {
   found[FRAMES] = (row) =>
     shown[frame.carries[row]] && (here(frame.node[row]) || here(frame.to[row])) && inFlows(frame.packet[row]);
   found[HOPS] = (row) =>
-    (hop.step[row] === DROPPED ? kinds.drops : kinds.packets) &&
+    (run.isLoss(row) ? kinds.drops : kinds.packets) &&
     (here(hop.node[row]) || here(hop.next[row])) &&
     inFlows(hop.packet[row]);
   found[ROUTES] = (row) => kinds.routes && flows === null && here(route.node[row]);

@@ -55,6 +55,7 @@ export function inspection(app: App, runs: Run[], state: State): object {
         steps: Object.fromEntries(
           STEPS.map((step, i) => [step, run.hops.columns.step.subarray(0, run.hops.length).filter((each) => each === i).length]),
         ),
+        losses: filtered.drops.length,
         routes: run.routes.length,
         queues: run.queues.length,
         windows: run.windows.length,
@@ -75,7 +76,8 @@ export function inspection(app: App, runs: Run[], state: State): object {
       return {
         renderer: renderer.name,
         marks: scene.marks.count,
-        lines: scene.lines.count,
+        lines: scene.lines.count - scene.linksShown,
+        links: scene.linksShown,
         rings: scene.rings.count,
         drops: scene.dropMarks.map(({ node }) => node),
         frames: scene.framesShown,

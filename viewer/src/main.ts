@@ -234,7 +234,7 @@ class App {
     return stage.run.order.columns.t[stage.filtered.events[at]];
   }
 
-  /** Goes to the next drop that passes the filter. */
+  /** Goes to the next loss that passes the filter. */
   nextDrop(): void {
     const { clock } = this.state;
     let time = Infinity;
@@ -246,7 +246,7 @@ class App {
         break;
       }
     }
-    if (time === Infinity) this.announce("There is no later drop.");
+    if (time === Infinity) this.announce("There is no later loss.");
     else this.seek(time);
   }
 
@@ -316,19 +316,25 @@ class App {
       "?": () => byId<HTMLDialogElement>("help").showModal(),
       Escape: () => this.clear(),
     };
+    document.addEventListener("pointerdown", () => (this.isByPointer = true), { capture: true, signal: this.ending.signal });
     document.addEventListener("keydown", (event) => {
+      if (event.key === "Tab") this.isByPointer = false;
       if (event.ctrlKey || event.metaKey || event.altKey || byId<HTMLDialogElement>("help").open) return;
       const target = event.target as HTMLElement;
-      const isText = target instanceof HTMLInputElement && target.type !== "checkbox";
+      const type = target instanceof HTMLInputElement ? target.type : "";
+      const isText = type !== "" && type !== "checkbox" && !(type === "range" && !event.key.startsWith("Arrow"));
       if (isText && event.key !== "Escape") return;
-      // A focused button keeps its own space bar.
-      if (event.key === " " && (target instanceof HTMLButtonElement || target instanceof HTMLInputElement)) return;
+      // Who goes from button to button by keys presses them with the space bar.
+      if (event.key === " " && (target instanceof HTMLButtonElement || type === "checkbox") && !this.isByPointer) return;
       const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       if (action === undefined) return;
       event.preventDefault();
       action(event);
     }, { signal: this.ending.signal });
   }
+
+  /** Was what has the focus chosen with the pointer? Then the space bar plays and pauses. */
+  private isByPointer = false;
 
   private arrow(direction: 1 | -1, isFar: boolean): void {
     const { state } = this;
@@ -485,12 +491,21 @@ async function show(runs: Run[], before?: App): Promise<App> {
   before?.dispose();
   const isPlain = new URLSearchParams(location.search).has("plain") || link.has("plain");
   const app = new App(runs, state, isPlain);
-  if (before === undefined) app.readLink();
+  if (before === undefined) {
+    app.readLink();
+    if (!link.has("t")) beginWhereSomethingHappens(runs, state);
+  }
   app.draw();
   Object.assign(window, { manetlabReplay: inspection(app, runs, state) });
   await painted();
   document.documentElement.dataset["drawn"] ??= String(Math.round(performance.now()));
   return app;
+}
+
+/** Goes to the first data frame of the flows, of what has been read: before it there is little to see. */
+function beginWhereSomethingHappens(runs: Run[], state: State): void {
+  const times = runs.map((run) => run.firstData(0)).filter((each) => each !== undefined);
+  if (times.length > 0) state.clock.seek(Math.min(...times));
 }
 
 /** Reads the rest of the runs that are shown. */

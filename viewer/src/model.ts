@@ -1,6 +1,7 @@
 // A run, and the questions that the page asks about it.
 
 import {
+  DROPPED,
   type EventRef,
   FRAMES,
   type FrameShape,
@@ -29,6 +30,9 @@ export interface RunNote {
   /** What of the run is not in the recording, in words; empty if nothing is missing. */
   missing: string[];
 }
+
+/** Reasons for drops of further copies, which lose nothing. */
+const OF_COPIES = new Set(["duplicate", "already-seen", "suppressed"]);
 
 /** Rows in groups, of the events of one version. */
 interface Kept {
@@ -273,6 +277,28 @@ export class Run {
       node: node[first + i],
       outcome: OUTCOMES[outcome[first + i]],
     }));
+  }
+
+  /**
+   * Was a packet lost by a step? By drops, but not by those of further copies, of requests at the edge of their
+   * ring, or of packets of which another copy arrives.
+   */
+  isLoss(row: number): boolean {
+    const { step, reason, packet, uid } = this.hops.columns;
+    if (step[row] !== DROPPED) return false;
+    const why = this.words[reason[row]];
+    if (OF_COPIES.has(why)) return false;
+    if (why === "ttl-expired" && (this.packets[packet[row]]?.flow ?? -1) < 0) return false;
+    return !this.part.delivered.has(uid[row]);
+  }
+
+  /** The first moment in ns, at or after a time and among the events that were read, at which data is on the air. */
+  firstData(from: number): number | undefined {
+    const { t, air, carries } = this.frames.columns;
+    for (let row = firstFrom(t, from, 0, this.frames.length); row < this.frames.length; row++) {
+      if (carries[row] === 0) return Math.round(t[row] + air[row] / 2);
+    }
+    return undefined;
   }
 
   /** A packet by its number in the run, as its last step described it. */

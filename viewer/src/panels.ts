@@ -2,7 +2,7 @@
 
 import { button, element, replaceKeepingFocus } from "./dom";
 import { type Kind, parseNodes } from "./filters";
-import { BROADCAST, DROPPED, type EventRef, FRAMES, HOPS, NONE, type Run } from "./model";
+import { BROADCAST, type EventRef, FRAMES, HOPS, NONE, type Run } from "./model";
 import type { Stage } from "./stage";
 import type { State } from "./state";
 import { firstAbove } from "./search";
@@ -14,8 +14,8 @@ const KIND_NAMES: [Kind, string, string][] = [
   ["routing", "Routing", "frames of the routing protocol"],
   ["arp", "ARP", "frames of address resolution"],
   ["control", "MAC control", "RTS, CTS and ACK"],
-  ["drops", "Drops", "packets that are dropped"],
-  ["packets", "Packet steps", "packets made, sent, delivered"],
+  ["drops", "Losses", "packets that are lost"],
+  ["packets", "Packet steps", "packets made, sent, delivered; copies dropped without a loss"],
   ["routes", "Routes", "changes of next hops, and notices"],
   ["windows", "Windows", "changes of TCP senders’ windows, in the list"],
   ["queues", "Queue lengths", "changes of queues, in the list"],
@@ -36,6 +36,7 @@ function swatch(kind: string): SVGElement {
     packets: '<path d="M3 5h10v7H3z M3 5l5 4 5-4" fill="none" stroke="var(--muted)" stroke-width="1.4"/>',
     routes: '<path d="M2 8h9" stroke="var(--route)" stroke-width="2"/><path d="M9 4l5 4-5 4z" fill="var(--route)"/>',
     windows: '<path d="M2 12l4-6v4l4-6v4l4-5" fill="none" stroke="var(--data)" stroke-width="1.4"/>',
+    links: '<path d="M3 13L8 3l5 10z" fill="none" stroke="var(--line)" stroke-width="1.6"/>',
     queues: '<rect x="6" y="2" width="4" height="12" fill="none" stroke="var(--data)"/><rect x="6" y="7" width="4" height="7" fill="var(--data)"/>',
     received: '<circle cx="8" cy="8" r="5" fill="none" stroke="var(--data)" stroke-width="1.8"/>',
     collided: '<path d="M4 4l8 8M12 4l-8 8" stroke="var(--collision)" stroke-width="2.2" fill="none"/>',
@@ -62,6 +63,7 @@ export function filters(side: HTMLElement, runs: Run[], state: State): void {
     });
     list.append(element("li", {}, element("label", { title: meaning }, box, swatch(kind), element("span", {}, name))));
   }
+  list.append(linksBox(state));
   const marks = element("ul", { class: "marks" });
   for (const outcome of ["received", "collided", "deaf"]) {
     const text = outcome === "deaf" ? "deaf: transmitting" : outcome;
@@ -70,6 +72,18 @@ export function filters(side: HTMLElement, runs: Run[], state: State): void {
   shown.append(list, marks, nodeField(runs[0], state));
   side.append(shown);
   if (runs[0].flows.length > 0) side.append(flowList(runs[0], state));
+}
+
+/** Whether lines are drawn between nodes within range of each other. */
+function linksBox(state: State): HTMLElement {
+  const box = element("input", { type: "checkbox", id: "links" });
+  box.checked = state.showsLinks;
+  box.addEventListener("change", () => {
+    state.showsLinks = box.checked;
+    state.changed();
+  });
+  const label = element("label", { title: "pairs of nodes within range of each other" }, box, swatch("links"), element("span", {}, "Links"));
+  return element("li", {}, label);
 }
 
 function nodeField(run: Run, state: State): HTMLElement {
@@ -95,8 +109,9 @@ function flowList(run: Run, state: State): HTMLElement {
     for (const box of boxes.values()) box.checked = true;
     state.filterChanged();
   }, { class: "plain", title: "Show all flows, and what belongs to none" });
-  const made = section("Flows", all);
-  const rows = element("ul", { class: "rows", id: "flow-rows" });
+  const isLong = run.flows.length > FLOWS_IN_SIGHT;
+  const made = section(isLong ? `Flows: ${run.flows.length}` : "Flows", all);
+  const rows = element("ul", { class: isLong ? "rows long" : "rows", id: "flow-rows" });
   for (const { id, kind, src, dst } of run.flows) {
     const box = element("input", { type: "checkbox", "aria-label": `Show flow ${id}` });
     box.checked = true;
@@ -115,8 +130,12 @@ function flowList(run: Run, state: State): HTMLElement {
     rows.append(element("li", { class: "flow" }, element("label", {}, box, name), plot));
   }
   made.append(rows);
+  if (isLong) made.append(element("p", { class: "note" }, `Scroll the list to see all ${run.flows.length} flows.`));
   return made;
 }
+
+/** So many flows are seen without scrolling their list. */
+const FLOWS_IN_SIGHT = 6;
 
 /** The node or the packet that is chosen. */
 export class Chosen {
@@ -237,7 +256,7 @@ const COLORS = ["data", "routing", "arp", "control"];
 /** An event as a row of a table. */
 function row(run: Run, event: EventRef, state: State, runNumber: number, isCurrent: boolean): HTMLElement {
   const t = run.timeOf(event);
-  const isDrop = event.table === HOPS && run.hops.columns.step[event.row] === DROPPED;
+  const isDrop = event.table === HOPS && run.isLoss(event.row);
   const dot = element("span", { class: "dot", "aria-hidden": "true" });
   dot.style.background = "transparent";
   if (event.table === FRAMES) dot.style.background = `var(--${COLORS[run.frames.columns.carries[event.row]]})`;

@@ -3,6 +3,7 @@
 // The page holds the file as `manetlab run --record` writes it; nothing is lost between the run and the page.
 
 import { type Bytes, inflate } from "./bytes";
+import { checkedHead, checkedPoints } from "./head";
 import { firstAbove } from "./search";
 
 const MAGIC = [0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a];
@@ -11,6 +12,8 @@ const VERSION = 3;
 const FILE_HEAD = 16;
 const CHUNK_HEAD = 16;
 const BLOCK_HEAD = 48;
+/** The most rows of a table of a section; runs write far fewer. */
+const MOST_ROWS = 2 ** 26;
 
 interface ColumnSchema {
   id: number;
@@ -105,9 +108,10 @@ export class Recording {
     const [headChunk, moveChunk] = [chunks[0], chunks[1]];
     if (headChunk?.type !== "HEAD" || moveChunk?.type !== "MOVE") throw new Error("the recording has no head");
     const text = await inflate(bytes.slice(headChunk.start, headChunk.end));
-    const head = JSON.parse(new TextDecoder().decode(text)) as RecordingHead;
+    const head = checkedHead(JSON.parse(new TextDecoder().decode(text)));
     const move = readSection(await inflate(bytes.slice(moveChunk.start, moveChunk.end)), head.tables);
-    const points = move.tables.get("point") ?? { rows: 0, columns: new Map<string, Float64Array>() };
+    const none = { rows: 0, columns: new Map<string, Float64Array>() };
+    const points = checkedPoints(move.tables.get("point") ?? none, head.nodes);
     const blocks = chunks.filter((each) => each.type === "BLCK");
     const events = blocks.reduce((sum, each) => sum + view.getUint32(each.start + 32, true), 0);
     const starts = blocks.map((each) => Number(view.getBigUint64(each.start, true)));
@@ -176,6 +180,7 @@ export function readSection(bytes: Bytes, schema: TableSchema[]): Section {
     const columns = view.getUint16(at + 2, true);
     const rows = view.getUint32(at + 4, true);
     at += 8;
+    if (rows > MOST_ROWS) throw new Error(`a table has ${rows} rows, more than ${MOST_ROWS}`);
     const made: Rows = { rows, columns: new Map() };
     for (let column = 0; column < columns; column++) {
       const id = view.getUint16(at, true);

@@ -44,6 +44,8 @@ export class Batch {
 
 /** Light in m per ns. */
 const LIGHT_SPEED = 0.299792458;
+/** The most pairs of nodes that are joined because they are within range of each other. */
+const MOST_NEAR = 20_000;
 /** How long frames, links and drops stay to be seen, in real seconds. */
 const RING_STAYS_S = 0.15;
 const LINK_STAYS_S = 0.4;
@@ -74,7 +76,7 @@ export interface Look {
   path: readonly (readonly [number, number])[];
   /** Sources and destinations of the flows that are shown. */
   ends: ReadonlyMap<number, "source" | "destination">;
-  shows: { drops: boolean; routes: boolean; queues: boolean };
+  shows: { drops: boolean; routes: boolean; queues: boolean; links: boolean };
 }
 
 export interface DropMark {
@@ -95,6 +97,8 @@ export class Scene {
   framesShown = 0;
   framesLeftOut = 0;
   dropMarks: DropMark[] = [];
+  /** Lines between nodes within range of each other. */
+  linksShown = 0;
 
   build(run: Run, filtered: Filtered, look: Look): void {
     this.marks.clear();
@@ -103,12 +107,40 @@ export class Scene {
     this.dropMarks = [];
     this.framesShown = this.framesLeftOut = 0;
     run.movement.moveTo(look.t);
+    this.linksShown = look.shows.links ? this.links(run, look) : 0;
     if (look.hovered >= 0) this.ranges(run, look);
     if (look.destination >= 0) this.nextHops(run, look);
     this.path(run, look);
     const senders = this.frames(run, filtered, look);
     this.nodes(run, look, senders);
     if (look.shows.drops) this.drops(run, filtered, look);
+  }
+
+  /** Joins nodes within range of each other, and says how many pairs there are; all others are looked at by cells. */
+  private links(run: Run, look: Look): number {
+    const { x, y } = run.movement;
+    const { range } = run;
+    if (!(range > 0)) return 0;
+    const color = withOpacity(rgba(look.theme.line), 0.85);
+    const cells = new Map<string, number[]>();
+    let found = 0;
+    for (let node = 0; node < run.nodes; node++) {
+      const [column, line] = [Math.floor(x[node] / range), Math.floor(y[node] / range)];
+      for (let i = column - 1; i <= column + 1; i++) {
+        for (let j = line - 1; j <= line + 1; j++) {
+          for (const other of cells.get(`${i},${j}`) ?? []) {
+            if (found === MOST_NEAR || Math.hypot(x[node] - x[other], y[node] - y[other]) > range) continue;
+            this.lines.add(color, x[other], y[other], x[node], y[node], 1, 0);
+            found++;
+          }
+        }
+      }
+      const own = `${column},${line}`;
+      const there = cells.get(own);
+      if (there === undefined) cells.set(own, [node]);
+      else there.push(node);
+    }
+    return found;
   }
 
   /** The distances at which the hovered node is understood, and sensed. */

@@ -122,7 +122,7 @@ export class Stage {
       packet: state.packet?.run === this.number ? state.packet.uid : NONE,
       path: this.path(),
       ends: this.ends(),
-      shows: { drops: kinds.drops, routes: state.destination >= 0, queues: run.nodes <= 2000 },
+      shows: { drops: kinds.drops, routes: state.destination >= 0, queues: run.nodes <= 2000, links: state.showsLinks && run.nodes <= 2000 },
     };
   }
 
@@ -252,10 +252,15 @@ export class Stage {
   }
 
   private label(context: CanvasRenderingContext2D, node: number, text: string, color: string, dx: number, dy: number): void {
-    const [x, y] = this.camera.toScreen(this.run.movement.x[node], this.run.movement.y[node]);
+    const { camera } = this;
+    const [x, y] = camera.toScreen(this.run.movement.x[node], this.run.movement.y[node]);
     context.fillStyle = color;
-    context.strokeText(text, x + dx, y + dy);
-    context.fillText(text, x + dx, y + dy);
+    // At the right edge a label is to the left of its node, so that none is cut.
+    const width = context.measureText(text).width;
+    const left = x + dx + width > camera.width - 3 && x - dx - width > 3 ? x - dx - width : x + dx;
+    const base = Math.min(camera.height - 4, Math.max(11, y + dy));
+    context.strokeText(text, left, base);
+    context.fillText(text, left, base);
   }
 
   private showCount(): void {

@@ -18,6 +18,8 @@ export class State {
   /** Node to which next hops are shown. */
   destination = NONE;
   packet: Packet | undefined;
+  /** Are pairs of nodes within range of each other joined by lines? */
+  showsLinks = true;
   /** Flow of the plots. */
   flow = NONE;
   /** Only what is so at this very instant is drawn, as after a step. */
@@ -37,6 +39,7 @@ export class State {
     clock.speed = before.clock.speed;
     clock.seek(before.clock.t);
     this.filter.kinds = before.filter.kinds;
+    this.showsLinks = before.showsLinks;
     this.selected = before.selected;
     this.destination = before.destination;
     this.flow = before.flow;

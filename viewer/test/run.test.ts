@@ -120,3 +120,26 @@ test("every step of a packet is kept, however many kinds of steps a block has", 
   }
   assert.deepEqual(new Set(step.subarray(0, run.hops.length)), new Set([0, 1, 2, 5]));
 });
+
+test("a loss is a drop of a packet that does not arrive, and not of a copy or at the edge of a ring", async () => {
+  const { recording: made } = recording();
+  const strings = ["", "cbr", "rreq", "duplicate", "ttl-expired", "no-route", "already-seen"];
+  // Of each drop: its packet (0: of the flow, 1: of routing), the packet's number, the reason.
+  const drops = [[0, 1, 5], [0, 2, 3], [1, 3, 4], [1, 4, 5], [0, 5, 4], [0, 6, 5], [0, 7, 6]];
+  const columns = (each: number[][]): Rows =>
+    rows({ packet: each.map(([packet]) => packet), uid: each.map(([, uid]) => uid), ttl: each.map(() => 1), next_hop: each.map(() => 0),
+      reason: each.map(([, , reason]) => reason), number: each.map(() => 0) });
+  const tables = new Map([
+    ["event", rows({ time: [...drops, 0].map((_, i) => 1000 + i), kind: [...drops.map(() => 20), 21], node: [...drops, 0].map(() => 1) })],
+    ["packet", rows({ what: [1, 2], src: [2, 2], dst: [3, 1], bytes: [100, 50], cause: [0, 0], flow: [1, 0] })],
+    ["dropped", columns(drops)],
+    // Another copy of packet 6 arrives afterwards.
+    ["delivered", columns([[0, 6, 0]])],
+  ]);
+  Object.assign(made.head, { tables: [{ id: 20, name: "dropped", columns: [] }, { id: 21, name: "delivered", columns: [] }] });
+  Object.assign(made, { blocks: 1, block: async () => ({ firstFrame: 0, events: 8, frames: 0, section: { strings, tables } }) });
+  const run = new Run(made, note);
+  await run.readNext(0);
+  const lost = Array.from({ length: run.hops.length }, (_, row) => row).filter((row) => run.isLoss(row));
+  assert.deepEqual(lost.map((row) => run.hops.columns.uid[row]), [1, 4, 5]);
+});

@@ -35,7 +35,7 @@ function run(): Run {
 function look(t: number, changes: Partial<Look> = {}): Look {
   return {
     t, speed: 0, isExact: true, scale: 1, theme: LIGHT, nodeSize: 6, hovered: NONE, selected: NONE, destination: NONE, packet: NONE,
-    path: [], ends: new Map(), shows: { drops: false, routes: false, queues: true }, ...changes,
+    path: [], ends: new Map(), shows: { drops: false, routes: false, queues: true, links: false }, ...changes,
   };
 }
 

@@ -101,6 +101,14 @@ reasons! {
     Absent at Mac,
 }
 
+impl DropReason {
+    /// Is what is dropped a further copy of a packet that the node has had already? It says nothing of how
+    /// the packet itself was lost, if it was.
+    pub fn is_of_a_copy(self) -> bool {
+        matches!(self, DropReason::Duplicate | DropReason::AlreadySeen)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ Command line, page, files and Python all show what is computed here, under these
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,31 @@ def standings(results: Results) -> pd.DataFrame:
         )
         for row in _standings_at(family, metric, values, outlived(arrived))
     ]
-    return _frame(results, family.factor, STANDING, rows)
+    others = [name for name in results.campaign.levels if name != family.factor]
+    pairs = {
+        (row["metric"], *(row[name] for name in others), frozenset((row["level"], row["against"]))): row
+        for row in results.comparisons.to_dict("records")
+    }
+    return _frame(results, family.factor, STANDING, [_as_pair(row, others, pairs) for row in rows])
+
+
+def _as_pair(row: Row, others: Sequence[str], pairs: Mapping[Any, Mapping[Hashable, Any]]) -> Row:
+    """The standing with interval and p-values of its pair: those of multiple comparisons end at zero."""
+    ends = frozenset((row["level"], row.get("against")))
+    pair = pairs.get((row["metric"], *(row[name] for name in others), ends))
+    if pair is None:
+        return row
+    low, high = pair["low"], pair["high"]
+    if pair["level"] != row["level"]:
+        low, high = -high, -low
+    return {
+        **row,
+        "low": low,
+        "high": high,
+        "p_t": pair["p_t"],
+        "p_adjusted": pair["p_adjusted"],
+        "n": pair["n"],
+    }
 
 
 def _standings_at(

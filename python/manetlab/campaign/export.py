@@ -87,6 +87,8 @@ def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "runs", results.runs.drop(columns="cpu_time_s")
     yield "flows", results.flows
     yield "drops", results.drops
+    if not results.ends.empty:
+        yield "ends", results.ends
     yield "failed", results.failed
     yield "summary", results.summary()
     yield "comparisons", results.comparisons

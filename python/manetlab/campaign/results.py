@@ -226,8 +226,24 @@ class Results:
             {**self._place(run.point, run.replication), **drop}
             for run in self._raw.runs
             for drop in json.loads(run.drops)
+            if "end" not in drop
         ]
         return _table(rows, (*self._places, "layer", "reason", "packets", "count"))
+
+    @cached_property
+    def ends(self) -> pd.DataFrame:
+        """Where the packets of flows ended in the finished runs, each packet once, over the whole run.
+
+        Columns: ``point``, the factors, ``replication``, ``end`` (``delivered``, ``lost``, ``under way``), of
+        lost ones ``layer``, ``reason`` and ``packets``, ``count``. Runs of earlier versions have no rows.
+        """
+        rows = [
+            {**self._place(run.point, run.replication), **each}
+            for run in self._raw.runs
+            for each in json.loads(run.drops)
+            if "end" in each
+        ]
+        return _table(rows, (*self._places, "end", "layer", "reason", "packets", "count"))
 
     @cached_property
     def failed(self) -> pd.DataFrame:
@@ -455,8 +471,8 @@ class Results:
         """Every alternative against the best of the others, if the campaign asks which is best; else no row.
 
         Columns: the other factors, ``metric``, ``level``, ``against`` (the best of the others by its mean),
-        ``difference`` from it with ``low`` and ``high``, ``p_t``, ``p_adjusted`` (at most 1 − confidence if
-        it is not the best), ``p_equivalent``, ``n``, ``verdict``. They follow from `comparisons`.
+        ``difference`` from it with ``low`` and ``high``, ``p_t``, ``p_adjusted``, ``p_equivalent``, ``n``,
+        ``verdict``. Interval and p-values are those of this pair in `comparisons`; the verdict looks at all.
         """
         from manetlab.campaign.comparison import standings
 

@@ -63,6 +63,22 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def _ends(measured: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Where the packets of a run's flows ended, as it is stored beside the drops: each packet once."""
+    flows = measured["audit"]["flows"]
+    found = [
+        {
+            "end": end,
+            "layer": None,
+            "reason": None,
+            "packets": None,
+            "count": sum(each[key] for each in flows),
+        }
+        for end, key in (("delivered", "delivered"), ("under way", "in_flight"))
+    ]
+    return [*found, *({"end": "lost", **each} for each in measured.get("losses", ()))]
+
+
 RUN = (
     *("key", "scenario_hash", "code", "seed", "result_hash", "events", "arrivals"),
     *(
@@ -299,7 +315,9 @@ class Store(Database):
     def _insert_run(self, outcome: TaskResult, code: str) -> None:
         assert outcome.measured is not None
         origin = outcome.measured["provenance"]
-        texts = (json.dumps(outcome.measured[part]) for part in ("totals", "flows", "drops", "audit"))
+        drops = [*outcome.measured["drops"], *_ends(outcome.measured)]
+        parts = {**outcome.measured, "drops": drops}
+        texts = (json.dumps(parts[part]) for part in ("totals", "flows", "drops", "audit"))
         values = (
             *(outcome.key, outcome.scenario_hash, code, str(origin["seed"]), origin["result_hash"]),
             *(origin["events"], origin["arrivals"], *texts),

@@ -277,12 +277,29 @@ def show(result: Result) -> None:
                 table.add(str(flow["id"]), *ends, *(metric.show(flow) for metric in metrics))
             table.print(console)
     _totals(result).print(console)
-    if result.drops:
-        drops = Table("Packets dropped", ("layer", "reason", "packets", "count"), text_columns=3)
-        for drop in result.drops:
-            drops.add(*(str(drop[key]) for key in ("layer", "reason", "packets", "count")))
-        drops.print(console)
+    for table in drop_tables(result):
+        table.print(console)
     console.print(Text(audit_line(result)), Text(provenance_line(result)), sep="\n")
+
+
+def drop_tables(result: Result) -> list[Table]:
+    """The flows' packets that were lost, each once with what lost it, and all other drops."""
+    from manetlab.tables import Table
+
+    keys = ("layer", "reason", "packets")
+    copies = {tuple(drop[key] for key in keys): drop["count"] for drop in result.drops}
+    lost = Table("Packets of flows that were lost", (*keys, "lost", "copies dropped"), text_columns=3)
+    for loss in result.losses:
+        dropped = copies.pop(tuple(loss[key] for key in keys), 0)
+        lost.add(*(loss[key] or "not heard" for key in keys), str(loss["count"]), str(dropped))
+    lost.add("all", "", "", str(sum(flow["lost"] for flow in result.audit["flows"])), "")
+    lost.notes.append(
+        "Each packet once, over the whole run, by what ended its last copy; copies in the measurement window."
+    )
+    other = Table("Drops that lost no packet of a flow", (*keys, "copies dropped"), text_columns=3)
+    for what, count in copies.items():
+        other.add(*map(str, what), str(count))
+    return [table for table, is_there in ((lost, result.losses), (other, other.rows)) if is_there]
 
 
 def _completed(result: Result) -> list[dict[str, Any]]:

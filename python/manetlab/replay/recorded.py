@@ -31,6 +31,8 @@ SENDERS = {
     "reno-f": "Reno-F",
 }
 """TCP senders as papers write them; the others are shown by their names in manetlab."""
+IN_WORDS = {"static": "static routes", "flooding": "flooding"}
+"""Routing protocols whose names are words and no abbreviations."""
 HINT = "manetlab run SCENARIO.toml --record FILE writes a recording"
 
 
@@ -133,10 +135,10 @@ def note(recorded: Recorded, name: str) -> dict[str, Any]:
     params = scenario.get("params", {})
     sender = _sender(params, head)
     nodes, duration = head.get("nodes"), head.get("duration_s")
-    summary = [routing.upper(), *([sender] if sender else []), f"{nodes} nodes", f"{duration:g} s"]
+    summary = [_protocol(routing), *([sender] if sender else []), f"{nodes} nodes", f"{duration:g} s"]
     provenance = head.get("provenance") or {}
     facts = [
-        ("Routing", routing.upper()),
+        ("Routing", _protocol(routing)),
         *([("Transport", sender)] if sender else []),
         *([("Profile", str(provenance["profile"]))] if "profile" in provenance else []),
         ("Nodes", str(nodes)),
@@ -152,6 +154,15 @@ def note(recorded: Recorded, name: str) -> dict[str, Any]:
         "queueLimit": params.get("queue", {}).get("packets", 0),
         "missing": list(_missing(recorded)),
     }
+
+
+def _protocol(name: str) -> str:
+    """A routing protocol as papers write it, with its parameter set: `AODV (ns-2.35)`, `static routes`."""
+    protocol, _, of = name.partition(":")
+    if protocol == "python":
+        return of
+    label = IN_WORDS.get(protocol, protocol.upper())
+    return f"{label} ({of})" if of else label
 
 
 def _sender(params: dict[str, Any], head: dict[str, Any]) -> str:
@@ -194,7 +205,7 @@ def names(recordings: list[Recorded]) -> list[str]:
         scenario, head = scenario_of(each), each.head
         described.append(
             {
-                "routing": str(scenario.get("routing", head.get("routing", ""))).upper(),
+                "routing": _protocol(str(scenario.get("routing", head.get("routing", "")))),
                 "tcp": _sender(scenario.get("params", {}), head),
                 "seed": f"seed {head.get('seed')}",
                 "replication": f"replication {head.get('replication')}",

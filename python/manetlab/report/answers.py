@@ -71,7 +71,8 @@ flood, and what is on the air for whatever reason."""
 
 def costs_table(study: Study) -> DataTable | None:
     """What a delivery costs with every alternative, or None if no routing protocols are compared."""
-    metrics = [by_key(key) for key in COSTS if key in study.runs and study.runs[key].notna().any()]
+    # A cost that nobody has is none.
+    metrics = [by_key(key) for key in COSTS if key in study.runs and study.runs[key].fillna(0.0).any()]
     if study.compared is None or study.compared.key != "routing" or not metrics:
         return None
     table = table_of(study, metrics, "costs")

@@ -120,6 +120,13 @@ class Bars(Figure):
 
 
 @dataclass(frozen=True)
+class Stacks(Figure):
+    """Shares of a whole: one bar a category, its parts above each other in the order of the series."""
+
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
 class Forest(Figure):
     """Differences to a baseline with their intervals, one a line, beside a line at zero.
 
@@ -151,4 +158,4 @@ class Cumulative(Figure):
     samples: tuple[Sample, ...]
 
 
-AnyFigure = Lines | Bars | Forest | Boxes | Cumulative
+AnyFigure = Lines | Bars | Stacks | Forest | Boxes | Cumulative

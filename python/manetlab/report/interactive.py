@@ -8,7 +8,7 @@ from functools import singledispatch
 from itertools import pairwise
 from typing import Any
 
-from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
+from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "5px 1px")
@@ -41,7 +41,7 @@ def plotly(figure: AnyFigure) -> Spec:
             "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
             "hovermode": "closest",
             "boxmode": "group",
-            "barmode": "group",
+            "barmode": "stack" if isinstance(figure, Stacks) else "group",
         },
     }
 
@@ -93,6 +93,22 @@ def _(figure: Bars) -> tuple[list[Spec], Spec]:
         for index, series in enumerate(figure.series)
     ]
     return traces, {"xaxis": {"type": "category", "showgrid": False}, "yaxis": {"rangemode": "tozero"}}
+
+
+@_drawn.register(Stacks)
+def _(figure: Stacks) -> tuple[list[Spec], Spec]:
+    traces = [
+        {
+            "type": "bar",
+            "name": plain(series.name),
+            "x": list(map(plain, series.x)),
+            "y": list(series.y),
+            "marker": {"pattern": {"shape": PATTERNS[index % len(PATTERNS)], "solidity": 0.15}},
+            "hovertemplate": "%{x}: %{y:.3g} %",
+        }
+        for index, series in enumerate(figure.series)
+    ]
+    return traces, {"xaxis": {"type": "category", "showgrid": False}, "yaxis": {"range": [0, 100]}}
 
 
 @_drawn.register(Forest)

@@ -11,7 +11,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from manetlab.report import palette
-from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series
+from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
 from manetlab.report.interactive import TITLE_LETTERS, aside, rows, steps, within_row
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def _height_in(figure: AnyFigure) -> float:
     """Forests grow with their lines, the others do not."""
     if isinstance(figure, Forest):
         return max(1.4, 0.8 + rows(figure) * max(0.28, 0.14 * len(figure.series)))
+    if isinstance(figure, Stacks):
+        # Its legend has a line a part.
+        return HEIGHT_IN + 0.17 * len(figure.series)
     return HEIGHT_IN
 
 
@@ -154,6 +157,30 @@ def _(figure: Bars, axes: Axes) -> None:
             error_kw={"elinewidth": 0.9, "ecolor": "#222222"},
         )
     axes.set_xticks(range(len(names)), names)
+    axes.grid(False, axis="x")
+    _slant(axes, names)
+
+
+@_draw.register(Stacks)
+def _(figure: Stacks, axes: Axes) -> None:
+    names = [str(name) for name in figure.series[0].x]
+    below = [0.0] * len(names)
+    for index, series in enumerate(figure.series):
+        heights = [0.0 if value is None else value for value in series.y]
+        axes.bar(
+            range(len(names)),
+            heights,
+            0.7,
+            bottom=below,
+            label=series.name,
+            color=palette.ON_LIGHT[index % len(palette.ON_LIGHT)],
+            hatch=HATCHES[index % len(HATCHES)],
+            edgecolor="white",
+            linewidth=0.3,
+        )
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylim(0, 100)
     axes.grid(False, axis="x")
     _slant(axes, names)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +193,7 @@ class Study:
         self.runs = self._with_levels(results.runs)
         self.flows = self._with_levels(results.flows)
         self.drops = self._with_levels(results.drops)
+        self.ends = self._with_levels(results.ends)
         self.failed = self._with_levels(results.failed)
         self.compared = next(
             (each for each in self.factors if self.family and each.key == self.family.factor), None
@@ -378,19 +379,7 @@ class Study:
     @cached_property
     def standings(self) -> list[Standing]:
         """Every alternative against the best of the others, if the question is which is best."""
-        found = [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
-        return [self._as_pair(each) for each in found]
-
-    def _as_pair(self, standing: Standing) -> Standing:
-        """The same with the interval and the p-value of its pair, which end at no bound as Hsu's do."""
-        place = (standing.metric, standing.others)
-        ends = (standing.level, standing.against)
-        for each in self.comparisons:
-            if (each.metric, each.others) == place and {each.level, each.against} == set(ends):
-                mean, low, high = each.difference
-                turned = (mean, low, high) if each.level == standing.level else (-mean, -high, -low)
-                return replace(standing, difference=turned, p_adjusted=each.p_adjusted, n=each.n)
-        return standing
+        return [Standing(**self._place(row)) for row in self.results.standings.to_dict("records")]
 
     def _place(self, row: Mapping[Hashable, Any]) -> dict[str, Any]:
         """What a comparison and a standing have in common."""

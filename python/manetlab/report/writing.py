@@ -120,7 +120,7 @@ def _sections(study: Study, has_replays: bool) -> list[Section]:
         found.append(_comparisons(study, compared))
     if (costs := answers.costs_table(study)) is not None:
         found.append(Section("costs", "Costs of delivery", [Part(tables=[costs])]))
-    found += [_flows(study), Section("losses", "Drops by reason", [Part(tables=[losses.drop_table(study)])])]
+    found += [_flows(study), _losses(study)]
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
     found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
@@ -154,6 +154,12 @@ def _comparisons(study: Study, table: DataTable) -> Section:
         [Part("", _drawn(outcomes.comparison_figures(study)), [*standings, table])],
         [text],
     )
+
+
+def _losses(study: Study) -> Section:
+    figures = [each for each in [losses.ends_figure(study)] if each is not None]
+    tables = [each for each in [losses.loss_table(study), losses.drop_table(study)] if each is not None]
+    return Section("losses", "Where packets ended", [Part(figures=_drawn([*figures]), tables=tables)])
 
 
 def _flows(study: Study) -> Section:

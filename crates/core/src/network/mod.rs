@@ -430,7 +430,7 @@ impl Network<'_> {
         self.with_interceptor(node, |interceptor, now, out| {
             interceptor.handle_dropped(now, packet, reason, out);
         });
-        self.audit.drop(packet);
+        self.audit.drop(packet, reason);
         self.meter.dropped(self.clock.now, packet, reason);
         self.record(node, || Event::Dropped(packet, reason));
     }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::LossCount;
+use super::meter::{PACKET_KINDS, packet_kind};
+use crate::drops::DropReason;
 use crate::wire::{FlowId, Packet};
 
 /// Books of one class of packets. Copies: `made + received = delivered + consumed + handed_over + dropped +
@@ -76,6 +79,10 @@ struct Entry {
     flow: u32,
     copies: i32,
     delivered: bool,
+    /// The last drop of one of its copies, which is what lost it if none arrives.
+    last_drop: Option<DropReason>,
+    /// The kind of packet that was dropped, in the order of `PACKET_KINDS`.
+    kind: u8,
 }
 
 const NO_FLOW: u32 = u32::MAX;
@@ -96,7 +103,13 @@ impl Audit {
 
     /// A node makes a new packet: gives it its number.
     pub fn make(&mut self, flow: Option<FlowId>) -> u64 {
-        self.packets.push(Entry { flow: flow.map_or(NO_FLOW, |id| id.0), copies: 1, delivered: false });
+        self.packets.push(Entry {
+            flow: flow.map_or(NO_FLOW, |id| id.0),
+            copies: 1,
+            delivered: false,
+            last_drop: None,
+            kind: 0,
+        });
         let books = if flow.is_some() { &mut self.data } else { &mut self.routing };
         books.made += 1;
         self.packets.len() as u64 - 1
@@ -128,9 +141,35 @@ impl Audit {
     }
 
     /// A copy was dropped.
-    pub fn drop(&mut self, packet: &Packet) {
+    pub fn drop(&mut self, packet: &Packet, reason: DropReason) {
         self.books(packet).dropped += 1;
-        self.end(packet);
+        let entry = self.end(packet);
+        entry.kind = packet_kind(packet) as u8;
+        if entry.last_drop.is_none() || !reason.is_of_a_copy() {
+            entry.last_drop = Some(reason);
+        }
+    }
+
+    /// The flows' packets of which no copy arrived and none is left, by what ended the last of them, most
+    /// frequent first: as many as `lost` in the flows' books. What was lost without a drop, as a broadcast
+    /// that nobody heard, has no reason.
+    pub fn losses(&self) -> Vec<LossCount> {
+        let mut counts: BTreeMap<(Option<DropReason>, u8), u64> = BTreeMap::new();
+        let lost = |entry: &&Entry| entry.flow != NO_FLOW && !entry.delivered && entry.copies == 0;
+        for entry in self.packets.iter().filter(lost) {
+            *counts.entry((entry.last_drop, entry.kind)).or_default() += 1;
+        }
+        let mut found: Vec<LossCount> = counts
+            .into_iter()
+            .map(|((reason, kind), count)| LossCount {
+                layer: reason.map(DropReason::layer),
+                reason,
+                packets: reason.map(|_| PACKET_KINDS[kind as usize]),
+                count,
+            })
+            .collect();
+        found.sort_by_key(|loss| std::cmp::Reverse(loss.count));
+        found
     }
 
     fn books(&mut self, packet: &Packet) -> &mut CopyBooks {
@@ -217,10 +256,34 @@ mod tests {
         let mut audit = Audit::new();
         let sent = packet(&mut audit);
         audit.receive(&sent);
-        audit.drop(&sent);
+        audit.drop(&sent, DropReason::LinkFailure);
+        assert!(audit.losses().is_empty(), "a copy is left");
         assert!(audit.deliver(&sent));
         let report = audit.close([].iter(), 1).expect("balanced");
         assert_eq!(report.flows[0], FlowBooks { made: 1, delivered: 1, lost: 0, in_flight: 0 });
+    }
+
+    #[test]
+    fn a_packet_is_lost_once_by_the_last_drop_that_is_not_of_a_further_copy() {
+        let mut audit = Audit::new();
+        let sent = packet(&mut audit);
+        audit.receive(&sent);
+        audit.drop(&sent, DropReason::NoRoute);
+        // Its ACK was lost: the receiver gets it again, and only then does the sender let go of its copy.
+        audit.receive(&sent);
+        audit.drop(&sent, DropReason::Duplicate);
+        audit.hand_over(&sent);
+        let unheard = packet(&mut audit);
+        audit.hand_over(&unheard);
+        let delivered = packet(&mut audit);
+        audit.deliver(&delivered);
+        let losses = audit.losses();
+        assert_eq!(losses.iter().map(|loss| loss.count).sum::<u64>(), 2, "{losses:?}");
+        assert_eq!(audit.close([].iter(), 1).expect("balanced").flows[0].lost, 2);
+        assert!(losses.iter().any(|loss| {
+            loss.reason == Some(DropReason::NoRoute) && loss.packets == Some("cbr") && loss.count == 1
+        }));
+        assert!(losses.iter().any(|loss| loss.reason.is_none() && loss.count == 1));
     }
 
     #[test]
@@ -235,7 +298,7 @@ mod tests {
     fn a_copy_too_many_is_found_out() {
         let mut audit = Audit::new();
         let sent = packet(&mut audit);
-        audit.drop(&sent);
+        audit.drop(&sent, DropReason::LinkFailure);
         assert!(audit.close([&sent].into_iter(), 1).is_err());
     }
 }

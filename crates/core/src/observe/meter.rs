@@ -15,8 +15,24 @@ use super::{
 };
 
 /// Kinds of packets in the table of drops, in its order.
-const PACKET_KINDS: [&str; 9] = ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
+pub(super) const PACKET_KINDS: [&str; 9] =
+    ["tcp", "ack", "cbr", "routing", "arp", "udp", "adp", "adp-ack", "rtcp"];
 const ARP_KIND: usize = 4;
+
+/// The kind of a packet in the table of drops, by its place in `PACKET_KINDS`.
+pub(super) fn packet_kind(packet: &Packet) -> usize {
+    match packet.payload {
+        Payload::Tcp(_, Segment::Data { .. }) => 0,
+        // TCP-BuS's notifications are few, and TCP's own as ACKs are.
+        Payload::Tcp(..) => 1,
+        Payload::Udp(..) => 2,
+        Payload::Datagram(..) => 5,
+        Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
+        Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
+        Payload::Rtcp(..) => 8,
+        _ => 3,
+    }
+}
 
 /// Counts of what was delivered for one flow.
 #[derive(Clone, Default)]
@@ -278,18 +294,7 @@ impl Meter {
 
     /// A packet was dropped.
     pub fn dropped(&mut self, now: Time, packet: &Packet, reason: DropReason) {
-        let kind = match packet.payload {
-            Payload::Tcp(_, Segment::Data { .. }) => 0,
-            // TCP-BuS's notifications are few, and TCP's own as ACKs are.
-            Payload::Tcp(..) => 1,
-            Payload::Udp(..) => 2,
-            Payload::Datagram(..) => 5,
-            Payload::Adp(_, adp::Segment::Data { .. }, _) => 6,
-            Payload::Adp(_, adp::Segment::Ack { .. }, _) => 7,
-            Payload::Rtcp(..) => 8,
-            _ => 3,
-        };
-        self.count_drop(now, kind, reason);
+        self.count_drop(now, packet_kind(packet), reason);
     }
 
     /// An ARP packet was dropped.

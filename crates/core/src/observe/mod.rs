@@ -353,6 +353,19 @@ pub struct DropCount {
     pub count: u64,
 }
 
+/// Packets of flows that were lost for one reason over the whole run: no copy arrived, and none was left.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LossCount {
+    /// The layer; none where no copy was dropped.
+    pub layer: Option<Layer>,
+    /// Why the last copy was dropped; none where no copy was, as of a broadcast that nobody heard.
+    pub reason: Option<DropReason>,
+    /// The kind of packets, as in [`DropCount`].
+    pub packets: Option<&'static str>,
+    /// How many packets.
+    pub count: u64,
+}
+
 /// Everything that a run returns. A function of version, scenario and seed only.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RunResult {
@@ -362,13 +375,15 @@ pub struct RunResult {
     pub totals: RunTotals,
     /// Where packets died, most frequent first.
     pub drops: Vec<DropCount>,
+    /// Which of the drops were losses: each lost packet of a flow once, most frequent first.
+    pub losses: Vec<LossCount>,
     /// The books of the whole run.
     pub audit: AuditReport,
     /// Events that the kernel carried out.
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over all measures, which the two counters of work are not: 32 hexadecimal digits, see
+    /// Hash over all measures, which the two counters of work and `losses`, a view of drops, are not: 32 hexadecimal digits, see
     /// [`Measures`].
     pub result_hash: String,
 }

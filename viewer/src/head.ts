@@ -1,0 +1,66 @@
+// The check of a recording's head and movement: recordings are sent around, and may say anything.
+
+import type { RecordingHead, Rows } from "./recording";
+
+/** No place is farther from the origin, in m. */
+const FARTHEST_M = 1e9;
+const MOST_NODES = 100_000;
+const MOST_FLOWS = 1_000_000;
+const LONGEST_S = 1e6;
+
+type Table = Record<string, unknown>;
+
+const isTable = (value: unknown): value is Table => typeof value === "object" && value !== null && !Array.isArray(value);
+const isWhole = (value: unknown, below: number): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < below;
+const isLength = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= FARTHEST_M;
+const isTime = (value: unknown): value is number => typeof value === "number" && value >= 0 && value <= LONGEST_S;
+
+function isBounds(value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (!Array.isArray(value) || value.length !== 4 || !value.every(isLength)) return false;
+  const [left, bottom, right, top] = value as number[];
+  return left <= right && bottom <= top;
+}
+
+function isSchema(value: unknown): boolean {
+  if (!isTable(value) || typeof value["name"] !== "string" || !isWhole(value["id"], 2 ** 16)) return false;
+  const columns = value["columns"];
+  return Array.isArray(columns) && columns.every((each) => isTable(each) && typeof each["name"] === "string" && typeof each["type"] === "string");
+}
+
+/** The head, if a page can draw what it says; otherwise an error that names what it cannot be. */
+export function checkedHead(head: unknown): RecordingHead {
+  const need = (isRight: boolean, field: string, wanted: string): void => {
+    if (!isRight) throw new Error(`the recording’s head cannot be used: ${field} must be ${wanted}`);
+  };
+  if (!isTable(head)) throw new Error("the recording’s head cannot be used: it must be a table");
+  const each = (field: string, isRight: (value: unknown) => boolean): boolean => {
+    const list = head[field];
+    return Array.isArray(list) && list.every(isRight);
+  };
+  const nodes = head["nodes"];
+  need(isWhole(nodes, MOST_NODES + 1), "nodes", `a whole number up to ${MOST_NODES}`);
+  const isNode = (value: unknown): boolean => isWhole(value, nodes as number);
+  need(isTime(head["duration_s"]) && head["duration_s"] > 0, "duration_s", `a time above 0 and up to ${LONGEST_S} s`);
+  need(isBounds(head["bounds_m"]), "bounds_m", `least and greatest x and y within ${FARTHEST_M} m`);
+  need(isLength(head["sense_range_m"] ?? 0), "sense_range_m", `a length of at most ${FARTHEST_M} m`);
+  need(each("receive_range_m", (range) => isTable(range) && isLength(range["range_m"])), "receive_range_m", `lengths of at most ${FARTHEST_M} m`);
+  const isFlow = (flow: unknown): boolean =>
+    isTable(flow) && isWhole(flow["id"], MOST_FLOWS) && typeof flow["kind"] === "string" && isNode(flow["src"]) && isNode(flow["dst"]) && isTime(flow["start_s"]);
+  need(each("flows", isFlow), "flows", "a list of flows between nodes");
+  need(each("destinations", isNode), "destinations", "a list of nodes");
+  need(each("tables", isSchema), "tables", "a list of tables with their columns");
+  return head as unknown as RecordingHead;
+}
+
+/** The movement, if all of it is at places and times that can be. */
+export function checkedPoints(points: Rows, nodes: number): Rows {
+  const all = (name: string, isRight: (value: number) => boolean): void => {
+    if (!(points.columns.get(name) ?? []).every(isRight)) throw new Error(`the recording’s movement cannot be used: ${name} is not possible`);
+  };
+  all("node", (value) => isWhole(value, nodes));
+  all("time", (value) => value >= 0 && value <= LONGEST_S * 1e9);
+  all("x", isLength);
+  all("y", isLength);
+  return points;
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkedHead, checkedPoints } from "../src/head";
+
+const GOOD = {
+  nodes: 3, duration_s: 5, sense_range_m: 550, bounds_m: [0, 0, 100, 100], receive_range_m: [{ rate_bps: 2e6, range_m: 250 }],
+  flows: [{ id: 0, kind: "cbr", src: 0, dst: 2, start_s: 0.5 }], destinations: [2],
+  tables: [{ id: 1, name: "event", columns: [{ id: 0, name: "time", type: "time" }] }],
+};
+const HOSTILE = [undefined, true, -1, 1e308, -1e308, 1e12, Number.NaN, Infinity, "x", [99999], {}, [null], [1e308, 0, 1, 1], [5, 5, 1, 1]];
+
+test("a head as runs write it is read, with or without bounds", () => {
+  assert.equal(checkedHead(GOOD), GOOD);
+  assert.ok(checkedHead({ ...GOOD, bounds_m: null }));
+});
+
+test("a head that says what cannot be is refused in words, whatever it says", () => {
+  const needed = Object.keys(GOOD).filter((each) => each !== "bounds_m" && each !== "sense_range_m");
+  for (const key of Object.keys(GOOD)) {
+    for (const value of HOSTILE) {
+      if (value === undefined && !needed.includes(key)) continue;
+      if (value === true || JSON.stringify(value) === "[]") continue;
+      if (key === "sense_range_m" && value === -1) continue;
+      assert.throws(() => checkedHead({ ...GOOD, [key]: value }), new RegExp(`${key} must be`), `${key}: ${String(value)}`);
+    }
+  }
+  for (const head of [null, 1, "x", []]) assert.throws(() => checkedHead(head), /must be a table/);
+  const [flow] = GOOD.flows;
+  for (const changes of [{ id: 4e9 }, { src: 3 }, { dst: -1 }, { start_s: Number.NaN }, { kind: 1 }]) {
+    assert.throws(() => checkedHead({ ...GOOD, flows: [{ ...flow, ...changes }] }), /flows must be/);
+  }
+});
+
+test("places and times that cannot be are refused", () => {
+  const points = (changes: Record<string, number>): { rows: number; columns: Map<string, Float64Array<ArrayBuffer>> } => ({
+    rows: 1,
+    columns: new Map(Object.entries({ node: 0, time: 0, x: 1, y: 1, ...changes }).map(([name, value]) => [name, Float64Array.of(value)])),
+  });
+  assert.equal(checkedPoints(points({}), 3).rows, 1);
+  const wrong = [["node", 3], ["node", 0.5], ["time", -1], ["time", Infinity], ["x", 1e308], ["y", Number.NaN]] as const;
+  for (const [name, value] of wrong) assert.throws(() => checkedPoints(points({ [name]: value }), 3), /movement cannot be used/);
+});
