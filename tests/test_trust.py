@@ -250,6 +250,22 @@ def test_a_store_starts_no_long_search(honest: Path, tmp_path: Path, cli: Cli) -
         assert "long search" in " ".join((made.stdout + made.stderr).split()) or "page" in made.stdout
 
 
+def test_a_store_names_no_multitude_of_points_without_runs(honest: Path, tmp_path: Path, cli: Cli) -> None:
+    def multitude(asked: dict[str, Any]) -> None:
+        asked["factors"]["tcp.window"] = list(range(1, 1001))
+        asked["factors"]["queue.packets"] = list(range(1, 101))
+        asked["replications"] = 2
+
+    store = changed(honest, tmp_path, multitude)
+    with pytest.raises(InputError, match="very many points"):
+        Results.load(store)
+    for words in (["campaign", "results", store], ["report", store, "-o", tmp_path / "page"]):
+        made = cli(*words)
+        assert made.returncode == 2
+        assert "very many points" in made.stderr and "--trust" in made.stderr
+    assert Results.load(store, trust=True).campaign.point_count >= 100_000
+
+
 def test_a_metric_that_is_named_often_is_shown_once(honest: Path, tmp_path: Path) -> None:
     def often(asked: dict[str, Any]) -> None:
         asked["metrics"] = ["cbr_delivery_fraction"] * 100_000

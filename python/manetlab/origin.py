@@ -10,6 +10,8 @@ from manetlab.files import read_bytes
 
 MOST_UNASKED_DRAWS = 10_000
 """The maximum number of draws of the movement that a store may ask for."""
+MOST_UNASKED_POINTS = 10_000
+"""The maximum number of points of a store that has runs at less than a hundredth of them."""
 TRUST = "--trust, or trust=True in Python, allows it; do so only if you know where the store comes from"
 
 
@@ -106,6 +108,19 @@ class Origin:
         if self.store is not None:
             wanted = "your consent to import it"
             raise InputError("the store names code of its own", str(self.store), routing, wanted, TRUST)
+
+    def check_points(self, points: int, runs: int) -> None:
+        """Checks that a campaign's points may all be looked at, which takes time for each.
+
+        Raises:
+            InputError: A store that is not trusted names very many, and holds runs of hardly any.
+        """
+        if self.store is not None and points > MOST_UNASKED_POINTS and runs * 100 < points:
+            found, wanted = (
+                f"{points} points, {runs} runs",
+                f"at most {MOST_UNASKED_POINTS} points without runs",
+            )
+            raise InputError("the store names very many points", str(self.store), found, wanted, TRUST)
 
     def check_draws(self, draws: int) -> None:
         """Checks that so many draws of the movement may be looked at.

@@ -93,7 +93,8 @@ class Results:
             trust: The store is trusted: its scenarios import and read whatever they name.
 
         Raises:
-            InputError: The store does not exist, or it has no campaign.
+            InputError: The store does not exist, it has no campaign, or it is not trusted and asks for what
+                would take very long.
 
         Examples:
             >>> import manetlab
@@ -106,7 +107,10 @@ class Results:
         """
         given = None if campaign_file is None else Path(campaign_file)
         with Store.read(Path(path)) as store:
-            return cls._of(store, *store.definition(None, given, trust))
+            found = cls._of(store, *store.definition(None, given, trust))
+        if (origin := found.campaign.origin) is not None:
+            origin.check_points(found.campaign.point_count, len(found._raw.runs))
+        return found
 
     @classmethod
     def of(cls, store: Store, number: int, campaign: Campaign) -> Results:
