@@ -24,12 +24,12 @@ def course(name: str | None, output: Path | None) -> None:
     names = exercises.ORDER if name is None else (exercises.exercise(name).name,)
     folder = output or Path("course")
     paths = exercises.outputs(names, folder)
-    exercises.check_replaced(paths)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         wanted = "a folder that can be made"
         raise InputError("the folder cannot be made", str(folder), error.strerror or "", wanted) from None
+    exercises.check_replaced(paths)
     is_live = True
     for each, path in zip(names, paths, strict=False):
         is_live = exercises.write(each, path).is_live
