@@ -123,6 +123,28 @@ def test_every_packet_on_the_air_is_one_that_ip_sent(tmp_path: Path, routing: st
     assert {"rreq", "rrep", "tcp", "ack"} <= set(kinds)
 
 
+@pytest.mark.parametrize(("routing", "hello", "tc"), [("olsr", "1", "2"), ("olsr:olsrd", "201", "202")])
+def test_tshark_reads_every_message_of_olsr(tmp_path: Path, routing: str, hello: str, tc: str) -> None:
+    result, pcap, _ = captured(tmp_path, **CHAIN, routing=routing)
+    messages = {"hello": {hello}, "tc": {tc}, "hello+tc": {hello, tc}}
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] in messages}
+    fields = ("frame.packet_id", "olsr.message_type", "olsr.origin_addr", "olsr.packet_len", "_ws.malformed")
+    read = tshark(pcap, *fields, where="radiotap && udp.port == 698")
+    assert len(read) == len(sent) > 20
+    whats = set()
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        types = row["olsr.message_type"].split(",")
+        assert (set(types), row["_ws.malformed"]) == (messages[packet["what"]], "")
+        if hello in types:
+            origins = row["olsr.origin_addr"].split(",")
+            assert origins[types.index(hello)] == address(packet["node"])
+        # IP, UDP and the header of the packet.
+        assert packet["bytes"] == int(row["olsr.packet_len"].split(",")[0]) + 28
+        whats |= set(types)
+    assert whats == {hello, tc}
+
+
 def test_arp_has_the_addresses_of_who_asks_and_who_answers(tmp_path: Path) -> None:
     result, pcap, trace = captured(tmp_path, **CHAIN, routing="aodv")
     read = tshark(

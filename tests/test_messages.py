@@ -106,8 +106,8 @@ def test_docs_prints_pages_by_name_and_lists_them(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("fields", "what"),
     [
-        ({"routing": "olsr"}, "olsr is not implemented in manetlab"),
-        ({"routing": "BATMAN"}, "BATMAN is not implemented in manetlab"),
+        ({"routing": "olsrv2"}, "olsrv2 is not implemented in manetlab"),
+        ({"routing": "TORA"}, "TORA is not implemented in manetlab"),
         ({"tcp": "westwood"}, "westwood is not implemented in manetlab"),
         ({"radio": {"fading": "rayleigh"}}, "fading is not implemented in manetlab"),
         ({"traffic": {"random": {"voice": 4}}}, "voice is not implemented in manetlab"),

@@ -27,6 +27,7 @@ SECTIONS = {
     "tsr": ("TSR", "models/tsr.md"),
     "adv": ("ADV", "models/adv.md"),
     "lunar": ("LUNAR", "models/lunar.md"),
+    "olsr": ("OLSR", "models/olsr.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),

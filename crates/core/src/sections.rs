@@ -200,6 +200,8 @@ sections! {
         Adv = "adv" in adv: AdvParams with sets,
         /// Lightweight Underlay Network Ad hoc Routing.
         Lunar = "lunar" in lunar: LunarParams with sets,
+        /// Optimized Link State Routing.
+        Olsr = "olsr" in olsr: OlsrParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

@@ -24,8 +24,8 @@ use manetlab_core::wire::{
 use crate::conversation::Conversation;
 use crate::ipv4::protocol;
 use crate::tcp::{Door, Flags, Options};
-use crate::udp::{AODV_PORT, Ports, RTCP_PORT, RTP_PORT};
-use crate::{aodv, arp, dot11, dsr, ipv4, llc, own, radiotap, tcp, udp};
+use crate::udp::{AODV_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::{aodv, arp, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
 
 /// The first of the ports that flows have, and how many there are (RFC 6335 §6: dynamic ports).
 const FIRST_PORT: u16 = 49_152;
@@ -203,6 +203,10 @@ impl Encoder {
                 udp::encode(src, dst, ports, out, |out| aodv::encode(message, out));
             }
             Payload::Dsdv(update) => own::dsdv::encode(update, out),
+            Payload::Olsr(content) => {
+                let ports = Ports { src: OLSR_PORT, dst: OLSR_PORT };
+                udp::encode(src, dst, ports, out, |out| olsr::encode(content, out));
+            }
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
@@ -310,7 +314,11 @@ pub fn ether_type(body: &Body) -> u16 {
 fn protocol_of(payload: &Payload) -> u8 {
     match payload {
         Payload::Tcp(_, Segment::Data { .. } | Segment::Ack { .. }) => protocol::TCP,
-        Payload::Udp(..) | Payload::Datagram(..) | Payload::Rtcp(..) | Payload::Aodv(_) => protocol::UDP,
+        Payload::Udp(..)
+        | Payload::Datagram(..)
+        | Payload::Rtcp(..)
+        | Payload::Aodv(_)
+        | Payload::Olsr(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
             protocol::EXPERIMENTAL

@@ -19,6 +19,7 @@ pub mod frame;
 pub mod ipv4;
 pub mod llc;
 pub mod ns2_trace;
+pub mod olsr;
 pub mod own;
 pub mod pcapng;
 pub mod radiotap;

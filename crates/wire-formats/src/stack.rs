@@ -3,11 +3,12 @@
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
+use manetlab_core::wire::olsr;
 use manetlab_core::wire::rtp;
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
-use crate::udp::{AODV_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::udp::{AODV_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
 use crate::{arp, dot11, dsr, ipv4, llc, own, tcp, udp};
 
 /// What a frame carries.
@@ -45,6 +46,8 @@ pub enum Payload<'a> {
     Rtcp(Ports, rtp::Rtcp),
     /// An AODV message.
     Aodv(aodv::Message),
+    /// Messages of OLSR.
+    Olsr(olsr::Packet),
     /// Any other UDP datagram.
     Udp(Ports, &'a [u8]),
     /// A message in a format of this project's own.
@@ -106,6 +109,8 @@ fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Pa
             let (ports, content) = udp::decode(src, dst, bytes)?;
             if ports.dst == AODV_PORT {
                 aodv_message(content)
+            } else if ports.dst == OLSR_PORT {
+                crate::olsr::decode(content).map(Payload::Olsr)
             } else if ports.dst == RTCP_PORT || ports.src == RTCP_PORT {
                 crate::rtp::decode_rtcp(content).map(|(_, report)| Payload::Rtcp(ports, report))
             } else if ports.dst == RTP_PORT {

@@ -8,6 +8,8 @@ use crate::reader::{Malformed, Reader, put_short};
 
 /// Port of AODV (RFC 3561 §11).
 pub const AODV_PORT: u16 = 654;
+/// Port of OLSR (RFC 3626 §3.1).
+pub const OLSR_PORT: u16 = 698;
 /// Port of RTP, and of RTCP after it (RFC 3551 §8).
 pub const RTP_PORT: u16 = 5004;
 /// Port of RTCP.

@@ -5,7 +5,7 @@ use manetlab_core::wire::aodv::{Hello, Rerr, Rrep, Rreq, Unreachable};
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
-use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, lunar, rtp, tsr};
+use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, lunar, olsr, rtp, tsr};
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
 use manetlab_wire_formats::udp::Ports;
@@ -260,6 +260,40 @@ fn encode_own(message: &own::Message, out: &mut Vec<u8>) {
     }
 }
 
+fn olsr_message() -> impl Strategy<Value = olsr::Message> {
+    use olsr::{Content, Hello, LinkType, Listed, Message, NeighbourType, Qualities, Tc, TimeCode};
+    let links = [LinkType::Unspecified, LinkType::Asymmetric, LinkType::Symmetric, LinkType::Lost];
+    let neighbours = [NeighbourType::Not, NeighbourType::Symmetric, NeighbourType::Mpr];
+    let listed = (node(), 0..4_usize, 0..3_usize, any::<(u8, u8)>());
+    let header = (any::<(u8, u8, u8, u16)>(), node());
+    let fields = (any::<bool>(), any::<bool>(), any::<(u16, u8, u8)>(), vec(listed, 0..30));
+    (header, fields).prop_map(move |((header, origin), (is_hello, has_qualities, fixed, listed))| {
+        let (validity, ttl, hops, number) = header;
+        let (ansn, interval, willingness) = fixed;
+        let qualities =
+            |(here, there)| if has_qualities { Qualities { here, there } } else { Qualities::default() };
+        let content = if is_hello {
+            let listed = listed.into_iter().map(|(node, link, neighbour, said)| Listed {
+                node,
+                link: links[link],
+                neighbour: neighbours[neighbour],
+                qualities: qualities(said),
+            });
+            let listed = listed.collect();
+            Content::Hello(Hello { interval: TimeCode(interval), willingness, has_qualities, listed })
+        } else {
+            let advertised = listed.into_iter().map(|(node, _, _, said)| (node, qualities(said))).collect();
+            Content::Tc(Tc { ansn, has_qualities, advertised })
+        };
+        Message { validity: TimeCode(validity), origin, ttl, hops, number, content }
+    })
+}
+
+fn olsr_packet() -> impl Strategy<Value = olsr::Packet> {
+    (any::<u16>(), vec(olsr_message(), 1..6))
+        .prop_map(|(number, messages)| olsr::Packet { number, messages: messages.into() })
+}
+
 fn lunar_header() -> impl Strategy<Value = own::lunar::Header> {
     use lunar::{Message, Rrep, Rreq, Selector, Series};
     let series = (node(), any::<u32>()).prop_map(|(origin, number)| Series { origin, number });
@@ -457,6 +491,17 @@ proptest! {
     }
 
     #[test]
+    fn olsr_packets_come_back(packet in olsr_packet(), place in any::<prop::sample::Index>(), with in any::<u8>()) {
+        let mut bytes = encoded(|out| manetlab_wire_formats::olsr::encode(&packet, out));
+        prop_assert_eq!(bytes.len() as u32, packet.bytes());
+        prop_assert_eq!(manetlab_wire_formats::olsr::decode(&bytes), Ok(packet));
+        let place = place.index(bytes.len());
+        bytes[place] = with;
+        let _ = manetlab_wire_formats::olsr::decode(&bytes);
+        let _ = manetlab_wire_formats::olsr::decode(&bytes[..place]);
+    }
+
+    #[test]
     fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
         let _: Result<_, Malformed> = stack::decode_frame(&bytes);
         let _ = stack::decode_packet(&bytes);
@@ -465,6 +510,7 @@ proptest! {
         let _ = manetlab_wire_formats::dsr::decode(SRC, DST, &bytes);
         let _ = manetlab_wire_formats::rtp::decode(&bytes);
         let _ = manetlab_wire_formats::rtp::decode_rtcp(&bytes);
+        let _ = manetlab_wire_formats::olsr::decode(&bytes);
         let _ = own::decode(&bytes);
         let _ = own::lunar::decode(&bytes);
         let _ = tcp::decode(SRC, DST, &bytes);

@@ -11,7 +11,7 @@ use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, tsr as tsr_wire,
+    dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, olsr as olsr_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -320,6 +320,7 @@ impl Bench {
                 };
                 Some(Payload::Lunar(message))
             }
+            RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -444,6 +445,45 @@ fn dsdv_update(input: &mut Input<'_>) -> dsdv_wire::Update {
         seqno: seqno(input),
     };
     dsdv_wire::Update { full: input.once_in(2), entries: (0..input.below(6)).map(|_| entry(input)).collect() }
+}
+
+fn olsr_packet(input: &mut Input<'_>) -> olsr_wire::Packet {
+    let number = input.number() as u16;
+    olsr_wire::Packet { number, messages: (0..=input.below(3)).map(|_| olsr_message(input)).collect() }
+}
+
+fn olsr_message(input: &mut Input<'_>) -> olsr_wire::Message {
+    use olsr_wire::{Content, Hello, LinkType, Listed, Message, NeighbourType, Qualities, Tc, TimeCode};
+    let links = [LinkType::Unspecified, LinkType::Asymmetric, LinkType::Symmetric, LinkType::Lost];
+    let neighbours = [NeighbourType::Not, NeighbourType::Symmetric, NeighbourType::Mpr];
+    let qualities = |input: &mut Input<'_>| Qualities { here: input.byte(), there: input.byte() };
+    let has_qualities = input.once_in(2);
+    let content = if input.once_in(2) {
+        let listed = |input: &mut Input<'_>| Listed {
+            node: input.node(),
+            link: input.pick(&links),
+            neighbour: input.pick(&neighbours),
+            qualities: qualities(input),
+        };
+        Content::Hello(Hello {
+            interval: TimeCode(input.byte()),
+            willingness: input.byte(),
+            has_qualities,
+            listed: (0..input.below(5)).map(|_| listed(input)).collect(),
+        })
+    } else {
+        let ansn = input.number() as u16;
+        let advertised = (0..input.below(5)).map(|_| (input.node(), qualities(input))).collect();
+        Content::Tc(Tc { ansn, has_qualities, advertised })
+    };
+    Message {
+        validity: TimeCode(input.byte()),
+        origin: input.other(),
+        ttl: input.byte(),
+        hops: input.byte(),
+        number: input.number() as u16,
+        content,
+    }
 }
 
 /// A sequence number of a protocol that counts up from zero and never goes around.

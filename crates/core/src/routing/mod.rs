@@ -19,6 +19,7 @@ pub mod dsdv;
 pub mod dsr;
 pub mod flooding;
 pub mod lunar;
+pub mod olsr;
 mod place;
 #[cfg(test)]
 mod probe;

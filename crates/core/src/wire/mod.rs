@@ -20,6 +20,7 @@ pub mod dsr;
 mod ids;
 pub mod lunar;
 pub mod mac;
+pub mod olsr;
 mod packet;
 pub mod rtp;
 pub mod tcp;

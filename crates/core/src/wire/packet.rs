@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, dsdv, dsr, lunar, rtp, tcp};
+use super::{adp, adv, aodv, dsdv, dsr, lunar, olsr, rtp, tcp};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -131,6 +131,8 @@ pub enum Payload {
     Adv(adv::Message),
     /// A LUNAR message.
     Lunar(lunar::Message),
+    /// Messages of OLSR.
+    Olsr(olsr::Packet),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -235,6 +237,7 @@ impl Packet {
             Payload::Nothing => self.routing_header.as_ref().map_or("empty", |header| header.name()),
             Payload::Adv(message) => message.name(),
             Payload::Lunar(message) => message.name(),
+            Payload::Olsr(packet) => packet.name(),
             Payload::Custom(message) => message.name,
         }
     }

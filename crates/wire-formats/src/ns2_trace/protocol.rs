@@ -12,6 +12,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Dsdv(_) => "message",
         Payload::Adv(_) => "ADV",
         Payload::Lunar(_) => "LUNAR",
+        Payload::Olsr(_) => "OLSR",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

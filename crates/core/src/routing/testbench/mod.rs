@@ -352,6 +352,11 @@ impl Bench {
         by_node.map(|(time, _, packet)| (*time, packet))
     }
 
+    /// Over how many links the route of `src` to `dst` goes, as it knows it.
+    pub(crate) fn route_hops(&self, src: u32, dst: u32) -> Option<u32> {
+        self.nodes[src as usize].route_hops(self.now, NodeId(dst))
+    }
+
     /// What protocols told the other layers, in order.
     pub(crate) fn notices(&self) -> impl Iterator<Item = Notice> + '_ {
         self.notices.iter().copied()
