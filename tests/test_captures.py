@@ -145,6 +145,28 @@ def test_tshark_reads_every_message_of_olsr(tmp_path: Path, routing: str, hello:
     assert whats == {hello, tc}
 
 
+@pytest.mark.parametrize("over", ["ipv6", "ipv4"])
+def test_tshark_reads_every_tlv_of_babel(tmp_path: Path, over: str) -> None:
+    result, pcap, _ = captured(tmp_path, **CHAIN, routing="babel:babeld", babel={"over": over})
+    most_telling = {"hello": {"4", "5"}, "request": {"9", "10"}, "update": {"8"}}
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] in most_telling}
+    fields = ("frame.packet_id", "babel.message.type", "babel.bodylen", "_ws.malformed")
+    read = tshark(pcap, *fields, where="radiotap && udp.port == 6696")
+    assert len({row["frame.packet_id"] for row in read}) == len(sent) > 20
+    whats = set()
+    for row in read:
+        packet, types = sent[int(row["frame.packet_id"])], row["babel.message.type"].split(",")
+        assert row["_ws.malformed"] == ""
+        assert set(types) & most_telling[packet["what"]]
+        # IP, UDP and the header of the packet.
+        headers = {"ipv6": 40, "ipv4": 20}[over] + 8 + 4
+        assert packet["bytes"] == int(row["babel.bodylen"]) + headers
+        # Where IPv6 carries it, updates of IPv4's routes need a next hop.
+        assert ("7" in types) == (over == "ipv6" and "6" in types)
+        whats |= set(types)
+    assert {"4", "5", "6", "8", "9"} <= whats
+
+
 def test_arp_has_the_addresses_of_who_asks_and_who_answers(tmp_path: Path) -> None:
     result, pcap, trace = captured(tmp_path, **CHAIN, routing="aodv")
     read = tshark(

@@ -28,6 +28,7 @@ SECTIONS = {
     "adv": ("ADV", "models/adv.md"),
     "lunar": ("LUNAR", "models/lunar.md"),
     "olsr": ("OLSR", "models/olsr.md"),
+    "babel": ("Babel", "models/babel.md"),
     "flooding": ("Flooding", "models/flooding.md"),
     "adp": ("ADP, at both ends", "models/adp.md"),
     "video": ("Video traffic", "models/traffic.md"),

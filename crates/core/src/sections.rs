@@ -202,6 +202,8 @@ sections! {
         Lunar = "lunar" in lunar: LunarParams with sets,
         /// Optimized Link State Routing.
         Olsr = "olsr" in olsr: OlsrParams with sets,
+        /// Babel: distance vectors without loops.
+        Babel = "babel" in babel: BabelParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

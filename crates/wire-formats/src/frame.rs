@@ -24,8 +24,8 @@ use manetlab_core::wire::{
 use crate::conversation::Conversation;
 use crate::ipv4::protocol;
 use crate::tcp::{Door, Flags, Options};
-use crate::udp::{AODV_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
-use crate::{aodv, arp, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
+use crate::udp::{AODV_PORT, BABEL_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::{aodv, arp, babel, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
 
 /// The first of the ports that flows have, and how many there are (RFC 6335 §6: dynamic ports).
 const FIRST_PORT: u16 = 49_152;
@@ -207,6 +207,10 @@ impl Encoder {
                 let ports = Ports { src: OLSR_PORT, dst: OLSR_PORT };
                 udp::encode(src, dst, ports, out, |out| olsr::encode(content, out));
             }
+            Payload::Babel(content) => {
+                let ports = Ports { src: BABEL_PORT, dst: BABEL_PORT };
+                udp::encode(src, dst, ports, out, |out| babel::encode(content, out));
+            }
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
             Payload::Custom(_) => own::custom::encode(charged as usize, out),
@@ -318,7 +322,8 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Datagram(..)
         | Payload::Rtcp(..)
         | Payload::Aodv(_)
-        | Payload::Olsr(_) => protocol::UDP,
+        | Payload::Olsr(_)
+        | Payload::Babel(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
             protocol::EXPERIMENTAL

@@ -10,6 +10,7 @@
 pub mod address;
 pub mod aodv;
 pub mod arp;
+pub mod babel;
 pub mod capture;
 mod checksum;
 pub mod conversation;

@@ -3,12 +3,13 @@
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
+use manetlab_core::wire::babel;
 use manetlab_core::wire::olsr;
 use manetlab_core::wire::rtp;
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
-use crate::udp::{AODV_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::udp::{AODV_PORT, BABEL_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
 use crate::{arp, dot11, dsr, ipv4, llc, own, tcp, udp};
 
 /// What a frame carries.
@@ -48,6 +49,8 @@ pub enum Payload<'a> {
     Aodv(aodv::Message),
     /// Messages of OLSR.
     Olsr(olsr::Packet),
+    /// Messages of Babel.
+    Babel(babel::Packet),
     /// Any other UDP datagram.
     Udp(Ports, &'a [u8]),
     /// A message in a format of this project's own.
@@ -109,6 +112,8 @@ fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Pa
             let (ports, content) = udp::decode(src, dst, bytes)?;
             if ports.dst == AODV_PORT {
                 aodv_message(content)
+            } else if ports.dst == BABEL_PORT {
+                crate::babel::decode(content).map(Payload::Babel)
             } else if ports.dst == OLSR_PORT {
                 crate::olsr::decode(content).map(Payload::Olsr)
             } else if ports.dst == RTCP_PORT || ports.src == RTCP_PORT {

@@ -5,7 +5,9 @@ use manetlab_core::wire::aodv::{Hello, Rerr, Rrep, Rreq, Unreachable};
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
-use manetlab_core::wire::{ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, dsdv, lunar, olsr, rtp, tsr};
+use manetlab_core::wire::{
+    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, dsdv, lunar, olsr, rtp, tsr,
+};
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
 use manetlab_wire_formats::udp::Ports;
@@ -289,6 +291,30 @@ fn olsr_message() -> impl Strategy<Value = olsr::Message> {
     })
 }
 
+fn babel_packet() -> impl Strategy<Value = babel::Packet> {
+    use babel::{INFINITY, Tlv};
+    let hello = any::<(u16, u16)>().prop_map(|(seqno, interval)| Tlv::Hello { seqno, interval });
+    let ihu = (node(), any::<(bool, u16, u16)>()).prop_map(|(to, (link_local, rxcost, interval))| Tlv::Ihu {
+        to,
+        link_local,
+        rxcost,
+        interval,
+    });
+    let update = (node(), any::<(u16, u16, u16)>())
+        .prop_map(|(prefix, (interval, seqno, metric))| Tlv::Update { prefix, interval, seqno, metric });
+    let request = (node(), any::<(u16, u8)>(), node()).prop_map(|(prefix, (seqno, hop_count), router)| {
+        Tlv::SeqnoRequest { prefix, seqno, hop_count, router }
+    });
+    let others = (0..4, node(), any::<u16>()).prop_map(|(which, node, interval)| match which {
+        0 => Tlv::RouterId(node),
+        1 => Tlv::NextHop(node),
+        2 => Tlv::RouteRequest((interval < INFINITY / 2).then_some(node)),
+        _ => Tlv::RetractAll { interval },
+    });
+    vec(prop_oneof![hello, ihu, update, request, others], 1..40)
+        .prop_map(|tlvs| babel::Packet { tlvs: tlvs.into() })
+}
+
 fn olsr_packet() -> impl Strategy<Value = olsr::Packet> {
     (any::<u16>(), vec(olsr_message(), 1..6))
         .prop_map(|(number, messages)| olsr::Packet { number, messages: messages.into() })
@@ -502,6 +528,17 @@ proptest! {
     }
 
     #[test]
+    fn babel_packets_come_back(packet in babel_packet(), place in any::<prop::sample::Index>(), with in any::<u8>()) {
+        let mut bytes = encoded(|out| manetlab_wire_formats::babel::encode(&packet, out));
+        prop_assert_eq!(bytes.len() as u32, packet.bytes());
+        prop_assert_eq!(manetlab_wire_formats::babel::decode(&bytes), Ok(packet));
+        let place = place.index(bytes.len());
+        bytes[place] = with;
+        let _ = manetlab_wire_formats::babel::decode(&bytes);
+        let _ = manetlab_wire_formats::babel::decode(&bytes[..place]);
+    }
+
+    #[test]
     fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
         let _: Result<_, Malformed> = stack::decode_frame(&bytes);
         let _ = stack::decode_packet(&bytes);
@@ -511,6 +548,7 @@ proptest! {
         let _ = manetlab_wire_formats::rtp::decode(&bytes);
         let _ = manetlab_wire_formats::rtp::decode_rtcp(&bytes);
         let _ = manetlab_wire_formats::olsr::decode(&bytes);
+        let _ = manetlab_wire_formats::babel::decode(&bytes);
         let _ = own::decode(&bytes);
         let _ = own::lunar::decode(&bytes);
         let _ = tcp::decode(SRC, DST, &bytes);

@@ -11,7 +11,8 @@ use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, olsr as olsr_wire, tsr as tsr_wire,
+    babel as babel_wire, dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, olsr as olsr_wire,
+    tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -321,6 +322,7 @@ impl Bench {
                 Some(Payload::Lunar(message))
             }
             RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
+            RoutingKind::Babel => Some(Payload::Babel(babel_packet(input))),
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -445,6 +447,35 @@ fn dsdv_update(input: &mut Input<'_>) -> dsdv_wire::Update {
         seqno: seqno(input),
     };
     dsdv_wire::Update { full: input.once_in(2), entries: (0..input.below(6)).map(|_| entry(input)).collect() }
+}
+
+fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {
+    babel_wire::Packet { tlvs: (0..=input.below(6)).map(|_| babel_tlv(input)).collect() }
+}
+
+fn babel_tlv(input: &mut Input<'_>) -> babel_wire::Tlv {
+    use babel_wire::Tlv;
+    let number = |input: &mut Input<'_>| input.number() as u16;
+    match input.below(10) {
+        0 | 1 => Tlv::Hello { seqno: number(input), interval: number(input) },
+        2 => Tlv::Ihu { to: ME, link_local: true, rxcost: number(input), interval: number(input) },
+        3 => Tlv::RouterId(input.node()),
+        4 | 5 => Tlv::Update {
+            prefix: input.node(),
+            interval: number(input),
+            seqno: number(input),
+            metric: number(input),
+        },
+        6 => Tlv::RetractAll { interval: number(input) },
+        7 => Tlv::RouteRequest(input.once_in(2).then(|| input.node())),
+        8 => Tlv::NextHop(input.node()),
+        _ => Tlv::SeqnoRequest {
+            prefix: input.node(),
+            seqno: number(input),
+            hop_count: input.byte(),
+            router: input.node(),
+        },
+    }
 }
 
 fn olsr_packet(input: &mut Input<'_>) -> olsr_wire::Packet {

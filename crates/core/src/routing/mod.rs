@@ -13,6 +13,7 @@
 
 pub mod adv;
 pub mod aodv;
+pub mod babel;
 mod buffer;
 mod changes;
 pub mod dsdv;

@@ -13,6 +13,7 @@ pub mod adp;
 pub mod adv;
 pub mod aodv;
 pub mod arp;
+pub mod babel;
 mod custom;
 pub mod density;
 pub mod dsdv;

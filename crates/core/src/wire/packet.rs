@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, dsdv, dsr, lunar, olsr, rtp, tcp};
+use super::{adp, adv, aodv, babel, dsdv, dsr, lunar, olsr, rtp, tcp};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -133,6 +133,8 @@ pub enum Payload {
     Lunar(lunar::Message),
     /// Messages of OLSR.
     Olsr(olsr::Packet),
+    /// Messages of Babel.
+    Babel(babel::Packet),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -238,6 +240,7 @@ impl Packet {
             Payload::Adv(message) => message.name(),
             Payload::Lunar(message) => message.name(),
             Payload::Olsr(packet) => packet.name(),
+            Payload::Babel(packet) => packet.name(),
             Payload::Custom(message) => message.name,
         }
     }

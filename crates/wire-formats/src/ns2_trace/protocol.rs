@@ -13,6 +13,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Adv(_) => "ADV",
         Payload::Lunar(_) => "LUNAR",
         Payload::Olsr(_) => "OLSR",
+        Payload::Babel(_) => "Babel",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),
