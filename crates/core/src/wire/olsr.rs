@@ -36,7 +36,7 @@ impl TimeCode {
     /// The time.
     pub fn span(self) -> Span {
         let (a, b) = (u64::from(self.0 >> 4), u32::from(self.0 & 0xf));
-        Span((16 + a) * Self::STEP_NS << b)
+        Span(((16 + a) * Self::STEP_NS) << b)
     }
 }
 

@@ -20,6 +20,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -245,8 +246,8 @@ impl Babel {
         if self.neighbours.get(&from).is_some_and(|(each, _)| each.has_restarted(seqno)) {
             self.lose_neighbour(now, from, actions);
         }
-        if !self.neighbours.contains_key(&from) {
-            self.neighbours.insert(from, (Neighbour::new(now, seqno), INFINITY));
+        if let Entry::Vacant(new) = self.neighbours.entry(from) {
+            new.insert((Neighbour::new(now, seqno), INFINITY));
             self.heard.insert(from);
             self.others_by(now, self.params.hello_interval_s / 4.0);
         }
