@@ -167,6 +167,36 @@ def test_tshark_reads_every_tlv_of_babel(tmp_path: Path, over: str) -> None:
     assert {"4", "5", "6", "8", "9"} <= whats
 
 
+def test_tshark_reads_every_message_and_header_of_batman_adv(tmp_path: Path) -> None:
+    result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman")
+    sent = {each["uid"]: each for each in records(result, "sent")}
+    fields = ("frame.packet_id", "frame.interface_name", "batadv.iv_ogm.orig", "batadv.iv_ogm.tvlv_len")
+    read = tshark(pcap, *fields, "_ws.malformed", where="radiotap && batadv.iv_ogm.orig")
+    assert len({row["frame.packet_id"] for row in read}) > 20
+    for row in read:
+        packet, origins = sent[int(row["frame.packet_id"])], row["batadv.iv_ogm.orig"].split(",")
+        assert (packet["what"], row["_ws.malformed"]) == ("ogm", "")
+        assert packet["bytes"] == len(origins) * (24 + 28)
+        assert set(row["batadv.iv_ogm.tvlv_len"].split(",")) == {"28"}
+    read = tshark(pcap, "frame.packet_id", "batadv.unicast.dst", "ip.dst", "tcp.len", where="batadv.unicast.dst")
+    assert len(read) > 100
+    for row in read:
+        packet = sent[int(row["frame.packet_id"])]
+        assert packet["what"] in ("tcp", "ack") and row["tcp.len"]
+        assert (row["ip.dst"], row["batadv.unicast.dst"]) == (address(packet["dst"]), mac_address(packet["dst"]))
+
+
+def test_tshark_reads_every_message_of_batmand(tmp_path: Path) -> None:
+    result, pcap, _ = captured(tmp_path, **CHAIN, routing="batman:batmand")
+    sent = {each["uid"]: each for each in records(result, "sent") if each["what"] == "ogm"}
+    fields = ("frame.packet_id", "bat.batman.orig", "_ws.malformed")
+    read = tshark(pcap, *fields, where="radiotap && udp.port == 4305")
+    assert len(read) == len(sent) > 20
+    for row in read:
+        origins = row["bat.batman.orig"].split(",")
+        assert row["_ws.malformed"] == "" and len(origins) * 18 + 28 == sent[int(row["frame.packet_id"])]["bytes"]
+
+
 def test_arp_has_the_addresses_of_who_asks_and_who_answers(tmp_path: Path) -> None:
     result, pcap, trace = captured(tmp_path, **CHAIN, routing="aodv")
     read = tshark(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _OWN = "`manetlab docs add-a-routing-protocol` shows how to add one"
-_PROACTIVE = f"olsr, babel and dsdv are proactive too; {_OWN}"
+_PROACTIVE = f"olsr, babel, batman and dsdv are proactive too; {_OWN}"
 _ON_DEMAND = f"aodv and dsr find routes on demand; {_OWN}"
 _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_OWN}"
 _SENDER = "`manetlab list senders` lists the TCP senders"
@@ -13,7 +13,7 @@ _VOICE = 'a flow of kind = "voice" is one direction of a call, and traffic.rando
 _WIFI = "the MAC is that of 802.11b, with 1, 2, 5.5 and 11 Mb/s"
 
 _INSTEAD = {
-    **dict.fromkeys(("olsrv2", "batman", "batman-adv", "fsr", "hsr"), _PROACTIVE),
+    **dict.fromkeys(("olsrv2", "fsr", "hsr"), _PROACTIVE),
     **dict.fromkeys(
         ("tora", "aomdv", "dymo", "aodvv2", "loadng", "abr", "zrp", "cbrp", "hwmp", "rpl"), _ON_DEMAND
     ),

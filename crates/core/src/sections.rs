@@ -204,6 +204,8 @@ sections! {
         Olsr = "olsr" in olsr: OlsrParams with sets,
         /// Babel: distance vectors without loops.
         Babel = "babel" in babel: BabelParams with sets,
+        /// B.A.T.M.A.N. IV: the best neighbour for each node, by the messages that come over it.
+        Batman = "batman" in batman: BatmanParams with sets,
         /// Every packet by every node, once.
         Flooding = "flooding" in flooding: FloodingParams,
     }

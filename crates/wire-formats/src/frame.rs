@@ -15,6 +15,7 @@ use manetlab_core::kernel::Time;
 use manetlab_core::mac::{Preamble, Timing};
 use manetlab_core::scenario::Scenario;
 use manetlab_core::transport::tcp::{RouteFailureScheme, TcpParams};
+use manetlab_core::wire::batman::Form;
 use manetlab_core::wire::mac::{Body, Frame, FrameKind};
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
@@ -24,8 +25,8 @@ use manetlab_core::wire::{
 use crate::conversation::Conversation;
 use crate::ipv4::protocol;
 use crate::tcp::{Door, Flags, Options};
-use crate::udp::{AODV_PORT, BABEL_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
-use crate::{aodv, arp, babel, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
+use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::{aodv, arp, babel, batman, dot11, dsr, ipv4, llc, olsr, own, radiotap, tcp, udp};
 
 /// The first of the ports that flows have, and how many there are (RFC 6335 §6: dynamic ports).
 const FIRST_PORT: u16 = 49_152;
@@ -112,6 +113,7 @@ impl Encoder {
     pub fn body(&self, body: &Body, at: NodeId, out: &mut Vec<u8>) {
         match body {
             Body::Ip(packet) if own::lunar::is_below_ip(packet) => self.below_ip(packet, at, out),
+            Body::Ip(packet) if is_batman_adv(packet) => self.batman_adv(packet, out, at),
             Body::Ip(packet) => self.packet(packet, at, out),
             &Body::Arp(message) => arp::encode(message, out),
         }
@@ -127,14 +129,24 @@ impl Encoder {
         }
     }
 
-    /// Appends an IP packet as it is at node `at`, without what LUNAR puts before it.
+    /// Appends messages of batman-adv, or its headers and the IP packet behind them.
+    fn batman_adv(&self, packet: &Packet, out: &mut Vec<u8>, at: NodeId) {
+        if let Payload::Batman(content) = &packet.payload {
+            batman::encode(content, out);
+        } else if let Some(&header) = packet.routing_header.as_deref().and_then(RoutingHeader::as_batman) {
+            batman::encode_unicast(header, packet.src, out);
+            self.packet(packet, at, out);
+        }
+    }
+
+    /// Appends an IP packet as it is at node `at`, without what LUNAR or batman-adv puts before it.
     pub fn packet(&self, packet: &Packet, at: NodeId, out: &mut Vec<u8>) {
         let start = out.len();
         // Its length and its protocol are known when the rest is there.
         out.resize(start + ipv4::BYTES, 0);
         let next = protocol_of(&packet.payload);
         let next = match packet.routing_header.as_deref() {
-            None | Some(RoutingHeader::Lunar(_)) => next,
+            None | Some(RoutingHeader::Lunar(_) | RoutingHeader::Batman(_)) => next,
             Some(RoutingHeader::Dsr(header)) => {
                 let place = dsr::Place {
                     src: packet.src,
@@ -210,6 +222,10 @@ impl Encoder {
             Payload::Babel(content) => {
                 let ports = Ports { src: BABEL_PORT, dst: BABEL_PORT };
                 udp::encode(src, dst, ports, out, |out| babel::encode(content, out));
+            }
+            Payload::Batman(content) => {
+                let ports = Ports { src: BATMAN_PORT, dst: BATMAN_PORT };
+                udp::encode(src, dst, ports, out, |out| batman::encode(content, out));
             }
             Payload::Nothing | Payload::Lunar(_) => {}
             Payload::Adv(message) => own::adv::encode(message, out),
@@ -305,10 +321,19 @@ impl Encoder {
     }
 }
 
+/// Does the packet have headers of batman-adv in front of its IP header, or no IP header at all?
+fn is_batman_adv(packet: &Packet) -> bool {
+    match (&packet.payload, packet.routing_header.as_deref()) {
+        (Payload::Batman(content), _) => matches!(content.form, Form::Adv { .. }),
+        (_, header) => matches!(header, Some(RoutingHeader::Batman(_))),
+    }
+}
+
 /// The EtherType of what a data frame carries.
 pub fn ether_type(body: &Body) -> u16 {
     match body {
         Body::Ip(packet) if own::lunar::is_below_ip(packet) => llc::EXPERIMENTAL,
+        Body::Ip(packet) if is_batman_adv(packet) => llc::BATMAN,
         Body::Ip(_) => llc::IPV4,
         Body::Arp(_) => llc::ARP,
     }
@@ -323,7 +348,8 @@ fn protocol_of(payload: &Payload) -> u8 {
         | Payload::Rtcp(..)
         | Payload::Aodv(_)
         | Payload::Olsr(_)
-        | Payload::Babel(_) => protocol::UDP,
+        | Payload::Babel(_)
+        | Payload::Batman(_) => protocol::UDP,
         Payload::Nothing | Payload::Lunar(_) => protocol::NONE,
         Payload::Tcp(..) | Payload::Adp(..) | Payload::Dsdv(_) | Payload::Adv(_) | Payload::Custom(_) => {
             protocol::EXPERIMENTAL

@@ -11,6 +11,7 @@ pub mod address;
 pub mod aodv;
 pub mod arp;
 pub mod babel;
+pub mod batman;
 pub mod capture;
 mod checksum;
 pub mod conversation;

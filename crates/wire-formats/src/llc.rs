@@ -11,6 +11,8 @@ const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 pub const IPV4: u16 = 0x0800;
 /// EtherType of ARP.
 pub const ARP: u16 = 0x0806;
+/// EtherType of batman-adv.
+pub const BATMAN: u16 = 0x4305;
 /// EtherType for experiments (IEEE 802, Local Experimental EtherType 1): this project's own formats.
 pub const EXPERIMENTAL: u16 = 0x88b5;
 

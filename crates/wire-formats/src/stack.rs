@@ -4,13 +4,14 @@ use manetlab_core::wire::NodeId;
 use manetlab_core::wire::aodv;
 use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::babel;
+use manetlab_core::wire::batman::{Packet as BatmanPacket, Unicast};
 use manetlab_core::wire::olsr;
 use manetlab_core::wire::rtp;
 
 use crate::ipv4::protocol;
 use crate::reader::Malformed;
-use crate::udp::{AODV_PORT, BABEL_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
-use crate::{arp, dot11, dsr, ipv4, llc, own, tcp, udp};
+use crate::udp::{AODV_PORT, BABEL_PORT, BATMAN_PORT, OLSR_PORT, Ports, RTCP_PORT, RTP_PORT};
+use crate::{arp, batman, dot11, dsr, ipv4, llc, own, tcp, udp};
 
 /// What a frame carries.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,6 +22,10 @@ pub enum Body<'a> {
     Arp(ArpMessage),
     /// A message of LUNAR, or its label and the IP packet behind it.
     Lunar(own::lunar::Header, Option<Box<Packet<'a>>>),
+    /// Messages of batman-adv.
+    Batman(BatmanPacket),
+    /// The headers of batman-adv, and the IP packet behind them.
+    BatmanUnicast(Unicast, Box<Packet<'a>>),
 }
 
 /// An IP packet.
@@ -51,6 +56,8 @@ pub enum Payload<'a> {
     Olsr(olsr::Packet),
     /// Messages of Babel.
     Babel(babel::Packet),
+    /// Messages of batmand.
+    Batman(BatmanPacket),
     /// Any other UDP datagram.
     Udp(Ports, &'a [u8]),
     /// A message in a format of this project's own.
@@ -77,6 +84,12 @@ pub fn decode_frame(bytes: &[u8]) -> Result<(dot11::Header, Option<Body<'_>>), M
             let is_label = matches!(header, own::lunar::Header::Label(_));
             Body::Lunar(header, is_label.then(|| decode_packet(rest).map(Box::new)).transpose()?)
         }
+        (llc::BATMAN, packet) => match batman::decode(packet)? {
+            batman::Decoded::Ogms(ogms) => Body::Batman(ogms),
+            batman::Decoded::Unicast(header, rest) => {
+                Body::BatmanUnicast(header, Box::new(decode_packet(rest)?))
+            }
+        },
         _ => return Err(Malformed::Wrong("an EtherType that is not used")),
     };
     Ok((header, Some(body)))
@@ -114,6 +127,8 @@ fn decode_payload(src: NodeId, dst: NodeId, next: u8, bytes: &[u8]) -> Result<Pa
                 aodv_message(content)
             } else if ports.dst == BABEL_PORT {
                 crate::babel::decode(content).map(Payload::Babel)
+            } else if ports.dst == BATMAN_PORT {
+                batman::decode_daemon(content).map(Payload::Batman)
             } else if ports.dst == OLSR_PORT {
                 crate::olsr::decode(content).map(Payload::Olsr)
             } else if ports.dst == RTCP_PORT || ports.src == RTCP_PORT {

@@ -10,6 +10,8 @@ use crate::reader::{Malformed, Reader, put_short};
 pub const AODV_PORT: u16 = 654;
 /// Port of Babel (RFC 8966 §5).
 pub const BABEL_PORT: u16 = 6696;
+/// Port of batmand.
+pub const BATMAN_PORT: u16 = 4305;
 /// Port of OLSR (RFC 3626 §3.1).
 pub const OLSR_PORT: u16 = 698;
 /// Port of RTP, and of RTCP after it (RFC 3551 §8).

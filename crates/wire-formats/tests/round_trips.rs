@@ -6,7 +6,7 @@ use manetlab_core::wire::arp::ArpMessage;
 use manetlab_core::wire::dsr::{FlowMark, Header, LinkError, Request, Route, UnknownFlow};
 use manetlab_core::wire::tcp::SegmentRanges;
 use manetlab_core::wire::{
-    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, dsdv, lunar, olsr, rtp, tsr,
+    ConnectionId, Ecn, FlowId, NodeId, adp, adv, aodv, babel, batman, dsdv, lunar, olsr, rtp, tsr,
 };
 use manetlab_wire_formats::address::{self, LAST_NODE};
 use manetlab_wire_formats::tcp::{Door, Flags, Options};
@@ -291,6 +291,19 @@ fn olsr_message() -> impl Strategy<Value = olsr::Message> {
     })
 }
 
+fn batman_packet() -> impl Strategy<Value = batman::Packet> {
+    use batman::{Form, Ogm, Packet};
+    let form = prop_oneof![(0..60_u16).prop_map(|tvlv_bytes| Form::Adv { tvlv_bytes }), Just(Form::Daemon)];
+    let ogm = (node(), node(), any::<(u32, u8, u8, bool, bool)>());
+    (form, vec(ogm, 1..20)).prop_map(|(form, ogms)| {
+        let ogm = |(origin, previous, (seqno, ttl, tq, is_direct, is_not_best))| {
+            let seqno = if form == Form::Daemon { seqno & 0xffff } else { seqno };
+            Ogm { origin, previous, seqno, ttl, tq, is_direct, is_not_best }
+        };
+        Packet { form, ogms: ogms.into_iter().map(ogm).collect() }
+    })
+}
+
 fn babel_packet() -> impl Strategy<Value = babel::Packet> {
     use babel::{INFINITY, Tlv};
     let hello = any::<(u16, u16)>().prop_map(|(seqno, interval)| Tlv::Hello { seqno, interval });
@@ -539,6 +552,22 @@ proptest! {
     }
 
     #[test]
+    fn batman_packets_come_back(packet in batman_packet(), ttl in any::<u8>(), dst in node(), rest in vec(any::<u8>(), 0..9)) {
+        use manetlab_wire_formats::batman::{Decoded, decode, decode_daemon, encode, encode_unicast};
+        let bytes = encoded(|out| encode(&packet, out));
+        prop_assert_eq!(bytes.len() as u32, packet.bytes());
+        match packet.form {
+            batman::Form::Daemon => prop_assert_eq!(decode_daemon(&bytes), Ok(packet)),
+            batman::Form::Adv { .. } => prop_assert_eq!(decode(&bytes), Ok(Decoded::Ogms(packet))),
+        }
+        let header = batman::Unicast { ttl, dst };
+        let mut bytes = encoded(|out| encode_unicast(header, SRC, out));
+        prop_assert_eq!(bytes.len() as u32, batman::Unicast::BYTES);
+        bytes.extend_from_slice(&rest);
+        prop_assert_eq!(decode(&bytes), Ok(Decoded::Unicast(header, &rest[..])));
+    }
+
+    #[test]
     fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
         let _: Result<_, Malformed> = stack::decode_frame(&bytes);
         let _ = stack::decode_packet(&bytes);
@@ -549,6 +578,8 @@ proptest! {
         let _ = manetlab_wire_formats::rtp::decode_rtcp(&bytes);
         let _ = manetlab_wire_formats::olsr::decode(&bytes);
         let _ = manetlab_wire_formats::babel::decode(&bytes);
+        let _ = manetlab_wire_formats::batman::decode(&bytes);
+        let _ = manetlab_wire_formats::batman::decode_daemon(&bytes);
         let _ = own::decode(&bytes);
         let _ = own::lunar::decode(&bytes);
         let _ = tcp::decode(SRC, DST, &bytes);

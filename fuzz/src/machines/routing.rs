@@ -11,8 +11,8 @@ use manetlab_core::wire::ConnectionId;
 use manetlab_core::wire::tcp::{AckSigns, SackBlocks, Segment};
 use manetlab_core::wire::{
     Ecn, FlowId, IP_HEADER_BYTES, NodeId, Packet, Payload, RoutingHeader, adv as adv_wire, aodv as aodv_wire,
-    babel as babel_wire, dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire, olsr as olsr_wire,
-    tsr as tsr_wire,
+    babel as babel_wire, batman as batman_wire, dsdv as dsdv_wire, dsr as dsr_wire, lunar as lunar_wire,
+    olsr as olsr_wire, tsr as tsr_wire,
 };
 
 use super::input::{Input, ME, NODES};
@@ -323,6 +323,13 @@ impl Bench {
             }
             RoutingKind::Olsr => Some(Payload::Olsr(olsr_packet(input))),
             RoutingKind::Babel => Some(Payload::Babel(babel_packet(input))),
+            RoutingKind::Batman => {
+                if is_data && !input.once_in(4) {
+                    let header = batman_wire::Unicast { ttl: input.byte(), dst: packet.dst };
+                    packet.put_header(RoutingHeader::Batman(header));
+                }
+                Some(Payload::Batman(batman_packet(input)))
+            }
             // Others have no messages, or those of `Payload::Custom`, which only they themselves make.
             _ => None,
         };
@@ -447,6 +454,20 @@ fn dsdv_update(input: &mut Input<'_>) -> dsdv_wire::Update {
         seqno: seqno(input),
     };
     dsdv_wire::Update { full: input.once_in(2), entries: (0..input.below(6)).map(|_| entry(input)).collect() }
+}
+
+fn batman_packet(input: &mut Input<'_>) -> batman_wire::Packet {
+    let ogm = |input: &mut Input<'_>| batman_wire::Ogm {
+        origin: input.node(),
+        previous: input.node(),
+        seqno: input.number(),
+        ttl: input.byte(),
+        tq: input.byte(),
+        is_direct: input.once_in(2),
+        is_not_best: input.once_in(4),
+    };
+    let ogms = (0..=input.below(4)).map(|_| ogm(input)).collect();
+    batman_wire::Packet { form: batman_wire::Form::Adv { tvlv_bytes: 28 }, ogms }
 }
 
 fn babel_packet(input: &mut Input<'_>) -> babel_wire::Packet {

@@ -14,6 +14,7 @@
 pub mod adv;
 pub mod aodv;
 pub mod babel;
+pub mod batman;
 mod buffer;
 mod changes;
 pub mod dsdv;

@@ -14,6 +14,7 @@ pub mod adv;
 pub mod aodv;
 pub mod arp;
 pub mod babel;
+pub mod batman;
 mod custom;
 pub mod density;
 pub mod dsdv;

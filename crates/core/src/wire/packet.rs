@@ -6,7 +6,7 @@ use super::custom::{CustomHeader, CustomMessage};
 use super::density::Announcement;
 use super::ids::{ConnectionId, FlowId, NodeId};
 use super::udp::Datagram;
-use super::{adp, adv, aodv, babel, dsdv, dsr, lunar, olsr, rtp, tcp};
+use super::{adp, adv, aodv, babel, batman, dsdv, dsr, lunar, olsr, rtp, tcp};
 use crate::kernel::Time;
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -60,6 +60,8 @@ pub enum RoutingHeader {
     Dsr(dsr::Header),
     /// LUNAR's label.
     Lunar(lunar::Label),
+    /// The headers of batman-adv.
+    Batman(batman::Unicast),
     /// A header that only its protocol understands.
     Custom(CustomHeader),
 }
@@ -70,6 +72,7 @@ impl RoutingHeader {
         match self {
             RoutingHeader::Dsr(header) => header.bytes(),
             RoutingHeader::Lunar(label) => label.bytes,
+            RoutingHeader::Batman(_) => batman::Unicast::BYTES,
             RoutingHeader::Custom(header) => header.bytes(),
         }
     }
@@ -79,6 +82,7 @@ impl RoutingHeader {
         match self {
             RoutingHeader::Dsr(header) => header.name(),
             RoutingHeader::Lunar(_) => "label",
+            RoutingHeader::Batman(_) => "unicast",
             RoutingHeader::Custom(header) => header.name,
         }
     }
@@ -87,7 +91,7 @@ impl RoutingHeader {
     pub fn as_dsr(&self) -> Option<&dsr::Header> {
         match self {
             RoutingHeader::Dsr(header) => Some(header),
-            RoutingHeader::Lunar(_) | RoutingHeader::Custom(_) => None,
+            _ => None,
         }
     }
 
@@ -95,7 +99,15 @@ impl RoutingHeader {
     pub fn as_label(&self) -> Option<&lunar::Label> {
         match self {
             RoutingHeader::Lunar(label) => Some(label),
-            RoutingHeader::Dsr(_) | RoutingHeader::Custom(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The headers, if they are batman-adv's.
+    pub fn as_batman(&self) -> Option<&batman::Unicast> {
+        match self {
+            RoutingHeader::Batman(header) => Some(header),
+            _ => None,
         }
     }
 
@@ -103,7 +115,7 @@ impl RoutingHeader {
     pub fn as_custom(&self) -> Option<&CustomHeader> {
         match self {
             RoutingHeader::Custom(header) => Some(header),
-            RoutingHeader::Dsr(_) | RoutingHeader::Lunar(_) => None,
+            _ => None,
         }
     }
 }
@@ -135,6 +147,8 @@ pub enum Payload {
     Olsr(olsr::Packet),
     /// Messages of Babel.
     Babel(babel::Packet),
+    /// Messages of B.A.T.M.A.N.
+    Batman(batman::Packet),
     /// A message that only its protocol understands.
     Custom(CustomMessage),
 }
@@ -241,6 +255,7 @@ impl Packet {
             Payload::Lunar(message) => message.name(),
             Payload::Olsr(packet) => packet.name(),
             Payload::Babel(packet) => packet.name(),
+            Payload::Batman(_) => "ogm",
             Payload::Custom(message) => message.name,
         }
     }

@@ -14,6 +14,7 @@ pub(super) fn kind(packet: &Packet) -> &'static str {
         Payload::Lunar(_) => "LUNAR",
         Payload::Olsr(_) => "OLSR",
         Payload::Babel(_) => "Babel",
+        Payload::Batman(_) => "BATMAN",
         Payload::Nothing if packet.dsr().is_some() => "DSR",
         Payload::Datagram(_, datagram) if datagram.rtp.is_some() => "rtp",
         _ => packet.name(),

@@ -399,6 +399,8 @@ mod tests {
             (RoutingKind::Olsr, _) => Terms { pace: Pace { settled_s: 30.0, recovered_s: 40.0 }, ..BEST },
             // A break is noticed after a few Hellos of 4 s, a better route is taken after half a minute.
             (RoutingKind::Babel, _) => Terms { pace: Pace { settled_s: 40.0, recovered_s: 80.0 }, ..BEST },
+            // A way that carries nothing any more loses its rank within a few messages.
+            (RoutingKind::Batman, _) => Terms { pace: Pace { settled_s: 20.0, recovered_s: 60.0 }, ..BEST },
             _ => BEST,
         }
     }
@@ -416,6 +418,8 @@ mod tests {
             }
             // Every node holds packets, and the route that ends their wait may lead back.
             RoutingKind::Adv => Bound { returns: 2, away_s: params.adv.other_buffer_timeout_s },
+            // While messages spread, next hops may lead in circles until the time to live ends.
+            RoutingKind::Batman => Bound { returns: 64, away_s: 64.0 * 0.03 },
             // Nodes that know different topologies send packets around until their time to live ends, at up to
             // 30 ms a hop.
             RoutingKind::Olsr => Bound { returns: 64, away_s: 64.0 * 0.03 },
