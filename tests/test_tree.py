@@ -13,15 +13,9 @@ import pytest
 from tests.conftest import ROOT
 
 LIMITS = {
-<<<<<<< HEAD
-    "": (1_200, 15_600_000),
-    "crates": (470, 3_400_000),
+    "": (1_240, 15_800_000),
+    "crates": (500, 3_600_000),
     "docs": (60, 1_330_000),
-=======
-    "": (1_120, 15_400_000),
-    "crates": (440, 3_300_000),
-    "docs": (55, 1_250_000),
->>>>>>> d678fcb (Goldens, parameters and limits have OLSR and Babel)
     "papers": (145, 6_850_000),
     "papers/kept": (5, 4_350_000),
     "python": (170, 1_350_000),
