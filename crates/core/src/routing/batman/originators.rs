@@ -59,8 +59,8 @@ impl Way {
         self.tqs[self.next] = tq;
         self.next = (self.next + 1) % self.tqs.len();
         let counted = self.tqs.iter().filter(|tq| **tq > 0);
-        let (sum, count) = counted.fold((0, 0), |(sum, count), tq| (sum + u32::from(*tq), count + 1));
-        self.mean = if count == 0 { 0 } else { (sum / count) as u8 };
+        let (sum, count) = counted.fold((0_u32, 0_u32), |(sum, count), tq| (sum + u32::from(*tq), count + 1));
+        self.mean = sum.checked_div(count).unwrap_or(0) as u8;
     }
 }
 
