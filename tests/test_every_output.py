@@ -253,7 +253,7 @@ def test_every_command_that_fills_a_folder_is_known() -> None:
         if any(isinstance(each.type, options.FolderPath) for each in command.params)
     }
     papers = {f"papers {each}" for each in ("reproduce", "pages", "confirm", "status")}
-    assert found - papers == {"report", "campaign export"}
+    assert found - papers == {"report", "campaign export", "course"}
 
 
 def test_in_python_no_page_and_no_picture_takes_the_place_of_its_inputs(folder: Path) -> None:

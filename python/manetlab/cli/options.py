@@ -114,7 +114,8 @@ def check_written(
     context = click.get_current_context()
     given = [(each, context.params.get(each.name or "")) for each in context.command.params]
     written = {each.opts[0]: path for each, path in given if isinstance(each.type, WrittenPath)}
-    read = [path for each, path in given if each.type is PATH]
+    found = [value for each, value in given if each.type is PATH]
+    read = [path for value in found for path in (value if isinstance(value, tuple) else (value,))]
     named = [path for scenario in scenarios for path in scenario.inputs]
     check_outputs({**written, **(also or {})}, [*read, *named, *inputs])
 

@@ -358,10 +358,9 @@ def import_(
     It lists the flows one by one, and names the movement file or, where nodes move, the script. What of a
     script has no counterpart is listed on standard error, by line.
     """
-    from manetlab.files import check_apart
     from manetlab.scenario import Scenario
 
-    check_apart({"--output": output}, (script, movement, traffic))
+    options.check_written()
     if script is not None:
         if movement is not None or traffic is not None:
             wanted, hint = "a script, or --movement and --traffic", "a script says both"
@@ -369,6 +368,7 @@ def import_(
         _import_script(script, (arguments or "").split(), anyway, output, described)
         return
     asked = options.scenario_from(movement=movement, traffic=traffic, **described)
+    options.check_written(asked)
     assert movement is not None
     resolved = asked.resolve()
     kept = {key: value for key, value in asked.to_dict().items() if key not in ("movement", "traffic")}
