@@ -16,6 +16,7 @@ from typing import Any
 from manetlab import _core, flows, parameters
 from manetlab.chain_throughput import Key, packaged
 from manetlab.parameters import Parameter, Params
+from manetlab.radio_units import STANDARDS
 from torture.relations import RELATIONS
 
 Fields = dict[str, Any]
@@ -50,6 +51,15 @@ RATES_SHARE = 0.15
 """The share of scenarios in which nodes or links have a rate of their own."""
 RATES_BPS = (1e6, 2e6, 5.5e6, 11e6)
 """The rates of 802.11b."""
+OFDM_BPS = (6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6, 54e6)
+RATES_OF = {
+    "802.11b": RATES_BPS,
+    "802.11a": OFDM_BPS,
+    "802.11g": tuple(sorted((*RATES_BPS, *OFDM_BPS))),
+}
+"""The rates of each standard."""
+PLACES_SHARE = 0.25
+"""The share of scenarios with a radio of real places: shadows, fading, noise."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
 FROM_TABLE = ("oracle", "density")
@@ -137,6 +147,9 @@ class _Drawing:
     def draw(self) -> Drawn:
         rng = self.rng
         changes = self._changes()
+        has_places = rng.random() < PLACES_SHARE
+        if has_places:
+            changes["radio"] = {**changes.get("radio", {}), **self._places()}
         self._throttle(changes)
         self.values = _values(self.profile, self.routing, self.sender, changes)
         has_rates = rng.random() < RATES_SHARE
@@ -269,7 +282,27 @@ class _Drawing:
         of_nodes = [{"src": node} for node in rng.sample(nodes, min(self.nodes, rng.randint(1, 4)))]
         pairs = {tuple(rng.sample(nodes, 2)) for _ in range(rng.randint(0, 4))}
         of_links = [{"src": src, "dst": dst} for src, dst in sorted(pairs)]
-        return [{**each, "rate_bps": rng.choice(RATES_BPS)} for each in (*of_nodes, *of_links)]
+        rates_bps = RATES_OF[self.values["mac"]["standard"]]
+        return [{**each, "rate_bps": rng.choice(rates_bps)} for each in (*of_nodes, *of_links)]
+
+    def _places(self) -> Fields:
+        """Parameters of a radio of real places that go together."""
+        rng = self.rng
+        errors = rng.choice(["thresholds", "by-rate"])
+        captures = ["pairwise", "sinr", "locking", *(["as-noise"] if errors == "by-rate" else [])]
+        return {
+            "path_loss": rng.choice(["friis", "two-ray", "log-distance", "three-slopes"]),
+            "path_loss_exponent": rng.choice([2.0, 3.0, 4.0]),
+            "shadowing_db": rng.choice([0.0, 4.0, 8.0]),
+            "shadowing_distance_m": rng.choice([1.0, 20.0, 500.0]),
+            "shadowing_limit": rng.choice([0.5, 1.0, 2.0]),
+            "fading": rng.choice(["none", "rayleigh", "rice", "nakagami"]),
+            "fading_limit_db": rng.choice([0.0, 3.0, 6.0]),
+            "field_drift_m_s": rng.choice([0.0, 0.5]),
+            "errors": errors,
+            "capture": rng.choice(captures),
+            "carrier_sense_threshold_w": 10 ** rng.uniform(-13, -10),
+        }
 
     def _measures_paths(self) -> bool:
         return bool(self.values["network"]["measure_path_hops"])
@@ -609,11 +642,14 @@ def _rates_of_80211b(values: Params, has_rates: bool) -> dict[str, float]:
     basic = mac["response_rate"] == "basic"
     asked = basic or has_rates or mac["preamble"] == "short" or mac["rate_control"] != "fixed"
     asked = asked or "ladder" in (radio["ranges"], radio["capture_ratios"])
-    highest = float(mac["basic_rates"].split("-")[-1]) * 1e6 if basic else RATES_BPS[-1]
-    highest_bps = {"data_rate_bps": RATES_BPS[-1], "control_rate_bps": highest, "broadcast_rate_bps": highest}
+    asked = asked or mac["standard"] != "802.11b" or radio["errors"] == "by-rate"
+    rates_bps = RATES_OF[mac["standard"]]
+    highest = float(mac["basic_rates"].split("-")[-1]) * 1e6 if basic else rates_bps[-1]
+    highest_bps = {"data_rate_bps": rates_bps[-1], "control_rate_bps": highest, "broadcast_rate_bps": highest}
     fitting = {
         name: min(
-            (rate for rate in RATES_BPS if rate <= highest_bps[name]), key=lambda rate: abs(rate - mac[name])
+            (rate for rate in rates_bps if rate <= highest_bps[name] or rate in OFDM_BPS),
+            key=lambda rate: abs(rate - mac[name]),
         )
         for name in highest_bps
     }
@@ -625,6 +661,15 @@ def _rates_of_80211b(values: Params, has_rates: bool) -> dict[str, float]:
     }
 
 
+SLOPE_STARTS = ("reference_distance_m", "slope_2_from_m", "slope_3_from_m")
+
+
+def _ranges(values: Params) -> tuple[float, float]:
+    """How far data frames reach, and how far any frame with the greatest gain there is, in m."""
+    range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
+    return range_m, max(farthest_m, _core.farthest_link_m(json.dumps(values["radio"])))
+
+
 def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
     """Changes what was drawn so that it fits together, and returns the radio's range in m."""
 
@@ -632,7 +677,16 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
         changes.setdefault(section, {})[name] = value
         values[section][name] = value
 
-    mac, queue = values["mac"], values["queue"]
+    mac, queue, radio = values["mac"], values["queue"], values["radio"]
+    for name, value in STANDARDS.get(mac["standard"], {}).items():
+        if name not in changes.get("mac", {}):
+            change("mac", name, value)
+    if radio["capture"] == "as-noise" and radio["errors"] != "by-rate":
+        change("radio", "errors", "by-rate")
+    starts_m = sorted(radio[name] for name in SLOPE_STARTS)
+    for name, start_m in zip(SLOPE_STARTS, starts_m, strict=True):
+        if radio[name] != start_m:
+            change("radio", name, start_m)
     for name, rate_bps in _rates_of_80211b(values, has_rates).items():
         change("mac", name, rate_bps)
     if (
@@ -658,16 +712,16 @@ def _fit(changes: dict[str, Fields], values: Params, has_rates: bool) -> float:
         low = min(queue["red_min_threshold"], queue["red_max_threshold"], 999_999.0)
         change("queue", "red_min_threshold", low)
         change("queue", "red_max_threshold", low + 1.0)
-    range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
+    range_m, farthest_m = _ranges(values)
     allowed = parameters.schema()["mac"]["propagation_allowance_us"].range
     assert allowed is not None
-    needed_us = math.ceil(farthest_m * LIGHT_S_PER_M)
+    needed_us = math.ceil(min(farthest_m, 1e9) * LIGHT_S_PER_M)
     if needed_us > allowed[1]:
         # No MAC could wait for so long: this radio cannot be used.
         defaults = {**values["radio"], **parameters.profile("rfc")["radio"]}
         values["radio"] = defaults
         changes["radio"] = dict(defaults)
-        range_m, farthest_m, _ = _core.radio_ranges(json.dumps(values))
+        range_m, farthest_m = _ranges(values)
         needed_us = math.ceil(farthest_m * LIGHT_S_PER_M)
     if mac["propagation_allowance_us"] < needed_us:
         change("mac", "propagation_allowance_us", float(needed_us))
