@@ -1,7 +1,7 @@
 //! Packets of Babel (RFC 8966 §4), in UDP datagrams to port 6696.
 //!
-//! Prefixes are nodes' IPv4 addresses, /32. A router-id is zeros and the node's IPv4 address. The address in an
-//! IHU is IPv4's, or the interface identifier that the node's MAC address gives (RFC 4291, appendix A).
+//! Prefixes are nodes' IPv4 addresses, /32. A router-id is zeros and the node's IPv4 address. The address in
+//! an IHU is IPv4's, or the interface identifier that the node's MAC address gives (RFC 4291, appendix A).
 
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::babel::{INFINITY, Packet, Tlv};

@@ -1,5 +1,5 @@
-//! Packets of B.A.T.M.A.N. IV: of batman-adv, under EtherType 0x4305 and without an IP header, and of batmand, in
-//! UDP datagrams to port 4305.
+//! Packets of B.A.T.M.A.N. IV: of batman-adv, under EtherType 0x4305 and without an IP header, and of
+//! batmand, in UDP datagrams to port 4305.
 //!
 //! The TVLVs of an originator message of batman-adv are one container of zeros, of the length that a run
 //! charges; fewer bytes than its header are zeros.

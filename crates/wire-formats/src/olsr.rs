@@ -1,5 +1,5 @@
-//! Packets of OLSR (RFC 3626 §3.3, §6.1, §9.1), in UDP datagrams to port 698, with the messages `LQ_HELLO` and
-//! `LQ_TC` of olsrd 0.9.8, in which the qualities of the link follow each address.
+//! Packets of OLSR (RFC 3626 §3.3, §6.1, §9.1), in UDP datagrams to port 698, with the messages `LQ_HELLO`
+//! and `LQ_TC` of olsrd 0.9.8, in which the qualities of the link follow each address.
 
 use manetlab_core::wire::NodeId;
 use manetlab_core::wire::olsr::{

@@ -383,7 +383,7 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over all measures, which the two counters of work and `losses`, a view of drops, are not: 32 hexadecimal digits, see
-    /// [`Measures`].
+    /// Hash over all measures, which the two counters of work and `losses`, a view of drops, are not: 32
+    /// hexadecimal digits, see [`Measures`].
     pub result_hash: String,
 }

@@ -1,4 +1,5 @@
-//! Originator messages and unicast headers of B.A.T.M.A.N. IV, as batman-adv (2024) and batmand (0.3) send them.
+//! Originator messages and unicast headers of B.A.T.M.A.N. IV, as batman-adv (2024) and batmand (0.3) send
+//! them.
 //!
 //! batman-adv stands between IP and the link layer: its messages have no IP header, and data packets carry a
 //! header and an Ethernet header in front of theirs. batmand's messages are UDP datagrams, its data plain IP.

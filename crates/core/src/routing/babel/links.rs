@@ -57,8 +57,8 @@ impl Neighbour {
         ahead.min(ahead.wrapping_neg()) > RESTARTED
     }
 
-    /// RFC 8966 A.1: the history after a Hello. Those that were missed in the meantime, or were thought so, are
-    /// set right.
+    /// RFC 8966 A.1: the history after a Hello. Those that were missed in the meantime, or were thought so,
+    /// are set right.
     pub(super) fn hello(&mut self, now: Time, seqno: u16, interval: u16) {
         let ahead = u32::from(seqno.wrapping_sub(self.expected));
         if ahead <= u32::from(RESTARTED) {

@@ -60,8 +60,8 @@ params! {
         switches_to_equal: bool = false, "", "babeld 1.14";
         /// Follow an update of the selected route that is not feasible, and keep the route; off: ignore it.
         keeps_unfeasible: bool = false, "", "babeld 1.14";
-        /// A frame that the MAC cannot deliver counts as the end of the neighbour's IHUs; off: only the packet
-        /// is dropped.
+        /// A frame that the MAC cannot deliver counts as the end of the neighbour's IHUs; off: only the
+        /// packet is dropped.
         link_feedback: bool = false, "", "this model";
         /// What carries its packets.
         over: Carrier = Carrier::Ipv6, "", "RFC 8966 §4";

@@ -1,8 +1,8 @@
 //! B.A.T.M.A.N. IV, as batman-adv (2024) and batmand (0.3) do it: nodes flood messages that say that they are
 //! there, and remember for each node only the neighbour over which its messages come best.
 //!
-//! Read first: the draft by Neumann, Aichele, Lindner, Wunderlich (draft-openmesh-b-a-t-m-a-n-00, 2008) for the
-//! idea; what is done today is in the sources, `bat_iv_ogm.c` of batman-adv above all.
+//! Read first: the draft by Neumann, Aichele, Lindner, Wunderlich (draft-openmesh-b-a-t-m-a-n-00, 2008) for
+//! the idea; what is done today is in the sources, `bat_iv_ogm.c` of batman-adv above all.
 //!
 //! **Implemented.** Originator messages (OGMs), their aggregation, echoes by which a node learns how well it
 //! is heard, transmission qualities (TQ) with a penalty for asymmetric links and one for each hop, ranking of

@@ -1,4 +1,5 @@
-//! What a node knows of the others: which of their messages came over which neighbour, and how good the ways are.
+//! What a node knows of the others: which of their messages came over which neighbour, and how good the ways
+//! are.
 
 use std::collections::BTreeMap;
 

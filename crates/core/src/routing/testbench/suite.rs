@@ -420,8 +420,8 @@ mod tests {
             RoutingKind::Adv => Bound { returns: 2, away_s: params.adv.other_buffer_timeout_s },
             // While messages spread, next hops may lead in circles until the time to live ends.
             RoutingKind::Batman => Bound { returns: 64, away_s: 64.0 * 0.03 },
-            // Nodes that know different topologies send packets around until their time to live ends, at up to
-            // 30 ms a hop.
+            // Nodes that know different topologies send packets around until their time to live ends, at up
+            // to 30 ms a hop.
             RoutingKind::Olsr => Bound { returns: 64, away_s: 64.0 * 0.03 },
             // Next hops never form a cycle, and no node on the way holds packets long enough to see others.
             _ => Bound { returns: 0, away_s: 0.0 },
