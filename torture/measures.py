@@ -93,7 +93,9 @@ def _needed(scenario: Mapping[str, Any]) -> set[str]:
         "TSR": routing == "tsr",
         "tcp.allowed_pause_s above 0": params["tcp"]["allowed_pause_s"] > 0.0,
         "throttle.mode density": params["throttle"]["mode"] == "density",
-        "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0,
+        # Noise destroys frames as errors of bits do.
+        "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0
+        or params["radio"]["errors"] == "by-rate",
         "network.measure_path_hops": params["network"]["measure_path_hops"],
     }
     return {needs for needs, is_there in there.items() if is_there}
