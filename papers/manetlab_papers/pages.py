@@ -525,13 +525,12 @@ def _right(site: Site) -> str:
         listed = summary.headlines_of(site.ledger, paper)
         good = [each for each in listed if all(site.words[claim] in held for claim in each.claims)]
         count, right = count + len(listed), right + len(good)
-        said = [
-            f"{each.says}{'' if is_exact else ' (' + ', '.join(sizes) + ')'}"
-            for each in good
-            for sizes in [dict.fromkeys(_size(site.words[claim]) for claim in each.claims)]
-            for is_exact in ["" in sizes]
-        ]
-        lines += [f"**[{short_name(site.ledger, paper)}](../{FOLDER}/{paper}.md).** {'; '.join(said)}.", ""]
+        lines += [f"**[{short_name(site.ledger, paper)}](../{FOLDER}/{paper}.md)**", ""]
+        for each in good:
+            sizes = dict.fromkeys(_size(site.words[claim]) for claim in each.claims)
+            differs = ", ".join(filter(None, sizes))
+            lines.append(f"- {each.says}{f' ({differs})' if differs else ''}")
+        lines.append("")
     lines[2:2] = [
         f"Of {count} statements in their abstracts and conclusions {right} come out with manetlab, "
         "significantly and in the printed direction; where the size differs it is said. Each paper's page "

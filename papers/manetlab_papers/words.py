@@ -76,7 +76,8 @@ def of_claim(claim: Claim, entry: Entry | None, why: Iterable[causes.Cause]) -> 
         return Word.OPEN
     found = _joint(claim, entry.compared)
     if outcome == str(Outcome.CONTRADICTED):
-        return Word.OPPOSITE if found in (None, Word.NONE, Word.AS_PRINTED) else found
+        # A rule that compares no intervals contradicts by an order that is reversed.
+        return Word.OPPOSITE if found in (None, Word.AS_PRINTED) else found
     if found is None or found is Word.AS_PRINTED:
         return Word.UNDECIDED
     # What is not significant has no direction.

@@ -44,6 +44,7 @@ ABOVE = (0.0, math.inf)
         ("reproduced", found(45, 55, of=GAIN), Word.AS_PRINTED),
         ("contradicted", found(5, 15, of=GAIN), Word.SMALLER),
         ("contradicted", found(100, 120, of=GAIN), Word.LARGER),
+        ("contradicted", found(-10, 8, of=GAIN), Word.NONE),
         ("contradicted", found(-20, -10, of=GAIN), Word.OPPOSITE),
         ("contradicted", found(-60, -40, of=LOSS), Word.LARGER),
         ("contradicted", found(-8, -2, of=LOSS), Word.SMALLER),
