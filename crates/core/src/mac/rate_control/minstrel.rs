@@ -233,6 +233,7 @@ mod tests {
         let used = send(&mut minstrel, steps, 2000, 7);
         assert_eq!(used[7], 1000, "{used:?}");
         // Faster ones stand in first place: 3 of 8 turns, and each fails twice.
+        let (mut minstrel, steps) = self::minstrel(Standard::A, 54e6);
         let used = send(&mut minstrel, steps, 4000, 4);
         let looked: u32 = used[5..].iter().sum();
         assert!(looked.abs_diff(2 * 2000 / 10 * 3 / 8) < 30, "{used:?}");
