@@ -333,6 +333,14 @@ def test_models_that_are_not_here_are_named(tmp_path: Path, kind: str) -> None:
     assert len(found.unknown) == 1 and kind in found.unknown[0]
 
 
+def test_a_propagation_that_is_given_as_an_object_is_named(tmp_path: Path) -> None:
+    text = STUDENT.replace("MOVE", "").replace("-propType Propagation/TwoRayGround", "-propInstance $prop")
+    for kind in ("TwoRayGround", "Shadowing"):
+        made = text.replace("create-god", f"set prop [new Propagation/{kind}]\ncreate-god")
+        unknown = imported(tmp_path, made).unknown
+        assert [kind in each for each in unknown] == [True] * (kind == "Shadowing")
+
+
 @pytest.mark.parametrize(
     "text",
     [

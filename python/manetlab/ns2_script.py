@@ -400,6 +400,8 @@ class _Reading:
 
     def _value(self, text: str, place: str) -> float:
         """A number with ns-2's units."""
+        if (flag := text.strip().lower()) in ("true", "false"):
+            return float(flag == "true")
         found = re.fullmatch(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([a-zA-Z/]*)\s*", text)
         try:
             if found and (unit := _UNITS.get(found[2].lower())) is not None:
@@ -444,6 +446,10 @@ class _Reading:
             if option in ns2_terms.CLASSES:
                 if value not in ns2_terms.CLASSES[option]:
                     self.has_none(place, f"-{option} {value}")
+            elif option == "propInstance":
+                kind = self.kinds.get(_object(value) or -1, value)
+                if kind not in ns2_terms.CLASSES["propType"]:
+                    self.has_none(place, f"-propInstance {kind}")
             elif option == "ifqType":
                 if value not in ns2_terms.QUEUES:
                     self.has_none(place, f"-ifqType {value}")

@@ -121,6 +121,7 @@ UNUSED: frozenset[tuple[str, str]] = frozenset(
         ("Mac", "bandwidth_"),
         ("Mac/802_11", "bandwidth_"),
         ("Phy/WirelessPhy", "bandwidth_"),
+        ("Phy/WirelessPhy", "Rb_"),
         ("Antenna/OmniAntenna", "X_"),
         ("Antenna/OmniAntenna", "Y_"),
         ("Agent/DSR", "sport_"),
@@ -152,7 +153,7 @@ CLASSES = {
 
 TRACES = _words(
     "agentTrace routerTrace macTrace movementTrace phyTrace ifqTrace eotTrace toraDebug IMEPFlag "
-    "channel topoInstance propInstance addressType toraTrace namtrace routingTrace"
+    "channel topoInstance addressType toraTrace namtrace routingTrace"
 )
 """Options of `node-config` that change no result."""
 
