@@ -124,7 +124,7 @@ const VOICE: Group = Group {
         measure("voice_worst_mos", "worst MOS in 10 s", RATIO, Higher).optional(),
         measure("voice_satisfied_time_fraction", "10 s windows with R ≥ 70", ROUGH_PERCENT, Higher)
             .optional(),
-        measure("voice_mouth_to_ear_s", "mouth-to-ear delay", DELAY, Lower).optional(),
+        measure("voice_mouth_to_ear_s", "mouth-to-ear delay", HEARD_DELAY, Lower).optional(),
         measure("voice_lost_fraction", "lost or late", PERCENT, Lower).optional(),
         measure("voice_packets_late", "late", COUNT, Lower).detail(),
         measure("voice_burst_ratio", "burst ratio", RATIO, Neither).optional().detail(),

@@ -120,7 +120,7 @@ const VOICE: Group = Group {
             .optional()
             .also(&["mos"]),
         measure("voice_lost_fraction", "speech lost or late", PERCENT, Lower).optional(),
-        measure("voice_mouth_to_ear_mean_s", "mean mouth-to-ear delay", DELAY, Lower)
+        measure("voice_mouth_to_ear_mean_s", "mean mouth-to-ear delay", HEARD_DELAY, Lower)
             .optional()
             .also(&["mouth_to_ear"]),
     ],
