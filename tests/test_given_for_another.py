@@ -73,7 +73,7 @@ def test_a_damaged_line_of_the_right_file_is_still_named(tmp_path: Path) -> None
         (("report", "s.toml"), ("this is a scenario", "manetlab run s.toml")),
         (("campaign", "results", "s.toml"), ("this is a scenario", "manetlab run s.toml")),
         (("run", "s.toml", "--routing", "AODV"), ('did you mean "aodv"?',)),
-        (("run", "s.toml", "--routing", "olsrr2"), ("`manetlab list protocols`",)),
+        (("run", "s.toml", "--routing", "xxyyzz"), ("`manetlab list protocols`",)),
         (("run", "s.toml", "--tcp", "xxyyz"), ("`manetlab list senders`",)),
         (("campaign", "results", "c.toml", "--metric", "hold"), ('did you mean "holds"?',)),
         (("campaign", "results", "c.toml", "--metric", "xyz"), ("`manetlab list measures` lists them",)),

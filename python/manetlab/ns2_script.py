@@ -12,15 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from manetlab import _core, ns2_terms
 from manetlab.errors import InputError
 from manetlab.files import printable, read_bytes
 from manetlab.origin import Origin
-
-if TYPE_CHECKING:
-    from manetlab.scenario import Scenario
 
 MOST_FILES = 50
 """The maximum number of files that a script sources."""
@@ -117,40 +114,6 @@ def read(
         hint = "wired networks are not simulated; see `manetlab docs bring-your-own`"
         raise InputError("the script makes no nodes", where, "no `$ns node`", "mobile nodes", hint)
     return _Reading(where, found).imported(movement, duration_s)
-
-
-def scenario(
-    path: Path,
-    changes: Mapping[str, Any] | None = None,
-    assigned: Mapping[str, Any] | None = None,
-    arguments: Sequence[str] = (),
-    *,
-    anyway: bool = False,
-) -> tuple[Scenario, Imported]:
-    """The scenario that a script asks for, and how that was understood.
-
-    Args:
-        path: The script.
-        changes: Keys that replace the script's, as of `Scenario.load`.
-        assigned: Single fields by dotted name, set after the changes.
-        arguments: Those of the command line, ``$argv``.
-        anyway: Leave out what has no counterpart although results depend on it.
-
-    Raises:
-        InputError: The script cannot be evaluated, something has no counterpart, or a value is not allowed.
-    """
-    from manetlab.scenario import Scenario
-    from manetlab.scenario_data import assign, merged
-
-    changes = changes or {}
-    imported = read(path, arguments, changes.get("duration_s"))
-    if not anyway:
-        imported.check()
-    data = merged({"movement": {"file": path.name}, **imported.data}, changes)
-    for name, value in (assigned or {}).items():
-        data = assign(data, name, value, imported.where)
-    sources = [path, *(path.parent / Path(name).name for name in imported.files)]
-    return Scenario.build(data, imported.where, Origin(path.parent, tuple(sources))), imported
 
 
 def movement_of(content: bytes, where: str, origin: Origin) -> _core.Movement:

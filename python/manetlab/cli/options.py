@@ -249,9 +249,9 @@ def is_script(path: Path) -> bool:
 
 
 def _of_script(path: Path, written: dict[str, Any], assignments: dict[str, Any]) -> Scenario:
-    from manetlab import ns2_script
+    from manetlab import script_scenario
 
-    scenario, imported = ns2_script.scenario(path, written, assignments)
+    scenario, imported = script_scenario.scenario(path, written, assignments)
     notes = imported.notes
     for note in notes[:MOST_NOTES]:
         print(f"note: {note}", file=sys.stderr)

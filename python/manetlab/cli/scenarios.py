@@ -382,10 +382,10 @@ def import_(
 def _import_script(
     script: Path, arguments: list[str], anyway: bool, output: Path | None, described: dict[str, Any]
 ) -> None:
-    from manetlab import ns2_script
+    from manetlab import script_scenario
 
     written = {name: value for name, value in described.items() if value is not None}
-    scenario, imported = ns2_script.scenario(script, written, arguments=arguments, anyway=anyway)
+    scenario, imported = script_scenario.scenario(script, written, arguments=arguments, anyway=anyway)
     for note in imported.notes:
         print(f"note: {note}", file=sys.stderr)
     for left_out in imported.unknown:
