@@ -362,7 +362,9 @@ mod tests {
         match (kind, set) {
             // The route error of a node that forgot everything has sequence number zero, and its neighbours
             // do not believe it as long as packets keep their routes alive.
-            (RoutingKind::Aodv, "ns-2.35" | "dyer-2002") => Terms { restarted: [All, Nothing, All], ..BEST },
+            (RoutingKind::Aodv, "ns-2.35" | "dyer-2002" | "ns-2.1b8a") => {
+                Terms { restarted: [All, Nothing, All], ..BEST }
+            }
             // Who hears hellos takes the sender for a neighbour, and answers requests for it.
             (RoutingKind::Aodv, "aodv-uu-hello" | "aodv-uu-hello-2.27") => {
                 Terms { one_way: [All, Nothing], ..BEST }
