@@ -95,6 +95,7 @@ impl Movement {
     /// they are known, heights, in m.
     #[staticmethod]
     #[pyo3(signature = (labels, rows, present=None, name="tracks"))]
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
     fn tracks(
         py: Python<'_>,
         labels: Vec<String>,

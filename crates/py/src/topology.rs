@@ -77,6 +77,9 @@ pub(crate) fn shortest_hops(
         .ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
+/// Of a flow, by step: whether its ends have a path, and in which step what is sent then can arrive.
+type Reached = (Vec<bool>, Vec<Option<u32>>);
+
 /// What the movement allows each flow, by step from the start of the run to its end: whether its ends have a
 /// path when the step begins, over links that carry unicast data frames; and in which step what is sent in
 /// this one can arrive if all links of a step can be used in any order, None if it cannot. A list of pairs.
@@ -86,7 +89,7 @@ pub(crate) fn reach(
     scenario_json: &str,
     movement: &Movement,
     step_s: f64,
-) -> PyResult<Vec<(Vec<bool>, Vec<Option<u32>>)>> {
+) -> PyResult<Vec<Reached>> {
     let scenario = parse(scenario_json, movement, "scenario")?;
     let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
     let wires: Vec<[u32; 2]> = scenario.wired.iter().map(|link| link.nodes).collect();

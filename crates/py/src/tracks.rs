@@ -60,6 +60,7 @@ impl Tracks {
     /// The tracks of a file, read as it streams by.
     #[staticmethod]
     #[pyo3(signature = (path, name, sampled=false, thin_m=None, bonnmotion=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "a path of Python arrives as a value")]
     fn load(
         py: Python<'_>,
         path: std::path::PathBuf,
@@ -96,6 +97,7 @@ impl Tracks {
     /// told from the values), whether nodes are there while they have samples only, and how far samples
     /// may be thinned.
     #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "a table of Python arrives as a value")]
     fn columns(
         py: Python<'_>,
         labels: Vec<String>,
@@ -179,6 +181,7 @@ fn finished(read: Result<tracks::Tracks, ReadError>) -> PyResult<Tracks> {
 /// A script of ns-2 as JSON, and the movement of its nodes if it has any; or the name of a file that it
 /// sources and that is not among `files`, with the error if there is no such file.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
 pub(crate) fn read_script(
     py: Python<'_>,
     data: &[u8],
