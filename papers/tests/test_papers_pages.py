@@ -194,7 +194,8 @@ def test_what_is_missing_for_a_claim_is_said_until_it_has_a_verdict_at_full_size
     full, quick = LEDGER.claims["C-03"], LEDGER.claims["D4-08"]
     experiment = LEDGER.experiments[quick.experiment]
     left = schedule.Remaining(
-        {"some": schedule.Cost(30, 90.0), "more": schedule.Cost(5, 30.0)}, {experiment.id: {"some", "more"}}
+        {"some": schedule.WorkLeft(30, 90.0), "more": schedule.WorkLeft(5, 30.0)},
+        {experiment.id: {"some", "more"}},
     )
     told = excerpts.missing_for(LEDGER, quick, entry(quick.id), left)
     assert told == "not run: needs 35 runs, 2 min, `manetlab papers reproduce table-4.2 --full`"

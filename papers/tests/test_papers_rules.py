@@ -663,7 +663,7 @@ def test_the_factor_of_table_1_1_is_that_of_one_hop() -> None:
             for hops, (share, value) in enumerate(zip(shares, printed, strict=True), 1)
         }
         runs = Runs()
-        campaign(runs, "table-1.1", points, "hops")
+        campaign(runs, "table-1.1-dsr", points, "hops")
         found = judge(LEDGER.claim("D1-01"), Evaluator(LEDGER, runs, full=True))
         return found.outcome, found.ours
 
