@@ -109,8 +109,7 @@ def test_docs_prints_pages_by_name_and_lists_them(cli: Cli) -> None:
         ({"routing": "olsrv2"}, "olsrv2 is not implemented in manetlab"),
         ({"routing": "TORA"}, "TORA is not implemented in manetlab"),
         ({"tcp": "westwood"}, "westwood is not implemented in manetlab"),
-        ({"radio": {"fading": "rayleigh"}}, "fading is not implemented in manetlab"),
-        ({"traffic": {"random": {"voice": 4}}}, "voice is not implemented in manetlab"),
+        ({"traffic": {"random": {"voip": 4}}}, "voip is not implemented in manetlab"),
         ({"routing": "aovd"}, "no such routing protocol"),
     ],
 )

@@ -7,10 +7,10 @@ _PROACTIVE = f"olsr, babel, batman and dsdv are proactive too; {_OWN}"
 _ON_DEMAND = f"aodv and dsr find routes on demand; {_OWN}"
 _GEOGRAPHIC = f"python:manetlab.examples.greedy.Greedy forwards by position; {_OWN}"
 _SENDER = "`manetlab list senders` lists the TCP senders"
-_PROPAGATION = "propagation is two-ray ground; radio.bit_error_rate adds random losses"
+_PROPAGATION = "`manetlab docs radio` lists path losses, shadowing and fading"
 _MOVEMENT = "give movement that another program has made: `manetlab docs bring-your-own`"
 _VOICE = 'a flow of kind = "voice" is one direction of a call, and traffic.random.calls draws calls'
-_WIFI = "the MAC is that of 802.11b, with 1, 2, 5.5 and 11 Mb/s"
+_WIFI = "mac.standard has 802.11a, 802.11b and 802.11g"
 
 _INSTEAD = {
     **dict.fromkeys(("olsrv2", "fsr", "hsr"), _PROACTIVE),
@@ -21,12 +21,11 @@ _INSTEAD = {
     **dict.fromkeys(("epidemic", "prophet", "spray-and-wait", "maxprop"), f"flooding is the nearest; {_OWN}"),
     **dict.fromkeys(("westwood", "westwood+", "bic", "bbr", "compound", "hybla", "illinois"), _SENDER),
     **dict.fromkeys(("htcp", "highspeed", "veno", "fack", "dctcp", "quic", "sctp"), _SENDER),
-    **dict.fromkeys(("fading", "rayleigh", "rician", "nakagami", "shadowing"), _PROPAGATION),
-    **dict.fromkeys(("path_loss_exponent", "log-distance", "log_distance", "free-space"), _PROPAGATION),
+    **dict.fromkeys(("ray-tracing", "cost231", "okumura-hata", "free-space"), _PROPAGATION),
     **dict.fromkeys(("gauss-markov", "gauss_markov", "rpgm", "manhattan", "random_walk"), _MOVEMENT),
     **dict.fromkeys(("gpx", "levy", "random_direction"), _MOVEMENT),
-    **dict.fromkeys(("voice", "voip", "calls"), _VOICE),
-    **dict.fromkeys(("802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "standard"), _WIFI),
+    "voip": _VOICE,
+    **dict.fromkeys(("802.11n", "802.11ac", "802.11ax"), _WIFI),
 }
 
 
