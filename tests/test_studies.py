@@ -154,8 +154,10 @@ def test_the_gain_is_where_the_movement_explains_and_the_mean_is_unbiased() -> N
     bias, margin = explained.bias
     assert abs(bias) < 1.5 * margin < 0.03
     assert 0.92 <= explained.covered / 300 <= 0.98
-    assert noise.adjusted < 150
-    assert 0.8 < noise.gain <= 1.05
+    # How many covariates there are depends on the number of runs alone, so noise is adjusted too, at a price.
+    assert noise.adjusted == 300
+    assert 0.6 < noise.gain <= 1.05
+    assert 0.92 <= noise.covered / 300 <= 0.98
     with pytest.raises(click.UsageError, match="more than"):
         adjusted.tally("adjusted", kept, "aodv", adjusted.METRICS[0], 11, 1)
 
