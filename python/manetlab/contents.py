@@ -81,7 +81,7 @@ class Contents:
         if self.heights_m is not None:
             field += f", {self.heights_m[0]:g} to {self.heights_m[1]:g} m high"
         moves = f"movement: {self.speed_mean:.2f} m/s on average"
-        moves += f", its last order at {self.ends_s:g} s" if self.ends_s else ", nobody moves"
+        moves += f", which ends at {self.ends_s:g} s" if self.ends_s else ", nobody moves"
         lines = [field, moves]
         if self.labels is not None:
             more = ", …" if len(self.labels) > MOST_NAMES else ""
@@ -105,7 +105,7 @@ def contents(resolved: Resolved) -> Contents:
         tuple(whole["corner_low_m"]),
         tuple(whole["corner_high_m"]),
         (min(heights), max(heights)) if movement.has_heights else None,
-        movement.last_command_s,
+        movement.ends_s,
         whole["speed_mean"],
         sum(bool(stays) for stays in movement.stays),
         [

@@ -251,6 +251,20 @@ impl Movement {
         last.max().unwrap_or(Time::ZERO).as_secs()
     }
 
+    /// When the last node has arrived, changed its height, joined or left, in s; 0 if nothing ever changes.
+    #[getter]
+    fn ends_s(&self) -> f64 {
+        let last_of = |trajectory: &Trajectory| {
+            let arrives = Path::new(trajectory).legs().last().map(|leg| leg.start);
+            let commanded = trajectory.commands.last().map(|command| command.at());
+            let height = trajectory.heights.last().map(|height| height.at);
+            let stays = trajectory.present.iter().flat_map(|stay| [stay.from, stay.until]);
+            let known = stays.filter(|&edge| edge != Time::NEVER);
+            known.chain([arrives, commanded, height].into_iter().flatten()).max()
+        };
+        self.trajectories().iter().filter_map(last_of).max().unwrap_or(Time::ZERO).as_secs()
+    }
+
     /// Where the nodes are at a time, in m.
     fn positions(&self, time_s: f64) -> Vec<(f64, f64)> {
         let now = Time::from_secs(time_s);

@@ -224,7 +224,7 @@ def _completed(written: dict[str, Any], needs_traffic: bool) -> dict[str, Any]:
             told.append(f"{load} (--traffic FILE, --set traffic.random.cbr=N)")
     if "duration_s" not in made:
         alone = {"movement": made["movement"], "traffic": {"flows": []}, "duration_s": 1.0}
-        ends_s = Scenario.build(alone, "command line").resolve().movement.last_command_s
+        ends_s = Scenario.build(alone, "command line").resolve().movement.ends_s
         made["duration_s"] = math.ceil(ends_s) if ends_s > 0 else DEFAULT_S
         told.append(f"{made['duration_s']:g} s, as long as the movement (--duration S)")
     if told:
