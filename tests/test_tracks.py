@@ -378,3 +378,17 @@ def test_results_show_the_names_of_nodes(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(f"duration_s = 5.0\ntraffic.flows = [{flow}]\n{tracks}")
     shown = cli("run", "s.toml").stdout
     assert "base" in shown and "drone" in shown
+
+
+def test_a_run_over_movement_alone_lasts_until_the_last_node_has_arrived(cli: Cli, tmp_path: Path) -> None:
+    """Not until its last order: the leg that follows would be cut, and with it the time without a path."""
+    rows = ["time,id,x,y", "0,a,0,0", "0,b,150,0", "10,a,300,0", "20,a,900,0", "20,b,150,0"]
+    (tmp_path / "w.csv").write_text("\n".join(rows) + "\n")
+    order = '$ns_ at 5.0 "$node_(0) setdest 200.0 0.0 10.0"\n'
+    places = "".join(f"$node_({node}) set {axis}_ 0.0\n" for node in (0, 1) for axis in "XYZ")
+    (tmp_path / "w.tcl").write_text(places + order)
+    for file, ends_s in (("w.csv", 20), ("w.tcl", 25)):
+        checked = cli("scenario", "check", "--movement", file)
+        assert f"which ends at {ends_s} s" in checked.stdout
+        assert f"{ends_s} s, as long as the movement" in checked.stderr
+    assert "0 to 900 m east" in cli("scenario", "check", "--movement", "w.csv").stdout
