@@ -153,7 +153,9 @@ def test_the_tutorial_runs(
     for block in blocks(page, "python"):
         exec(compile(block, "docs/tutorial.md", "exec"), namespace)
     said = capsys.readouterr().out
-    assert re.search(r"reno-f − reno: [+-]\d+\.\d ± \d+\.\d kb/s over 5 networks", said)
+    assert re.search(
+        r"reno-f − reno: [+-]\d+\.\d kb/s \(95 %: [+-]\d+\.\d to [+-]\d+\.\d\) over 5 networks", said
+    )
     assert len(re.findall(r"m/s: .* significant", said)) == 3
     assert (tmp_path / "speeds.pdf").read_bytes().startswith(b"%PDF")
 
