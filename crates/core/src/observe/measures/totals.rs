@@ -111,7 +111,8 @@ const VOICE: Group = Group {
     needs: "",
     measures: &[
         measure("voice_calls", "calls", COUNT, Neither),
-        measure("voice_satisfied_fraction", "calls with R ≥ 70 both ways", ROUGH_PERCENT, Higher)
+        measure("voice_satisfied_fraction", "share of satisfied calls", ROUGH_PERCENT, Higher)
+            .words("share of calls with R of at least 70 in both directions")
             .optional()
             .also(&["satisfied_calls"]),
         measure("voice_r_mean", "mean R", RATING, Higher).words("mean rating of the E-model").optional(),
