@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -114,8 +115,9 @@ $ns run
 """
 
 
-def resolved(path: Path, duration_s: float = 20.0) -> Resolved:
-    return manetlab.Scenario(movement=str(path), traffic={"flows": []}, duration_s=duration_s).resolve()
+def resolved(path: Path, duration_s: float = 20.0, **fields: Any) -> Resolved:
+    made = {"movement": str(path), "traffic": {"flows": []}, "duration_s": duration_s, **fields}
+    return manetlab.Scenario(**made).resolve()
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -167,7 +169,11 @@ def test_vehicles_appear_and_leave(tmp_path: Path) -> None:
 
 
 def test_nodes_of_ns2_switch_climb_and_keep_their_numbers(tmp_path: Path) -> None:
-    movement = resolved(written(tmp_path, "m.tcl", SWITCHED)).movement
+    path = written(tmp_path, "m.tcl", SWITCHED)
+    with pytest.raises(InputError, match=r"radio\.path_loss"):
+        # Two-ray ground has antennas at one height.
+        resolved(path)
+    movement = resolved(path, radio={"path_loss": "friis"}).movement
     assert [movement.present(time_s)[0] for time_s in (1.0, 6.0)] == [False, True]
     assert movement.positions(6.0)[0] == (100.0, 50.0)
     assert movement.heights(1.0)[0] == 12.0
