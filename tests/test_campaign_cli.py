@@ -64,7 +64,8 @@ def test_run_results_compare_status_export_and_repeat(cli: Cli, file: Path, tmp_
     status = json.loads(cli("campaign", "status", file, "--json").stdout)
     assert (status["done"], status["failed"], status["missing"]) == (12, 0, 0)
     done = cli("campaign", "export", file, "-o", "out", "--format", "csv")
-    assert len(done.stdout.splitlines()) == 9
+    assert len(done.stdout.splitlines()) == 10
+    assert "out/ends.csv" in done.stdout
     pd.testing.assert_frame_equal(
         pd.read_csv(tmp_path / "out" / "comparisons.csv"), results.comparisons, check_dtype=False
     )

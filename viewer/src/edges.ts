@@ -9,7 +9,8 @@ import type { Rgba } from "./theme";
 
 /** x, y (px, from the top left), distance from the middle of the line (px), half its width (px), colour. */
 export const CORNER_WORDS = 5;
-const MOST_SEGMENTS = 72;
+/** So that the corners of the largest rings are a fifth of a pixel off a circle. */
+const MOST_SEGMENTS = 144;
 /** Directions around a circle, the first again at the end: cosine and sine in turn. */
 const DIRECTIONS = Float32Array.from({ length: 2 * (MOST_SEGMENTS + 1) }, (_, i) => {
   const angle = (2 * Math.PI * (i >> 1)) / MOST_SEGMENTS;
@@ -42,7 +43,7 @@ export class Edges {
     if (x + reach < 0 || y + reach < 0 || x - reach > camera.width || y - reach > camera.height) return;
     const half = width / 2;
     // Small rings need fewer corners to look round: each step is one of the directions.
-    const every = radius < 12 ? 4 : radius < 48 ? 2 : 1;
+    const every = radius < 12 ? 8 : radius < 48 ? 4 : radius < 300 ? 2 : 1;
     const [inner, outer] = [radius - half - 1, radius + half + 1];
     for (let i = 0; i <= MOST_SEGMENTS; i += every) {
       const [dx, dy] = [DIRECTIONS[2 * i], DIRECTIONS[2 * i + 1]];
