@@ -408,7 +408,7 @@ def test_the_pointer_seeks_chooses_and_shows_ranges(browser: Chrome, one: str) -
 
 
 def is_dark(image: Image.Image, x: float, y: float) -> bool:
-    """Is there anything darker than the field within a pixel of a point? A faint line may lie on two pixels."""
+    """Is there anything darker than the field within a pixel of a point? Faint lines may lie on two."""
     reach = (-1, 0, 1)
     found = [image.getpixel((round(x) + dx, round(y) + dy)) for dx in reach for dy in reach]
     return any(max(each) < 212 for each in found)  # type: ignore[type-var, arg-type]
