@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -66,11 +67,11 @@ print(sorted({unwanted} & set(sys.modules)))
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Tests may run as root, who may read everything.
-    def denied(_: Path) -> bytes:
+    def denied(*_: object) -> IO[bytes]:
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "secret").write_text("x")
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(InputError, match="cannot be read") as caught:
         read_bytes(tmp_path / "secret", "movement file")
     assert caught.value.found == "Permission denied"

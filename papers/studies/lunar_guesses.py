@@ -159,6 +159,8 @@ def kept(loaded: Ledger) -> dict[str, KeptPart]:
 def evaluator(loaded: Ledger, runs: Mapping[str, Tables], apart: int, chosen: Mapping[str, str]) -> Evaluator:
     """Evaluates the paper's quantities with some systems in LUNAR's place, and areas so far apart.
 
+    The ledger's rules read the campaigns with areas 150 m apart, whose place the others take.
+
     Args:
         loaded: The ledger.
         runs: The kept runs of each campaign.
@@ -166,16 +168,16 @@ def evaluator(loaded: Ledger, runs: Mapping[str, Tables], apart: int, chosen: Ma
         chosen: The system that stands for each variant.
     """
     load_all()
-    found, end = Runs(), APART[apart]
+    found = Runs()
     named = {**{each: each for each in OTHERS}, **{system: variant for variant, system in chosen.items()}}
 
     def renamed(rows: Sequence[Row]) -> list[Row]:
         return [{**row, "system": named[row["system"]]} for row in rows if row["system"] in named]
 
     for name in CAMPAIGNS:
-        of = runs[f"{name}{end}"]
+        of = runs[f"{name}{APART[apart]}"]
         with_routing = "system" in of.runs[0]
-        found.add(name, Tables({}, renamed(of.runs), renamed(of.flows)) if with_routing else of)
+        found.add(f"{name}{APART[NEAR]}", Tables({}, renamed(of.runs), renamed(of.flows)) if with_routing else of)
     return Evaluator(loaded, found, full=False)
 
 
@@ -255,7 +257,7 @@ def effects(loaded: Ledger, runs: Mapping[str, Tables], variant: str) -> Table:
 
 def _four(variant: str, size: int) -> dict[str, Any]:
     """A network with four flows."""
-    return {"runs": "osipov-ranges", "system": variant, "flows": 4, SIZE: size}
+    return {"runs": f"osipov-ranges{APART[NEAR]}", "system": variant, "flows": 4, SIZE: size}
 
 
 def _borders(evaluated: Evaluator, variant: str, most: int) -> str:

@@ -139,7 +139,7 @@ def test_verdicts_come_from_what_reproduce_kept(tmp_path: Path) -> None:
 
 def test_the_page_cannot_take_the_place_of_the_record(tmp_path: Path) -> None:
     (tmp_path / record.FILE).write_text("[]")
-    with pytest.raises(InputError, match="overwrite"):
+    with pytest.raises(InputError, match="among results"):
         manetlab(
             "reproduce",
             "sec-cbr-opposite",

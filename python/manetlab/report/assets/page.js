@@ -42,7 +42,7 @@
     for (const place of document.querySelectorAll(".plot")) {
       const spec = structuredClone(specs.figures[place.dataset.figure]);
       // Plotly gives the intervals of bars a grey of its own, which a dark ground swallows.
-      for (const trace of spec.data) if (trace.type === "bar") trace.error_y.color = colour("text");
+      for (const { type, error_y } of spec.data) if (type === "bar" && error_y) error_y.color = colour("text");
       place.style.height = `${spec.height_rem}rem`;
       place.parentElement.classList.add("drawn");
       Plotly.react(place, spec.data, themed(spec.layout), config);
