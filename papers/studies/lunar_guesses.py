@@ -177,7 +177,9 @@ def evaluator(loaded: Ledger, runs: Mapping[str, Tables], apart: int, chosen: Ma
     for name in CAMPAIGNS:
         of = runs[f"{name}{APART[apart]}"]
         with_routing = "system" in of.runs[0]
-        found.add(f"{name}{APART[NEAR]}", Tables({}, renamed(of.runs), renamed(of.flows)) if with_routing else of)
+        found.add(
+            f"{name}{APART[NEAR]}", Tables({}, renamed(of.runs), renamed(of.flows)) if with_routing else of
+        )
     return Evaluator(loaded, found, full=False)
 
 
