@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from manetlab import InputError, Result, Scenario, metrics, run
 from manetlab.flows import kinds, read_trace
+from tests.conftest import Cli
 
 KINDS: dict[str, dict[str, Any]] = {
     "on-off": {"bytes": 200, "interval_s": 0.05, "on_s": 0.5, "off_s": 0.5},
@@ -162,3 +163,11 @@ def test_parameters_of_adp_and_video_reach_the_run() -> None:
     assert reported["rtp_reports_received"] > 30
     late = run(scenario(video, video={"playout_deadline_s": 0.001})).flows[0]
     assert late["frames_late"] > 0 and late["decodable_fraction"] < 1
+
+
+def test_the_table_of_rtp_says_that_it_counts_the_whole_run(cli: Cli, tmp_path: Path) -> None:
+    head = "duration_s = 20.0\nwarmup_s = 10.0\nmovement.chain.nodes = 3\n"
+    call = '[[traffic.flows]]\nkind = "voice"\nsrc = 0\ndst = 2\nstart_s = 1.0\n'
+    (tmp_path / "call.toml").write_text(head + call, encoding="utf-8")
+    done = cli("run", "call.toml")
+    assert "RTP counts the whole run, warm-up included" in done.stdout, done.stderr

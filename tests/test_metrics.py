@@ -11,6 +11,7 @@ import pytest
 
 from manetlab import InputError, Scenario, run
 from manetlab.campaign import Campaign
+from manetlab.factors import Factor
 from manetlab.metrics import (
     DERIVED,
     FLOW_MEASURES,
@@ -24,7 +25,6 @@ from manetlab.metrics import (
     named,
     of_flow,
 )
-from manetlab.report.quantities import Factor
 from tests.conftest import Cli
 from tests.examples import CBR_FLOW, TCP_FLOW, chain
 

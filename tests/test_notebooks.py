@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import manetlab
-from manetlab import Campaign, InputError, Result, Results, Scenario, notebook
+from manetlab import Campaign, InputError, Result, Results, Scenario, notebook, palette
 from tests.conftest import ROOT
 from tests.examples import chain
 from tests.test_campaign import waypoint
@@ -121,7 +121,15 @@ def test_plots_show_what_the_tables_say(result: Result, results: Results, tmp_pa
     # Intervals at the same place do not cover each other.
     places = [x for container in axes.containers for x in container.lines[0].get_xdata()]
     assert len(set(places)) == len(places)
-    assert axes.get_xlabel() == "traffic.random.cbr" and axes.get_ylabel() == "TCP throughput (kb/s)"
+    # Names, ticks and the axis are those of a report's plot.
+    assert axes.get_xlabel() == "CBR flows" and axes.get_ylabel() == "TCP throughput (kb/s)"
+    assert axes.get_ylim()[0] == 0.0
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "4"]
+    assert axes.get_legend().get_title().get_text() == "TCP sender"
+    colours = [container.lines[0].get_color() for container in axes.containers]
+    assert colours == list(palette.ON_LIGHT[:2])
+    own = results.plot("tcp_throughput_bps")
+    assert not own.spines["top"].get_visible()
     by_sender = results.plot(across="tcp", axes=Figure().add_subplot())
     assert [label.get_text() for label in by_sender.get_xticklabels()] == ["reno", "sack"]
     with pytest.raises(InputError, match="no such factor"):

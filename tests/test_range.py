@@ -10,14 +10,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from manetlab import InputError, Results, Scenario, run_many
 from manetlab.chain_throughput import packaged
 from manetlab.operation_range import Border, Bounds, OperationRange, Size, find, flows_of_text
+from manetlab.report import ranges
 from manetlab.shares import at_instant, mean_rates
 from tests.campaigns import small
 from tests.conftest import ROOT, Cli
@@ -264,6 +267,28 @@ def test_the_command_writes_table_json_csv_and_plot(cli: Cli, tmp_path: Path) ->
     assert (tmp_path / "range.png").read_bytes().startswith(b"\x89PNG")
     # Both ranges are in the store beside the scenario.
     assert len(Results.load(tmp_path / "areas.range.db").runs)
+
+
+def test_the_plot_has_a_bar_for_what_was_run_and_nothing_between() -> None:
+    def size(flows: int, nodes: int, breaks: tuple[str, ...] = ()) -> Size:
+        values = {each.name: 0.0 for each in fields(Size)}
+        return Size(**{**values, "flows": flows, "nodes": nodes, "breaks": breaks})  # type: ignore[arg-type]
+
+    def found(routing: str, last: int) -> OperationRange:
+        borders = (
+            Border(2, 5, (size(2, 6), size(2, last)), is_open=True),
+            Border(6, 9, (size(6, 14, ("unfairness",)),), is_open=False),
+        )
+        return OperationRange(routing, 2, Bounds(), borders)
+
+    axes: Any = Figure().add_subplot()
+    ranges.draw_on(axes, [found("aodv", 20), found("dsr", 12)])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["2", "6"], "and no 4"
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert bars == [(5, 20), (5, 12)]
+    assert len(axes.lines) == 2, "a cross for each protocol at 6 flows"
+    heights = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in axes.patches]
+    assert heights[0][0] > heights[1][1], "bars do not cover each other"
 
 
 @pytest.mark.parametrize(

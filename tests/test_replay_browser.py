@@ -342,6 +342,19 @@ def test_it_plays_and_stops_at_the_end(browser: Chrome, one: str) -> None:
     assert not ask(browser, "isPlaying")
 
 
+def test_a_link_can_ask_for_a_page_that_plays_by_itself(browser: Chrome, one: str) -> None:
+    show(browser, f"{one}#t=1&speed=100&play")
+    wait_for(browser, "window.manetlabReplay.time() === 20e9")
+    show(browser, f"{one}#t=1&speed=100")
+    assert not ask(browser, "isPlaying") and ask(browser, "time") == 1e9
+    still = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    browser.get("about:blank")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": still})
+    browser.get(f"{one}#t=1&speed=100&play")
+    wait_for(browser, "document.documentElement.dataset.ready !== undefined")
+    assert not ask(browser, "isPlaying") and ask(browser, "time") == 1e9
+
+
 def test_at_its_slowest_nanoseconds_pass(browser: Chrome, one: str) -> None:
     show(browser, f"{one}#t=1.007&speed=0.000001")
     begin = ask(browser, "time")

@@ -24,6 +24,7 @@ from matplotlib import get_data_path
 from matplotlib.cbook import boxplot_stats
 from matplotlib.ft2font import FT2Font
 
+from manetlab import palette, plots
 from manetlab.campaign import Results
 from manetlab.errors import InputError
 from manetlab.report import (
@@ -32,7 +33,6 @@ from manetlab.report import (
     losses,
     methods,
     outcomes,
-    palette,
     printed,
     shares,
     write,
@@ -641,7 +641,7 @@ def test_names_are_no_markup() -> None:
 
 
 def test_series_differ_without_colours_too() -> None:
-    kinds = (interactive.SYMBOLS, interactive.DASHES, interactive.PATTERNS, printed.MARKERS, printed.HATCHES)
+    kinds = (interactive.SYMBOLS, interactive.DASHES, interactive.PATTERNS, plots.MARKERS, plots.HATCHES)
     for kind in kinds:
         assert len(set(kind)) == len(palette.ON_LIGHT) == len(palette.ON_DARK)
 

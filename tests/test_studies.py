@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from manetlab import palette
 from manetlab.campaign import Campaign
 from manetlab.scenario import Scenario
 from studies import adjusted, deciding, drawing, overlap, ranking, remedies
@@ -119,8 +120,18 @@ def test_a_drawing_has_all_marks_within_its_frame() -> None:
     # A flat stretch needs its two ends only.
     assert len(points) == 10
     assert all(0 <= x <= drawing.WIDTH and 0 <= y <= drawing.HEIGHT for x, y in points)
-    triangles = [each for each in root.findall(f"{name}path") if each.attrib.get("fill") == drawing.TIMEOUT]
-    assert len(triangles) == 2
+    triangles = [each for each in root.findall(f"{name}path") if each.attrib["class"] == "timeout"]
+    assert len(triangles) == 3, "two timeouts, and one in the legend"
+
+
+def test_the_legend_of_a_drawing_has_what_is_drawn_in_the_colours_of_all_figures() -> None:
+    made = drawing.Timeline("quiet", 0.0, 10.0, [(0.0, 0.0), (10.0, 90.0)], [], [], [5.5], [], 100.0)
+    drawn = drawing.svg(made)
+    texts = [each.text for each in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    assert "search for a route" in texts
+    assert not {"timeout", "segment sent while none arrives", "no path"} & {*texts}
+    assert all(drawn.count(hue) for hue in (palette.ON_LIGHT[2], palette.ON_DARK[2]))
+    assert "Arial" not in drawn
 
 
 def population(scenarios: int = 200) -> pd.DataFrame:

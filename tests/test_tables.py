@@ -18,6 +18,13 @@ def test_markdown_keeps_bars_out_of_cells() -> None:
     assert table.to_markdown() == "### Title\n\n| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n\nA note.\n"
 
 
+def test_numbers_have_the_minus_sign_of_prose_and_names_keep_their_hyphens() -> None:
+    table = Table("T", ("name", "difference", "when"))
+    table.add("aodv-uu-2.27 -1", "-374.2 (-∞ to -1e-05)", "2026-11-25 to -3")
+    text = printed(table, 120)
+    assert "−374.2 (−∞ to −1e-05)" in text and "2026-11-25 to −3" in text and "aodv-uu-2.27 -1" in text
+
+
 def printed(table: Table, width: int) -> str:
     console = Console(width=width, file=StringIO())
     table.print(console)

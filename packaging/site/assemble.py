@@ -26,7 +26,7 @@ OTHERS = (
 STUDIES = ROOT / "papers/studies"
 LINK = re.compile(r"(\]\()([^)#\s]+)([^)\s]*\))")
 NOTEBOOK = "docs/tutorial.ipynb"
-LIVE = """<iframe class="live" src="live.html" title="A network to try" loading="lazy"></iframe>
+LIVE = """<iframe class="live" src="live.html#play" title="A network to try" loading="lazy"></iframe>
 
 Thirteen nodes, simulated in your browser: choose another routing protocol, press *Run*, drag a node,
 and compare. <a href="live.html">It also has a page of its own.</a> `manetlab view SCENARIO --live` writes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-from manetlab.report import palette
+from manetlab import palette
 
 WIDTH = 336
 LETTER = 5.6

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+
+from manetlab.palette import DARK, LIGHT, ON_DARK, ON_LIGHT
 
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 34, 44
 """Margins, in pixels."""
-CURVE, SENT, TIMEOUT, ROUTING, SHADE, INK = "#1f4e79", "#c0392b", "#d35400", "#2e7d32", "#e4e4e4", "#333333"
+HUES = {"curve": 0, "timeout": 1, "routing": 2, "sent": 3}
+"""What is drawn, by its class in the style sheet, and the number of its colour."""
+
+
+def _style() -> str:
+    """The style sheet: light, and dark where the reader's screen is."""
+
+    def colours(page: Mapping[str, str], series: Sequence[str]) -> str:
+        rules = [
+            f".ground{{fill:{page['ground']}}}text{{fill:{page['text']}}}.axis{{stroke:{page['muted']}}}"
+        ]
+        rules += [f".shade{{fill:{page['line']}}}"]
+        rules += [f".{name}{{fill:{series[hue]};stroke:{series[hue]}}}" for name, hue in HUES.items()]
+        return "".join(rules)
+
+    common = (
+        "text{font:12px sans-serif}.title{font-weight:bold}.key{font-size:11px}.end{text-anchor:end}"
+        ".mid{text-anchor:middle}.axis,.line{fill:none!important}.curve{stroke-width:1.6}.tick{stroke-width:1.4}"
+    )
+    return f"{common}{colours(LIGHT, ON_LIGHT)}@media(prefers-color-scheme:dark){{{colours(DARK, ON_DARK)}}}"
 
 
 @dataclass(frozen=True)
@@ -42,15 +63,15 @@ class Timeline:
 def svg(made: Timeline) -> str:
     """The drawing."""
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'font-family="sans-serif" font-size="12" fill="{INK}">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="18" font-size="14">{escape(made.title)}</text>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">',
+        f"<style>{_style()}</style>",
+        f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}" rx="4"/>',
+        f'<text class="title" x="{LEFT}" y="18">{escape(made.title)}</text>',
         *_shades(made),
         *_axes(made),
         _curve(made),
         *_marks(made),
-        *_legend(),
+        *_legend(made),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
@@ -70,28 +91,27 @@ def _shades(made: Timeline) -> list[str]:
     for begin, end in made.apart:
         left, right = float(_x(made, begin)), float(_x(made, end))
         lines.append(
-            f'<rect x="{left}" y="{TOP}" width="{right - left:.1f}" '
-            f'height="{HEIGHT - TOP - BOTTOM}" fill="{SHADE}"/>'
+            f'<rect class="shade" x="{left}" y="{TOP}" width="{right - left:.1f}" '
+            f'height="{HEIGHT - TOP - BOTTOM}"/>'
         )
     return lines
 
 
 def _axes(made: Timeline) -> list[str]:
     low = HEIGHT - BOTTOM
-    path = f'<path d="M{LEFT} {TOP}V{low}H{WIDTH - RIGHT}" fill="none" stroke="{INK}"/>'
+    path = f'<path class="axis" d="M{LEFT} {TOP}V{low}H{WIDTH - RIGHT}"/>'
     lines = [path]
     for second in range(int(made.from_s), int(made.to_s) + 1, 5):
         at = _x(made, second)
-        lines.append(f'<text x="{at}" y="{low + 16}" text-anchor="middle">{second}</text>')
+        lines.append(f'<text class="mid" x="{at}" y="{low + 16}">{second}</text>')
     for number in range(0, int(made.top) + 1, 500):
         at = _y(made, number)
-        lines.append(f'<text x="{LEFT - 6}" y="{at}" text-anchor="end">{number}</text>')
-        lines.append(f'<path d="M{LEFT} {at}h5" stroke="{INK}"/>')
-    lines.append(f'<text x="{WIDTH - RIGHT}" y="{low + 34}" text-anchor="end">time, s</text>')
+        lines.append(f'<text class="end" x="{LEFT - 6}" y="{at}">{number}</text>')
+        lines.append(f'<path class="axis" d="M{LEFT} {at}h5"/>')
+    lines.append(f'<text class="end" x="{WIDTH - RIGHT}" y="{low + 34}">time, s</text>')
     middle = (TOP + low) // 2
     lines.append(
-        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">'
-        "segments received in order</text>"
+        f'<text class="mid" transform="translate(14 {middle}) rotate(-90)">segments received in order</text>'
     )
     return lines
 
@@ -105,39 +125,40 @@ def _curve(made: Timeline) -> str:
             kept.pop()
         kept.append(point)
     points = " ".join(f"{x},{y}" for x, y in kept)
-    return f'<polyline points="{points}" fill="none" stroke="{CURVE}" stroke-width="1.6"/>'
+    return f'<polyline class="line curve" points="{points}"/>'
 
 
 def _marks(made: Timeline) -> list[str]:
     low = HEIGHT - BOTTOM
 
-    def ticks(times: Sequence[float], y: float, height: float, colour: str) -> str:
+    def ticks(times: Sequence[float], y: float, height: float, what: str) -> str:
         places = dict.fromkeys(_x(made, each) for each in times)
         path = "".join(f"M{x} {y}v{height}" for x in places)
-        return f'<path d="{path}" stroke="{colour}" stroke-width="1.4"/>' if path else ""
+        return f'<path class="tick {what}" d="{path}"/>' if path else ""
 
     lines = [
-        ticks(made.sent, low - 14, 10, SENT),
-        ticks(made.routing, low - 28, 10, ROUTING),
+        ticks(made.sent, low - 14, 10, "sent"),
+        ticks(made.routing, low - 28, 10, "routing"),
         *(
-            f'<path d="M{x} {TOP + 12}l-4 -8h8z" fill="{TIMEOUT}"/>'
+            f'<path class="timeout" d="M{x} {TOP + 12}l-4 -8h8z"/>'
             for x in dict.fromkeys(_x(made, each) for each in made.timeouts)
         ),
     ]
     return [line for line in lines if line]
 
 
-def _legend() -> list[str]:
+def _legend(made: Timeline) -> list[str]:
+    """What the marks mean that there are, each beside one of them."""
+    x, y, lines = LEFT, HEIGHT - 14, list[str]()
     entries = [
-        (TIMEOUT, "timeout"),
-        (ROUTING, "search for a route"),
-        (SENT, "segment sent while none arrives"),
-        (SHADE, "no path"),
+        (made.timeouts, "timeout", "m5 8l-4 -8h8z", "timeout"),
+        (made.routing, "tick routing", "m4 0v9", "search for a route"),
+        (made.sent, "tick sent", "m4 0v9", "segment sent while none arrives"),
+        (made.apart, "shade", "h9v9h-9z", "no path"),
     ]
-    lines, x = [], LEFT
-    for colour, text in entries:
-        y = HEIGHT - 14
-        lines.append(f'<rect x="{x}" y="{y}" width="9" height="9" fill="{colour}"/>')
-        lines.append(f'<text x="{x + 13}" y="{y + 9}" font-size="11">{text}</text>')
-        x += 28 + 6 * len(text)
+    for marks, what, path, text in entries:
+        if marks:
+            lines.append(f'<path class="{what}" d="M{x} {y}{path}"/>')
+            lines.append(f'<text class="key" x="{x + 13}" y="{y + 9}">{text}</text>')
+            x += 28 + 6 * len(text)
     return lines

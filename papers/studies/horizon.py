@@ -552,7 +552,7 @@ def draw(runs: pd.DataFrame, path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullFormatter
 
-    from manetlab.report import palette
+    from manetlab import palette
     from manetlab.report.printed import MARKERS, STYLE
 
     found = runs[(runs["part"] == "areas") & (runs["flows"] == 4) & (runs["nodes"] == 22)]

@@ -16,7 +16,7 @@ import pandas as pd
 from manetlab.campaign import Campaign
 from manetlab.cli import options
 from manetlab.files import write_text
-from manetlab.tables import Table
+from manetlab.tables import Table, with_minus
 from studies import PAGES_OPTION
 from studies.drawing import svg
 from studies.outage import Outage, outage
@@ -157,11 +157,11 @@ def sentence(sessions: int, listed: list[Standing]) -> str:
     names = can_be_best(listed)
     what = "one session" if sessions == 1 else f"{sessions} sessions"
     if len(names) == 1:
-        return f"- **With {what}, {names[0]} is the best.** Every other system is worse with significance."
+        return f"- **With {what}, {names[0]} is the best.** Every other system is significantly worse."
     first, *others = names
     return (
         f"- **With {what}, {first} has the greatest mean.** Not distinguishable from it: "
-        f"{'; '.join(others)}. The other {len(listed) - len(names)} systems are worse with significance."
+        f"{'; '.join(others)}. The other {len(listed) - len(names)} systems are significantly worse."
     )
 
 
@@ -187,7 +187,7 @@ def ranking(sessions: int, listed: list[Standing]) -> Table:
         table.add(
             each.system,
             f"{each.kbps.mean:.0f} ± {each.kbps.half_width:.0f}",
-            gain,
+            with_minus(gain),
             p,
             f"{max(0.0, -behind.high):.0f} to {-behind.low:.0f}",
             {"worse": "no"}.get(each.verdict, "yes"),

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manetlab import interrupts
 from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.scenario import Scenario
@@ -190,6 +191,7 @@ class OperationRange:
         return [{**row, "breaks": " ".join(row["breaks"]), "admissible": not row["breaks"]} for row in listed]
 
 
+@interrupts.brought_back()
 def find(
     scenario: Scenario,
     flows: Sequence[int] = FLOWS,

@@ -1,10 +1,14 @@
-"""Plots of results, on matplotlib's axes, which can be changed and saved as any other."""
+"""The style of all plots, and plots of results on axes of matplotlib, which can be changed and saved."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from manetlab import palette
 from manetlab.errors import InputError
 from manetlab.metrics import by_key, of_flow
 from manetlab.optional_packages import require
@@ -13,22 +17,80 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+MARKERS = ("o", "s", "D", "^", "X", "P", "*")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 2)),
+    (0, (1, 1.2)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    "-",
+)
+HATCHES = ("", "////", "xxxx", "....", "\\\\\\\\", "----", "++++")
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#d8dde2",
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "hatch.linewidth": 0.5,
+    "errorbar.capsize": 2,
+    "figure.constrained_layout.use": True,
+    # A dollar sign in a name is no mathematics.
+    "text.parse_math": False,
+    # TrueType outlines in full: publishers refuse Type 3 fonts.
+    "pdf.fonttype": 42,
+    # Letters as outlines: the figure looks the same where the font is missing.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "manetlab",
+}
 APART = 0.012
 """How far apart intervals of the same place are drawn, as a share of the width of the axis."""
+MOST_TICKS = 8
+"""Levels of a factor with numbers that are marked on the axis, at most; of more, matplotlib chooses."""
+TITLE_LETTERS = 42
+"""Letters of an axis's title in a line, at most."""
 
 
-def axes_or_new(axes: Axes | None, what: str) -> Axes:
-    """The axes that are given, or those of a new figure.
+def style(index: int) -> dict[str, Any]:
+    """Colour, marker and dashes of a series by its number; in seven no colour and no marker comes twice."""
+    colours = palette.ON_LIGHT
+    return {
+        "color": colours[index % len(colours)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": DASHES[index % len(DASHES)],
+    }
+
+
+@contextmanager
+def drawing_on(axes: Axes | None, what: str) -> Iterator[Axes]:
+    """The axes that are given, as they are, or those of a new figure in the style of reports.
 
     Raises:
         InputError: matplotlib is not installed.
     """
     if axes is not None:
-        return axes
+        yield axes
+        return
     require("report", what)
+    import matplotlib as mpl
     from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(6.0, 3.7), layout="constrained")[1]
+    settings: Any = STYLE
+    with mpl.rc_context(settings):
+        yield pyplot.subplots(figsize=(6.0, 3.7))[1]
 
 
 def over_time(columns: dict[str, list[Any]], name: str, axes: Axes) -> Axes:
@@ -64,13 +126,16 @@ def by_flow(flows: Sequence[dict[str, Any]], name: str, axes: Axes) -> Axes:
     return axes
 
 
-def over_factor(table: pd.DataFrame, name: str, factors: Sequence[str], axes: Axes) -> Axes:
+def over_factor(
+    table: pd.DataFrame, name: str, factors: Sequence[str], headings: Mapping[str, str], axes: Axes
+) -> Axes:
     """Means and intervals of a metric over a factor, a line for each combination of the other factors.
 
     Args:
         table: A summary: the factors, ``mean``, ``low``, ``high`` and ``n``.
         name: The metric.
         factors: The factors; the first is the horizontal axis.
+        headings: Their names in words, with units.
         axes: Where to draw.
     """
     metric, across = by_key(name), factors[0] if factors else None
@@ -84,15 +149,27 @@ def over_factor(table: pd.DataFrame, name: str, factors: Sequence[str], axes: Ax
         at: list[Any] = [
             place if is_numeric else places.index(place) for place in (rows[across] if across else [""])
         ]
-        scaled = {part: rows[part] * metric.factor for part in ("mean", "low", "high")}
-        ends = [scaled["mean"] - scaled["low"], scaled["high"] - scaled["mean"]]
+        mean = rows["mean"] * metric.factor
+        ends = [_lengths(mean, rows[end] * metric.factor) for end in ("low", "high")]
         label = ", ".join(map(str, key if isinstance(key, tuple) else (key,)))
-        style = "o-" if is_numeric else "o"
-        axes.errorbar([each + shift for each in at], scaled["mean"], ends, fmt=style, capsize=3, label=label)
+        marks = style(number) if is_numeric else {**style(number), "linestyle": "none"}
+        axes.errorbar([each + shift for each in at], mean, ends, capsize=2, label=label, **marks)
     if not is_numeric:
         axes.set_xticks(range(len(places)), [str(place) for place in places])
-    axes.set(xlabel=across or "", ylabel=metric.heading)
+    elif len(places) <= MOST_TICKS:
+        axes.set_xticks(places, [f"{place:.12g}" for place in places])
+    axes.set_xlabel(headings[across] if across else "")
+    axes.set_ylabel(textwrap.fill(metric.heading, TITLE_LETTERS))
+    if axes.dataLim.y0 >= 0.0:
+        axes.set_ylim(bottom=0.0)
     if others:
-        axes.legend(title=", ".join(others))
+        axes.legend(title=", ".join(headings[other] for other in others))
     axes.set_title(f"means with 95 % intervals, n = {table['n'].min()}", fontsize="medium")
     return axes
+
+
+def _lengths(means: pd.Series[float], ends: pd.Series[float]) -> list[float]:
+    """The lengths of error bars to one side; zero where an interval has no end or there is none."""
+    return [
+        abs(end - mean) if math.isfinite(end - mean) else 0.0 for mean, end in zip(means, ends, strict=True)
+    ]

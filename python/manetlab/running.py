@@ -135,13 +135,14 @@ class Result:
         Raises:
             InputError: Unknown column or metric, or matplotlib is not installed.
         """
-        from manetlab.plots import axes_or_new, by_flow, over_time
+        from manetlab.plots import by_flow, drawing_on, over_time
 
-        drawn_on = axes_or_new(axes, "plot")
-        if self.series is not None and (metric is None or metric in self.series["totals"]):
-            columns = self.series["totals"]
-            return over_time(columns, metric or next(name for name in columns if name != "time_s"), drawn_on)
-        return by_flow(self.flows, metric or "throughput_bps", drawn_on)
+        with drawing_on(axes, "plot") as drawn_on:
+            if self.series is not None and (metric is None or metric in self.series["totals"]):
+                columns = self.series["totals"]
+                first = next(name for name in columns if name != "time_s")
+                return over_time(columns, metric or first, drawn_on)
+            return by_flow(self.flows, metric or "throughput_bps", drawn_on)
 
     def __repr__(self) -> str:
         """What was run and its main results, in a line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ TEXT_WIDTH = 16
 """The least width of a column whose text goes on in the next line, in characters."""
 GAP = 2
 """Characters between two columns."""
+MINUS = re.compile(r"(?<![\w.)\]-])-(?=[\d∞])")
+"""A hyphen that stands for a minus: before a number, and after nothing that it could join to it."""
 FRAME = 2 - GAP
 """Characters around a table, which has no gap after its last column."""
 
@@ -82,7 +85,10 @@ class Table:
             justify: Literal["left", "right"] = "left" if index < self.text_columns else "right"
             shown.add_column(Text(self.columns[index]), justify=justify, overflow="fold", width=chars)
         for cells in self.rows:
-            shown.add_row(*(Text(cells[index], overflow="fold") for index in columns))
+            texts = (
+                cells[index] if index < self.text_columns else with_minus(cells[index]) for index in columns
+            )
+            shown.add_row(*(Text(text, overflow="fold") for text in texts))
         return shown
 
     def _parts(self, width: int) -> list[list[int]]:
@@ -128,6 +134,11 @@ class Table:
             return max(word, longest)
         is_whole = index < self.keys or (index >= self.text_columns and longest <= NUMBER_WIDTH)
         return max(word, min(longest, width // 2 if is_whole else TEXT_WIDTH))
+
+
+def with_minus(text: str) -> str:
+    """A number or more, with the minus signs that prose has."""
+    return MINUS.sub("−", text)
 
 
 def _length(text: str) -> int:

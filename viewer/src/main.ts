@@ -540,8 +540,14 @@ async function start(): Promise<void> {
   const app = await show(runs);
   await readAll(app);
   app.draw();
+  if (isToPlay()) app.playOrPause();
   document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
   if (config.live !== undefined) await startLive(config.live, runs[0], app, { show, readAll });
+}
+
+/** Does the link ask for a page that plays by itself? Never for people who want nothing to move. */
+function isToPlay(): boolean {
+  return readLink(location.hash).has("play") && !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 /** Reads until the block of a time in ns is there. */

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from manetlab import notebook, provenance
+from manetlab import interrupts, notebook, provenance
 from manetlab.campaign.plan import Campaign, Task
 from manetlab.campaign.stopping import rounds
 from manetlab.campaign.store import LEASE_S, Store, TaskResult
@@ -89,6 +89,7 @@ class Backend(Protocol):
 Progress = Callable[[Report], None]
 
 
+@interrupts.brought_back()
 def run(
     campaign: Campaign,
     store: str | Path | None = None,

@@ -165,7 +165,8 @@ class Results:
         Raises:
             InputError: Unknown factor or metric, or matplotlib is not installed.
         """
-        from manetlab.plots import axes_or_new, over_factor
+        from manetlab.factors import Factor
+        from manetlab.plots import drawing_on, over_factor
 
         [name, *_] = self.wanted(None if metric is None else [metric])
         varied = [factor for factor, levels in self.campaign.levels.items() if len(levels) > 1]
@@ -178,7 +179,9 @@ class Results:
         ]
         first = across or next(iter(numeric + varied), None)
         factors = [*([first] if first else []), *(factor for factor in varied if factor != first)]
-        return over_factor(self.summary([name]), name, factors, axes_or_new(axes, "plot"))
+        headings = {factor: Factor.of(factor, ()).heading for factor in factors}
+        with drawing_on(axes, "plot") as drawn_on:
+            return over_factor(self.summary([name]), name, factors, headings, drawn_on)
 
     @cached_property
     def runs(self) -> pd.DataFrame:

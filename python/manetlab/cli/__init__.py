@@ -13,6 +13,7 @@ import sys
 import click
 
 import manetlab
+from manetlab import interrupts
 from manetlab.cli import streams
 from manetlab.cli.groups import Commands, Group
 from manetlab.errors import InputError, ManetlabError, ProtocolFailed, RunFailed
@@ -68,7 +69,7 @@ def main() -> None:
     """What the command ``manetlab`` calls."""
     try:
         streams.write_what_can_be_written()
-        streams.keep_interrupts()
+        interrupts.bring_back()
         if sys.stdout is None:
             raise _unwritable("standard output is closed")
         _run_app()

@@ -247,6 +247,11 @@ def summarize(results: list[Result]) -> dict[str, Interval]:
 
 TITLES = {"tcp": "TCP", "cbr": "CBR", "adp": "ADP"}
 """Kinds of flows that are abbreviations."""
+ABOUT_RTP = (
+    "RTP counts the whole run, warm-up included, from the first packet that arrives (RFC 3550); "
+    'only "in time" is of the measurement window.'
+)
+"""Why the table of RTP has more packets than that of its flows."""
 
 
 def show(result: Result) -> None:
@@ -272,6 +277,8 @@ def show(result: Result) -> None:
         if flows:
             headings = (metric.heading for metric in metrics)
             table = Table(title, ("flow", "from", "to", *headings), text_columns=0, keys=3)
+            if metrics is RTP_FLOW:
+                table.notes.append(ABOUT_RTP)
             for flow in flows:
                 ends = (str(names[flow[key]]) if names else str(flow[key]) for key in ("src", "dst"))
                 table.add(str(flow["id"]), *ends, *(metric.show(flow) for metric in metrics))

@@ -1,11 +1,9 @@
-"""What the command line makes of its surroundings: the encoding of its output, and Ctrl-C."""
+"""What the command line makes of its surroundings: the encoding of its output."""
 
 from __future__ import annotations
 
-import _thread
 import codecs
 import sys
-import time
 import unicodedata
 
 PLAIN = {
@@ -19,8 +17,6 @@ PLAIN = {
     **dict(zip("Δασßø", ("delta", "alpha", "sigma", "ss", "o"), strict=True)),
 }
 """How letters are written where the output's encoding does not have them."""
-PAUSE_S = 0.01
-"""How long after Python has dropped Ctrl-C it is brought back, in s."""
 HANDLER = "manetlab-plain"
 """The name under which codecs know `plainly`."""
 
@@ -45,26 +41,3 @@ def write_what_can_be_written() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=HANDLER)
-
-
-def keep_interrupts() -> None:
-    """Brings Ctrl-C back where Python drops it.
-
-    Its handler runs wherever the program just is. If that is a callback whose exceptions cannot be passed on,
-    such as that of a weak reference, Python prints the exception and goes on as if nothing had happened.
-    """
-    told = sys.unraisablehook
-
-    def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            # Not here: it would be raised in this function, and be dropped once more.
-            _thread.start_new_thread(_interrupt_soon, ())
-        else:
-            told(unraisable)
-
-    sys.unraisablehook = hook
-
-
-def _interrupt_soon() -> None:
-    time.sleep(PAUSE_S)
-    _thread.interrupt_main()

@@ -10,9 +10,10 @@ from typing import Any
 from manetlab.campaign.adjusting import about_adjusted
 from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.survivors import FEWER
+from manetlab.factors import Factor
 from manetlab.metrics import Metric
 from manetlab.report.figures import AnyFigure, Bars, Forest, Lines, Number, Series
-from manetlab.report.quantities import Factor, listed, number, p_value, percent
+from manetlab.report.quantities import listed, number, p_value, percent
 from manetlab.report.study import Comparison, Estimate, Levels, Point, Standing, Study
 from manetlab.report.tables import Cell, Column, DataTable, slug
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 
 import manetlab
-from manetlab.report import palette
+from manetlab import palette
 from manetlab.report.figures import AnyFigure
 from manetlab.report.interactive import plotly
 from manetlab.report.tables import DataTable

@@ -10,7 +10,8 @@ import textwrap
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from manetlab.report import palette
+from manetlab import palette
+from manetlab.plots import HATCHES, MARKERS, STYLE, style
 from manetlab.report.figures import AnyFigure, Bars, Boxes, Cumulative, Forest, Lines, Number, Series, Stacks
 from manetlab.report.interactive import TITLE_LETTERS, aside, rows, steps, within_row
 
@@ -21,45 +22,6 @@ if TYPE_CHECKING:
 WIDTH_IN = 3.5
 """The width of a column of IEEE and ACM papers, inches."""
 HEIGHT_IN = 2.4
-MARKERS = ("o", "s", "D", "^", "X", "P", "*")
-DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 2)),
-    (0, (1, 1.2)),
-    (0, (5, 1.5, 1, 1.5)),
-    (0, (8, 2)),
-    (0, (3, 1, 1, 1, 1, 1)),
-    "-",
-)
-HATCHES = ("", "////", "xxxx", "....", "\\\\\\\\", "----", "++++")
-STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.linewidth": 0.4,
-    "grid.color": "#d8dde2",
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4,
-    "hatch.linewidth": 0.5,
-    "errorbar.capsize": 2,
-    "figure.constrained_layout.use": True,
-    # A dollar sign in a name is no mathematics.
-    "text.parse_math": False,
-    # TrueType outlines in full: publishers refuse Type 3 fonts.
-    "pdf.fonttype": 42,
-    # Letters as outlines: the figure looks the same where the font is missing.
-    "svg.fonttype": "path",
-    "svg.hashsalt": "manetlab",
-}
 
 
 def draw(figure: AnyFigure) -> tuple[bytes, bytes]:
@@ -113,15 +75,6 @@ def _legend(drawing: Drawing, axes: Axes) -> None:
         )
 
 
-def _style(index: int) -> dict[str, Any]:
-    colours = palette.ON_LIGHT
-    return {
-        "color": colours[index % len(colours)],
-        "marker": MARKERS[index % len(MARKERS)],
-        "linestyle": DASHES[index % len(DASHES)],
-    }
-
-
 @singledispatch
 def _draw(figure: AnyFigure, axes: Axes) -> None:
     raise TypeError(f"{type(figure).__name__} is not a figure for {type(axes).__name__}")
@@ -131,7 +84,7 @@ def _draw(figure: AnyFigure, axes: Axes) -> None:
 def _(figure: Lines, axes: Axes) -> None:
     for index, series in enumerate(figure.series):
         places = aside(figure.series, index)
-        axes.errorbar(places, _floats(series.y), yerr=_lengths(series), label=series.name, **_style(index))
+        axes.errorbar(places, _floats(series.y), yerr=_lengths(series), label=series.name, **style(index))
     ends = [end for series in figure.series for end in (*series.y, *series.low) if end is not None]
     if ends and min(ends) >= 0.0:
         axes.set_ylim(bottom=0)
@@ -192,8 +145,8 @@ def _(figure: Forest, axes: Axes) -> None:
     for index, series in enumerate(figure.series):
         shift = within_row(index, len(figure.series))
         places = [names.index(str(name)) + shift for name in series.x]
-        style = {**_style(index), "linestyle": "none"}
-        axes.errorbar(_floats(series.y), places, xerr=_lengths(series), label=series.name, **style)
+        marks = {**style(index), "linestyle": "none"}
+        axes.errorbar(_floats(series.y), places, xerr=_lengths(series), label=series.name, **marks)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(False, axis="y")
@@ -240,8 +193,8 @@ def _(figure: Boxes, axes: Axes) -> None:
 def _(figure: Cumulative, axes: Axes) -> None:
     for index, sample in enumerate(figure.samples):
         x, y = steps(sample.values)
-        style = {key: value for key, value in _style(index).items() if key != "marker"}
-        axes.step(x, y, where="post", label=sample.name, **style)
+        line = {key: value for key, value in style(index).items() if key != "marker"}
+        axes.step(x, y, where="post", label=sample.name, **line)
     axes.set_ylim(0, 1.02)
     axes.set_xlim(left=0)
 

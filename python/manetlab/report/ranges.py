@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manetlab import palette
 from manetlab.errors import InputError
 from manetlab.files import check_writable, write_bytes
 from manetlab.optional_packages import require
-from manetlab.report import palette
-from manetlab.report.printed import DASHES, HATCHES, MARKERS, STYLE, WIDTH_IN
+from manetlab.plots import HATCHES, STYLE
+from manetlab.report.printed import WIDTH_IN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,10 +37,11 @@ def check_plot(path: Path, where: str) -> None:
 
 
 def draw(ranges: Sequence[OperationRange], path: Path) -> None:
-    """Draws ranges over each other: network size to the right, number of flows upwards.
+    """Draws ranges as bars: network size to the right, numbers of flows upwards, a bar a protocol at each.
 
-    A range reaches from the smallest network for so many flows to its right border; an arrow marks a border
-    that is beyond the largest network that was run, and a cross a number of flows without a range.
+    A bar reaches from the smallest network for so many flows to the right border; an arrow marks a border
+    that is beyond the largest network that was run, and a cross a number of flows without a range. Only
+    numbers of flows that were run have bars.
 
     Args:
         ranges: The ranges.
@@ -51,20 +53,13 @@ def draw(ranges: Sequence[OperationRange], path: Path) -> None:
     check_plot(path, "draw: path")
     import matplotlib as mpl
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     with mpl.rc_context():
         mpl.rcdefaults()
         settings: Any = mpl.rcParams
         settings.update(STYLE)
         figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), dpi=DPI)
-        axes = figure.add_subplot()
-        for place, each in enumerate(ranges):
-            _draw_range(axes, each, place)
-        axes.set_xlabel("network size (nodes)")
-        axes.set_ylabel("TCP flows")
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlim(left=0)
+        draw_on(figure.add_subplot(), ranges)
         figure.legend(loc="outside upper center", ncols=2)
         target = io.BytesIO()
         metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
@@ -72,32 +67,49 @@ def draw(ranges: Sequence[OperationRange], path: Path) -> None:
     write_bytes(path, target.getvalue())
 
 
-def _draw_range(axes: Axes, found: OperationRange, place: int) -> None:
+def draw_on(axes: Axes, ranges: Sequence[OperationRange]) -> None:
+    """Draws ranges on axes; the legend is left to the caller."""
+    flows = sorted({border.flows for each in ranges for border in each.borders})
+    for place, each in enumerate(ranges):
+        _draw_range(axes, each, place, len(ranges), flows)
+    axes.set_xlabel("network size (nodes)")
+    axes.set_ylabel("TCP flows")
+    axes.set_yticks(range(len(flows)), [str(each) for each in flows])
+    axes.set_ylim(-0.5, len(flows) - 0.5)
+    axes.set_xlim(left=0)
+    axes.grid(False, axis="y")
+
+
+def _draw_range(axes: Axes, found: OperationRange, place: int, protocols: int, flows: list[int]) -> None:
     color = palette.ON_LIGHT[place % len(palette.ON_LIGHT)]
-    # Where colours begin again, markers and dashes are one further, so that two of the same colour differ.
-    further = place + place // len(palette.ON_LIGHT)
-    style: dict[str, Any] = {"color": color, "linestyle": DASHES[further % len(DASHES)]}
-    marker = MARKERS[further % len(MARKERS)]
+    # Where colours begin again, hatches are one further, so that two of the same colour differ.
+    hatch = HATCHES[(place + place // len(palette.ON_LIGHT)) % len(HATCHES)]
+    width = 0.8 / protocols
+    shift = ((protocols - 1) / 2 - place) * width
+    at = {border.flows: flows.index(border.flows) + shift for border in found.borders}
     inside = [border for border in found.borders if border.right_nodes is not None]
-    flows = [border.flows for border in inside]
-    left = [border.left_nodes for border in inside]
-    right = [_right(border) for border in inside]
-    hatch = HATCHES[place % len(HATCHES)]
-    axes.fill_betweenx(flows, left, right, facecolor=color, alpha=0.18, hatch=hatch, edgecolor=color)
-    axes.plot(left, flows, linewidth=0.7, **style)
-    axes.plot(right, flows, marker=marker, label=found.routing, **style)
+    axes.barh(
+        [at[border.flows] for border in inside],
+        [_right(border) - border.left_nodes for border in inside],
+        0.86 * width,
+        left=[border.left_nodes for border in inside],
+        label=found.routing,
+        facecolor=(color, 0.55),
+        edgecolor=color,
+        hatch=hatch,
+    )
     for border in found.borders:
         if border.is_open:
             axes.annotate(
                 "",
-                (_right(border), border.flows),
+                (_right(border), at[border.flows]),
                 (14, 0),
                 textcoords="offset points",
                 annotation_clip=False,
                 arrowprops={"arrowstyle": "<-", "color": color},
             )
         if border.right_nodes is None:
-            axes.plot([border.left_nodes], [border.flows], marker="x", linestyle="none", color=color)
+            axes.plot([border.left_nodes], [at[border.flows]], marker="x", linestyle="none", color=color)
 
 
 def _right(border: Border) -> int:

@@ -14,8 +14,8 @@ from manetlab.campaign.comparison import NOT_COMPARABLE
 from manetlab.campaign.family import LEAST_CONFIDENCE, MOST_CONFIDENCE, PRIMARY
 from manetlab.campaign.survivors import FEWER
 from manetlab.errors import InputError
+from manetlab.factors import Factor, level
 from manetlab.metrics import TOTALS, Metric, by_key
-from manetlab.report.quantities import Factor, level
 
 if TYPE_CHECKING:
     import pandas as pd

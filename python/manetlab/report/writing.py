@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from manetlab import interrupts
 from manetlab.errors import InputError
 from manetlab.files import printable, write_files
 from manetlab.optional_packages import require
@@ -38,6 +39,7 @@ MANIFEST = "manifest.json"
 """Names the files of a report with their SHA-256 hashes."""
 
 
+@interrupts.brought_back()
 def write(
     results: Results,
     out: str | Path,
