@@ -553,7 +553,7 @@ def draw(runs: pd.DataFrame, path: Path) -> None:
     from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullFormatter
 
     from manetlab import palette
-    from manetlab.report.printed import MARKERS, STYLE
+    from manetlab.plots import MARKERS, STYLE
 
     found = runs[(runs["part"] == "areas") & (runs["flows"] == 4) & (runs["nodes"] == 22)]
     with mpl.rc_context():

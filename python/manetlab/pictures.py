@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manetlab import _core, topology
+from manetlab import _core, palette, topology
 from manetlab.errors import InputError, shown
 from manetlab.files import check_outputs, write_bytes
 from manetlab.optional_packages import require
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KINDS = ("topology", "movement", "connectivity")
 """What can be drawn."""
 FORMATS = ("svg", "pdf", "png")
-PATH_COLOURS = ("#0072b2", "#c98500", "#00855f", "#b03a00", "#a8508a", "#3287b8")
+PATH_COLOURS = palette.ON_LIGHT[:6]
 """Colours of flows, in turns: those of reports."""
 NODE, LINK = "#52606d", "#cbd2d9"
 MOST_NUMBERED = 120

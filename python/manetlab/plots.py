@@ -58,6 +58,8 @@ STYLE: dict[str, Any] = {
 }
 APART = 0.012
 """How far apart intervals of the same place are drawn, as a share of the width of the axis."""
+SIZE_IN = (6.0, 3.7)
+"""Width and height of a new figure, in inches."""
 MOST_TICKS = 8
 """Levels of a factor with numbers that are marked on the axis, at most; of more, matplotlib chooses."""
 TITLE_LETTERS = 42
@@ -72,6 +74,20 @@ def style(index: int) -> dict[str, Any]:
         "marker": MARKERS[index % len(MARKERS)],
         "linestyle": DASHES[index % len(DASHES)],
     }
+
+
+def axes_or_new(axes: Axes | None, what: str) -> Axes:
+    """The axes that are given, or those of a new figure without a style: for maps.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    if axes is not None:
+        return axes
+    require("report", what)
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=SIZE_IN, layout="constrained")[1]
 
 
 @contextmanager
@@ -90,7 +106,7 @@ def drawing_on(axes: Axes | None, what: str) -> Iterator[Axes]:
 
     settings: Any = STYLE
     with mpl.rc_context(settings):
-        yield pyplot.subplots(figsize=(6.0, 3.7))[1]
+        yield pyplot.subplots(figsize=SIZE_IN)[1]
 
 
 def over_time(columns: dict[str, list[Any]], name: str, axes: Axes) -> Axes:
