@@ -69,6 +69,18 @@ def test_measures_without_values_are_named_and_take_no_part() -> None:
     for key in (DELAY, "tcp_throughput_bps"):
         assert any(f"({key}): it takes no part" in each for each in found.warnings)
     assert "there is nothing to compare" in found.verdict
+    # What is shown then says that nothing arrives.
+    [columns, *rows] = [found.table.columns, *found.table.shown_rows]
+    assert "PDR (%)" in [column.heading for column in columns]
+    assert all(any(cell.shown.startswith("0.00 ") for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize("kind", [{"kind": "voice"}, {"kind": "poisson", "bytes": 100, "interval_s": 0.2}])
+def test_campaigns_of_messages_compare_what_arrives_and_not_what_is_offered(kind: dict[str, object]) -> None:
+    flow = {**kind, "src": 0, "dst": 2, "start_s": 1.0}
+    results = campaign(["aodv", "dsr"], [], traffic={"flows": [flow]}, duration_s=10.0).run()
+    assert results.family is not None
+    assert results.family.metrics == ("message_delivery_fraction",)
 
 
 def test_runs_without_a_value_are_counted(losing: Results) -> None:

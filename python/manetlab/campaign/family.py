@@ -29,6 +29,18 @@ PROTOCOLS = ("routing", "tcp", "tcp.sender", "profile")
 """Factors that are compared before all others if a campaign names none and has them, in this order."""
 PRIMARY = ("tcp_throughput_bps", "cbr_delivery_fraction")
 """The primary measures of a campaign that names no metrics."""
+OF_OTHER_TRAFFIC = ("message_delivery_fraction", "web_sessions_finished")
+"""The first of these that has values is the primary measure where there is neither TCP nor CBR."""
+
+
+def usual(measured: Collection[str]) -> tuple[str, ...]:
+    """What says most of campaigns whose named or usual measures have no values, of those that have some."""
+    for metric in OF_OTHER_TRAFFIC:
+        if metric in measured:
+            return (metric,)
+    # What was offered is the same with everything: a measure that can be better or worse says more.
+    directed = [metric for metric in measured if better(metric)]
+    return tuple((directed or list(measured))[:1])
 
 
 def unknown_metric(name: str, known: Collection[str], where: str) -> InputError:
@@ -121,7 +133,7 @@ def family_of(campaign: Campaign, measured: Collection[str]) -> Family | None:
     named = asked.get("metrics") or campaign.metrics or PRIMARY
     metrics = tuple(metric for metric in dict.fromkeys(named) if metric in measured)
     if not metrics and not asked.get("metrics") and not campaign.metrics:
-        metrics = tuple(metric for metric in measured if metric)[:1]
+        metrics = usual(measured)
     kind = asked.get("kind") or _usual_kind(asked, labels, metrics)
     control = level_in(labels, asked.get("control", labels[0]))
     margins = asked.get("margins", {})

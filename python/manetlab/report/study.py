@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
 from manetlab.campaign.comparison import NOT_COMPARABLE
-from manetlab.campaign.family import LEAST_CONFIDENCE, MOST_CONFIDENCE, PRIMARY
+from manetlab.campaign.family import LEAST_CONFIDENCE, MOST_CONFIDENCE, PRIMARY, usual
 from manetlab.campaign.survivors import FEWER
 from manetlab.errors import InputError
 from manetlab.factors import Factor, level
@@ -291,7 +291,10 @@ class Study:
         primary = self.family.metrics if self.family is not None else PRIMARY
         named = dict.fromkeys([*primary, *self.campaign.metrics])
         shown = [by_key(key) for key in named if key in self.runs and self.runs[key].notna().any()]
-        return shown or self.measured[:1]
+        if shown:
+            return shown
+        known = [metric.key for metric in self.measured]
+        return [by_key(key) for key in [key for key in PRIMARY if key in known] or usual(known)]
 
     @property
     def primary(self) -> list[Metric]:
