@@ -41,6 +41,15 @@ def test_a_right_run_keeps_every_relation(name: str, fields: dict[str, Any]) -> 
     assert list(RELATIONS[name](case(fields))) == []
 
 
+@pytest.mark.parametrize("radio", [{"shadowing_db": 8.0}, {"fading": "rayleigh"}])
+def test_with_fields_of_shadows_or_fading_it_matters_where_a_network_is(radio: dict[str, Any]) -> None:
+    resolved = Scenario.build({**STANDING, "radio": radio}).resolve()
+    placed = Case(STANDING, resolved, manetlab.run(resolved), manetlab.run)
+    assert placed.has_fields and not case(STANDING).has_fields
+    for name in ("mirrored", "shifted"):
+        assert list(RELATIONS[name](placed)) == []
+
+
 @pytest.mark.parametrize("name", ["outputs", "mirrored", "rewritten"])
 def test_another_hash_is_noticed(name: str) -> None:
     def another(*given: Any, **outputs: Any) -> Result:
@@ -121,6 +130,16 @@ def test_x_and_y_are_exchanged_in_starts_and_orders() -> None:
 
 
 # Light networks.
+
+
+def test_light_networks_are_tried_with_bit_errors_for_the_directions_of_measures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [fault for number in range(3) for fault in light.ranking(number)] == []
+    monkeypatch.setattr(light, "ranked", lambda _: iter(["ranked: upside down"]))
+    monkeypatch.setattr("sys.argv", ["light", "--networks", "1", "--routing", "static"])
+    assert light.main() == 1
+    assert "network 0, ranked: upside down" in capsys.readouterr().out
 
 
 def test_light_networks_are_connected_and_the_same_each_time() -> None:

@@ -24,6 +24,7 @@ import tomli_w
 import manetlab
 from manetlab import Result, Scenario, _core, topology
 from torture.drawing import Fields
+from torture.relations import Case, ranked
 
 SHARE = 0.95
 """What a protocol delivers at least of what static routes deliver."""
@@ -146,6 +147,14 @@ def losses(number: int, names: list[str]) -> Iterator[Loss]:
             yield Loss(number, name, share, wanted, by_flow)
 
 
+def ranking(number: int) -> Iterator[str]:
+    """What is wrong with the directions of measures, from the same network with bit errors."""
+    fields = {**network(number), "routing": "static"}
+    resolved = Scenario.build(fields).resolve()
+    for fault in ranked(Case(fields, resolved, manetlab.run(resolved), manetlab.run)):
+        yield f"network {number}, {fault}"
+
+
 def verdicts(bad: Mapping[str, int], networks: int) -> Iterator[tuple[bool, str]]:
     """For each protocol that delivered too little somewhere: whether that is a failure, and a line."""
     for name, count in sorted(bad.items()):
@@ -171,7 +180,11 @@ def main() -> int:
         return 0
     names = arguments.routing or routings()
     bad: Counter[str] = Counter()
+    upside_down = []
     for number in range(arguments.first, arguments.first + arguments.networks):
+        for fault in ranking(number):
+            upside_down.append(fault)
+            print(fault, flush=True)
         for loss in losses(number, names):
             bad[loss.routing] += 1
             print(loss, flush=True)
@@ -179,7 +192,7 @@ def main() -> int:
     said = list(verdicts(bad, arguments.networks))
     print(f"{arguments.networks} networks × {len(tried)} protocols and sets")
     print("\n".join(line for _, line in said))
-    return int(any(fails for fails, _ in said))
+    return int(bool(upside_down) or any(fails for fails, _ in said))
 
 
 if __name__ == "__main__":

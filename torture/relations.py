@@ -62,6 +62,12 @@ class Case:
         """Is the routing protocol one in Python?"""
         return self.resolved.protocol is not None
 
+    @property
+    def has_fields(self) -> bool:
+        """Do shadows or fading depend on where nodes are, and not on their distances alone?"""
+        radio = self.resolved.params["radio"]
+        return radio["shadowing_db"] > 0.0 or radio["fading"] != "none"
+
 
 def outputs(case: Case) -> Iterator[str]:
     """A recording, a capture, a trace and time series change no measure, and are there."""
@@ -113,7 +119,7 @@ def _events(recording: str, end_s: float) -> Iterator[str]:
 
 def mirrored(case: Case) -> Iterator[str]:
     """East and north exchanged: all distances stay, and so does every measure."""
-    if case.is_in_python:
+    if case.is_in_python or case.has_fields:
         return
     exchanged = _exchanged(case.resolved.movement.to_ns2())
     again = case.run(_with_movement(case, exchanged))
@@ -129,7 +135,7 @@ def _exchanged(movement: str) -> str:
 
 def shifted(case: Case) -> Iterator[str]:
     """The whole field elsewhere: nodes that do not move, on a grid on which arithmetic is exact."""
-    if case.is_in_python or "setdest" in case.resolved.movement.to_ns2():
+    if case.is_in_python or case.has_fields or "setdest" in case.resolved.movement.to_ns2():
         return
     places = [
         [round(value / GRID_M) * GRID_M for value in place] for place in case.resolved.movement.positions(0.0)
