@@ -60,6 +60,13 @@ def test_no_alternative_is_the_best_by_what_it_does_not_deliver() -> None:
     assert "dsdv delivers significantly less and is not compared" in " ".join(found.details)
 
 
+def test_the_verdict_speaks_only_of_measures_in_which_alternatives_were_compared() -> None:
+    found = answer(campaign(["aodv", "dsdv", "dsdv:ns-2.35"], [DELAY, PDR]).run())
+    assert "only aodv can be judged" in " ".join(found.details)
+    assert found.verdict.startswith("The best routing protocol in PDR (the only primary measure by which")
+    assert found.verdict.endswith("is aodv.")
+
+
 def test_measures_without_values_are_named_and_take_no_part() -> None:
     apart = {"movement": {"positions": [[0, 0], [200, 0], [5000, 0]]}}
     results = campaign(["aodv", "dsdv"], [DELAY, "tcp_throughput_bps"], **apart).run()

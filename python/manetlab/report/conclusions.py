@@ -76,9 +76,9 @@ def _verdict_on_best(study: Study) -> str:
         and len(of) == len(cells)
         and all(each.can_be_best for each in of)
     ]
-    where = _everywhere(len(study.primary), len(study.settings))
     if not cells:
         return f"No {study.compared.label} can be compared with another by these measures."
+    where = _by_what(study, cells)
     if not left:
         return f"No {study.compared.label} is the best {where}."
     sole = all(
@@ -91,6 +91,21 @@ def _verdict_on_best(study: Study) -> str:
             return f"The best {study.compared.label} {where} is {left[0]}."
         return f"{left[0]} may be the best {study.compared.label} {where}; these runs cannot confirm it."
     return f"No single best {study.compared.label} {where}: {listed(left)} are not distinguishable."
+
+
+def _by_what(study: Study, cells: Sequence[tuple[Metric, Levels]]) -> str:
+    """Of which measures and settings a verdict speaks that rests on these."""
+    measures = list(dict.fromkeys(metric for metric, _ in cells))
+    settings = len(study.settings)
+    if len(cells) == len(study.primary) * settings:
+        return _everywhere(len(measures), settings)
+    if len(cells) == len(measures) * settings:
+        told = listed([metric.label for metric in measures])
+        of_settings = f" and {_all(settings)} settings" if settings > 1 else ""
+        are = "measure" if len(measures) == 1 else "measures"
+        return f"in {told}{of_settings} (the only primary {are} by which alternatives can be compared)"
+    total = len(study.primary) * settings
+    return f"in the {len(cells)} of {total} combinations of measure and setting that can be compared"
 
 
 def _everywhere(measures: int, settings: int) -> str:
