@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from manetlab import Scenario, _core, run
 from manetlab.errors import InputError
+from manetlab.links import links, summary
 from manetlab.radio_units import DEVICES, STANDARDS
 from manetlab.running import Result
+from tests.conftest import Cli
 
 
 def hop(metres: float = 10.0, **changes: Any) -> Scenario:
@@ -143,3 +146,140 @@ def test_cards_with_noise_reach_as_far_as_their_sensitivities_say() -> None:
 def test_every_device_resolves() -> None:
     for name in DEVICES:
         hop(radio={"device": name}).resolve()
+
+
+def test_noise_far_below_changes_nothing() -> None:
+    """Where every frame that is sensed is decoded, noise that destroys none leaves the run as it was."""
+    threshold_w = chain_params()["carrier_sense_threshold_w"]
+    disc = run(walkers(radio={"receive_threshold_w": threshold_w}))
+    noisy = run(walkers(radio={"receive_threshold_w": threshold_w, "errors": "by-rate", "noise_w": 1e-20}))
+    assert noisy.totals["bit_error_fraction"] == 0.0
+    without = {"bit_error_fraction", "collision_fraction"}
+    told = [
+        {name: value for name, value in result.totals.items() if name not in without}
+        for result in (disc, noisy)
+    ]
+    assert told[0] == told[1]
+    assert disc.flows == noisy.flows
+
+
+def chain_params() -> dict[str, Any]:
+    return dict(hop().resolve().params["radio"])
+
+
+def test_walls_take_from_links_and_an_opaque_ring_partitions_the_network() -> None:
+    ring = [[-5.0, -5.0], [5.0, -5.0], [5.0, 5.0], [-5.0, 5.0]]
+    open_field = hop(100.0)
+    shut = hop(100.0, walls=[{"points": ring, "building": True, "opaque": True}])
+    assert carried_kbps(open_field) > 100.0
+    assert carried_kbps(shut) == 0.0
+    assert len(links(open_field.resolve())) == 2
+    assert links(shut.resolve()) == []
+    # 30 dB at the fourth power: a link of 100 m is as one of 562 m.
+    behind = hop(100.0, walls=[{"points": ring, "db": 30.0, "building": True}])
+    assert carried_kbps(behind) == 0.0
+
+
+def test_a_wall_of_0_db_changes_no_result() -> None:
+    wall = [{"points": [[100.0, 0.0], [100.0, 300.0]]}]
+    plain, walled = run(walkers()), run(walkers(walls=wall))
+    assert plain.totals == walled.totals
+    assert plain.flows == walled.flows
+
+
+def test_static_routes_go_round_a_wall() -> None:
+    positions = [[0.0, 0.0], [200.0, 0.0], [100.0, 150.0]]
+    flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 0.5, "bytes": 512, "interval_s": 0.1}
+    fields: dict[str, Any] = {"movement": {"positions": positions}, "traffic": {"flows": [flow]}}
+    wall = [{"points": [[100.0, -50.0], [100.0, 50.0]], "opaque": True}]
+    direct, round_it = run(hop(**fields)), run(hop(**fields, walls=wall))
+    assert direct.flows[0]["hops_mean"] == 1.0
+    assert round_it.flows[0]["hops_mean"] == 2.0
+
+
+def test_a_stronger_node_is_heard_and_does_not_hear() -> None:
+    scenario = hop(400.0, radios=[{"node": 0, "transmit_power_w": 4.5}])
+    found = links(scenario.resolve())
+    assert [(link.src, link.dst) for link in found] == [(0, 1)]
+    # Frames arrive, and no answer comes back.
+    result = run(scenario.changed(routing="aodv"))
+    assert result.totals["cbr_received"] == 0
+
+
+def test_aodv_goes_round_a_link_that_goes_one_way_by_its_blacklist() -> None:
+    """The first node of a chain reaches past its neighbour: no answer comes from there (RFC 3561 §6.8)."""
+    positions = [[0.0, 0.0], [200.0, 0.0], [400.0, 0.0]]
+    flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 0.5, "bytes": 256, "interval_s": 0.25}
+    fields: dict[str, Any] = {
+        "duration_s": 30.0,
+        "movement": {"positions": positions},
+        "traffic": {"flows": [flow]},
+        "routing": "aodv",
+        "radios": [{"node": 0, "transmit_power_w": 4.5}],
+    }
+    told = run(hop(**fields, aodv={"blacklist": True}))
+    forgotten = run(hop(**fields, aodv={"blacklist": False}))
+    assert told.totals["cbr_delivery_fraction"] > 0.9
+    assert told.flows[0]["hops_mean"] == 2.0
+    assert forgotten.totals["cbr_received"] == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("walls", [{"points": [[0.0, 0.0]]}], "walls[0].points"),
+        ("walls", [{"points": [[0.0, 0.0], [math.nan, 1.0]]}], "walls[0].points[1]"),
+        ("walls", [{"points": [[0, 0], [1, 1], [1, 0], [0, 1]], "building": True}], "edges 0 and 2 cross"),
+        ("walls", [{"points": [[0, 0], [1, 1]], "db": -3.0}], "walls[0].db"),
+        ("walls", [{"points": [[0, 0], [1, 1]], "db_per_m": 1.0}], "building = true"),
+        ("radios", [{"node": 7}], "radios[0].node"),
+        ("radios", [{"node": 0, "transmit_power_w": 0.0}], "radios[0].transmit_power_w"),
+    ],
+)
+def test_walls_and_radios_that_cannot_be_used_are_told(field: str, value: Any, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        hop(**{field: value}).resolve()
+    assert told in str(caught.value)
+
+
+def test_too_many_walls_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        hop(walls=[{"points": [[0.0, 0.0], [1.0, 1.0]]}] * 200_001)
+    assert caught.value.where.endswith("walls")
+    assert (caught.value.found, caught.value.wanted) == ("200001", "at most 200000")
+
+
+def test_links_are_good_grey_and_bad_by_distance() -> None:
+    radio = {"device": "orinoco-gold-noise", "path_loss": "log-distance", "shadowing_db": 6.0}
+    resolved = walkers(radio={**radio, "fading": "rayleigh"}).resolve()
+    told = summary(resolved)
+    assert told["good"] and told["grey"]
+    deliveries = [each["delivery"] for each in told["distances"] if each["pairs"] > 10]
+    assert deliveries[0] > deliveries[-1]
+    assert sum(each["good"] for each in told["distances"]) == told["good"]
+    # On the disc every link is good, and its way back as well.
+    plain = summary(walkers().resolve())
+    assert plain["grey"] == plain["one_way"] == 0
+
+
+WALLED = """
+duration_s = 10.0
+radio = { shadowing_db = 6.0, path_loss = "log-distance", range_m = 150.0 }
+movement.waypoint = { nodes = 15, width_m = 500.0, height_m = 300.0 }
+traffic.random.cbr = 3
+
+[[walls]]
+points = [[100.0, 0.0], [100.0, 300.0]]
+db = 9.0
+"""
+
+
+def test_the_command_tells_and_draws_links(cli: Cli, tmp_path: Path) -> None:
+    file, picture = tmp_path / "walls.toml", tmp_path / "links.svg"
+    file.write_text(WALLED, encoding="utf-8")
+    assert "good links" in cli("scenario", "links", str(file)).stdout
+    cli("scenario", "plot", str(file), "--what", "delivery", "-o", str(tmp_path / "delivery.svg"))
+    cli("scenario", "plot", str(file), "--what", "links", "-o", str(picture))
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+    assert picture.read_text(encoding="utf-8").count("stroke: #7b5e57") == 1
+    assert "grey links" in cli("scenario", "report", str(file)).stdout

@@ -59,7 +59,7 @@ RATES_OF = {
 }
 """The rates of each standard."""
 PLACES_SHARE = 0.25
-"""The share of scenarios with a radio of real places: shadows, fading, noise."""
+"""The share of scenarios with a radio of real places: shadows, fading, noise, walls, single radios."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
 FROM_TABLE = ("oracle", "density")
@@ -169,6 +169,10 @@ class _Drawing:
         }
         if has_rates:
             fields["rates"] = self._rates()
+        if has_places and rng.random() < 0.4:
+            fields["walls"] = self._walls()
+        if has_places and rng.random() < 0.4:
+            fields["radios"] = self._radios()
         if self.routing == "static" and self.throttled == "off" and not self._measures_paths():
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:
@@ -303,6 +307,36 @@ class _Drawing:
             "capture": rng.choice(captures),
             "carrier_sense_threshold_w": 10 ** rng.uniform(-13, -10),
         }
+
+    def _walls(self) -> list[Fields]:
+        """Walls and buildings among the nodes, or around none of them."""
+        rng = self.rng
+        reach_m = _within(3 * self.range_m, 1.0, 1e5)
+
+        def corner() -> list[float]:
+            return [round(rng.uniform(-0.5, 1.5) * reach_m), round(rng.uniform(-0.5, 1.5) * reach_m)]
+
+        made: list[Fields] = []
+        for _ in range(rng.choice([1, 5, 60])):
+            if rng.random() < 0.5:
+                made.append({"points": [corner(), corner()], "db": rng.choice([0.0, 6.9])})
+                continue
+            (x, y), side_m = corner(), max(1.0, 0.2 * reach_m)
+            corners = [[x, y], [x + side_m, y], [x + side_m, y + side_m], [x, y + side_m]]
+            made.append({"points": corners, "db": 9.0, "db_per_m": 0.4, "building": True})
+        if rng.random() < 0.3:
+            made[0]["opaque"] = True
+        return made
+
+    def _radios(self) -> list[Fields]:
+        """Some nodes with a radio of their own, which reaches no farther than the MAC waits."""
+        rng = self.rng
+        power_w = self.values["radio"]["transmit_power_w"]
+        nodes = rng.sample(range(self.nodes), min(self.nodes, rng.randint(1, 4)))
+        return [
+            {"node": node, "transmit_power_w": _within(power_w * 10 ** rng.uniform(-3, 0), 1e-9, 1e3)}
+            for node in sorted(nodes)
+        ]
 
     def _measures_paths(self) -> bool:
         return bool(self.values["network"]["measure_path_hops"])

@@ -235,7 +235,9 @@ def _taken_section(written: object, place: Place, hint: str) -> dict[str, Any]:
     return dict(written)
 
 
-def list_of(meaning: str, item: Field, least: int = 0, default: Any = REQUIRED) -> Any:
+def list_of(
+    meaning: str, item: Field, least: int = 0, default: Any = REQUIRED, *, most: int | None = None
+) -> Any:
     """A field with a list of what another field may be."""
 
     def take(written: object, place: Place, hint: str) -> list[Any]:
@@ -243,6 +245,8 @@ def list_of(meaning: str, item: Field, least: int = 0, default: Any = REQUIRED) 
             refuse(place, written, "a list", hint)
         if len(written) < least:
             refuse(place, written, f"at least {least}", hint)
+        if most is not None and len(written) > most:
+            refuse(place, len(written), f"at most {most}", hint)
         return [item.checked(each, place.at(index)) for index, each in enumerate(written)]
 
     return Field(meaning, take, default)

@@ -1,19 +1,20 @@
-"""Pictures of a scenario: its topology at an instant, its movement, and how connected it is over time.
+"""Pictures of a scenario: its topology and links at an instant, its movement, its connectivity over time.
 
-They follow from the movement and the range of the radio; nothing is run. Each function draws on axes of
+They follow from the movement and the radio; nothing is run. Each function draws on axes of
 matplotlib, which can be changed and saved as any other.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manetlab import _core, palette, topology
+from manetlab import _core, links, palette, topology
 from manetlab.errors import InputError, shown
 from manetlab.files import check_outputs, write_bytes
 from manetlab.optional_packages import require
@@ -24,12 +25,13 @@ from manetlab.scenario import Scenario
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-KINDS = ("topology", "movement", "connectivity")
+KINDS = ("topology", "links", "delivery", "movement", "connectivity")
 """What can be drawn."""
 FORMATS = ("svg", "pdf", "png")
 PATH_COLOURS = palette.ON_LIGHT[:6]
 """Colours of flows, in turns: those of reports."""
 NODE, LINK = "#52606d", "#cbd2d9"
+WALL, BUILDING, GREY = "#7b5e57", "#efe6e2", "#c9b458"
 MOST_NUMBERED = 120
 """Most nodes whose numbers are drawn."""
 MOST_LISTED = 24
@@ -79,6 +81,10 @@ def plot(
     match kind:
         case "topology":
             _topology(resolved, at_s, drawn_on)
+        case "links":
+            _links(resolved, at_s, drawn_on)
+        case "delivery":
+            _delivery(resolved, at_s, drawn_on)
         case "movement":
             _movement(resolved, drawn_on)
         case _:
@@ -107,6 +113,9 @@ def save(scenario: AnyScenario, path: Path, kind: str = "topology", **options: A
     with mpl.rc_context({"svg.hashsalt": "manetlab", "pdf.fonttype": 42, "svg.fonttype": "path"}):
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
         plot(resolved, kind, axes=figure.add_subplot(), **options)
+        if kind == "links":
+            # The layout of a legend beside a field of fixed proportions settles at the second time.
+            figure.draw_without_rendering()
         made = io.BytesIO()
         # No date: the bytes depend on the scenario only.
         metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
@@ -122,22 +131,93 @@ def _range_m(resolved: Resolved) -> float:
     return _core.radio_ranges(json.dumps(resolved.params))[0]
 
 
-def _pairs_in_range(
-    places: np.ndarray[Any, np.dtype[np.float64]], range_m: float
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Pairs of nodes within range of each other."""
-    from scipy.spatial import cKDTree
+def _up_to(resolved: Resolved) -> str:
+    """How far links reach, if the distance alone decides."""
+    return "" if links.is_beyond_distance(resolved) else f" of up to {_range_m(resolved):.0f} m"
 
-    found: np.ndarray[Any, np.dtype[np.int64]] = cKDTree(places).query_pairs(range_m, output_type="ndarray")
-    return found
+
+def _linked_pairs(resolved: Resolved, times_s: list[float]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    """Pairs of nodes with a link in each of these instants."""
+    found = _core.linked_pairs(resolved.core_json(), resolved.movement, times_s)
+    return [np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in found]
+
+
+def _walls(resolved: Resolved, axes: Axes) -> None:
+    """Draws walls as lines and buildings as areas."""
+    from matplotlib.patches import Polygon
+
+    for wall in resolved.core.get("walls", []):
+        look = {"edgecolor": WALL, "linewidth": 1.6 if wall["opaque"] else 0.9, "zorder": 1.5}
+        face = BUILDING if wall["building"] else "none"
+        axes.add_patch(Polygon(wall["points"], closed=wall["building"], facecolor=face, **look))
+
+
+def _links(resolved: Resolved, at_s: float, axes: Axes) -> None:
+    """Pairs of nodes with a good link both ways, with one that goes one way, and with grey ones."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    places, found = _positions(resolved, at_s), links.links(resolved, at_s)
+    delivery = {(link.src, link.dst): link.delivery for link in found}
+    drawn: dict[str, list[Any]] = {"good": [], "one-way": [], "grey": []}
+    for src, dst in {(min(pair), max(pair)) for pair in delivery}:
+        ways = [delivery.get((src, dst), 0.0), delivery.get((dst, src), 0.0)]
+        if min(ways) > links.GREY[1]:
+            drawn["good"].append(places[[src, dst]])
+        elif max(ways) > links.GREY[1]:
+            drawn["one-way"].append(places[[src, dst]])
+        elif max(ways) >= links.GREY[0]:
+            drawn["grey"].append(places[[src, dst]])
+    looks = {
+        "good": (PATH_COLOURS[0], "-", 1.0),
+        "one-way": (PATH_COLOURS[3], "--", 1.0),
+        "grey": (GREY, "-", 0.7),
+    }
+    handles = []
+    for kind, lines in drawn.items():
+        colour, style, width = looks[kind]
+        look: dict[str, Any] = {"linestyle": style, "linewidth": width}
+        handles.append(Line2D([], [], color=colour, label=f"{kind}: {len(lines)}", **look))
+        # What is empty has no extent, and the layout needs one.
+        if lines:
+            axes.add_collection(LineCollection(lines, colors=colour, zorder=2, **look))
+    axes.scatter(places[:, 0], places[:, 1], s=16 if len(places) <= 250 else 5, color=NODE, zorder=3)
+    _walls(resolved, axes)
+    axes.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        fontsize=8,
+        title="pairs of nodes",
+        title_fontsize=8,
+    )
+    _field(axes, f"Links at {at_s:g} s: {len(places)} nodes")
+
+
+def _delivery(resolved: Resolved, at_s: float, axes: Axes) -> None:
+    """The share of frames that are decoded against distance: each link, and the mean over all pairs."""
+    found = links.links(resolved, at_s)
+    classes = links.by_distance(resolved, found, at_s)
+    metres, shares = [link.distance_m for link in found], [100 * link.delivery for link in found]
+    axes.axhspan(100 * links.GREY[0], 100 * links.GREY[1], color=LINK, alpha=0.25, linewidth=0, label="grey")
+    axes.scatter(metres, shares, s=7, color=PATH_COLOURS[0], alpha=0.5, linewidths=0, label="links")
+    edges = [0.0, *(each.to_m for each in classes)]
+    means = [100 * each.delivery if each.pairs else math.nan for each in classes]
+    if classes:
+        axes.stairs(means, edges, baseline=None, color=PATH_COLOURS[3], label="mean over all pairs")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set(xlabel="distance (m)", ylabel="decoded frames (%)", ylim=(-2, 102), xlim=(0, None))
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    axes.set_title(f"Links at {at_s:g} s against distance", fontsize="medium")
 
 
 def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
     from matplotlib.collections import LineCollection
 
-    places, range_m = _positions(resolved, at_s), _range_m(resolved)
-    links = _pairs_in_range(places, range_m)
-    axes.add_collection(LineCollection(list(places[links]), colors=LINK, linewidths=0.6, zorder=1))
+    places = _positions(resolved, at_s)
+    [joined] = _linked_pairs(resolved, [at_s])
+    axes.add_collection(LineCollection(list(places[joined]), colors=LINK, linewidths=0.6, zorder=1))
     axes.scatter(
         places[:, 0], places[:, 1], s=16 if len(places) <= 250 else 5, color=NODE, zorder=3, linewidths=0
     )
@@ -163,7 +243,8 @@ def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
     if len(places) <= MOST_NUMBERED:
         for node, (x, y) in enumerate(places):
             axes.annotate(str(node), (x, y), (3, 3), textcoords="offset points", fontsize=6.5, color=NODE)
-    _field(axes, f"Topology at {at_s:g} s: {len(places)} nodes, {len(links)} links of up to {range_m:.0f} m")
+    _walls(resolved, axes)
+    _field(axes, f"Topology at {at_s:g} s: {len(places)} nodes, {len(joined)} links{_up_to(resolved)}")
 
 
 def _path(
@@ -255,17 +336,15 @@ def connectivity(resolved: Resolved, step_s: float) -> dict[str, list[float]]:
     if not 2 <= nodes <= MOST_CONNECTIVITY_NODES:
         wanted = f"2 to {MOST_CONNECTIVITY_NODES} nodes"
         raise InputError("the connectivity cannot be drawn", "plot", f"{nodes} nodes", wanted)
-    range_m = _range_m(resolved)
+    times_s = [number * step_s for number in range(int(resolved.scenario.duration_s / step_s) + 1)]
     made: dict[str, list[float]] = {"time_s": [], "degree": [], "partitioned": []}
-    for number in range(int(resolved.scenario.duration_s / step_s) + 1):
-        time_s = number * step_s
-        links = _pairs_in_range(_positions(resolved, time_s), range_m)
-        graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(nodes, nodes))
+    for time_s, joined in zip(times_s, _linked_pairs(resolved, times_s), strict=True):
+        graph = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(nodes, nodes))
         sizes = np.bincount(connected_components(graph, directed=False)[1])
-        joined = float((sizes * (sizes - 1)).sum())
+        connected = float((sizes * (sizes - 1)).sum())
         made["time_s"].append(time_s)
-        made["degree"].append(2 * len(links) / nodes)
-        made["partitioned"].append(1 - joined / (nodes * (nodes - 1)))
+        made["degree"].append(2 * len(joined) / nodes)
+        made["partitioned"].append(1 - connected / (nodes * (nodes - 1)))
     return made
 
 
@@ -283,7 +362,7 @@ def _connectivity(resolved: Resolved, step_s: float, axes: Axes) -> None:
     other.set_ylim(0, 100)
     other.set_xlabel("time (s)")
     other.set_ylabel("node pairs\nwithout a path (%)")
-    axes.set_title(f"Connectivity at a range of {_range_m(resolved):.0f} m", fontsize="medium")
+    axes.set_title(f"Connectivity of links{_up_to(resolved)}", fontsize="medium")
 
 
 def _below(axes: Axes) -> Axes:

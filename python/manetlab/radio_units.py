@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,10 @@ LIGHT_M_PER_S = 3e8
 EXACT_LIGHT_M_PER_S = 299_792_458.0
 ENVIRONMENT = {"path_loss", "path_loss_exponent", "shadowing_db", "fading", "errors"}
 """Parameters that move ranges beyond those of flat ground: with them the MAC's allowance follows."""
+OPEN_FIELD: Mapping[str, Any] = {"seed": 0, "replication": 0, "radios": [], "walls": []}
+"""What decides about links beside parameters, rates and wires: here nothing does."""
+MOST_US = 1000.0
+"""The longest allowance for propagation, in µs."""
 CLOSE = 1e-3
 """Two statements of one threshold or power agree if they differ by no more than this share."""
 MARGIN = 1e-12
@@ -291,19 +295,31 @@ def needed_by(section: Mapping[str, Any], name: str) -> str:
     return "scenario (radio.device)" if is_of_device else "scenario (mac.standard)"
 
 
-def allowance(section: Mapping[str, Any], radio: Mapping[str, Any], usual_us: float) -> Mapping[str, Any]:
+def allowance(
+    section: Mapping[str, Any],
+    radio: Mapping[str, Any],
+    radios: Sequence[Mapping[str, Any]],
+    usual_us: float,
+) -> Mapping[str, Any]:
     """The allowance for propagation that the MAC needs where shadows, fading or path loss move ranges.
 
     Args:
         section: The section as it is written.
         radio: The complete one.
-        usual_us: What the profile allows.
+        radios: Nodes with a radio of their own.
+        usual_us: What is allowed otherwise.
     """
-    if not section.keys() & ENVIRONMENT and radio["errors"] == "thresholds":
+    if not section.keys() & ENVIRONMENT and radio["errors"] == "thresholds" and not radios:
         return {}
-    farthest_m = _core.farthest_link_m(json.dumps(radio))
-    needed_us = math.ceil(farthest_m / EXACT_LIGHT_M_PER_S * 1e6 * 10) / 10
-    return {"propagation_allowance_us": needed_us} if needed_us > usual_us else {}
+    # Two nodes that are both the strongest there is.
+    strongest = {
+        name: max([radio[name], *(own[name] for own in radios if own.get(name) is not None)])
+        for name in ("transmit_power_w", "antenna_gain", "antenna_height_m")
+    }
+    farthest_m = _core.farthest_link_m(json.dumps({**radio, **strongest}))
+    # Nothing waits longer than a millisecond, which the simulator then says.
+    needed_us = math.ceil(min(farthest_m, 1e6) / EXACT_LIGHT_M_PER_S * 1e6 * 10) / 10
+    return {"propagation_allowance_us": min(needed_us, MOST_US)} if needed_us > usual_us else {}
 
 
 def in_watts(section: Mapping[str, Any], usual: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -121,6 +121,14 @@ def _range(value: object) -> bool:
     return isinstance(value, Mapping) and _number(value.get("rate_bps")) and _length(value.get("range_m"))
 
 
+def _wall(value: object) -> bool:
+    points = value.get("points") if isinstance(value, Mapping) else None
+    return isinstance(points, list) and all(
+        isinstance(point, list) and len(point) == 2 and None not in point and all(map(_length, point))
+        for point in points
+    )
+
+
 def _table(value: object) -> bool:
     columns = value.get("columns") if isinstance(value, Mapping) else None
     return (
@@ -144,6 +152,7 @@ FIELDS: dict[str, tuple[Check, str]] = {
     "made_by": (_text, "the program that wrote it"),
     "receive_range_m": (_is_list_of(_range), "a list of ranges, in m"),
     "sense_range_m": (_length, f"a length of at most {FARTHEST_M:g} m"),
+    "walls": (_optional(_is_list_of(_wall)), f"a list of walls with corners within {FARTHEST_M:g} m"),
     "bounds_m": (_bounds, f"least and greatest x and y within {FARTHEST_M:g} m, in m"),
     "flows": (_is_list_of(lambda value: isinstance(value, dict)), "a list of flows"),
     "destinations": (lambda value: isinstance(value, list), "a list of nodes"),

@@ -63,6 +63,8 @@ def resolve(scenario: Scenario) -> Resolved:
         "params": params,
         "flows": flows,
         "rates": scenario.rates or [],
+        "radios": scenario.radios or [],
+        "walls": scenario.walls or [],
         "wired": scenario.wired or [],
     }
     place = printable(scenario.traffic_file or scenario.where)
@@ -139,7 +141,8 @@ def _params(scenario: Scenario) -> Params:
     needed = radio_units.needed_of_mac(scenario.radio, overrides["mac"])
     usual = {**layers[-1][1]["mac"], **needed}
     radio = {**layers[-1][1]["radio"], **overrides["radio"]}
-    allowance = radio_units.allowance(scenario.radio, radio, usual["propagation_allowance_us"])
+    usual_us = usual["propagation_allowance_us"]
+    allowance = radio_units.allowance(scenario.radio, radio, scenario.radios or [], usual_us)
     overrides["mac"] = {**needed, **allowance, **overrides["mac"]}
     overrides["tcp"] = {name: value for name, value in scenario.section("tcp").items() if name != "sender"}
     return parameters.apply_overrides(layers[-1][1], overrides, scenario.where)
@@ -223,19 +226,25 @@ def _throttled(
         return flows
     from manetlab import shares
 
+    around = {
+        "seed": scenario.seed,
+        "replication": scenario.replication,
+        "radios": scenario.radios or [],
+        "walls": scenario.walls or [],
+    }
     about = (params, scenario.rates or [], scenario.profile, scenario.duration_s, throttle["step_s"])
     made = flows
     if mode == "density":
         # A flow with rates of its own needs no others.
         needing = [flow for flow in flows if flow.get("throttle_bps") is None]
-        learned = iter(shares.alone_over_time(movement, needing, *about))
+        learned = iter(shares.alone_over_time(movement, needing, *about, around))
         alone = [None if flow.get("throttle_bps") is not None else next(learned) for flow in flows]
         made = _with_missing(flows, "alone_bps", alone)
     if mode == "density" and not throttle["measure_error"]:
         return made
     # The rate of a flow that has its own is not asked for, but its share counts.
     asked = [flow if flow.get("throttle_bps") is None else {**flow, "alone_bps": [1.0]} for flow in made]
-    found = shares.rates_over_time(movement, asked, *about)
+    found = shares.rates_over_time(movement, asked, *about, around=around)
     return _with_missing(made, "throttle_bps" if mode == "oracle" else "oracle_bps", found)
 
 
@@ -338,13 +347,19 @@ class Resolved:
         ]
         return pd.DataFrame.from_records(rows, columns=["time_s", "node", "x_m", "y_m"])
 
-    def links_json(self) -> tuple[str, str, str]:
-        """What says where links are: the parameters, nodes and links with rates of their own, wired links."""
+    def links_json(self) -> tuple[str, str, str, str]:
+        """What says where links are: parameters, rates of nodes and links, wired links, surroundings."""
         return (
             canonical(self.params),
             canonical(self.core.get("rates", [])),
             canonical(self.core.get("wired", [])),
+            canonical(self.surroundings),
         )
+
+    @property
+    def surroundings(self) -> dict[str, Any]:
+        """What decides about links beside parameters, rates and wires."""
+        return {name: self.core.get(name, usual) for name, usual in radio_units.OPEN_FIELD.items()}
 
     @cached_property
     def _core_parts(self) -> dict[str, str]:

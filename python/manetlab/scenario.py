@@ -20,7 +20,16 @@ from manetlab.origin import Origin
 from manetlab.parameters import PYTHON
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
-from manetlab.sources import LATEST_S, LINK_RATE, WIRED_LINK, MovementSource, TrafficSource
+from manetlab.sources import (
+    LATEST_S,
+    LINK_RATE,
+    MOST_WALLS,
+    NODE_RADIO,
+    WALL,
+    WIRED_LINK,
+    MovementSource,
+    TrafficSource,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +69,17 @@ class Scenario(InputTable):
         "and of rate control.",
         LINK_RATE,
         default=None,
+    )
+    radios: list[dict[str, Any]] | None = list_of(
+        "Nodes with another power, antenna gain or height than `radio` has, so that links may go one way.",
+        NODE_RADIO,
+        default=None,
+    )
+    walls: list[dict[str, Any]] | None = list_of(
+        "Walls and buildings, which take from signals that cross them.",
+        WALL,
+        default=None,
+        most=MOST_WALLS,
     )
     wired: list[dict[str, Any]] | None = list_of(
         "Links between two nodes that are not the radio's; with static routes alone.",

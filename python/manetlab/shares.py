@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from manetlab import _core, alone
 from manetlab.chain_throughput import ThroughputTable, packaged
 from manetlab.errors import InputError, shown
+from manetlab.radio_units import OPEN_FIELD
 
 if TYPE_CHECKING:
     from manetlab.resolving import Resolved
@@ -320,6 +321,7 @@ def rates_over_time(
     duration_s: float,
     step_s: float,
     table: ThroughputTable | None = None,
+    around: Mapping[str, Any] = OPEN_FIELD,
 ) -> list[list[tuple[float, float]] | None]:
     """The fair rates of flows along shortest paths over a whole run: what an oracle tells their sources.
 
@@ -335,6 +337,7 @@ def rates_over_time(
         duration_s: The length of the run, in s.
         step_s: The length of a step, in s.
         table: What flows carry alone; the package's table if not given.
+        around: Seed, replication, radios of single nodes and walls, which decide about links.
 
     Returns:
         For each flow its rates, as (from when on in s, bit/s of payload); None for those whose packets differ
@@ -346,7 +349,7 @@ def rates_over_time(
     _, range_m, _ = _core.radio_ranges(json.dumps(params))
     carried: dict[tuple[int, float | None], list[float] | None] = {}
     found: list[list[tuple[float, float]]] = [[] for _ in flows]
-    for time_s, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s):
+    for time_s, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s, around):
         allocated = max_min(regions(movement.positions(time_s), paths, range_m)).shares
         for number, share in allocated.items():
             flow, where = flows[number], f"shares: flow {number}"
@@ -369,9 +372,10 @@ def _paths_over_time(
     rates: Sequence[Mapping[str, Any]],
     duration_s: float,
     step_s: float,
+    around: Mapping[str, Any],
 ) -> Iterator[tuple[float, dict[int, list[int]]]]:
     """The shortest paths of the active flows that have one, whenever they may be others."""
-    links = (json.dumps(params), json.dumps(rates), "[]")
+    links = (json.dumps(params), json.dumps(rates), "[]", json.dumps(around))
     ends = [(flow["src"], flow["dst"]) for flow in flows]
     for time_s in _instants(movement, flows, duration_s, step_s):
         active = [is_active(flow, time_s) for flow in flows]
@@ -390,6 +394,7 @@ def alone_over_time(
     profile: str,
     duration_s: float,
     step_s: float,
+    around: Mapping[str, Any] = OPEN_FIELD,
 ) -> list[list[float] | None]:
     """What flows carry alone over one hop, two, …, in bit/s: what sources need who learn their shares.
 
@@ -403,6 +408,7 @@ def alone_over_time(
         profile: The name of the profile, for the table of what flows carry alone.
         duration_s: The length of the run, in s.
         step_s: Time between two evaluations of the topology, in s.
+        around: Seed, replication, radios of single nodes and walls, which decide about links.
 
     Raises:
         InputError: The table does not say it, or a flow's links have different rates at any time.
@@ -412,7 +418,7 @@ def alone_over_time(
     ]
     if rates:
         seen: list[dict[tuple[int, int], float]] = [{} for _ in flows]
-        for _, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s):
+        for _, paths in _paths_over_time(movement, flows, params, rates, duration_s, step_s, around):
             for number, path in paths.items():
                 both_ways = alone.is_answered(flows[number])
                 seen[number] |= alone.link_rates(path, params, rates, both_ways=both_ways)
@@ -453,7 +459,7 @@ def mean_rates(
     scenario, duration_s = resolved.scenario, resolved.core["duration_s"]
     links = (resolved.params, scenario.rates or [])
     found = rates_over_time(
-        resolved.movement, flows, *links, scenario.profile, duration_s, step_s, table=table
+        resolved.movement, flows, *links, scenario.profile, duration_s, step_s, table, resolved.surroundings
     )
     known = packaged() if table is None else table
     for number, (flow, rates) in enumerate(zip(flows, found, strict=True)):

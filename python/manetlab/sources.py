@@ -220,6 +220,43 @@ LINK_RATE = Field(
 )
 
 
+_NODE_RADIO_FIELDS = {
+    "node": integer("The node.", 0, MAX_NODES - 1),
+    "transmit_power_w": number("Its transmitted power.", 1e-9, 1e3, "W", None),
+    "antenna_gain": number("The gain of its antenna, linear.", 0.001, 1e4, "", None),
+    "antenna_height_m": number(
+        "The height of its antenna; decides with two-ray ground only.", 0.01, 1000, "m", None
+    ),
+}
+NODE_RADIO = Field(
+    "The radio of one node, where it differs from that of all.",
+    lambda written, place, hint: checked_table(written, _NODE_RADIO_FIELDS, place, hint),
+)
+MOST_WALL_DB, MOST_WALLS = 300, 200_000
+_WALL_FIELDS = {
+    "points": list_of(
+        "Its corners, as pairs [x, y] in m.",
+        row(
+            "A corner.",
+            (
+                number("Metres to the east.", -FARTHEST_M, FARTHEST_M, "m"),
+                number("Metres to the north.", -FARTHEST_M, FARTHEST_M, "m"),
+            ),
+            "a pair [x, y] in m",
+        ),
+        2,
+    ),
+    "db": number("What each crossing costs.", 0, MOST_WALL_DB, "dB", 0.0),
+    "db_per_m": number("What each metre inside a building costs.", 0, MOST_WALL_DB, "dB", 0.0),
+    "building": flag("Does a wall lead from the last corner to the first?", False),
+    "opaque": flag("Does nothing come through?", False),
+}
+WALL = Field(
+    "A wall, or with `building` a building.",
+    lambda written, place, hint: checked_table(written, _WALL_FIELDS, place, hint),
+)
+
+
 _WIRED_LINK_FIELDS = {
     "nodes": list_of("Its two ends.", integer("A node.", 0, MAX_NODES - 1)),
     "rate_bps": number("Its rate in each direction.", 1e3, 1e12, "bit/s"),

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manetlab import _core
+from manetlab import _core, links
 from manetlab.errors import InputError, shown
 from manetlab.resolving import Resolved
 from manetlab.scenario import Scenario
@@ -69,6 +69,9 @@ class TopologyReport:
         speed_mean: Mean speed of a node, in m/s.
         link_changes_per_s: Links that came up or broke in the whole network, per second.
         link_lifetime_s: Time that links were up over links that broke, in s; None if none broke.
+        grey_links: Share of links, when the window begins, over which 10 to 90 % of the frames are decoded,
+            among those over which more are or these; None without links, or in a network of more than 3000
+            nodes.
         flow_hops_mean: Like `hops_mean`, over the pairs of nodes of the flows.
         flow_partitioned: Like `partitioned_pairs`, over the pairs of nodes of the flows.
         path_lifetime_s: How long a shortest path of a flow's pair lasts until a link of it breaks: the time
@@ -95,6 +98,7 @@ class TopologyReport:
     speed_mean: float
     link_changes_per_s: float
     link_lifetime_s: float | None
+    grey_links: float | None
     flow_hops_mean: float | None
     flow_partitioned: float | None
     path_lifetime_s: float | None
@@ -330,6 +334,7 @@ def report(scenario: Scenario | Resolved | str | Path, step_s: float = 1.0) -> T
         flow_partitioned=measures.pop("pair_partitioned"),
         flow_degree_mean=measures.pop("pair_degree_mean"),
         flow_speed_mean=measures.pop("pair_speed_mean"),
+        grey_links=links.grey_share(resolved, resolved.scenario.warmup_s),
         warnings=warnings,
         **measures,
     )

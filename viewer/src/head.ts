@@ -45,6 +45,9 @@ export function checkedHead(head: unknown): RecordingHead {
   need(isBounds(head["bounds_m"]), "bounds_m", `least and greatest x and y within ${FARTHEST_M} m`);
   need(isLength(head["sense_range_m"] ?? 0), "sense_range_m", `a length of at most ${FARTHEST_M} m`);
   need(each("receive_range_m", (range) => isTable(range) && isLength(range["range_m"])), "receive_range_m", `lengths of at most ${FARTHEST_M} m`);
+  const isCorner = (corner: unknown): boolean => Array.isArray(corner) && corner.length === 2 && corner.every(isLength);
+  const isWall = (wall: unknown): boolean => isTable(wall) && Array.isArray(wall["points"]) && wall["points"].every(isCorner);
+  need(head["walls"] === undefined || each("walls", isWall), "walls", `a list of walls with corners within ${FARTHEST_M} m`);
   const isFlow = (flow: unknown): boolean =>
     isTable(flow) && isWhole(flow["id"], MOST_FLOWS) && typeof flow["kind"] === "string" && isNode(flow["src"]) && isNode(flow["dst"]) && isTime(flow["start_s"]);
   need(each("flows", isFlow), "flows", "a list of flows between nodes");

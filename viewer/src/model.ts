@@ -13,7 +13,7 @@ import {
 } from "./events";
 import { Groups } from "./groups";
 import { Movement } from "./movement";
-import type { RecordedFlow, Recording } from "./recording";
+import type { RecordedFlow, Recording, RecordingHead } from "./recording";
 import { firstAbove, firstFrom } from "./search";
 
 export * from "./events";
@@ -34,6 +34,26 @@ export interface RunNote {
 /** Reasons for drops of further copies, which lose nothing. */
 const OF_COPIES = new Set(["duplicate", "already-seen", "suppressed"]);
 
+/** A straight piece of a wall. */
+export interface WallPiece {
+  from: readonly [number, number];
+  to: readonly [number, number];
+  opaque: boolean;
+}
+
+/** The most pieces that are drawn: more would be no picture. */
+const MOST_PIECES = 50_000;
+
+function pieces(walls: NonNullable<RecordingHead["walls"]>): WallPiece[] {
+  const found: WallPiece[] = [];
+  for (const { points, building, opaque } of walls) {
+    for (let at = building ? 0 : 1; at < points.length && found.length < MOST_PIECES; at++) {
+      found.push({ from: points[(at + points.length - 1) % points.length], to: points[at], opaque });
+    }
+  }
+  return found;
+}
+
 /** Rows in groups, of the events of one version. */
 interface Kept {
   version: number;
@@ -47,6 +67,9 @@ export class Run {
   readonly range: number;
   readonly carrier: number;
   readonly duration: number;
+  readonly walls: readonly WallPiece[];
+  /** Is a link two nodes within range, and nothing more? */
+  readonly linksAreRanges: boolean;
   readonly flows: RecordedFlow[];
   readonly destinations: number[];
   /** All blocks, read from the first on. */
@@ -67,6 +90,8 @@ export class Run {
     this.duration = Math.round(head.duration_s * 1e9);
     this.range = head.receive_range_m.reduce((most, each) => Math.max(most, each.range_m), 0);
     this.carrier = head.sense_range_m;
+    this.walls = pieces(head.walls ?? []);
+    this.linksAreRanges = head.links_by_distance ?? true;
     this.flows = head.flows;
     this.destinations = head.destinations;
     const column = (name: string): Float64Array => points.columns.get(name) ?? new Float64Array(points.rows);

@@ -63,7 +63,7 @@ export function filters(side: HTMLElement, runs: Run[], state: State): void {
     });
     list.append(element("li", {}, element("label", { title: meaning }, box, swatch(kind), element("span", {}, name))));
   }
-  list.append(linksBox(state));
+  if (runs[0].linksAreRanges) list.append(linksBox(state));
   const marks = element("ul", { class: "marks" });
   for (const outcome of ["received", "collided", "deaf"]) {
     const text = outcome === "deaf" ? "deaf: transmitting" : outcome;

@@ -45,6 +45,9 @@ export interface RecordingHead {
   routing: string;
   receive_range_m: { rate_bps: number; range_m: number }[];
   sense_range_m: number;
+  walls?: { points: [number, number][]; building: boolean; opaque: boolean }[];
+  /** Is a link two nodes within range, and nothing more? */
+  links_by_distance?: boolean;
   bounds_m: [number, number, number, number] | null;
   flows: RecordedFlow[];
   destinations: number[];

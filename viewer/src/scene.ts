@@ -107,6 +107,7 @@ export class Scene {
     this.dropMarks = [];
     this.framesShown = this.framesLeftOut = 0;
     run.movement.moveTo(look.t);
+    this.walls(run, look);
     this.linksShown = look.shows.links ? this.links(run, look) : 0;
     if (look.hovered >= 0) this.ranges(run, look);
     if (look.destination >= 0) this.nextHops(run, look);
@@ -116,11 +117,17 @@ export class Scene {
     if (look.shows.drops) this.drops(run, filtered, look);
   }
 
+  private walls(run: Run, look: Look): void {
+    const color = rgba(look.theme.wall);
+    for (const { from, to, opaque } of run.walls) this.lines.add(color, from[0], from[1], to[0], to[1], opaque ? 3 : 1.6, 0);
+  }
+
   /** Joins nodes within range of each other, and says how many pairs there are; all others are looked at by cells. */
   private links(run: Run, look: Look): number {
     const { x, y } = run.movement;
     const { range } = run;
-    if (!(range > 0)) return 0;
+    // Where walls, shadows or single radios decide, the range says too little.
+    if (!(range > 0) || !run.linksAreRanges) return 0;
     const color = withOpacity(rgba(look.theme.line), 0.85);
     const cells = new Map<string, number[]>();
     let found = 0;

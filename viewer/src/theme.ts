@@ -26,6 +26,7 @@ export interface Theme {
   text: string;
   muted: string;
   node: string;
+  wall: string;
   /** What frames carry, in the order of `CARRIES`. */
   carries: [string, string, string, string];
   drop: string;
@@ -44,6 +45,7 @@ export const LIGHT: Theme = {
   text: "#1a2027",
   muted: "#52606d",
   node: "#5a6875",
+  wall: "#7b5e57",
   carries: ["#0072b2", "#c98500", "#a8508a", "#7b8794"],
   drop: "#c62828",
   collision: "#b03a00",
@@ -60,6 +62,7 @@ export const DARK: Theme = {
   text: "#e6eaee",
   muted: "#a3aeb9",
   node: "#93a1af",
+  wall: "#b79a8f",
   carries: ["#4fb3f0", "#f0b429", "#e79ac4", "#8a97a5"],
   drop: "#ff6b60",
   collision: "#ff8a4c",

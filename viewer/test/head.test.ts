@@ -31,6 +31,13 @@ test("a head that says what cannot be is refused in words, whatever it says", ()
   }
 });
 
+test("walls have corners", () => {
+  assert.ok(checkedHead({ ...GOOD, walls: [{ points: [[0, 0], [5, 5]], building: false, opaque: true }] }));
+  for (const walls of [1, [1], [{}], [{ points: [[0]] }], [{ points: [[0, Number.NaN]] }], [{ points: [[0, 1e308]] }]]) {
+    assert.throws(() => checkedHead({ ...GOOD, walls }), /walls must be/, JSON.stringify(walls));
+  }
+});
+
 test("places and times that cannot be are refused", () => {
   const points = (changes: Record<string, number>): { rows: number; columns: Map<string, Float64Array<ArrayBuffer>> } => ({
     rows: 1,

@@ -10,12 +10,12 @@ const [DATA, AIR] = [0, 100];
 const note: RunNote = { name: "run", summary: [], facts: [], queueLimit: 10, missing: [] };
 
 /** Four nodes, 100 m apart, of which 0 sends to 1 from 1000 to 1100 ns, and 2 to 3 from 1050 to 1150 ns. */
-function run(): Run {
+function run(of: object = {}): Run {
   const nodes = 4;
   const columns = { node: [0, 1, 2, 3], time: [0, 0, 0, 0], x: [0, 100, 200, 300], y: [0, 0, 0, 0] };
   const points = new Map(Object.entries(columns).map(([name, values]) => [name, Float64Array.from(values)]));
   const recording = {
-    head: { nodes, duration_s: 1e-5, receive_range_m: [{ range_m: 150 }], sense_range_m: 300, flows: [], destinations: [], tables: [] },
+    head: { nodes, duration_s: 1e-5, receive_range_m: [{ range_m: 150 }], sense_range_m: 300, flows: [], destinations: [], tables: [], ...of },
     points: { rows: nodes, columns: points },
     blocks: 0,
     blockStart: () => 0,
@@ -52,6 +52,18 @@ function rows(batch: Batch): { values: number[]; color: number }[] {
     color: batch.color(row),
   }));
 }
+
+test("walls are drawn, buildings closed, and ranges are no links where walls decide", () => {
+  const points = [[0, 0], [10, 0], [10, 10]];
+  const [wall, building] = [{ points, building: false, opaque: true }, { points, building: true, opaque: false }];
+  const walled = run({ walls: [wall, building], links_by_distance: false });
+  const shows = { drops: false, routes: false, queues: false, links: true };
+  const made = scene(walled, look(0, { shows }));
+  const drawn = rows(made.lines).filter((line) => line.color === rgba(LIGHT.wall)).map((line) => line.values.slice(0, 5));
+  assert.deepEqual(drawn, [[0, 0, 10, 0, 3], [10, 0, 10, 10, 3], [10, 10, 0, 0, Math.fround(1.6)], [0, 0, 10, 0, Math.fround(1.6)], [10, 0, 10, 10, Math.fround(1.6)]]);
+  assert.equal(made.linksShown, 0);
+  assert.equal(scene(run(), look(0, { shows })).linksShown, 3);
+});
 
 test("a frame is on the air from its first instant on, and no longer at its last", () => {
   const shown = run();

@@ -31,6 +31,8 @@
 //!         kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
 //!     }],
 //!     rates: Vec::new(),
+//!     radios: Vec::new(),
+//!     walls: Vec::new(),
 //!     wired: Vec::new(),
 //!     movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0)],
 //! };

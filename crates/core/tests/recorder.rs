@@ -46,6 +46,8 @@ fn busy(routing: RoutingKind, profile_name: &str) -> Scenario {
         params: profile(profile_name).expect("the profile exists"),
         flows: vec![tcp(0, 1), tcp(2, 3), flow(4, 5, 0.5, cbr.clone()), flow(6, 7, 0.5, cbr)],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }

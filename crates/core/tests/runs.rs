@@ -45,6 +45,8 @@ fn mobile(profile_name: &str, seed: u64, duration_s: f64) -> Scenario {
         params: profile(profile_name).expect("the profile exists"),
         flows: vec![tcp(0, 1, 0.5), cbr(2, 3, 0.1, 0.05), cbr(4, 5, 0.2, 0.05), cbr(1, 6, 0.3, 0.05)],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement,
     }

@@ -20,7 +20,7 @@ use manetlab_core::kernel::MAX_TIME_S;
 use manetlab_core::mobility::waypoint::WaypointParams;
 use manetlab_core::observe;
 use manetlab_core::profile as of_core;
-use manetlab_core::radio::{Propagation, RadioParams};
+use manetlab_core::radio::{Propagation, RadioParams, Surroundings};
 use manetlab_core::scenario::{Flow, FlowKind, Params, RoutingKind};
 use manetlab_core::transport::tcp::{SENDER_NAMES, SENDERS, TcpParams};
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -154,7 +154,7 @@ fn radio_ranges(params_json: &str) -> PyResult<(f64, f64, f64)> {
 fn farthest_link_m(radio_json: &str) -> PyResult<f64> {
     let radio: RadioParams =
         serde_json::from_str(radio_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(radio.farthest_link_m())
+    Ok(radio.farthest_link_m(&Surroundings::default()))
 }
 
 /// The simulator's modules, each with the digest of its source: see `build.rs`.
@@ -210,9 +210,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traffic::web_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::draw_web_sessions, module)?)?;
     module.add_function(wrap_pyfunction!(running::normalize, module)?)?;
+    module.add_function(wrap_pyfunction!(running::radio_links, module)?)?;
     module.add_function(wrap_pyfunction!(running::run, module)?)?;
     module.add_function(wrap_pyfunction!(interrupts::stop, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
+    module.add_function(wrap_pyfunction!(topology::linked_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_hops, module)?)?;
     module.add_function(wrap_pyfunction!(topology::shortest_paths, module)?)?;
     module.add_function(wrap_pyfunction!(topology::path_hops, module)?)?;

@@ -6,10 +6,10 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Arc;
 
-use manetlab_core::kernel::Span;
+use manetlab_core::kernel::{Span, Time};
 use manetlab_core::network::{self, Options, RunError};
 use manetlab_core::observe::{Recorder, Recorders};
-use manetlab_core::scenario::{RoutingMaker, Scenario};
+use manetlab_core::scenario::{RadioLink, RoutingMaker, Scenario};
 use manetlab_recording::lines::JsonLines;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -50,6 +50,18 @@ pub(crate) fn parse(scenario_json: &str, movement: &Movement, place: &str) -> Py
 #[pyfunction]
 pub(crate) fn normalize(scenario_json: &str, movement: &Movement, place: &str) -> PyResult<String> {
     json(&parse(scenario_json, movement, place)?)
+}
+
+/// A row of [`radio_links`].
+type LinkRow = (u32, u32, f64, f64, f64);
+
+/// The links of a scenario at an instant: sender, receiver, distance in m, power in W without fading, and the
+/// share of data frames that are decoded.
+#[pyfunction]
+pub(crate) fn radio_links(scenario_json: &str, movement: &Movement, at_s: f64) -> PyResult<Vec<LinkRow>> {
+    let links = parse(scenario_json, movement, "scenario")?.radio_links(Time::from_secs(at_s));
+    let row = |link: RadioLink| (link.from, link.to, link.distance_m, link.power_w, link.delivery);
+    Ok(links.into_iter().map(row).collect())
 }
 
 /// Runs a scenario: the result as a JSON object; the recording as JSON lines if it is wanted; the time

@@ -2,15 +2,17 @@
 
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::{Path, waypoint};
+use manetlab_core::radio::{NodeRadio, Surroundings, WallSpec};
 use manetlab_core::routing::RouteTable;
-use manetlab_core::scenario::{LinkRate, Params, Scenario, WiredLink};
+use manetlab_core::scenario::{LinkRate, Links, Params, Scenario, WiredLink};
 use manetlab_core::topology::{
-    Field, Hold, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time, reach as reach_of, search,
+    End, Field, Hold, LinkRule, PathMeasures, Query, Searched, analyse, hop_times, hops_over_time,
+    links_over_time, reach as reach_of, search,
 };
 use manetlab_core::wire::NodeId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::errors::of_waypoint;
 use crate::interrupts::interrupted;
@@ -30,6 +32,11 @@ fn range_m(scenario: &Scenario) -> f64 {
     scenario.params.link_range_m()
 }
 
+/// What decides about links where more than the distance does, as a query takes it.
+fn rule(links: Option<&Links>) -> Option<&dyn LinkRule> {
+    links.map(|links| links as &dyn LinkRule)
+}
+
 /// The topology from the end of the warm-up to the end of the run, looked at every `step_s`: a JSON object.
 /// The pairs of nodes looked at by themselves are those of the flows.
 #[pyfunction]
@@ -41,10 +48,11 @@ pub(crate) fn topology(
 ) -> PyResult<String> {
     let scenario = parse(scenario_json, movement, "scenario")?;
     let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
-    let range_m = range_m(&scenario);
+    let (range_m, links) = (range_m(&scenario), scenario.links());
     let query = Query {
         movement: &scenario.movement,
         range_m,
+        rule: rule(links.as_ref()),
         window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(step_s),
         pairs: &pairs,
@@ -66,9 +74,11 @@ pub(crate) fn shortest_hops(
     step_s: f64,
 ) -> PyResult<Vec<Vec<Option<u32>>>> {
     let scenario = parse(scenario_json, movement, "scenario")?;
+    let links = scenario.links();
     let query = Query {
         movement: &scenario.movement,
         range_m: range_m(&scenario),
+        rule: rule(links.as_ref()),
         window: (Time::ZERO, Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(step_s),
         pairs: &pairs,
@@ -93,33 +103,46 @@ pub(crate) fn reach(
     let scenario = parse(scenario_json, movement, "scenario")?;
     let pairs: Vec<(u32, u32)> = scenario.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
     let wires: Vec<[u32; 2]> = scenario.wired.iter().map(|link| link.nodes).collect();
-    let query = |range_m: f64| Query {
+    let links = scenario.links();
+    let near = Query {
         movement: &scenario.movement,
-        range_m,
+        range_m: range_m(&scenario),
+        rule: rule(links.as_ref()),
         window: (Time::ZERO, Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(step_s),
         pairs: &pairs,
     };
-    let farthest_m = scenario.params.farthest_possible_m();
+    let far = Query { range_m: scenario.farthest_possible_m(), rule: None, ..near.clone() };
     let found = py.detach(|| {
-        let near = reach_of(&query(range_m(&scenario)), &wires, &mut || !interrupted())?;
-        let far = reach_of(&query(farthest_m), &wires, &mut || !interrupted())?;
+        let near = reach_of(&near, &wires, &mut || !interrupted())?;
+        let far = reach_of(&far, &wires, &mut || !interrupted())?;
         Some(near.into_iter().zip(far).map(|(near, far)| (near.now, far.arrival)).collect())
     });
     found.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
+/// What a scenario's surroundings are, and what draws its fields.
+#[derive(Deserialize)]
+struct Around {
+    seed: u64,
+    replication: u64,
+    radios: Vec<NodeRadio>,
+    walls: Vec<WallSpec>,
+}
+
 /// For each pair of nodes those of a shortest path between them at a time, both ends included: the path that
-/// static routes take. None where there is no path. A link is a distance over which unicast data frames are
-/// received under the parameters `params_json`, where nodes and links have the rates `rates_json`, or one of
-/// the wired links `wired_json`.
+/// static routes take. None where there is no path. A link is one over which unicast data frames are received
+/// under the parameters `params_json`, where nodes and links have the rates `rates_json`, or one of the wired
+/// links `wired_json`; `around_json` has seed, replication, radios of single nodes and walls.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
+#[expect(clippy::too_many_arguments, reason = "what says where links are is not one scenario")]
 pub(crate) fn shortest_paths(
     py: Python<'_>,
     params_json: &str,
     rates_json: &str,
     wired_json: &str,
+    around_json: &str,
     movement: &Movement,
     pairs: Vec<(u32, u32)>,
     time_s: f64,
@@ -128,14 +151,39 @@ pub(crate) fn shortest_paths(
     let params: Params = serde_json::from_str(params_json).map_err(wrong)?;
     let rates: Vec<LinkRate> = serde_json::from_str(rates_json).map_err(wrong)?;
     let wired: Vec<WiredLink> = serde_json::from_str(wired_json).map_err(wrong)?;
+    let around: Around = serde_json::from_str(around_json).map_err(wrong)?;
     Ok(py.detach(|| {
         let now = Time::from_secs(time_s);
-        let place = |trajectory| Path::new(trajectory).position(now);
-        let places: Vec<_> = movement.trajectories().iter().map(place).collect();
-        let ends: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
-        let routes = params.shortest_hops(&rates, &wired, &places, &ends);
+        let paths: Vec<Path> = movement.trajectories().iter().map(Path::new).collect();
+        let destinations: Vec<NodeId> = pairs.iter().map(|&(_, dst)| NodeId(dst)).collect();
+        let surroundings = Surroundings { nodes: paths.len(), radios: &around.radios, walls: &around.walls };
+        let routes = match surroundings.links(&params, &Streams::new(around.seed, around.replication)) {
+            None => {
+                let places: Vec<_> = paths.iter().map(|path| path.position(now)).collect();
+                params.shortest_hops(&rates, &wired, &places, &destinations)
+            }
+            Some(links) => {
+                let ends: Vec<End> = (0..).zip(&paths).map(|(node, path)| End::of(node, path, now)).collect();
+                links.shortest_hops(&rates, &wired, &ends, now, &destinations)
+            }
+        };
         pairs.iter().map(|&(src, dst)| path(&routes, NodeId(src), NodeId(dst))).collect()
     }))
+}
+
+/// The pairs of nodes that have a link at a time, in order.
+#[pyfunction]
+pub(crate) fn linked_pairs(
+    py: Python<'_>,
+    scenario_json: &str,
+    movement: &Movement,
+    times_s: Vec<f64>,
+) -> PyResult<Vec<Vec<(u32, u32)>>> {
+    let scenario = parse(scenario_json, movement, "scenario")?;
+    let links = scenario.links();
+    let range_m = range_m(&scenario);
+    let times: Vec<Time> = times_s.into_iter().map(Time::from_secs).collect();
+    Ok(py.detach(|| links_over_time(&scenario.movement, range_m, rule(links.as_ref()), &times)))
 }
 
 /// The nodes of the way from `src` to `dst`, both included.
@@ -169,9 +217,11 @@ pub(crate) fn path_hops(
     pairs: Vec<(u32, u32)>,
 ) -> PyResult<String> {
     let scenario = parse(scenario_json, movement, "scenario")?;
+    let links = scenario.links();
     let query = Query {
         movement: &scenario.movement,
         range_m: range_m(&scenario),
+        rule: rule(links.as_ref()),
         window: (Time::from_secs(scenario.warmup_s), Time::from_secs(scenario.duration_s)),
         step: Span::from_secs(1.0),
         pairs: &pairs,

@@ -140,7 +140,7 @@ impl<W: Write> Writer<W> {
             flow
         });
         let destinations: Vec<u32> = flow_ends(scenario).iter().map(|node| node.0).collect();
-        json!({
+        let mut head = json!({
             "format": "manetlab-recording",
             "version": container::VERSION,
             "made_by": concat!("manetlab ", env!("CARGO_PKG_VERSION")),
@@ -158,7 +158,17 @@ impl<W: Write> Writer<W> {
             "filter": self.filter.as_json(),
             "tables": schema::as_json(),
             "provenance": self.provenance,
-        })
+        });
+        if !scenario.walls.is_empty() {
+            let walls = scenario.walls.iter().map(
+                |wall| json!({"points": wall.points, "building": wall.is_building, "opaque": wall.opaque}),
+            );
+            head["walls"] = walls.collect::<Vec<Value>>().into();
+        }
+        if scenario.links().is_some() {
+            head["links_by_distance"] = false.into();
+        }
+        head
     }
 }
 

@@ -41,6 +41,8 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         params: profile("rfc").expect("the profile exists"),
         flows: vec![flow(0, 1, tcp.clone()), flow(2, 3, tcp), flow(4, 5, cbr.clone()), flow(6, 7, cbr)],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }

@@ -82,6 +82,8 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         params,
         flows: flow.into_iter().collect(),
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };

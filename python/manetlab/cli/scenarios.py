@@ -155,9 +155,10 @@ def capacity(
 @options.SET
 @click.option(
     "--what",
-    type=click.Choice(["topology", "movement", "connectivity"]),
+    type=click.Choice(["topology", "links", "delivery", "movement", "connectivity"]),
     default="topology",
-    help="Links and the flows' paths at an instant; the nodes' tracks; neighbours and partitions over time.",
+    help="Links and the flows' paths at an instant; good and grey links; their delivery against distance; "
+    "the nodes' tracks; neighbours and partitions over time.",
 )
 @click.option("--at", "at_s", type=float, default=0.0, help="The instant of the topology, s.")
 @click.option(
@@ -167,13 +168,52 @@ def capacity(
 def plot(
     scenario: Path | None, what: str, at_s: float, step_s: float, output: Path, **described: Any
 ) -> None:
-    """Draw a scenario: topology, movement or connectivity."""
+    """Draw a scenario: topology, links, movement or connectivity over time."""
     from manetlab import pictures
 
     base = options.scenario_from(scenario, needs_traffic=False, **described)
     options.check_written(base)
     pictures.save(base, output, what, at_s=at_s, step_s=step_s)
     print(f"{output}: {what} of {scenario or described['movement']}")
+
+
+@app.command()
+@options.ANY_SCENARIO
+@options.SET
+@options.JSON
+@click.option("--at", "at_s", type=float, default=0.0, help="The instant, s.")
+def links(scenario: Path | None, as_json: bool, at_s: float, **described: Any) -> None:
+    """Tell what the links are like: delivery against distance.
+
+    `scenario plot --what links` and `--what delivery` draw them.
+    """
+    from manetlab.links import summary
+
+    resolved = options.scenario_from(scenario, **described).resolve()
+    with waiting("links"):
+        told = summary(resolved, at_s)
+    if as_json:
+        print(json.dumps(told))
+    else:
+        _print_links(told)
+
+
+def _print_links(told: dict[str, Any]) -> None:
+    from manetlab.tables import Table, stdout_console
+
+    columns = ("distance (m)", "pairs", "good links", "grey links", "delivered frames (%)")
+    table = Table(f"Links at {told['at_s']:g} s", columns)
+    for each in told["distances"]:
+        distance = f"{each['from_m']:.0f}–{each['to_m']:.0f}"
+        delivered = f"{100 * each['delivery']:.1f}" if each["pairs"] else "–"
+        table.add(distance, str(each["pairs"]), str(each["good"]), str(each["grey"]), delivered)
+    good, one_way, grey = told["good"], told["one_way"], told["grey"]
+    table.notes += [
+        f"{told['nodes']} nodes, {good} good links (each way counts), {one_way} of them without a good one "
+        f"back, {grey} grey ones, over which 10 to 90 % of the frames arrive.",
+        "Data frames of 1058 bytes at the data rate, or with rate control at the slowest; no other frame.",
+    ]
+    table.print(stdout_console())
 
 
 @app.command()
@@ -558,6 +598,7 @@ def _print_report(report: TopologyReport) -> None:
         ("mean speed of the flows' ends", number(report.flow_speed_mean), "m/s"),
         ("link changes", number(report.link_changes_per_s), "1/s"),
         ("mean lifetime of a link", number(report.link_lifetime_s, 1), "s"),
+        ("grey links, when the measurement begins", percent(report.grey_links), "%"),
         ("mean lifetime of a flow's shortest path", number(report.path_lifetime_s, 1), "s"),
     ):
         table.add(what, value, unit)

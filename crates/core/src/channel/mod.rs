@@ -122,8 +122,11 @@ impl Channel {
         let nodes = scenario.movement.len();
         // Noise decides about all that is sensed.
         let reach_m2 = |bps| if noise.is_some() { f64::INFINITY } else { propagation.receive_m2(bps) };
-        let index = Index::new(propagation, Arc::clone(paths), clock.end)
-            .within(Environment::new(&params.radio, &streams));
+        let index = Index::new(propagation, Arc::clone(paths), clock.end).within(Environment::new(
+            &params.radio,
+            &scenario.surroundings(),
+            &streams,
+        ));
         Channel {
             macs: Vec::with_capacity(nodes),
             mac_slots: Vec::with_capacity(nodes),

@@ -39,6 +39,8 @@ impl Row {
             params: profile("rfc").expect("the profile exists"),
             flows: Vec::new(),
             rates: Vec::new(),
+            radios: Vec::new(),
+            walls: Vec::new(),
             wired: Vec::new(),
             movement,
         };

@@ -284,6 +284,8 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         params,
         flows: vec![flow],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: Vec::new(),
     }

@@ -52,6 +52,8 @@ fn pair() -> Scenario {
             kind,
         }],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     }
@@ -172,6 +174,8 @@ fn among_breaking_links(kind: FlowKind, sender: &str) -> RunResult {
             kind,
         }],
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement,
     };

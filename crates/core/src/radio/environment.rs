@@ -8,9 +8,29 @@
 use super::fading::Fading;
 use super::path_loss::PathLoss;
 use super::shadowing::{Seen, Shadowing};
-use super::{PathLossKind, RadioParams};
+use super::walls::{Walls, Work};
+use super::{NodeRadio, PathLossKind, RadioParams, WallSpec};
 use crate::kernel::{Streams, Time};
 use crate::mobility::Point;
+
+/// What a scenario says of single nodes and places.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'s> {
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// Nodes with a radio of their own.
+    pub radios: &'s [NodeRadio],
+    /// Walls and buildings.
+    pub walls: &'s [WallSpec],
+}
+
+/// What a node's own radio makes of signals, over that of all: linear.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    sends: f64,
+    receives: f64,
+    height_m: f64,
+}
 
 /// See the module's head.
 #[derive(Clone, Debug)]
@@ -19,6 +39,9 @@ pub struct Environment {
     shadowing: Option<Shadowing>,
     fading: Option<Fading>,
     drift_m_s: f64,
+    /// By node; empty where all are alike.
+    own: Vec<Own>,
+    walls: Option<Walls>,
 }
 
 /// The transmitting end, as the environment sees it.
@@ -27,27 +50,45 @@ pub(super) struct Origin {
     now: Time,
     /// By how much the fields have drifted, in m.
     drifted_m: f64,
+    /// In the fields, which may have drifted.
     place: Point,
     seen: Seen,
+    /// On the ground.
+    here: Point,
+    /// The squared distance (m²) beyond which nobody minds from where a signal seems to come.
+    within_m2: f64,
+    pub(super) work: Work,
 }
 
 impl Environment {
     /// The environment of a run; none where the distance alone decides.
-    pub fn new(params: &RadioParams, streams: &Streams) -> Option<Environment> {
+    pub fn new(
+        params: &RadioParams,
+        surroundings: &Surroundings<'_>,
+        streams: &Streams,
+    ) -> Option<Environment> {
         let (shadowing, fading) = (Shadowing::new(params, streams), Fading::new(params, streams));
         let has_steps = matches!(params.path_loss, PathLossKind::LogDistance | PathLossKind::ThreeSlopes);
-        (has_steps || shadowing.is_some() || fading.is_some()).then(|| Environment {
+        let (own, walls) = (own_radios(params, surroundings), Walls::new(surroundings.walls));
+        let is_asked_for = has_steps || shadowing.is_some() || fading.is_some();
+        (is_asked_for || !own.is_empty() || walls.is_some()).then(|| Environment {
             path_loss: PathLoss::new(params),
             shadowing,
             fading,
             drift_m_s: params.field_drift_m_s,
+            own,
+            walls,
         })
     }
 
     /// The greatest gain that there is, linear.
     fn highest_gain(&self) -> f64 {
         let shadowing_db = self.shadowing.as_ref().map_or(0.0, Shadowing::highest_db);
-        libm::pow(10.0, shadowing_db / 10.0) * self.fading.as_ref().map_or(1.0, Fading::highest)
+        let highest = |value: fn(&Own) -> f64| self.own.iter().map(value).fold(1.0, f64::max);
+        let of_radios = highest(|own| own.sends) * highest(|own| own.receives);
+        let fields = libm::pow(10.0, shadowing_db / 10.0) * self.fading.as_ref().map_or(1.0, Fading::highest);
+        let tallest_m = self.own.iter().map(|own| own.height_m).fold(0.0, f64::max);
+        of_radios * fields * self.path_loss.highest_of_heights(tallest_m)
     }
 
     /// The squared distance beyond which no signal seems to come from within `within_m2`, both in m².
@@ -67,22 +108,97 @@ impl Environment {
     /// The end that transmits now.
     pub(super) fn origin(&self, node: u32, place: Point, now: Time) -> Origin {
         let drifted_m = self.drift_m_s * now.as_secs();
-        let place = drifted(place, drifted_m);
+        let (here, place) = (place, drifted(place, drifted_m));
         let seen = self.shadowing.as_ref().map(|field| field.see(place)).unwrap_or_default();
-        Origin { node, now, drifted_m, place, seen }
+        Origin { node, now, drifted_m, place, seen, here, within_m2: f64::INFINITY, work: Work::default() }
     }
 
-    /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node.
-    pub(super) fn as_if_from_m2(&self, origin: &Origin, node: u32, place: Point, distance_m2: f64) -> f64 {
+    /// The squared distance (m²) from which a transmission from `distance_m2` seems to come to a node;
+    /// infinite where nothing comes through.
+    pub(super) fn as_if_from_m2(
+        &self,
+        origin: &mut Origin,
+        node: u32,
+        place: Point,
+        distance_m2: f64,
+    ) -> f64 {
+        let mut gain = self.gain_of_radios(origin.node, node, distance_m2);
+        let there = place;
         let place = drifted(place, origin.drifted_m);
-        let mut gain = 1.0;
         if let Some(field) = &self.shadowing {
             gain *= libm::pow(10.0, field.gain_db(&origin.seen, &field.see(place)) / 10.0);
         }
         if let Some(fading) = &self.fading {
             gain *= fading.gain(origin.now, [(origin.node, origin.place), (node, place)]);
         }
-        self.path_loss.as_if_from_m2(distance_m2, gain)
+        let seems_m2 = self.path_loss.as_if_from_m2(distance_m2, gain);
+        match &self.walls {
+            Some(walls) if seems_m2 <= origin.within_m2 => self.behind_m2(walls, origin, there, seems_m2),
+            _ => seems_m2,
+        }
+    }
+
+    /// The squared distance (m²) from which a signal seems to come that seems to come from `seems_m2` without
+    /// walls; infinite where nothing comes through.
+    fn behind_m2(&self, walls: &Walls, origin: &mut Origin, there: Point, seems_m2: f64) -> f64 {
+        let most_db = match origin.within_m2 {
+            f64::INFINITY => f64::INFINITY,
+            // A little more, against rounding.
+            within_m2 => {
+                let spare = self.path_loss.power_w(seems_m2) / self.path_loss.power_w(within_m2);
+                10.0 * libm::log10(spare) + 1e-6
+            }
+        };
+        let loss_db = walls.loss_db(origin.here, there, most_db, &mut origin.work);
+        if loss_db > most_db || loss_db == f64::INFINITY {
+            f64::INFINITY
+        } else if loss_db > 0.0 {
+            self.path_loss.as_if_from_m2(seems_m2, libm::pow(10.0, -loss_db / 10.0))
+        } else {
+            seems_m2
+        }
+    }
+
+    /// The squared distance (m²) from which a transmission of one node over this squared distance (m²),
+    /// heights included, seems to come to another; each with its place.
+    pub fn seems_m2(&self, now: Time, from: (u32, Point), to: (u32, Point), distance_m2: f64) -> f64 {
+        let mut origin = self.origin(from.0, from.1, now);
+        self.as_if_from_m2(&mut origin, to.0, to.1, distance_m2)
+    }
+
+    /// What the radios of both ends make of the signal, over two that are like all others.
+    fn gain_of_radios(&self, from: u32, to: u32, distance_m2: f64) -> f64 {
+        if self.own.is_empty() {
+            return 1.0;
+        }
+        let (sender, receiver) = (&self.own[from as usize], &self.own[to as usize]);
+        let heights_m = [sender.height_m, receiver.height_m];
+        sender.sends * receiver.receives * self.path_loss.gain_of_heights(heights_m, distance_m2)
+    }
+}
+
+/// By node what its own radio makes of signals; empty where all are alike.
+fn own_radios(params: &RadioParams, surroundings: &Surroundings<'_>) -> Vec<Own> {
+    if surroundings.radios.is_empty() {
+        return Vec::new();
+    }
+    let usual = Own { sends: 1.0, receives: 1.0, height_m: params.antenna_height_m };
+    let mut own = vec![usual; surroundings.nodes];
+    for radio in surroundings.radios {
+        let gain = radio.antenna_gain.map_or(1.0, |gain| gain / params.antenna_gain);
+        let power = radio.transmit_power_w.map_or(1.0, |power_w| power_w / params.transmit_power_w);
+        let height_m = radio.antenna_height_m.unwrap_or(params.antenna_height_m);
+        if let Some(own) = own.get_mut(radio.node as usize) {
+            *own = Own { sends: power * gain, receives: gain, height_m };
+        }
+    }
+    own
+}
+
+impl Origin {
+    /// The same where nobody minds signals that seem to come from beyond this squared distance (m²).
+    pub(super) fn within(self, within_m2: f64, work: Work) -> Origin {
+        Origin { within_m2, work, ..self }
     }
 }
 
@@ -112,8 +228,8 @@ mod tests {
     #[test]
     fn there_is_none_where_distance_alone_decides() {
         let streams = Streams::new(1, 0);
-        assert!(Environment::new(&RadioParams::default(), &streams).is_none());
-        assert!(Environment::new(&params(|_| {}), &streams).is_some());
+        assert!(Environment::new(&RadioParams::default(), &Surroundings::default(), &streams).is_none());
+        assert!(Environment::new(&params(|_| {}), &Surroundings::default(), &streams).is_some());
     }
 
     /// By how much the area grows in which a node has neighbours: links of 20 runs at random distances.
@@ -122,7 +238,8 @@ mod tests {
         let (mut weight, mut heard) = (0.0, 0.0);
         for replication in 0..20 {
             let environment =
-                Environment::new(params, &Streams::new(1, replication)).expect("it is asked for");
+                Environment::new(params, &Surroundings::default(), &Streams::new(1, replication))
+                    .expect("it is asked for");
             let mut draws = Sequence::from(replication);
             for at in 0..4000u64 {
                 let here = Point { x: 9000.0 * draws.unit(), y: 9000.0 * draws.unit() };
@@ -131,8 +248,8 @@ mod tests {
                 let metres = 10.0 * range_m * draws.unit().sqrt();
                 let there =
                     Point { x: here.x + metres * libm::cos(angle), y: here.y + metres * libm::sin(angle) };
-                let origin = environment.origin(0, here, Time(at * 1000));
-                let seems_m2 = environment.as_if_from_m2(&origin, 1 + at as u32, there, metres * metres);
+                let mut origin = environment.origin(0, here, Time(at * 1000));
+                let seems_m2 = environment.as_if_from_m2(&mut origin, 1 + at as u32, there, metres * metres);
                 weight += 1.0;
                 heard += f64::from(u8::from(seems_m2 <= range_m * range_m));
             }
@@ -171,14 +288,16 @@ mod tests {
             let mut held = 0;
             for replication in 0..20 {
                 let environment =
-                    Environment::new(&params, &Streams::new(2, replication)).expect("shadowing");
+                    Environment::new(&params, &Surroundings::default(), &Streams::new(2, replication))
+                        .expect("shadowing");
                 let mut draws = Sequence::from(replication);
                 for _ in 0..1000 {
                     let here = Point { x: 9000.0 * draws.unit(), y: 9000.0 * draws.unit() };
                     let there = Point { x: here.x + far * range_m, y: here.y };
-                    let origin = environment.origin(0, here, Time::ZERO);
+                    let mut origin = environment.origin(0, here, Time::ZERO);
                     let d2 = here.distance2(there);
-                    held += u32::from(environment.as_if_from_m2(&origin, 1, there, d2) <= range_m * range_m);
+                    held +=
+                        u32::from(environment.as_if_from_m2(&mut origin, 1, there, d2) <= range_m * range_m);
                 }
             }
             f64::from(held) / 20_000.0
@@ -195,7 +314,8 @@ mod tests {
             (radio.shadowing_db, radio.shadowing_limit) = (6.0, 1.0);
             (radio.fading, radio.fading_limit_db) = (FadingKind::Nakagami, 3.0);
         });
-        let environment = Environment::new(&params, &Streams::new(1, 0)).expect("both");
+        let environment =
+            Environment::new(&params, &Surroundings::default(), &Streams::new(1, 0)).expect("both");
         let within_m2 = 250.0 * 250.0;
         let search_m = environment.search_m2(within_m2).sqrt();
         // 9 dB at an exponent of 3: twice as far.
@@ -204,8 +324,62 @@ mod tests {
         for at in 0..20_000 {
             let here = Point { x: 9000.0 * draws.unit(), y: 0.0 };
             let there = Point { x: here.x + search_m * (1.0 + 1e-6), y: 0.0 };
-            let origin = environment.origin(0, here, Time(at));
-            assert!(environment.as_if_from_m2(&origin, 1, there, here.distance2(there)) > within_m2);
+            let mut origin = environment.origin(0, here, Time(at));
+            assert!(environment.as_if_from_m2(&mut origin, 1, there, here.distance2(there)) > within_m2);
         }
+    }
+
+    fn radio(node: u32) -> NodeRadio {
+        NodeRadio { node, transmit_power_w: None, antenna_gain: None, antenna_height_m: None }
+    }
+
+    /// The distance in m from which a frame of `from` seems to come at `to`, over `metres` of two-ray ground.
+    fn seems_m(surroundings: &Surroundings<'_>, from: u32, to: u32, metres: f64) -> f64 {
+        let environment = Environment::new(&RadioParams::default(), surroundings, &Streams::new(1, 0));
+        let environment = environment.expect("it is asked for");
+        let mut origin = environment.origin(from, Point::default(), Time::ZERO);
+        let there = Point { x: metres, y: 0.0 };
+        environment.as_if_from_m2(&mut origin, to, there, metres * metres).sqrt()
+    }
+
+    #[test]
+    fn a_stronger_radio_makes_a_link_that_goes_one_way() {
+        let radios = [NodeRadio { transmit_power_w: Some(16.0 * 0.281_838_15), ..radio(0) }];
+        let surroundings = Surroundings { nodes: 2, radios: &radios, walls: &[] };
+        // Sixteen times the power: half as far over two-ray ground.
+        assert!((seems_m(&surroundings, 0, 1, 400.0) - 200.0).abs() < 1e-9);
+        assert!((seems_m(&surroundings, 1, 0, 400.0) - 400.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn antennas_work_both_ways_and_so_do_heights() {
+        let radios = [
+            NodeRadio { antenna_gain: Some(16.0), ..radio(0) },
+            NodeRadio { antenna_height_m: Some(6.0), ..radio(2) },
+        ];
+        let surroundings = Surroundings { nodes: 3, radios: &radios, walls: &[] };
+        for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+            // 16 times the power: by the gain, or by the square of four times the height.
+            assert!((seems_m(&surroundings, from, to, 400.0) - 200.0).abs() < 1e-9, "{from} {to}");
+        }
+        // In free space heights change nothing.
+        assert!((seems_m(&surroundings, 1, 2, 50.0) - 50.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_wall_of_0_db_changes_no_bit_and_an_opaque_one_lets_nothing_through() {
+        let wall = |db: f64, opaque: bool| WallSpec {
+            points: vec![[10.0, -5.0], [10.0, 5.0]],
+            db,
+            db_per_m: 0.0,
+            is_building: false,
+            opaque,
+        };
+        let seems =
+            |wall: WallSpec| seems_m(&Surroundings { nodes: 2, radios: &[], walls: &[wall] }, 0, 1, 237.3);
+        assert!(seems(wall(0.0, false)).to_bits() == (237.3f64 * 237.3).sqrt().to_bits());
+        assert!(seems(wall(0.0, true)).is_infinite());
+        // 40 dB at the fourth power: ten times as far.
+        assert!((seems(wall(40.0, false)) - 2373.0).abs() < 1e-6);
     }
 }

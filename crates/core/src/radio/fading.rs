@@ -96,16 +96,21 @@ impl Fading {
     }
 }
 
-/// The median gain, linear, within 2 %: what decides whether there is a link. Wilson and Hilferty's (1931)
-/// for gamma distributions; Rice's is near that of m = (K + 1)²/(2·K + 1).
-pub(super) fn median_gain(params: &RadioParams) -> f64 {
+/// The shape of the gamma distribution that gains have, or nearly have: Rice's is near that of
+/// m = (K + 1)²/(2·K + 1). None without fading.
+pub(super) fn shape(params: &RadioParams) -> Option<f64> {
     let k = libm::pow(10.0, params.rice_k_db / 10.0);
-    let m = match params.fading {
-        FadingKind::None => return 1.0,
-        FadingKind::Rayleigh => 1.0,
-        FadingKind::Nakagami => params.nakagami_m,
-        FadingKind::Rice => (k + 1.0) * (k + 1.0) / (2.0 * k + 1.0),
-    };
+    match params.fading {
+        FadingKind::None => None,
+        FadingKind::Rayleigh => Some(1.0),
+        FadingKind::Nakagami => Some(params.nakagami_m),
+        FadingKind::Rice => Some((k + 1.0) * (k + 1.0) / (2.0 * k + 1.0)),
+    }
+}
+
+/// The median gain, linear, within 2 % (Wilson and Hilferty 1931): what decides whether there is a link.
+pub(super) fn median_gain(params: &RadioParams) -> f64 {
+    let Some(m) = shape(params) else { return 1.0 };
     let root = 1.0 - 1.0 / (9.0 * m);
     root * root * root
 }
@@ -172,7 +177,7 @@ fn cos_turns(turns: f64) -> f64 {
 }
 
 /// Gamma-distributed with shape `m` and mean 1 (Marsaglia and Tsang 2000).
-fn gamma(m: f64, draws: &mut Sequence) -> f64 {
+pub(super) fn gamma(m: f64, draws: &mut Sequence) -> f64 {
     // Below 1: that of a shape higher by 1, times a power of a uniform number.
     let (shape, factor) = if m < 1.0 { (m + 1.0, libm::pow(draws.unit(), 1.0 / m)) } else { (m, 1.0) };
     let d = shape - 1.0 / 3.0;

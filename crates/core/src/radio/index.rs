@@ -22,6 +22,7 @@
 
 use std::sync::Arc;
 
+use super::walls::Work;
 use super::{Environment, Propagation};
 use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Point, heights_differ};
@@ -177,6 +178,8 @@ pub struct Index {
     has_heights: bool,
     /// Of the last transmission; here so that its memory is used again.
     reached: Reached,
+    /// Its memory, too, is used again.
+    work: Work,
 }
 
 impl Index {
@@ -212,6 +215,7 @@ impl Index {
             absent,
             has_heights,
             reached: Reached::default(),
+            work: Work::default(),
         }
     }
 
@@ -225,7 +229,9 @@ impl Index {
 
     /// The time after which a transmission has reached all who may sense it.
     pub fn longest_delay(&self) -> Span {
-        Span(Propagation::travel_ns(self.search_m * self.search_m) as u64)
+        /// Delays are below a light-second; gains may ask for more.
+        const MOST_NS: f64 = 1e9;
+        Span(Propagation::travel_ns(self.search_m * self.search_m).min(MOST_NS) as u64)
     }
 
     /// The number of nodes.
@@ -300,6 +306,7 @@ impl Index {
         let Some(environment) = &self.environment else { return };
         let z_m = if self.has_heights { self.paths[from as usize].height(now) } else { 0.0 };
         let (origin, limit_m2) = (environment.origin(from, here, now), self.search_m * self.search_m);
+        let mut origin = origin.within(self.propagation.sense_m2, std::mem::take(&mut self.work));
         let Reached { distances_m2, delays_ns } = &mut self.reached;
         distances_m2.clear();
         delays_ns.clear();
@@ -313,11 +320,12 @@ impl Index {
             delays_ns.push(Propagation::delay_ns(distance_m2));
             let is_near = distance_m2 <= limit_m2;
             distances_m2.push(if is_near {
-                environment.as_if_from_m2(&origin, node, place, distance_m2)
+                environment.as_if_from_m2(&mut origin, node, place, distance_m2)
             } else {
                 f64::INFINITY
             });
         }
+        self.work = origin.work;
         if self.still && environment.stands_still() {
             self.candidates[from as usize].always = Some(self.reached.clone());
         }
@@ -491,7 +499,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FadingKind, PathLossKind, RadioParams};
+    use super::super::{FadingKind, PathLossKind, RadioParams, Surroundings};
     use super::*;
     use crate::kernel::Streams;
     use crate::mobility::{Command, Trajectory};
@@ -513,10 +521,10 @@ mod tests {
         now: Time,
     ) -> Vec<u32> {
         let here = paths[from as usize].position(now);
-        let origin = environment.origin(from, here, now);
-        let seems_m2 = |node: u32| {
+        let mut origin = environment.origin(from, here, now);
+        let mut seems_m2 = |node: u32| {
             let there = paths[node as usize].position(now);
-            environment.as_if_from_m2(&origin, node, there, here.distance2(there))
+            environment.as_if_from_m2(&mut origin, node, there, here.distance2(there))
         };
         let others = (0..paths.len() as u32).filter(|&node| node != from);
         others.filter(|&node| propagation.senses(seems_m2(node))).collect()
@@ -589,7 +597,7 @@ mod tests {
             };
             let paths: Vec<Path> = trajectories.iter().map(Path::new).collect();
             let propagation = Propagation::new(&params);
-            let environment = Environment::new(&params, &Streams::new(1, 0));
+            let environment = Environment::new(&params, &Surroundings::default(), &Streams::new(1, 0));
             let mut index = Index::new(propagation, paths.clone().into(), Time::from_secs(60.0))
                 .within(environment.clone());
             let environment = environment.expect("log-distance has one");

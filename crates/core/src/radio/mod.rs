@@ -13,21 +13,24 @@ mod errors;
 mod fading;
 mod index;
 mod keyed;
+mod link_quality;
 mod noise;
 mod path_loss;
 mod propagation;
 mod shadowing;
+mod walls;
 
 pub use bit_errors::BitErrors;
-pub use environment::Environment;
+pub use environment::{Environment, Surroundings};
 use errors::rate_place;
 pub use errors::{FrameErrors, Modulation};
 pub use index::{Arrival, Index};
+pub use link_quality::LinkQuality;
 pub use noise::{Fate, Judged, Noise};
 pub use propagation::Propagation;
 
 use crate::kernel::Streams;
-use crate::params::{choices, params};
+use crate::params::{choices, params, table};
 
 choices! {
     /// When a frame survives others that overlap it at the receiver.
@@ -93,6 +96,40 @@ choices! {
         /// Anew for each frame at each receiver, with shape `nakagami_m`.
         Nakagami = "nakagami",
     }
+}
+
+table! {
+    /// The radio of one node, where it differs from that of all.
+    pub struct NodeRadio {
+        /// The node.
+        node: u32, "";
+        /// Its transmitted power.
+        transmit_power_w: Option<f64> = "Option::default", "W", [1e-9, 1e3];
+        /// The gain of its antenna, linear.
+        antenna_gain: Option<f64> = "Option::default", "", [0.001, 1e4];
+        /// The height of its antenna above ground; decides with two-ray ground only.
+        antenna_height_m: Option<f64> = "Option::default", "m", [0.01, 1000.0];
+    }
+}
+
+/// A wall or a building.
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WallSpec {
+    /// Its corners, x and y in m: two or more, of a building three or more.
+    pub points: Vec<[f64; 2]>,
+    /// What each crossing costs, in dB.
+    #[serde(default)]
+    pub db: f64,
+    /// What each metre inside a building costs, in dB.
+    #[serde(default)]
+    pub db_per_m: f64,
+    /// Is it a building: does a wall lead from the last corner to the first?
+    #[serde(default, rename = "building")]
+    pub is_building: bool,
+    /// Does nothing come through?
+    #[serde(default)]
+    pub opaque: bool,
 }
 
 params! {
@@ -226,12 +263,12 @@ impl RadioParams {
         }
     }
 
-    /// The distance up to which any frame can be received, with the greatest gain by shadowing and fading, in
-    /// m.
-    pub fn farthest_link_m(&self) -> f64 {
+    /// The distance up to which any frame can be received, with the greatest gain by shadowing, fading and
+    /// single radios, in m.
+    pub fn farthest_link_m(&self, surroundings: &Surroundings<'_>) -> f64 {
         let within_m = Propagation::new(self).farthest_range_m();
         // No draw decides about the greatest gain.
-        match Environment::new(self, &Streams::new(0, 0)) {
+        match Environment::new(self, surroundings, &Streams::new(0, 0)) {
             Some(environment) => environment.search_m2(within_m * within_m).sqrt(),
             None => within_m,
         }

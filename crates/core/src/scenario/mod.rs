@@ -5,19 +5,22 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::{MAX_TIME_S, Span, Time};
 use crate::mobility::{Trajectory, heights_differ};
 use crate::params::OutOfRange;
-use crate::radio::{Capture, Errors, PathLossKind, Propagation};
+use crate::radio::{Capture, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec};
 
 mod flow;
 mod line;
+mod links;
 mod parts;
 mod paths;
 mod rates;
+mod surroundings;
 mod throttling;
 mod wired;
 
 pub use crate::sections::{Params, RoutingKind, RoutingMaker};
 pub use flow::{Carrier, Flow, FlowKind, KindInfo, MAX_DATAGRAM_BYTES, MAX_WINDOW};
 pub(crate) use line::Line;
+pub use links::{LINK_FRAME_BYTES, Links, RadioLink};
 pub use rates::LinkRate;
 pub(crate) use throttling::timed;
 pub use wired::WiredLink;
@@ -44,6 +47,12 @@ pub struct Scenario {
     /// Nodes and links whose unicast data frames have a rate of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<LinkRate>,
+    /// Nodes with a radio of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<NodeRadio>,
+    /// Walls and buildings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub walls: Vec<WallSpec>,
     /// Links that are not the radio's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wired: Vec<WiredLink>,
@@ -101,6 +110,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         self.params.check()?;
         self.check_radio()?;
+        self.check_surroundings()?;
         self.check_mac()?;
         self.check_queue()?;
         self.check_probing()?;
@@ -198,7 +208,9 @@ impl Scenario {
                 format!("at most mac.slot_us, {} µs", mac.slot_us),
             );
         }
-        let range_m = self.params.radio.farthest_link_m();
+        // Walls only take away.
+        let open_field = Surroundings { walls: &[], ..self.surroundings() };
+        let range_m = self.params.radio.farthest_link_m(&open_field);
         let needed_us = Propagation::travel_ns(range_m * range_m).floor() * 1e-3;
         if mac.propagation_allowance_us < needed_us {
             let wanted = format!(
@@ -280,6 +292,8 @@ mod tests {
                 kind: FlowKind::Cbr { bytes: 512, interval_s: 0.25, random: false, max_packets: None },
             }],
             rates: Vec::new(),
+            radios: Vec::new(),
+            walls: Vec::new(),
             wired: Vec::new(),
             movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
         }

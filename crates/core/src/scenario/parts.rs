@@ -12,11 +12,7 @@ impl Scenario {
     /// What makes a node's routing protocol, one of the simulator's own.
     pub(crate) fn routing_maker(&self) -> Box<RoutingMaker<'static>> {
         self.routing.maker(&self.params).unwrap_or_else(|| {
-            let positions: Vec<_> = self.movement.iter().map(|trajectory| trajectory.start).collect();
-            let ends: Vec<NodeId> =
-                self.flows.iter().flat_map(|flow| [NodeId(flow.src), NodeId(flow.dst)]).collect();
-            let routes = self.params.shortest_hops(&self.rates, &self.wired, &positions, &ends);
-            let routes = Arc::new(routes);
+            let routes = Arc::new(self.static_routes());
             Box::new(move |place: Place, _| Box::new(StaticRoutes::new(place.node(), Arc::clone(&routes))))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::kernel::{Span, Time};
-use crate::topology::{HopTimes, PathMeasures, Query, hop_times};
+use crate::topology::{HopTimes, LinkRule, PathMeasures, Query, hop_times};
 
 /// How far ahead links are looked for; it decides about the work only.
 const STEP: Span = Span::from_millis(1000);
@@ -15,9 +15,11 @@ impl Scenario {
             return Some(Vec::new());
         }
         let pairs: Vec<(u32, u32)> = self.flows.iter().map(|flow| (flow.src, flow.dst)).collect();
+        let links = self.links();
         let query = Query {
             movement: &self.movement,
             range_m: self.params.link_range_m(),
+            rule: links.as_ref().map(|links| links as &dyn LinkRule),
             window: (Time::from_secs(self.warmup_s), Time::from_secs(self.duration_s)),
             step: STEP,
             pairs: &pairs,

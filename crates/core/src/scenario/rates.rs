@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{About, Params, Scenario, ScenarioError, WiredLink};
-use crate::kernel::Streams;
 use crate::mac::{MacParams, Preamble, RateControl, ResponseRate, Standard};
 use crate::mobility::Point;
-use crate::radio::{ByRate, Environment, Errors, Propagation};
+use crate::radio::{ByRate, Errors, Propagation};
 use crate::routing::{RouteTable, shortest_hops_over};
 use crate::wire::NodeId;
 use crate::wire::mac::ofdm_place;
@@ -39,27 +38,32 @@ fn has_rate(standard: Standard, bps: f64) -> bool {
 }
 
 impl Params {
-    /// The distance up to which unicast data frames are received, in m: at `mac.data_rate_bps`, or with rate
-    /// control at the rate that reaches farthest.
-    pub fn link_range_m(&self) -> f64 {
+    /// The rate that decides whether there is a link, in bit/s: `mac.data_rate_bps`, or with rate control the
+    /// one that reaches farthest.
+    pub fn link_rate_bps(&self) -> f64 {
         match self.mac.rate_control {
-            RateControl::Fixed => self.radio.median_range_m(self.mac.data_rate_bps),
+            RateControl::Fixed => self.mac.data_rate_bps,
             RateControl::Arf | RateControl::Aarf | RateControl::Minstrel => {
-                let ranges_m =
-                    self.mac.standard.rates_bps().into_iter().map(|bps| self.radio.median_range_m(bps));
-                ranges_m.fold(0.0, f64::max)
+                let rates = self.mac.standard.rates_bps().into_iter();
+                let ranges_m = rates.map(|bps| (self.radio.median_range_m(bps), bps));
+                ranges_m
+                    .fold((0.0, self.mac.data_rate_bps), |far, each| if each.0 > far.0 { each } else { far })
+                    .1
             }
         }
     }
+
+    /// The distance up to which unicast data frames are received at that rate, in m.
+    pub fn link_range_m(&self) -> f64 {
+        self.radio.median_range_m(self.link_rate_bps())
+    }
 }
 
-impl Params {
-    /// The distance beyond which no frame can be received, in m: at any rate, and with the greatest gain that
-    /// shadowing and fading have.
-    pub fn farthest_possible_m(&self) -> f64 {
-        let farthest_m = Propagation::new(&self.radio).farthest_range_m();
-        let environment = Environment::new(&self.radio, &Streams::new(0, 0));
-        environment.map_or(farthest_m, |around| around.search_m2(farthest_m * farthest_m).sqrt())
+impl LinkRate {
+    /// Which of these rates are those of the frames of one node to another; none for those of all others.
+    pub(super) fn of(rates: &[LinkRate], src: u32, dst: u32) -> Option<usize> {
+        let of_link = rates.iter().position(|rate| rate.src == src && rate.dst == Some(dst));
+        of_link.or_else(|| rates.iter().position(|rate| rate.src == src && rate.dst.is_none()))
     }
 }
 
@@ -67,10 +71,8 @@ impl Params {
     /// The distance up to which `dst` receives unicast data frames of `src`, in m, if nodes and links have
     /// these rates.
     fn link_range_with_m(&self, rates: &[LinkRate], src: u32, dst: u32) -> f64 {
-        let of_node = || rates.iter().find(|rate| rate.src == src && rate.dst.is_none());
-        let own = rates.iter().find(|rate| rate.src == src && rate.dst == Some(dst)).or_else(of_node);
-        match own {
-            Some(own) => self.radio.median_range_m(own.rate_bps),
+        match LinkRate::of(rates, src, dst) {
+            Some(own) => self.radio.median_range_m(rates[own].rate_bps),
             None => self.link_range_m(),
         }
     }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::kernel::Time;
 use crate::mobility::{Path, Point};
 
+use super::rule::{End, Near};
+
 /// Two nodes, the smaller number first.
 pub(super) type Link = (u32, u32);
 
@@ -28,7 +30,12 @@ impl Graph {
     /// The nodes on these paths at `now`, and links between those that are there and at most `range_m` metres
     /// apart, heights included.
     pub fn of(paths: &[Path], now: Time, range_m: f64) -> Graph {
-        let mut links = links_at(paths, now, range_m);
+        Graph::near(paths, now, Near::within(range_m))
+    }
+
+    /// The same with links between those that are there and near each other.
+    pub(super) fn near(paths: &[Path], now: Time, near: Near<'_>) -> Graph {
+        let mut links = links_at(paths, now, near);
         links.sort_unstable();
         Graph::new(paths.len(), &links)
     }
@@ -188,19 +195,18 @@ fn walk_back(before: &[u32], source: u32, dst: u32) -> Option<Vec<u32>> {
     Some(path)
 }
 
-/// The links of an instant: all pairs of nodes, the smaller number first, that are there and at most
-/// `range_m` metres apart, heights included.
-pub(super) fn links_at(paths: &[Path], now: Time, range_m: f64) -> Vec<Link> {
-    let positions: Vec<Point> = paths.iter().map(|path| path.position(now)).collect();
-    let mut links = near_pairs(&positions, range_m);
-    if paths.iter().any(|path| !path.present().is_empty() || !path.heights().is_empty()) {
+/// The links of an instant: all pairs of nodes, the smaller number first, that are there and near each other,
+/// heights included.
+pub(super) fn links_at(paths: &[Path], now: Time, near: Near<'_>) -> Vec<Link> {
+    let ends: Vec<End> = (0..).zip(paths).map(|(node, path)| End::of(node, path, now)).collect();
+    let positions: Vec<Point> = ends.iter().map(|end| end.place).collect();
+    let mut links = near_pairs(&positions, near.reach_m());
+    let differ = paths.iter().any(|path| !path.present().is_empty() || !path.heights().is_empty());
+    if differ || near.rule.is_some() {
         let there: Vec<bool> = paths.iter().map(|path| path.is_present(now)).collect();
-        let z_m: Vec<f64> = paths.iter().map(|path| path.height(now)).collect();
         links.retain(|&(a, b)| {
             let (a, b) = (a as usize, b as usize);
-            let above_m = z_m[a] - z_m[b];
-            let distance2 = positions[a].distance2(positions[b]) + above_m * above_m;
-            there[a] && there[b] && distance2 <= range_m * range_m
+            there[a] && there[b] && near.join(now, [ends[a], ends[b]])
         });
     }
     links

@@ -16,6 +16,7 @@ use crate::kernel::{Span, Time};
 use crate::mobility::{Path, Trajectory};
 
 use super::graph::links_at;
+use super::rule::Near;
 use super::{HopTimes, Query, hop_times};
 
 /// The instants in which a draw is looked at before anything is followed: 2 to the power of [`BITS`].
@@ -109,6 +110,7 @@ fn pairs_that_hold(
     let query = Query {
         movement,
         range_m: field.range_m,
+        rule: None,
         window: field.window,
         step: Span::from_secs(1.0),
         pairs: &likely,
@@ -139,7 +141,7 @@ fn likely_pairs(movement: &[Trajectory], field: Field, hold: Hold, wanted: usize
         let turn = place.reverse_bits() >> (u32::BITS - BITS);
         let after = end.since(start).0 as f64 * (f64::from(turn) + 0.5) / f64::from(INSTANTS);
         let now = start + Span(after as u64);
-        rings.join(&links_at(&paths, now, field.range_m));
+        rings.join(&links_at(&paths, now, Near::within(field.range_m)));
         let mut of = None;
         likely.retain_mut(|((a, b), misses)| {
             if of != Some(*a) {
@@ -250,7 +252,7 @@ mod tests {
         let nodes = movement.len() as u32;
         let pairs: Vec<(u32, u32)> = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b))).collect();
         let step = Span::from_secs(1.0);
-        let query = Query { movement, range_m: 250.0, window: FIELD.window, step, pairs: &pairs };
+        let query = Query { movement, range_m: 250.0, rule: None, window: FIELD.window, step, pairs: &pairs };
         let times = hop_times(&query, &mut || true).expect("nobody stops it");
         let share = |times: &HopTimes| times.shares().find(|each| each.0 == hops).map_or(0.0, |each| each.1);
         pairs.into_iter().zip(times.iter().map(share)).collect()

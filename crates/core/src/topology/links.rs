@@ -1,4 +1,5 @@
-//! Links as nodes move: exactly when two nodes come into range of each other and leave it.
+//! Links as nodes move: exactly when two nodes come into range of each other and leave it; where a rule says
+//! who has links, in which of many places.
 
 use smallvec::SmallVec;
 
@@ -6,6 +7,7 @@ use crate::kernel::{Span, Time};
 use crate::mobility::{Leg, Path, Trajectory};
 
 use super::graph::{Graph, Link, links_at, near_pairs};
+use super::rule::{End, LinkRule, Near, looks};
 
 /// What became of links.
 #[derive(Clone, Copy, Default)]
@@ -26,9 +28,9 @@ pub(super) struct Change {
 }
 
 /// The links of an instant, and how they got there.
-pub(super) struct Links {
+pub(super) struct Links<'a> {
     paths: Vec<Path>,
-    range_m: f64,
+    near: Near<'a>,
     now: Time,
     /// The leg that each node is on.
     on_leg: Vec<usize>,
@@ -42,18 +44,18 @@ pub(super) struct Links {
     totals: LinkTotals,
 }
 
-impl Links {
-    pub(super) fn new(movement: &[Trajectory], range_m: f64, start: Time) -> Links {
+impl<'a> Links<'a> {
+    pub(super) fn new(movement: &[Trajectory], near: Near<'a>, start: Time) -> Links<'a> {
         let paths: Vec<Path> = movement.iter().map(Path::new).collect();
-        let mut up = links_at(&paths, start, range_m);
+        let mut up = links_at(&paths, start, near);
         up.sort_unstable();
         let on_leg = vec![0; paths.len()];
         let totals = LinkTotals::default();
-        Links { paths, range_m, now: start, on_leg, up, broken: Vec::new(), changes: None, totals }
+        Links { paths, near, now: start, on_leg, up, broken: Vec::new(), changes: None, totals }
     }
 
     /// The same, and every change of a step is kept for [`Links::changes`].
-    pub(super) fn with_changes(self) -> Links {
+    pub(super) fn with_changes(self) -> Links<'a> {
         Links { changes: Some(Vec::new()), ..self }
     }
 
@@ -64,7 +66,7 @@ impl Links {
 
     /// The links of this instant; what jumps in it has jumped.
     pub(super) fn links_now(&self) -> Vec<Link> {
-        links_at(&self.paths, self.now, self.range_m)
+        links_at(&self.paths, self.now, self.near)
     }
 
     /// What changed in the last step, in order of time; nothing if it was not asked for.
@@ -74,7 +76,7 @@ impl Links {
 
     /// The graph of this instant; what jumps in it has jumped.
     pub(super) fn graph(&self) -> Graph {
-        Graph::of(&self.paths, self.now, self.range_m)
+        Graph::near(&self.paths, self.now, self.near)
     }
 
     pub(super) fn totals(&self) -> LinkTotals {
@@ -119,7 +121,7 @@ impl Links {
             }
             farthest = farthest.max(way(legs, self.now, next));
         }
-        let mut pairs = near_pairs(&positions, self.range_m + 2.0 * farthest + SLACK_M);
+        let mut pairs = near_pairs(&positions, self.near.reach_m() + 2.0 * farthest + SLACK_M);
         for &jumper in &jumpers {
             pairs.extend(
                 (0..self.paths.len() as u32)
@@ -145,7 +147,7 @@ impl Links {
             first_break: None,
             log: self.changes.as_mut(),
         };
-        let range2 = self.range_m * self.range_m;
+        let (rule, range2) = (self.near.rule, self.near.range_m * self.near.range_m);
         let ends = [link.0, link.1].map(|node| &self.paths[node as usize]);
         let legs = [0, 1].map(|side: usize| {
             let node = if side == 0 { link.0 } else { link.1 };
@@ -154,11 +156,13 @@ impl Links {
         for_straight_pieces(legs, self.now, next, |from, until, on| {
             for (from, until) in even_pieces(ends, from, until) {
                 let start_s = from.since(self.now).as_secs();
-                if ends.iter().all(|path| path.is_present(from)) {
+                if !ends.iter().all(|path| path.is_present(from)) {
+                    course.set(false, start_s);
+                } else if let Some(rule) = rule {
+                    course.look(rule, ends, on, (from, until), start_s);
+                } else {
                     let (apart, speed) = apart(ends, on, from, until);
                     course.go_straight(start_s, until.since(from), apart, speed, range2);
-                } else {
-                    course.set(false, start_s);
                 }
             }
         });
@@ -219,6 +223,25 @@ impl Course<'_> {
         if self.is_up && leaves < span_s {
             // A pair at the very edge of its range may be beyond it by rounding.
             self.set(false, start_s + leaves.max(0.0));
+        }
+    }
+
+    /// The same under a rule, from place to place.
+    fn look(
+        &mut self,
+        rule: &dyn LinkRule,
+        paths: [&Path; 2],
+        on: [&Leg; 2],
+        (from, until): (Time, Time),
+        start_s: f64,
+    ) {
+        for now in looks(rule, on, from, until) {
+            let end = |side: usize| {
+                let node = if side == 0 { self.link.0 } else { self.link.1 };
+                End { node, place: on[side].position(now), height_m: paths[side].height(now) }
+            };
+            let holds = rule.holds(now, [end(0), end(1)]);
+            self.set(holds, start_s + now.since(from).as_secs());
         }
     }
 

@@ -3,17 +3,18 @@
 //! What Kurkowski, Navidi and Camp ask to be known of a scenario before it is used (*Two Standards for
 //! Rigorous MANET Routing Protocol Evaluation*, MASS 2006: average shortest-path hops, average network
 //! partitioning) and what decides how protocols fare besides: degree, link changes, lifetimes of links and
-//! paths. A link is two nodes within the range in which frames can be received; fading and interference are
-//! not looked at.
+//! paths. A link is two nodes within the range in which frames can be received, or what a [`LinkRule`] says;
+//! interference is not looked at.
 //!
 //! Positions, hops and partitions are looked at in the instants that begin each step; links between the
-//! instants are followed exactly, from the legs of the nodes' paths.
+//! instants are followed exactly, from the legs of the nodes' paths, or under a rule from place to place.
 
 mod graph;
 mod holding;
 mod links;
 mod paths;
 mod reach;
+mod rule;
 
 use serde::Serialize;
 
@@ -24,8 +25,10 @@ pub use graph::Graph;
 pub use holding::{Field, Held, Hold, Searched, search};
 pub use paths::{HopTimes, PathMeasures, hop_times};
 pub use reach::{Reach, reach};
+pub use rule::{End, LinkRule};
 
 use links::Links;
+use rule::Near;
 
 /// Nodes visited in one call for all searches from sampled sources, about a second's work.
 const VISITS: u64 = 100_000_000;
@@ -37,6 +40,8 @@ pub struct Query<'a> {
     pub movement: &'a [Trajectory],
     /// The distance up to which frames can be received, in m.
     pub range_m: f64,
+    /// What says which nodes have links, where more than the range does.
+    pub rule: Option<&'a dyn LinkRule>,
     /// The beginning and the end of the time looked at.
     pub window: (Time, Time),
     /// The time between two instants, more than zero.
@@ -44,6 +49,12 @@ pub struct Query<'a> {
     /// Source and destination of each pair of nodes that is looked at by itself, numbers below those of the
     /// nodes.
     pub pairs: &'a [(u32, u32)],
+}
+
+impl<'a> Query<'a> {
+    fn near(&self) -> Near<'a> {
+        Near { range_m: self.range_m, rule: self.rule }
+    }
 }
 
 /// The answer. Means over instants are over those that begin a step.
@@ -99,7 +110,7 @@ pub fn analyse(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<To
     let mut sums = Sums::default();
     let instants = end.since(start).0.div_ceil(query.step.0).max(1);
     let sources = (VISITS / (instants * nodes as u64).max(1)).clamp(1, nodes as u64);
-    let mut links = Links::new(query.movement, query.range_m, start);
+    let mut links = Links::new(query.movement, query.near(), start);
     let mut followed = vec![Followed::default(); query.pairs.len()];
     let mut now = start;
     let mut first_source = 0;
@@ -161,13 +172,30 @@ pub fn hops_over_time(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Op
         if !keep_going() {
             return None;
         }
-        let graph = Graph::of(&paths, now, query.range_m);
+        let graph = Graph::near(&paths, now, query.near());
         for (of_pair, found) in hops.iter_mut().zip(graph.search_pairs(query.pairs)) {
             of_pair.push(found.map(|path| path.len() as u32 - 1));
         }
         now += query.step;
     }
     Some(hops)
+}
+
+/// The pairs of nodes that have a link in each of these instants, the smaller number first, in order.
+pub fn links_over_time(
+    movement: &[Trajectory],
+    range_m: f64,
+    rule: Option<&dyn LinkRule>,
+    instants: &[Time],
+) -> Vec<Vec<(u32, u32)>> {
+    let paths: Vec<Path> = movement.iter().map(Path::new).collect();
+    let near = Near { range_m, rule };
+    let of_instant = |&now: &Time| {
+        let mut links = graph::links_at(&paths, now, near);
+        links.sort_unstable();
+        links
+    };
+    instants.iter().map(of_instant).collect()
 }
 
 /// What adds up over instants.

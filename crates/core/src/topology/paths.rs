@@ -82,7 +82,7 @@ pub struct PathMeasures {
 /// If the step is zero, or a pair's node does not exist.
 pub fn hop_times(query: &Query, keep_going: &mut dyn FnMut() -> bool) -> Option<Vec<HopTimes>> {
     let (start, end) = query.window;
-    let mut links = Links::new(query.movement, query.range_m, start).with_changes();
+    let mut links = Links::new(query.movement, query.near(), start).with_changes();
     let mut network = Neighbourhoods::new(query.movement.len(), links.up());
     let mut stays: Vec<Stay> = query.pairs.iter().map(|&pair| Stay::new(pair, &mut network)).collect();
     let mut now = start;

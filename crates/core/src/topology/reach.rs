@@ -29,7 +29,7 @@ pub struct Reach {
 pub fn reach(query: &Query, wires: &[[u32; 2]], keep_going: &mut dyn FnMut() -> bool) -> Option<Vec<Reach>> {
     let nodes = query.movement.len();
     let (start, end) = query.window;
-    let mut links = Links::new(query.movement, query.range_m, start).with_changes();
+    let mut links = Links::new(query.movement, query.near(), start).with_changes();
     let wires: Vec<Link> = wires.iter().map(|&[a, b]| (a, b)).collect();
     // Which part of the network each node is in, by step: by the links of all of it.
     let mut parts: Vec<Vec<u32>> = Vec::new();
@@ -111,6 +111,7 @@ mod tests {
         let query = Query {
             movement,
             range_m: 250.0,
+            rule: None,
             window: (Time::ZERO, secs(until_s)),
             step: Span::from_secs(1.0),
             pairs: &[pair],

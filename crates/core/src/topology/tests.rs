@@ -13,6 +13,7 @@ fn analyse_pairs_of(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)])
     let query = Query {
         movement,
         range_m: 250.0,
+        rule: None,
         window: (Time::ZERO, secs(until_s)),
         step: Span::from_secs(1.0),
         pairs,
@@ -97,6 +98,7 @@ fn a_path_breaks_with_the_first_of_its_links() {
         &Query {
             movement: &movement,
             range_m: 250.0,
+            rule: None,
             window: (Time::ZERO, secs(10.0)),
             step: Span::from_secs(2.0),
             pairs: &[(0, 2), (1, 2)],
@@ -124,7 +126,7 @@ fn followed_links_are_those_that_positions_show() {
         };
         let until = Span::from_secs(60.0);
         let movement = waypoint::generate(&params, until, &Streams::new(3, 0)).expect("a movement");
-        let mut links = Links::new(&movement, 250.0, Time::ZERO);
+        let mut links = Links::new(&movement, Near::within(250.0), Time::ZERO);
         let (mut up_s, mut changes, mut before) = (0.0, 0, links.graph().links());
         let fine = Span::from_millis(5);
         let paths: Vec<Path> = movement.iter().map(Path::new).collect();
@@ -158,7 +160,14 @@ fn followed_links_are_those_that_positions_show() {
 fn it_stops_when_it_is_told_to() {
     let movement = [Trajectory::fixed(0.0, 0.0)];
     let window = (Time::ZERO, secs(10.0));
-    let query = Query { movement: &movement, range_m: 1.0, window, step: Span::from_secs(1.0), pairs: &[] };
+    let query = Query {
+        movement: &movement,
+        range_m: 1.0,
+        rule: None,
+        window,
+        step: Span::from_secs(1.0),
+        pairs: &[],
+    };
     assert_eq!(analyse(&query, &mut || false), None);
     assert_eq!(hops_over_time(&query, &mut || false), None);
     assert_eq!(hop_times(&query, &mut || false), None);
@@ -169,6 +178,7 @@ fn hop_times_of(movement: &[Trajectory], until_s: f64, pairs: &[(u32, u32)]) -> 
     let query = Query {
         movement,
         range_m: 250.0,
+        rule: None,
         window: (Time::ZERO, secs(until_s)),
         step: Span::from_secs(1.0),
         pairs,
@@ -236,7 +246,7 @@ fn hop_times_are_those_of_a_search_every_five_milliseconds() {
         let exact = hop_times_of(&movement, 40.0, &pairs);
         let step = Span::from_millis(5);
         let window = (Time::ZERO, secs(40.0));
-        let query = Query { movement: &movement, range_m: 250.0, window, step, pairs: &pairs };
+        let query = Query { movement: &movement, range_m: 250.0, rule: None, window, step, pairs: &pairs };
         let plain = hops_over_time(&query, &mut || true).expect("nobody stops it");
         for (exact, plain) in exact.iter().zip(&plain) {
             for hops in 1..20 {

@@ -25,6 +25,8 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         params: punctual(),
         flows,
         rates: Vec::new(),
+        radios: Vec::new(),
+        walls: Vec::new(),
         wired: Vec::new(),
         movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }

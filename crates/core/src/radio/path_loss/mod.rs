@@ -80,6 +80,23 @@ impl PathLoss {
         }
     }
 
+    /// What antennas at these heights make of the power over two at the height of all, linear: only the
+    /// ground minds.
+    pub(super) fn gain_of_heights(&self, heights_m: [f64; 2], distance_m2: f64) -> f64 {
+        match self {
+            PathLoss::TwoRay(model) => model.gain_of_heights(heights_m, distance_m2),
+            _ => 1.0,
+        }
+    }
+
+    /// The greatest of these gains where no antenna is taller.
+    pub(super) fn highest_of_heights(&self, tallest_m: f64) -> f64 {
+        match self {
+            PathLoss::TwoRay(model) => model.highest_of_heights(tallest_m),
+            _ => 1.0,
+        }
+    }
+
     /// The squared distance (m²) below which the power grows no more.
     pub(super) fn loss_from_m2(&self) -> f64 {
         match self {

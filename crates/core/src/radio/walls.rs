@@ -1,0 +1,451 @@
+//! Walls and buildings: what a signal loses on a straight way through them.
+//!
+//! *Read*: Sommer, Eckhoff, German and Dressler, *A computationally inexpensive empirical model of IEEE
+//! 802.11p radio shadowing in urban environments* (WONS 2011): a loss for each wall that is crossed, and one
+//! for each metre inside; COST 231, final report (1999), §4.7, for walls indoors.
+//!
+//! **Implemented.** A wall is a line of straight pieces, a building a polygon. The way between two nodes is
+//! straight. A piece is crossed if its ends lie on different sides of the way, and the way's ends on
+//! different sides of the piece, where what lies on a line counts to one side of it: so a corner at which two
+//! pieces meet is crossed once, and a way along a wall crosses nothing. Both directions lose the same, bit by
+//! bit. An opaque wall lets nothing through.
+//!
+//! **Not implemented.** Diffraction and reflection: behind a corner it is darker than in truth. Heights:
+//! walls reach to the sky.
+//!
+//! An index of square cells finds the pieces that a way may cross. Cells are so large that a piece lies in a
+//! few of them on average, however long the walls are.
+
+use super::WallSpec;
+use crate::mobility::Point;
+
+/// At most so many cells, whatever the walls are.
+const MOST_CELLS: f64 = 250_000.0;
+/// Cells have about so many pieces each where walls are.
+const PIECES_PER_CELL: f64 = 2.0;
+/// A piece, or the box of a filled building, lies in at most about so many cells on average.
+const CELLS_PER_PIECE: f64 = 4.0;
+
+/// A straight piece of a wall.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    from: Point,
+    to: Point,
+    wall: u32,
+    /// What a crossing costs, infinite if nothing comes through.
+    db: f64,
+}
+
+/// Memory that is used again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Work {
+    crossed: Vec<u32>,
+    filled: Vec<u32>,
+    shares: Vec<f64>,
+}
+
+/// See the module's head.
+#[derive(Clone, Debug)]
+pub(super) struct Walls {
+    walls: Vec<WallSpec>,
+    pieces: Vec<Piece>,
+    cells: Cells,
+    /// Buildings with a loss inside, in the cells that their boxes touch.
+    filled: Cells,
+}
+
+/// Pieces or buildings sorted into square cells: for each cell a range of `order`.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    cell_m: f64,
+    origin: Point,
+    columns: usize,
+    rows: usize,
+    starts: Vec<u32>,
+    order: Vec<u32>,
+}
+
+impl Walls {
+    /// These walls; none if there are none.
+    pub(super) fn new(walls: &[WallSpec]) -> Option<Walls> {
+        let mut pieces = Vec::new();
+        for (number, wall) in (0..).zip(walls) {
+            let closing = wall.is_building.then(|| [wall.points[wall.points.len() - 1], wall.points[0]]);
+            let along = wall.points.windows(2).map(|pair| [pair[0], pair[1]]).chain(closing);
+            let db = if wall.opaque { f64::INFINITY } else { wall.db };
+            pieces.extend(along.map(|ends| {
+                let [from, to] = ends.map(|[x, y]| Point { x, y });
+                Piece { from, to, wall: number, db }
+            }));
+        }
+        let cells = Cells::of_pieces(&pieces, walls);
+        let filled = cells.of_buildings(walls);
+        (!pieces.is_empty()).then(|| Walls { walls: walls.to_vec(), pieces, cells, filled })
+    }
+
+    /// The loss between two places in dB, infinite behind an opaque wall. A loss above `most_db` may be told
+    /// as any loss above it.
+    pub(super) fn loss_db(&self, a: Point, b: Point, most_db: f64, work: &mut Work) -> f64 {
+        // In an order of their own, so that both directions are the same.
+        let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
+        work.crossed.clear();
+        let mut so_far_db = 0.0;
+        self.cells.visit(a, b, |cell| {
+            for &number in self.cells.of_cell(cell) {
+                let piece = &self.pieces[number as usize];
+                // A piece may lie in several of these cells.
+                if crosses(piece, a, b) && !work.crossed.contains(&number) {
+                    work.crossed.push(number);
+                    so_far_db += piece.db;
+                }
+            }
+            so_far_db <= most_db
+        });
+        if so_far_db > most_db {
+            return so_far_db;
+        }
+        // In the order of the walls, whatever the cells are.
+        work.crossed.sort_unstable();
+        let crossed_db: f64 = work.crossed.iter().map(|&number| self.pieces[number as usize].db).sum();
+        if self.filled.order.is_empty() { crossed_db } else { crossed_db + self.filled_db((a, b), work) }
+    }
+
+    /// What the way loses inside buildings, beside their walls.
+    fn filled_db(&self, way: (Point, Point), work: &mut Work) -> f64 {
+        let Work { crossed, filled, shares } = work;
+        filled.clear();
+        filled.extend(crossed.iter().map(|&piece| self.pieces[piece as usize].wall));
+        filled.extend_from_slice(self.filled.at(way.0));
+        filled.sort_unstable();
+        filled.dedup();
+        filled.retain(|&wall| self.walls[wall as usize].db_per_m > 0.0);
+        filled.iter().map(|&wall| self.inside_db(wall, way, crossed, shares)).sum()
+    }
+
+    /// What the way loses inside a building.
+    fn inside_db(&self, wall: u32, (a, b): (Point, Point), crossed: &[u32], shares: &mut Vec<f64>) -> f64 {
+        let spec = &self.walls[wall as usize];
+        let pieces = crossed.iter().map(|&piece| &self.pieces[piece as usize]);
+        shares.clear();
+        shares.extend(pieces.filter(|piece| piece.wall == wall).map(|piece| share_of_way(piece, a, b)));
+        shares.sort_unstable_by(f64::total_cmp);
+        let (mut inside, mut last, mut sum) = (contains(spec, a), 0.0, 0.0);
+        for &share in shares.iter().chain([&1.0]) {
+            if inside {
+                sum += share - last;
+            }
+            (inside, last) = (!inside, share);
+        }
+        sum * a.distance(b) * spec.db_per_m
+    }
+}
+
+/// The area of the box around a wall, in m².
+fn box_m2(wall: &WallSpec) -> f64 {
+    let [low, high] = corners(wall.points.iter().map(|&[x, y]| Point { x, y }));
+    (high.x - low.x) * (high.y - low.y)
+}
+
+/// Least and greatest coordinates.
+fn corners(places: impl Iterator<Item = Point>) -> [Point; 2] {
+    let [none, all] = [f64::INFINITY, f64::NEG_INFINITY].map(|at| Point { x: at, y: at });
+    places.fold([none, all], |[low, high], place| {
+        [
+            Point { x: low.x.min(place.x), y: low.y.min(place.y) },
+            Point { x: high.x.max(place.x), y: high.y.max(place.y) },
+        ]
+    })
+}
+
+/// Twice the area of a triangle, positive if its corners go round against the clock.
+fn turn(a: Point, b: Point, c: Point) -> f64 {
+    (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
+}
+
+fn crosses(piece: &Piece, a: Point, b: Point) -> bool {
+    let are_apart = (turn(a, b, piece.from) > 0.0) != (turn(a, b, piece.to) > 0.0);
+    are_apart && (turn(piece.from, piece.to, a) > 0.0) != (turn(piece.from, piece.to, b) > 0.0)
+}
+
+/// Where on the way the piece is crossed: 0 is `a`, 1 is `b`.
+fn share_of_way(piece: &Piece, a: Point, b: Point) -> f64 {
+    let (of_a, of_b) = (turn(piece.from, piece.to, a), turn(piece.from, piece.to, b));
+    (of_a / (of_a - of_b)).clamp(0.0, 1.0)
+}
+
+/// Does the building contain the place: is its edge crossed an odd number of times on the way to the east?
+fn contains(building: &WallSpec, place: Point) -> bool {
+    let corners = &building.points;
+    let mut inside = false;
+    for (at, &[x, y]) in corners.iter().enumerate() {
+        let [before_x, before_y] = corners[(at + corners.len() - 1) % corners.len()];
+        if (y > place.y) != (before_y > place.y)
+            && place.x < (before_x - x) * (place.y - y) / (before_y - y) + x
+        {
+            inside = !inside;
+        }
+    }
+    inside
+}
+
+impl Cells {
+    fn of_pieces(pieces: &[Piece], walls: &[WallSpec]) -> Cells {
+        let [low, high] = corners(pieces.iter().flat_map(|piece| [piece.from, piece.to]));
+        let (width, height) = (high.x - low.x, high.y - low.y);
+        let count = pieces.len() as f64;
+        let wanted = (count / PIECES_PER_CELL).clamp(1.0, MOST_CELLS);
+        let length = |piece: &Piece| (piece.to.x - piece.from.x).abs() + (piece.to.y - piece.from.y).abs();
+        let lengths: f64 = pieces.iter().map(length).sum();
+        let boxes: f64 = walls.iter().filter(|wall| wall.db_per_m > 0.0).map(box_m2).sum();
+        let cell_m = [
+            (width * height / wanted).sqrt(),
+            (width + height) / wanted,
+            lengths / (CELLS_PER_PIECE * count),
+            (boxes / (CELLS_PER_PIECE * count)).sqrt(),
+        ]
+        .into_iter()
+        .fold(1e-3, f64::max);
+        let side = |length: f64| (length / cell_m) as usize + 1;
+        let (columns, rows) = (side(width), side(height));
+        let cells = Cells { cell_m, origin: low, columns, rows, ..Cells::default() };
+        let mut of_cells: Vec<(usize, u32)> = Vec::new();
+        for (number, piece) in (0..).zip(pieces) {
+            cells.visit(piece.from, piece.to, |cell| {
+                of_cells.push((cell, number));
+                true
+            });
+        }
+        cells.filled_with(of_cells)
+    }
+
+    /// Buildings with a loss inside, in cells like these.
+    fn of_buildings(&self, walls: &[WallSpec]) -> Cells {
+        let mut of_cells: Vec<(usize, u32)> = Vec::new();
+        for (number, wall) in (0..).zip(walls).filter(|(_, wall)| wall.db_per_m > 0.0) {
+            let places = wall.points.iter().map(|&[x, y]| self.column_row(Point { x, y }));
+            let (mut low, mut high) = ((usize::MAX, usize::MAX), (0, 0));
+            for (column, row) in places {
+                low = (low.0.min(column), low.1.min(row));
+                high = (high.0.max(column), high.1.max(row));
+            }
+            for row in low.1..=high.1 {
+                of_cells.extend((low.0..=high.0).map(|column| (row * self.columns + column, number)));
+            }
+        }
+        let Cells { cell_m, origin, columns, rows, .. } = *self;
+        Cells { cell_m, origin, columns, rows, ..Cells::default() }.filled_with(of_cells)
+    }
+
+    /// The same with what lies in its cells.
+    fn filled_with(mut self, mut of_cells: Vec<(usize, u32)>) -> Cells {
+        of_cells.sort_unstable();
+        self.starts = vec![0; self.columns * self.rows + 1];
+        for &(cell, _) in &of_cells {
+            self.starts[cell + 1] += 1;
+        }
+        for cell in 1..self.starts.len() {
+            self.starts[cell] += self.starts[cell - 1];
+        }
+        self.order = of_cells.into_iter().map(|(_, number)| number).collect();
+        self
+    }
+
+    /// Column and row of a place; the nearest of one outside.
+    fn column_row(&self, place: Point) -> (usize, usize) {
+        let at = |metres: f64, count: usize| ((metres / self.cell_m).max(0.0) as usize).min(count - 1);
+        (at(place.x - self.origin.x, self.columns), at(place.y - self.origin.y, self.rows))
+    }
+
+    /// What lies in the cell of a place.
+    fn at(&self, place: Point) -> &[u32] {
+        let (column, row) = self.column_row(place);
+        self.of_cell(row * self.columns + column)
+    }
+
+    fn of_cell(&self, cell: usize) -> &[u32] {
+        &self.order[self.starts[cell] as usize..self.starts[cell + 1] as usize]
+    }
+
+    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the rows
+    /// between which the line is there. Goes on for as long as `visit` says so.
+    #[inline]
+    fn visit(&self, a: Point, b: Point, mut visit: impl FnMut(usize) -> bool) {
+        /// In cells: more than rounding moves a line.
+        const MORE: f64 = 1e-6;
+        let (a, b) = if a.x <= b.x { (a, b) } else { (b, a) };
+        let scaled =
+            |point: Point| ((point.x - self.origin.x) / self.cell_m, (point.y - self.origin.y) / self.cell_m);
+        let ((from_x, from_y), (to_x, to_y)) = (scaled(a), scaled(b));
+        let last = |count: usize| count as f64 - 1.0;
+        let first_column = (from_x - MORE).floor().max(0.0);
+        let last_column = (to_x + MORE).floor().min(last(self.columns));
+        let slope = if to_x > from_x { (to_y - from_y) / (to_x - from_x) } else { 0.0 };
+        let mut column = first_column;
+        while column <= last_column {
+            let (left, right) = (column.max(from_x), (column + 1.0).min(to_x));
+            let at = |x: f64| from_y + slope * (x - from_x);
+            // A line that stands upright passes all its rows in one column.
+            let (one, other) = if to_x - from_x <= MORE { (from_y, to_y) } else { (at(left), at(right)) };
+            let more = MORE * (1.0 + slope.abs());
+            let low = (one.min(other) - more).max(from_y.min(to_y) - MORE).floor().max(0.0);
+            let high = (one.max(other) + more).min(from_y.max(to_y) + MORE).floor().min(last(self.rows));
+            let mut row = low;
+            while row <= high {
+                if !visit(row as usize * self.columns + column as usize) {
+                    return;
+                }
+                row += 1.0;
+            }
+            column += 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keyed::Sequence;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wall(points: &[[f64; 2]], db: f64) -> WallSpec {
+        WallSpec { points: points.to_vec(), db, db_per_m: 0.0, is_building: false, opaque: false }
+    }
+
+    fn building(points: &[[f64; 2]], db: f64, db_per_m: f64) -> WallSpec {
+        WallSpec { points: points.to_vec(), db, db_per_m, is_building: true, opaque: false }
+    }
+
+    fn loss_db(walls: &[WallSpec], a: [f64; 2], b: [f64; 2]) -> f64 {
+        let walls = Walls::new(walls).expect("there are walls");
+        let [a, b] = [a, b].map(|[x, y]| Point { x, y });
+        let work = &mut Work::default();
+        let there = walls.loss_db(a, b, f64::INFINITY, work);
+        let back = walls.loss_db(b, a, f64::INFINITY, work);
+        assert!(there.to_bits() == back.to_bits(), "{there}, {back}");
+        there
+    }
+
+    /// A whole number of dB.
+    fn whole(db: f64) -> u32 {
+        assert!(db.fract() == 0.0, "{db}");
+        db as u32
+    }
+
+    const SQUARE: [[f64; 2]; 4] = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
+
+    #[test]
+    fn each_wall_that_is_crossed_counts_and_losses_add() {
+        let walls = [wall(&[[0.0, -5.0], [0.0, 5.0]], 3.4), wall(&[[2.0, -5.0], [2.0, 5.0]], 6.9)];
+        let losses = [(-1.0, 1.0, 3.4), (-1.0, 3.0, 10.3), (3.0, 9.0, 0.0)];
+        for (from, to, wanted) in losses {
+            assert!((loss_db(&walls, [from, 0.0], [to, 1.0]) - wanted).abs() < 1e-12);
+        }
+        // Beside their ends.
+        assert!(loss_db(&walls, [-1.0, 6.0], [3.0, 6.0]) == 0.0);
+    }
+
+    #[test]
+    fn a_corner_counts_once_and_a_way_along_a_wall_crosses_none() {
+        let bent = [wall(&[[0.0, -5.0], [0.0, 0.0], [5.0, 5.0]], 3.0)];
+        assert_eq!(whole(loss_db(&bent, [-4.0, 0.0], [4.0, 0.0])), 3);
+        let straight = [wall(&[[0.0, 0.0], [5.0, 0.0], [10.0, 0.0]], 3.0)];
+        assert!(loss_db(&straight, [-4.0, 0.0], [14.0, 0.0]) == 0.0);
+        assert_eq!(whole(loss_db(&straight, [5.0, -4.0], [5.0, 4.0])), 3);
+    }
+
+    #[test]
+    fn a_building_costs_its_two_walls_and_the_way_inside() {
+        let house = [building(&SQUARE, 9.0, 0.4)];
+        assert!((loss_db(&house, [-5.0, 5.0], [15.0, 5.0]) - (18.0 + 4.0)).abs() < 1e-9);
+        // One inside, both inside, both outside on one side.
+        assert!((loss_db(&house, [5.0, 5.0], [15.0, 5.0]) - (9.0 + 2.0)).abs() < 1e-9);
+        assert!((loss_db(&house, [2.0, 5.0], [8.0, 5.0]) - 2.4).abs() < 1e-9);
+        assert!(loss_db(&house, [-5.0, 5.0], [-1.0, 50.0]) == 0.0);
+    }
+
+    #[test]
+    fn nothing_comes_through_an_opaque_ring() {
+        let ring = [WallSpec { opaque: true, ..building(&SQUARE, 0.0, 0.0) }];
+        assert!(loss_db(&ring, [5.0, 5.0], [50.0, 7.0]) == f64::INFINITY);
+        assert!(loss_db(&ring, [5.0, 5.0], [6.0, 7.0]) == 0.0);
+        assert!(loss_db(&ring, [20.0, 5.0], [60.0, 7.0]) == 0.0);
+    }
+
+    /// What a search over all pieces finds: the crossings of walls of 1 dB each.
+    fn of_all_pieces(walls: &Walls, a: Point, b: Point) -> u32 {
+        let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
+        walls.pieces.iter().filter(|piece| crosses(piece, a, b)).count() as u32
+    }
+
+    /// 10⁵ ways among random walls, found with the index and by looking at every piece.
+    #[test]
+    fn the_index_finds_what_a_full_search_finds() {
+        let mut draws = Sequence::from(11);
+        for field_m in [50.0, 1000.0] {
+            let mut place = |grid: bool| {
+                let (x, y) = (field_m * draws.unit(), field_m * draws.unit());
+                // Some at whole metres, so that corners, borders of cells and ways coincide.
+                if grid { [x.round(), y.round()] } else { [x, y] }
+            };
+            let mut specs: Vec<WallSpec> =
+                (0..200).map(|at| wall(&[place(at % 2 == 0), place(at % 3 == 0)], 1.0)).collect();
+            specs.push(wall(&[[0.0, 7.0], [field_m, 7.0]], 1.0));
+            specs.push(wall(&[[7.0, 0.0], [7.0, field_m]], 1.0));
+            let (walls, mut work) = (Walls::new(&specs).expect("there are walls"), Work::default());
+            for at in 0..50_000u32 {
+                let [a, b] = [place(at % 2 == 0), place(at % 5 == 0)].map(|[x, y]| Point { x, y });
+                let found = whole(walls.loss_db(a, b, f64::INFINITY, &mut work));
+                let all = of_all_pieces(&walls, a, b);
+                assert_eq!(found, all, "{a:?} {b:?}");
+                let told = whole(walls.loss_db(a, b, 3.5, &mut work));
+                assert!(if all > 3 { told > 3 } else { told == all }, "{told}, {all}");
+            }
+        }
+    }
+
+    proptest! {
+        /// Walls of any length and place; ways that begin and end in corners, on walls and far outside.
+        #[test]
+        fn the_index_finds_what_a_full_search_finds_wherever_walls_are(
+            corners in prop::collection::vec((-40i32..40, -40i32..40), 2..60),
+            scale in prop::sample::select(vec![0.01, 1.0, 1000.0]),
+            ways in prop::collection::vec((-60i32..60, -60i32..60, -60i32..60, -60i32..60), 1..40),
+            nudge in 0.0..1.0f64,
+        ) {
+            let place = |(x, y): (i32, i32)| [f64::from(x) * scale, f64::from(y) * scale];
+            let specs: Vec<WallSpec> =
+                corners.windows(2).map(|pair| wall(&[place(pair[0]), place(pair[1])], 1.0)).collect();
+            let (walls, mut work) = (Walls::new(&specs).expect("there are walls"), Work::default());
+            for (at, &(from_x, from_y, to_x, to_y)) in ways.iter().enumerate() {
+                let moved = if at % 2 == 0 { 0.0 } else { nudge * scale };
+                let [a, b] = [(from_x, from_y), (to_x, to_y)].map(|whole| {
+                    let [x, y] = place(whole);
+                    Point { x: x + moved, y }
+                });
+                let there = walls.loss_db(a, b, f64::INFINITY, &mut work);
+                prop_assert_eq!(whole(there), of_all_pieces(&walls, a, b));
+                prop_assert_eq!(there.to_bits(), walls.loss_db(b, a, f64::INFINITY, &mut work).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn long_walls_and_wide_buildings_lie_in_few_cells() {
+        let mut draws = Sequence::from(3);
+        let mut across = || {
+            let (from, to) = (1e4 * draws.unit(), 1e4 * draws.unit());
+            [[0.0, from], [1e4, to]]
+        };
+        let long: Vec<WallSpec> = (0..20_000).map(|_| wall(&across(), 1.0)).collect();
+        let walls = Walls::new(&long).expect("there are walls");
+        assert!(walls.cells.order.len() <= 20 * long.len(), "{}", walls.cells.order.len());
+        let wide: Vec<WallSpec> = (0..2000)
+            .map(|at| {
+                let to = if at < 40 { 1e4 } else { 1.0 };
+                building(&[[0.0, 0.0], [to, 0.0], [to, to], [0.0, to]], 1.0, 1.0)
+            })
+            .collect();
+        let walls = Walls::new(&wide).expect("there are walls");
+        assert!(walls.filled.order.len() <= 40 * wide.len(), "{}", walls.filled.order.len());
+    }
+}
