@@ -7,9 +7,18 @@ from typing import Any
 
 import pytest
 
-from manetlab import Scenario
-from manetlab.cautions import cautions, converges_within_s, degrees, hidden_phases, lockstep, notes
-from manetlab.cautions import unconverged_dsdv as unconverged
+from manetlab import Scenario, _core, run
+from manetlab.cautions import (
+    CONVERGES,
+    cautions,
+    degrees,
+    dsdv_converges_s,
+    hidden_phases,
+    lockstep,
+    notes,
+    standing,
+    unconverged,
+)
 from tests.conftest import Cli
 
 CELL = [[0, 0], [200, 0], [100, 0]]
@@ -101,7 +110,51 @@ def test_dsdv_is_measured_when_it_has_converged() -> None:
     assert told(1.0, routing="aodv") is None
     assert unconverged(resolved([cbr(0, 1, 1.0)], **chain)) is None, "neighbours know each other at once"
     triggers = {"trigger_on_seqno": True, "initial_settling_s": 6.0, "settling_factor": 2.0}
-    assert converges_within_s({**triggers, "update_interval_s": 15.0}, 2) == 24.0
+    assert dsdv_converges_s({**triggers, "update_interval_s": 15.0}, 2) == 24.0
+
+
+PROACTIVE = [
+    f"{routing}:{name}" for routing in ("olsr", "babel", "batman") for name in _core.routing_sets(routing)
+]
+
+
+@pytest.mark.parametrize("routing", PROACTIVE)
+def test_a_proactive_protocol_knows_its_routes_when_it_is_said_to(routing: str) -> None:
+    hops = 4
+    chain = {"movement": {"chain": {"nodes": hops + 1}}, "routing": routing, "duration_s": 100.0}
+    flow = cbr(0, hops, 0.1)
+    early = resolved([flow], **chain)
+    said = unconverged(early)
+    name, converges_s = CONVERGES[routing.partition(":")[0]]
+    needed_s = converges_s(early.params[routing.partition(":")[0]], hops)
+    assert said is not None and said.startswith(f"{name} needs about {needed_s:.0f} s until it knows routes")
+    assert unconverged(resolved([flow], **chain, warmup_s=needed_s)) is None
+    runs = [run(resolved([flow], **chain, seed=seed, warmup_s=needed_s)) for seed in range(1, 7)]
+    lost_s = [0.25 * (made.flows[0]["sent"] - made.flows[0]["received"]) for made in runs]
+    assert sum(each <= 1.5 for each in lost_s) >= 5, lost_s
+    # And it is no caution for nothing: before that time packets are lost.
+    first = run(resolved([flow], **chain, seed=1)).flows[0]
+    assert first["received"] < first["sent"] - 4
+
+
+def test_movement_that_ends_long_before_the_run_is_told(tmp_path: Path) -> None:
+    moved = "$node_(0) set X_ 0.0\n$node_(0) set Y_ 0.0\n$node_(1) set X_ 9.0\n$node_(1) set Y_ 0.0\n"
+    moved += '$ns_ at 1.0 "$node_(0) setdest 19.0 0.0 1.0"\n'
+
+    (tmp_path / "moved").write_text(moved, encoding="utf-8")
+
+    def told(duration_s: float, **fields: Any) -> str | None:
+        data = {"duration_s": duration_s, "movement": str(tmp_path / "moved"), **fields}
+        return standing(resolved([cbr(0, 1, 1.0)], **data))
+
+    assert told(21.0) is None
+    assert told(100.0) == (
+        "the movement ends at 20 s and the run at 100 s: nothing moves for 80 % of what is measured; give a "
+        "duration_s of 20, or longer movement"
+    )
+    late = told(100.0, warmup_s=60.0)
+    assert late is not None and "100 % of what is measured" in late
+    assert standing(resolved([cbr(0, 1, 1.0)])) is None, "a network that never moves is meant to stand still"
 
 
 def test_degrees_are_no_metres() -> None:

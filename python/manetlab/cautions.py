@@ -1,8 +1,9 @@
 """What may make a run an artefact of its set-up, deduced from the scenario before it is run.
 
-Flows in lockstep, sources hidden from each other whose phases stay as they are, DSDV that has not converged,
-degrees in place of metres; and what was understood of files otherwise than it may be meant. All of it follows
-from the resolved scenario, so that a check says it without a run and a run pays nothing for it.
+Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
+not converged, movement that ends long before the run, degrees in place of metres; and what was understood of
+files otherwise than it may be meant. All of it follows from the resolved scenario, so that a check says it
+without a run and a run pays nothing for it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ FIELD_IN_RANGES, FIELD_M = 0.02, 10.0
 CONVERGES_S = {False: (50.0, 15.0), True: (-30.0, 27.0)}
 """In how many s DSDV knows all routes in nine of ten runs, of no hops and more for each hop: a line through
 what was measured on chains of 2 to 6 hops, without and with `dsdv.trigger_on_seqno` (docs/models/dsdv.md)."""
+UNKNOWN_SHARE = 0.02
+"""Least share of what is measured during which a protocol may not know its routes."""
+STILL_SHARE = 0.1
+"""Least share of what is measured during which nothing moves any more."""
 BEGIN_ONCE = ("tcp", "adp", "video", "voice")
 """Kinds of flows of which only the beginning is looked at: what follows is in step if that is."""
 IN_STEP = ("standard", "defer")
@@ -209,32 +214,67 @@ def _is_hidden(resolved: Resolved, places: Sequence[tuple[float, float]], pair: 
     )
 
 
-# DSDV.
+# Proactive protocols.
 
 
-def unconverged_dsdv(resolved: Resolved) -> str | None:
-    """A sentence if DSDV may not know the flows' routes when they are measured, else None."""
-    if resolved.core["routing"] != "dsdv" or not resolved.flows:
+def unconverged(resolved: Resolved) -> str | None:
+    """A sentence if a proactive protocol may not know the flows' routes when they are measured, else None."""
+    routing = resolved.core["routing"]
+    if routing not in CONVERGES or not resolved.flows:
         return None
-    hops = _most_hops(resolved)
+    duration_s = resolved.core["duration_s"]
     begins_s = max(resolved.core["warmup_s"], min(flow["start_s"] for flow in resolved.flows))
-    needed_s = converges_within_s(resolved.params["dsdv"], hops)
-    if hops < 2 or begins_s >= needed_s:
+    hops = _most_hops(resolved)
+    if hops < 1 or begins_s >= duration_s:
+        return None
+    name, converges_s = CONVERGES[routing]
+    needed_s = converges_s(resolved.params[routing], hops)
+    if min(needed_s, duration_s) - begins_s <= UNKNOWN_SHARE * (duration_s - begins_s):
         return None
     return (
-        f"DSDV needs about {needed_s:.0f} s until it knows routes of {hops} hops, and what is measured "
-        f"begins at {begins_s:g} s: part of every result is that it has not converged; give a warmup_s of at "
-        f"least {needed_s:.0f}"
+        f"{name} needs about {needed_s:.0f} s until it knows routes of {hops} hop{'s' if hops > 1 else ''}, "
+        f"and what is measured begins at {begins_s:.4g} s: part of every result is that it has not "
+        f"converged; give a warmup_s of at least {needed_s:.0f}"
     )
 
 
-def converges_within_s(dsdv: Mapping[str, Any], hops: int) -> float:
+def dsdv_converges_s(dsdv: Mapping[str, Any], hops: int) -> float:
     """In how many s DSDV knows routes of this many hops in nine of ten runs, where nodes stand still."""
+    if hops < 2:
+        # Neighbours know each other at once.
+        return 0.0
     least_s, of_hop_s = CONVERGES_S[dsdv["trigger_on_seqno"]]
     # Routes settle hop by hop with triggers, and wait for full updates without them.
     settling_s = dsdv["initial_settling_s"] * dsdv["settling_factor"] / 12.0
     slower = settling_s if dsdv["trigger_on_seqno"] else max(settling_s, dsdv["update_interval_s"] / 15.0)
     return float(slower * (least_s + of_hop_s * hops))
+
+
+def olsr_converges_s(olsr: Mapping[str, Any], hops: int) -> float:
+    """The same of OLSR: links have to be symmetric, and to be worth something where they have a cost."""
+    least_s, of_hop_s = (6.0, 1.7) if olsr["metric"] == "etx" else (3.0, 1.5)
+    return float(olsr["hello_interval_s"] / 2.0 * (least_s + of_hop_s * hops))
+
+
+def babel_converges_s(babel: Mapping[str, Any], hops: int) -> float:  # noqa: ARG001 (as the others)
+    """The same of Babel: a neighbour that was missed at first is told everything by the next full update."""
+    return float(babel["update_interval_s"] + babel["hello_interval_s"])
+
+
+def batman_converges_s(batman: Mapping[str, Any], hops: int) -> float:
+    """The same of B.A.T.M.A.N.: qualities have to be counted hop after hop, over IP from few messages."""
+    least, of_hop = (20.0, 8.0) if batman["layer"] == "ip" and hops > 1 else (0.0, 3.0)
+    return float(batman["ogm_interval_s"] * (least + of_hop * hops))
+
+
+CONVERGES: Mapping[str, tuple[str, Callable[[Mapping[str, Any], int], float]]] = {
+    "dsdv": ("DSDV", dsdv_converges_s),
+    "olsr": ("OLSR", olsr_converges_s),
+    "babel": ("Babel", babel_converges_s),
+    "batman": ("B.A.T.M.A.N.", batman_converges_s),
+}
+"""Names of protocols, and in how many s one with these parameters knows routes of this many hops in nine of
+ten runs, as measured on chains of 1 to 6 hops that nothing else burdens."""
 
 
 def _most_hops(resolved: Resolved) -> int:
@@ -269,4 +309,29 @@ def degrees(resolved: Resolved) -> str | None:
     )
 
 
-CHECKS: Sequence[Callable[[Resolved], str | None]] = (lockstep, hidden_phases, unconverged_dsdv, degrees)
+# Movement that ends.
+
+
+def standing(resolved: Resolved) -> str | None:
+    """A sentence if movement from files ends long before the run does, else None."""
+    movement, duration_s = resolved.movement, resolved.core["duration_s"]
+    ends_s, begins_s = movement.ends_s, resolved.core["warmup_s"]
+    source = resolved.scenario.movement
+    if ends_s == 0.0 or source.waypoint is not None or source.areas is not None:
+        return None
+    share = (duration_s - max(ends_s, begins_s)) / (duration_s - begins_s)
+    if share <= STILL_SHARE:
+        return None
+    return (
+        f"the movement ends at {ends_s:g} s and the run at {duration_s:g} s: nothing moves for "
+        f"{100 * share:.0f} % of what is measured; give a duration_s of {ends_s:g}, or longer movement"
+    )
+
+
+CHECKS: Sequence[Callable[[Resolved], str | None]] = (
+    lockstep,
+    hidden_phases,
+    unconverged,
+    standing,
+    degrees,
+)
