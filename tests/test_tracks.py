@@ -16,7 +16,7 @@ from manetlab.campaign.plan import Task
 from manetlab.ceilings import of_flows
 from manetlab.movement_files import expanded
 from manetlab.origin import Origin
-from manetlab.report import conclusions, methods
+from manetlab.report import answer, conclusions, methods
 from manetlab.report.study import Study
 from tests.conftest import Cli
 
@@ -111,6 +111,18 @@ def test_each_replication_takes_its_file_in_natural_order(tmp_path: Path) -> Non
         # Alternatives are compared on the same movement.
         other = campaign(tmp_path, 11).scenario(1, number)
         assert other.movement_file == taken.movement_file
+
+
+def test_tracks_without_paths_are_told_although_the_first_one_has_them(tmp_path: Path) -> None:
+    files(tmp_path, 4)
+    found = answer(campaign(tmp_path, 4).run())
+    [told] = [each for each in found.warnings if "tracks leave" in each]
+    # At 300 and 400 m there is no path.
+    assert told.startswith(
+        "2 of the 4 tracks leave more than 5 % of the flows' node pairs without a path, up to 100.0 %"
+    )
+    whole = answer(campaign(tmp_path, 2).run())
+    assert not [each for each in whole.warnings if "tracks leave" in each]
 
 
 def test_runs_of_several_seeds_take_a_file_each(tmp_path: Path) -> None:

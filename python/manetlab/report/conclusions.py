@@ -326,6 +326,7 @@ def tested(study: Study) -> list[str]:
         *(told for told in networks.about(study) if networks.deciding(study)),
         *of_points(list(study.resolved.values())),
         *_about_topologies(study),
+        *networks.partitioned(study),
         *_about_saturation(study),
         *_about_settings(study),
         *_about_flooded_data(study),

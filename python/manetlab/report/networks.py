@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from manetlab.movement_files import expanded
+from manetlab.scenario_warnings import topology_of
+from manetlab.topology import MOST_PARTITIONED
 
 if TYPE_CHECKING:
     from manetlab.report.study import Study
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 TRACKS = ("file", "files", "tracks")
 """Movement that comes from somewhere else, of which there may be more of the same kind."""
+MOST_TRACKS = 10
+"""How many tracks of a point are looked at."""
 
 
 def about(study: Study) -> list[str]:
@@ -30,6 +34,26 @@ def about(study: Study) -> list[str]:
     if (cycled := _cycled(study)) is not None:
         found.append(cycled)
     return found
+
+
+def partitioned(study: Study) -> list[str]:
+    """What the tracks after the first leave without a path, where the first has nothing to tell of."""
+    numbers = [number for number in study.resolved if files_of(study.scenarios[number])]
+    if not numbers or study.topologies[numbers[0]].flow_partitioned is None:
+        return []
+    made = study.runs[study.runs["point"] == numbers[0]]["replication"].tolist()[:MOST_TRACKS]
+    shares = []
+    for replication in made:
+        report = topology_of(study.campaign.scenario(numbers[0], int(replication)).resolve())
+        shares.append(report.flow_partitioned or 0.0)
+    cut = sum(each > MOST_PARTITIONED for each in shares)
+    if not cut or shares[0] > MOST_PARTITIONED:
+        return []
+    return [
+        f"{cut} of the {'first ' if len(made) == MOST_TRACKS else ''}{len(shares)} tracks leave more than "
+        f"{100 * MOST_PARTITIONED:g} % of the flows' node pairs without a path, up to "
+        f"{100 * max(shares):.1f} %: there results say more about partitions than about protocols."
+    ]
 
 
 def _one_network(study: Study, single: list[Scenario]) -> str:
