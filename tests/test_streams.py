@@ -98,23 +98,3 @@ def test_letters_that_an_encoding_lacks_are_written_plainly(text: str, plain: st
 
     codecs.register_error("test-plain", plainly)
     assert text.encode("ascii", "test-plain").decode() == plain
-
-
-def test_ctrl_c_in_a_callback_is_not_lost() -> None:
-    code = """
-import signal, sys, time, weakref
-from manetlab.cli import streams
-streams.keep_interrupts()
-class Thing: pass
-def ended(_):
-    signal.raise_signal(signal.SIGINT)
-    for _ in range(1000): pass
-thing = Thing(); reference = weakref.ref(thing, ended); del thing
-time.sleep(20)
-print("went on")
-"""
-    made = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert "went on" not in made.stdout
-    assert "KeyboardInterrupt" in made.stderr
