@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +123,21 @@ def test_an_engine_with_another_hash_is_noticed(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(relations, "engine_of_pages", lambda: tmp_path)
     [fault] = list(relations.in_browser(case()))
     assert fault.startswith("in_browser: {'hash': 'another'} instead of")
+
+
+def test_the_engine_may_reserve_more_memory_than_a_worker() -> None:
+    program = """
+import resource, sys
+from torture import relations
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, hard))
+asked = "import resource; print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+print(relations.printed_by([sys.executable, "-c", asked]).strip() == str(hard))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+    with pytest.raises(RuntimeError, match="ended with 3: why"):
+        relations.printed_by([sys.executable, "-c", "import sys; print('why', file=sys.stderr); sys.exit(3)"])
 
 
 def test_x_and_y_are_exchanged_in_starts_and_orders() -> None:

@@ -10,6 +10,7 @@ import copy
 import json
 import random
 import re
+import resource
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -226,11 +227,26 @@ def in_browser(case: Case) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "request.json")
         path.write_text(request, encoding="utf-8")
-        command = ["node", str(HOST), str(engine), str(path)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=FAR_S).stdout
+        printed = printed_by(["node", str(HOST), str(engine), str(path)])
     answer = json.loads(printed)
     if answer.get("hash") != case.result.hash:
         yield f"in_browser: {answer} instead of {case.result.hash}"
+
+
+def printed_by(command: list[str]) -> str:
+    """What a program prints that may reserve as much memory as it likes, which a worker may not."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=FAR_S,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (hard, hard)),
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[-500:]}")
+    return done.stdout
 
 
 @cache

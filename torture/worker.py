@@ -103,7 +103,8 @@ def main() -> None:
     """Does jobs until the input ends."""
     from torture import drawing, trial
 
-    resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, WORKER_BYTES))
+    # The hard limit stays: Node, which a relation starts, reserves more than it uses, and takes the limit off.
+    resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Ctrl-C ends the session; workers end when their input does.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
