@@ -16,6 +16,7 @@ from manetlab.cautions import (
     hidden_phases,
     lockstep,
     notes,
+    speeds,
     standing,
     unconverged,
 )
@@ -155,6 +156,28 @@ def test_movement_that_ends_long_before_the_run_is_told(tmp_path: Path) -> None:
     late = told(100.0, warmup_s=60.0)
     assert late is not None and "100 % of what is measured" in late
     assert standing(resolved([cbr(0, 1, 1.0)])) is None, "a network that never moves is meant to stand still"
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (
+            (0, 10_000),
+            "no node is faster than 0.01 m/s over 10000 s of movement: are its times in milliseconds?",
+        ),
+        ((0, 10), None),
+        ((0, 0.1), "nodes move at 1e+03 m/s over 0.1 s of movement: are its times in minutes?"),
+    ],
+)
+def test_milliseconds_are_no_seconds(times: tuple[float, float], said: str | None, tmp_path: Path) -> None:
+    rows = [
+        f"{time_s},{node},{100 * later * node},0" for later, time_s in enumerate(times) for node in (0, 1)
+    ]
+    (tmp_path / "tracks.csv").write_text("\n".join(["time,id,x,y", *rows]), encoding="utf-8")
+    data = {"movement": str(tmp_path / "tracks.csv"), "duration_s": 20_000.0}
+    told = speeds(resolved([cbr(0, 1, 1.0)], **data))
+    assert (told is None) if said is None else (told is not None and told.startswith(said))
+    assert speeds(resolved([cbr(0, 1, 1.0)])) is None, "nothing moves"
 
 
 def test_degrees_are_no_metres() -> None:

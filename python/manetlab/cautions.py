@@ -1,9 +1,9 @@
 """What may make a run an artefact of its set-up, deduced from the scenario before it is run.
 
 Flows in lockstep, sources hidden from each other whose phases stay as they are, proactive protocols that have
-not converged, movement that ends long before the run, degrees in place of metres; and what was understood of
-files otherwise than it may be meant. All of it follows from the resolved scenario, so that a check says it
-without a run and a run pays nothing for it.
+not converged, movement that ends long before the run, degrees in place of metres, milliseconds in place of
+seconds; and what was understood of files otherwise than it may be meant. All of it follows from the resolved
+scenario, so that a check says it without a run and a run pays nothing for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from manetlab import _core
@@ -38,6 +38,11 @@ CONVERGES_S = {False: (50.0, 15.0), True: (-30.0, 27.0)}
 what was measured on chains of 2 to 6 hops, without and with `dsdv.trigger_on_seqno` (docs/models/dsdv.md)."""
 UNKNOWN_SHARE = 0.02
 """Least share of what is measured during which a protocol may not know its routes."""
+SPEEDS_MPS = (0.02, 340.0)
+"""Where no node of a file is as fast as the first, or one is faster than the second, in m/s, times may be in
+another unit."""
+LOOKS, PLACES = 50, 100_000
+"""At how many instants nodes are looked at, at most, and how many places are looked at in all."""
 STILL_SHARE = 0.1
 """Least share of what is measured during which nothing moves any more."""
 BEGIN_ONCE = ("tcp", "adp", "video", "voice")
@@ -328,10 +333,40 @@ def standing(resolved: Resolved) -> str | None:
     )
 
 
+# Times in another unit.
+
+
+def speeds(resolved: Resolved) -> str | None:
+    """A sentence if nodes of a file move as nobody does, because times may be in another unit, else None."""
+    movement, source = resolved.movement, resolved.scenario.movement
+    ends_s = min(movement.ends_s, resolved.core["duration_s"])
+    if ends_s <= 0.0 or source.waypoint is not None or source.areas is not None:
+        return None
+    looks = max(2, min(LOOKS, PLACES // movement.nodes))
+    step_s = ends_s / looks
+    places = [movement.positions(number * step_s) for number in range(looks + 1)]
+    fastest_mps = max(
+        math.dist(before, after) / step_s
+        for earlier, later in pairwise(places)
+        for before, after in zip(earlier, later, strict=True)
+    )
+    slow_mps, fast_mps = SPEEDS_MPS
+    if fastest_mps == 0.0 or slow_mps <= fastest_mps <= fast_mps:
+        return None
+    told, unit = (
+        ("no node is faster than", "milliseconds") if fastest_mps < slow_mps else ("nodes move at", "minutes")
+    )
+    return (
+        f"{told} {fastest_mps:.2g} m/s over {ends_s:g} s of movement: are its times in {unit}? Times are in "
+        "seconds, places in metres"
+    )
+
+
 CHECKS: Sequence[Callable[[Resolved], str | None]] = (
     lockstep,
     hidden_phases,
     unconverged,
     standing,
+    speeds,
     degrees,
 )

@@ -203,7 +203,7 @@ def better(key: str) -> str:
 
 
 def interval_of(key: str, values: Iterable[float], confidence: float = 0.95) -> Interval:
-    """The mean of a metric over replications, with an interval that stays where the metric can be.
+    """The mean of a metric over replications, with an interval within its bounds.
 
     Raises:
         InputError: There are no values, one is not finite, or the confidence is not a share.

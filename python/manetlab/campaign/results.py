@@ -402,7 +402,7 @@ class Results:
 
         Args:
             metrics: Names of totals; the campaign's own if not given.
-            confidence: Of the interval of the mean, which stays where the metric can be.
+            confidence: Of the interval of the mean, which is within the metric's bounds.
 
         Returns:
             Columns: ``point``, the factors, ``metric``, ``mean``, ``low``, ``high``, ``median``, ``p5``,
