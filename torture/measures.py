@@ -128,6 +128,9 @@ def _totals(result: Result) -> dict[str, Range]:
             table[key] = _range_of(metric)
         elif not metric.needs and metric.flows in (("tcp",), ("cbr",)):
             table[key] = NONE
+    # Where no frame could have been received, there is no share of those with bit errors.
+    if result.totals.get("collision_fraction") is None:
+        table.pop("bit_error_fraction", None)
     # Whoever has messages has a share of video frames, which is none without video.
     if kinds & {*MEASURES["messages_made"].flows}:
         table.setdefault("video_decodable_fraction", NONE)

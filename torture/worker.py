@@ -103,7 +103,7 @@ def main() -> None:
     """Does jobs until the input ends."""
     from torture import drawing, trial
 
-    # The hard limit stays: Node, which a relation starts, reserves more than it uses, and takes the limit off.
+    # The hard limit stays: Node, which a relation starts, reserves more than it uses, and lifts its limit.
     resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Ctrl-C ends the session; workers end when their input does.
