@@ -60,6 +60,8 @@ RATES_OF = {
 """The rates of each standard."""
 PLACES_SHARE = 0.25
 """The share of scenarios with a radio of real places: shadows, fading, noise, walls, single radios."""
+FAILURES_SHARE = 0.1
+"""The share of scenarios in which nodes fail."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
 FROM_TABLE = ("oracle", "density")
@@ -173,6 +175,8 @@ class _Drawing:
             fields["walls"] = self._walls()
         if has_places and rng.random() < 0.4:
             fields["radios"] = self._radios()
+        if rng.random() < FAILURES_SHARE:
+            fields["failures"] = self._failures()
         if self.routing == "static" and self.throttled == "off" and not self._measures_paths():
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:
@@ -337,6 +341,20 @@ class _Drawing:
             {"node": node, "transmit_power_w": _within(power_w * 10 ** rng.uniform(-3, 0), 1e-9, 1e3)}
             for node in sorted(nodes)
         ]
+
+    def _failures(self) -> list[Fields]:
+        """Nodes fail for a while or for good, by area, and by chance."""
+        rng, side_m = self.rng, 2 * self.range_m
+        area = [[0.0, 0.0], [side_m, 0.0], [side_m, side_m], [0.0, side_m]]
+        kinds: list[Fields] = [
+            {"node": rng.randrange(self.nodes), "at_s": rng.choice([0.0, 1.0, rng.uniform(0.0, 5.0)])},
+            {"area": [[_within(each, -1e5, 1e5) for each in corner] for corner in area], "at_s": 1.0},
+            {"up_mean_s": rng.uniform(0.5, 10.0), "down_mean_s": rng.uniform(0.1, 5.0)},
+        ]
+        if rng.random() < 0.7:
+            for kind in kinds[:2]:
+                kind["for_s"] = rng.choice([1e-3, 1.0, 20.0])
+        return rng.sample(kinds, rng.randint(1, 3))
 
     def _measures_paths(self) -> bool:
         return bool(self.values["network"]["measure_path_hops"])

@@ -65,9 +65,10 @@ class Case:
 
     @property
     def has_fields(self) -> bool:
-        """Do shadows or fading depend on where nodes are, and not on their distances alone?"""
+        """Does anything depend on where nodes are, and not on their distances alone: shadows, walls?"""
         radio = self.resolved.params["radio"]
-        return radio["shadowing_db"] > 0.0 or radio["fading"] != "none"
+        has_places = "walls" in self.fields or any("area" in each for each in self.fields.get("failures", []))
+        return has_places or radio["shadowing_db"] > 0.0 or radio["fading"] != "none"
 
 
 def outputs(case: Case) -> Iterator[str]:
@@ -158,15 +159,15 @@ def _standing(places: list[list[float]]) -> str:
 def permuted(case: Case) -> Iterator[str]:
     """Other numbers for the nodes change nothing of what the movement alone says of a pair's paths."""
     pairs = sorted({(flow["src"], flow["dst"]) for flow in case.resolved.flows})
-    if not pairs or case.is_in_python:
+    if not pairs or case.is_in_python or "failures" in case.fields:
         return
     order = list(range(case.resolved.movement.nodes))
     random.Random(case.resolved.hash).shuffle(order)
     text = re.sub(
         r"\$node_\((\d+)\)", lambda found: f"$node_({order[int(found[1])]})", case.resolved.movement.to_ns2()
     )
-    # Links with rates of their own reach as far as these do, and would have to be numbered anew.
-    plain = replace(case.resolved, core={**case.resolved.core, "rates": [], "wired": []})
+    # Links with rates or radios of their own reach as far as these do, and would have to be numbered anew.
+    plain = replace(case.resolved, core={**case.resolved.core, "rates": [], "wired": [], "radios": []})
     other = replace(plain, movement=_with_movement(case, text).movement)
     before = topology.path_hops(plain, pairs)
     after = topology.path_hops(other, [(order[src], order[dst]) for src, dst in pairs])
@@ -218,7 +219,8 @@ def _with_movement(case: Case, movement: str) -> Resolved:
 def in_browser(case: Case) -> Iterator[str]:
     """The engine of live pages gives the same hash, where it has been built and Node is there."""
     engine = engine_of_pages()
-    if engine is None or case.is_in_python:
+    # What ns-2's form of a movement lacks a page does not have either.
+    if engine is None or case.is_in_python or case.resolved.movement.has_presence:
         return
     request = (
         f'{{"scenario":{case.resolved.core_json()},'

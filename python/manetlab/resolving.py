@@ -51,6 +51,14 @@ def resolve(scenario: Scenario) -> Resolved:
     params = _params(scenario)
     protocol = _python_protocol(scenario)
     movement, selected, ends = _movement(scenario, params)
+    if scenario.failures:
+        movement = movement.with_failures(
+            canonical([_failure(each) for each in scenario.failures]),
+            scenario.seed,
+            scenario.replication,
+            scenario.duration_s,
+            printable(scenario.where),
+        )
     given = _flows(scenario, movement, params, ends)
     in_time = _in_time(scenario, given)
     flows = _throttled(scenario, movement, params, in_time)
@@ -70,6 +78,14 @@ def resolve(scenario: Scenario) -> Resolved:
     place = printable(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))
     return Resolved(scenario, movement, complete, protocol, selected, len(given) - len(in_time))
+
+
+def _failure(written: Mapping[str, Any]) -> dict[str, Any]:
+    """A failure as the core has it."""
+    return {
+        **{name: value for name, value in written.items() if value is not None and name != "distribution"},
+        "fixed": written.get("distribution") == "fixed",
+    }
 
 
 def _python_protocol(scenario: Scenario) -> PythonProtocol | None:

@@ -21,8 +21,10 @@ from manetlab.parameters import PYTHON
 from manetlab.resolving import Resolved, resolve, set_by
 from manetlab.scenario_data import as_plain, assign, long_form, merged
 from manetlab.sources import (
+    FAILURE,
     LATEST_S,
     LINK_RATE,
+    MOST_FAILURES,
     MOST_WALLS,
     NODE_RADIO,
     WALL,
@@ -80,6 +82,12 @@ class Scenario(InputTable):
         WALL,
         default=None,
         most=MOST_WALLS,
+    )
+    failures: list[dict[str, Any]] | None = list_of(
+        "Nodes whose radios are off for a time: by list, by area or by chance.",
+        FAILURE,
+        default=None,
+        most=MOST_FAILURES,
     )
     wired: list[dict[str, Any]] | None = list_of(
         "Links between two nodes that are not the radio's; with static routes alone.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from manetlab import _core, flows
@@ -233,19 +234,16 @@ NODE_RADIO = Field(
     lambda written, place, hint: checked_table(written, _NODE_RADIO_FIELDS, place, hint),
 )
 MOST_WALL_DB, MOST_WALLS = 300, 200_000
-_WALL_FIELDS = {
-    "points": list_of(
-        "Its corners, as pairs [x, y] in m.",
-        row(
-            "A corner.",
-            (
-                number("Metres to the east.", -FARTHEST_M, FARTHEST_M, "m"),
-                number("Metres to the north.", -FARTHEST_M, FARTHEST_M, "m"),
-            ),
-            "a pair [x, y] in m",
-        ),
-        2,
+_CORNER = row(
+    "A corner.",
+    (
+        number("Metres to the east.", -FARTHEST_M, FARTHEST_M, "m"),
+        number("Metres to the north.", -FARTHEST_M, FARTHEST_M, "m"),
     ),
+    "a pair [x, y] in m",
+)
+_WALL_FIELDS = {
+    "points": list_of("Its corners, as pairs [x, y] in m.", _CORNER, 2),
     "db": number("What each crossing costs.", 0, MOST_WALL_DB, "dB", 0.0),
     "db_per_m": number("What each metre inside a building costs.", 0, MOST_WALL_DB, "dB", 0.0),
     "building": flag("Does a wall lead from the last corner to the first?", False),
@@ -255,6 +253,46 @@ WALL = Field(
     "A wall, or with `building` a building.",
     lambda written, place, hint: checked_table(written, _WALL_FIELDS, place, hint),
 )
+
+
+MOST_FAILURES = 100_000
+_FAILURE_FIELDS = {
+    "node": integer("The node that fails.", 0, MAX_NODES - 1, None),
+    "area": list_of(
+        "The corners of an area, as pairs [x, y] in m: all nodes inside fail.", _CORNER, 3, None, most=1000
+    ),
+    "at_s": number("When.", 0, LATEST_S, "s", None),
+    "for_s": number("For how long; if not given, for good.", 0, LATEST_S, "s", None, above=True),
+    "up_mean_s": number("By chance: the mean time up.", 1e-3, LATEST_S, "s", None),
+    "down_mean_s": number("By chance: the mean time down.", 1e-3, LATEST_S, "s", None),
+    "nodes": list_of(
+        "By chance: the nodes that fail; if not given, all.", integer("A node.", 0, MAX_NODES - 1), 1, None
+    ),
+    "distribution": choice(
+        "By chance: how times are distributed.", "exponential", "fixed", default="exponential"
+    ),
+}
+_BY_CHANCE = ("down_mean_s", "nodes", "distribution")
+
+
+def _failure(written: object, place: Place, hint: str) -> dict[str, Any]:
+    """A failure that is of one kind: of a node, of an area, or by chance."""
+    taken = checked_table(written, _FAILURE_FIELDS, place, hint)
+    given = {name for name, value in taken.items() if value is not None}
+    ways = sorted(given & {"node", "area", "up_mean_s"})
+    if len(ways) != 1:
+        refuse(place, ", ".join(ways) or "none of them", "exactly one of node, area and up_mean_s", hint)
+    is_by_chance = ways == ["up_mean_s"]
+    needed = "down_mean_s" if is_by_chance else "at_s"
+    if needed not in given:
+        refuse(place.at(needed), "nothing", f"{needed} beside {ways[0]}", hint)
+    for name in ("at_s", "for_s") if is_by_chance else _BY_CHANCE:
+        if isinstance(written, Mapping) and name in written:
+            refuse(place.at(name), written[name], f"no {name} beside {ways[0]}", hint)
+    return {name: value for name, value in taken.items() if name in given}
+
+
+FAILURE = Field("A node, or nodes, whose radio is off for a time.", _failure)
 
 
 _WIRED_LINK_FIELDS = {

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use manetlab_core::kernel::{MAX_TIME_S, Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{
-    Areas, Path, Point, Presence, Sample, Track, TrackError, Trajectory, areas, heights_differ,
+    Areas, Failure, Path, Point, Presence, Sample, Track, TrackError, Trajectory, areas, heights_differ,
+    with_failures,
 };
 use manetlab_core::scenario::Params;
 use manetlab_core::topology::Graph;
@@ -127,6 +128,27 @@ impl Movement {
     #[getter]
     fn has_heights(&self) -> bool {
         heights_differ(self.trajectories().iter().map(|node| &node.heights[..]))
+    }
+
+    /// The same with nodes that fail, as the list `failures_json` says, in a run of so many seconds; what is
+    /// drawn comes from these streams.
+    fn with_failures(
+        &self,
+        failures_json: &str,
+        seed: u64,
+        replication: u64,
+        duration_s: f64,
+        place: &str,
+    ) -> PyResult<Movement> {
+        let failures: Vec<Failure> =
+            serde_json::from_str(failures_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (streams, end) = (Streams::new(seed, replication), Time::from_secs(duration_s));
+        let trajectories = with_failures(self.trajectories(), &failures, &streams, end).map_err(|error| {
+            let wanted = "nodes that there are, up to a million failures";
+            input_error("nodes cannot fail like this", place, &error.to_string(), wanted, "see `failures`")
+        })?;
+        let of_file = manetlab_formats::Movement { trajectories, ..self.of_file.clone() };
+        Ok(Movement::of_file(of_file, self.remarks.clone()))
     }
 
     /// Whether a node ever joins or leaves.

@@ -43,6 +43,8 @@ pub enum Purpose {
     Fading = 13,
     /// Whether noise destroys a frame.
     Noise = 14,
+    /// When nodes fail and come back.
+    Failures = 15,
 }
 
 /// All streams of one run: knows the seed and the replication, makes streams by node and purpose.

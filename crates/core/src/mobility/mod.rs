@@ -8,11 +8,13 @@
 //! *Deviations*: 1 to 6 in docs/models/mobility.md.
 
 mod areas;
+mod failures;
 mod path;
 mod track;
 pub mod waypoint;
 
 pub use areas::{Areas, areas};
+pub use failures::{Failure, FailureError, is_inside, with_failures};
 pub use path::{Leg, Path};
 pub use track::{Height, Presence, Sample, Track, TrackError, TrackFault, heights_differ};
 

@@ -7,13 +7,19 @@ use crate::channel::Channel;
 use crate::ifq::InterfaceQueue;
 use crate::kernel::{Clock, Delays, Purpose, Slot, Span, Streams, Time};
 use crate::mac::Dcf;
-use crate::mobility::Path;
+use crate::mobility::{Path, Presence};
 use crate::observe::{Audit, Meter, Recorder, Routes, Sampler, Watching};
 use crate::routing::Place;
 use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
 use super::{Network, Options, Station, Target};
+
+/// Is the node not there at any time before the end?
+fn is_ever_absent(path: &Path, end: Time) -> bool {
+    let is_whole = |presence: &Presence| presence.from == Time::ZERO && presence.until >= end;
+    !path.present().is_empty() && !path.present().iter().any(is_whole)
+}
 
 impl<'r> Network<'r> {
     /// A network at time zero. The scenario has been checked.
@@ -49,7 +55,7 @@ impl<'r> Network<'r> {
             pause: Time::NEVER,
             sampler: Sampler::new(options.series_step),
             stages: None,
-            comings: paths.iter().any(|path| !path.present().is_empty()).then(|| Arc::clone(&paths)),
+            comings: paths.iter().any(|path| is_ever_absent(path, end)).then(|| Arc::clone(&paths)),
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),

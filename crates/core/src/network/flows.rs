@@ -157,6 +157,11 @@ impl Network<'_> {
             }
             FlowAction::Count(event) => {
                 self.meter.count(self.clock.now, id, event);
+                if let Some(paths) = &self.comings {
+                    let ends = [nodes_from(End::Source).0, nodes_from(End::Source).1];
+                    let is_there = |now| ends.iter().all(|node| paths[node.index()].is_present(now));
+                    self.meter.count_with_ends(self.clock.now, event, is_there);
+                }
                 if event == FlowEvent::TimedOut {
                     let (node, _) = nodes_from(End::Source);
                     self.record(node.0, || Event::Flow(id, FlowStep::TimedOut));

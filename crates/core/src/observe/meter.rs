@@ -83,6 +83,9 @@ pub struct Meter {
     pub outages: Outages,
     /// What became of routes from caches.
     pub cached_routes: CachedRoutes,
+    /// CBR packets that were made in the window while both ends were there, and those of them that arrived;
+    /// none where nobody joins or leaves.
+    with_ends: Option<(u64, u64)>,
     /// Rates that sources learned from announcements.
     pub shares: ShareLog,
     end: Time,
@@ -104,6 +107,7 @@ impl Meter {
             running: running.then(Box::default),
             outages: Outages::new(running),
             cached_routes: CachedRoutes::default(),
+            with_ends: None,
             shares: ShareLog::default(),
             end,
         }
@@ -149,6 +153,19 @@ impl Meter {
                 self.outages.timed_out(flow, in_window);
             }
             FlowEvent::Acknowledged => self.outages.acknowledged(flow),
+        }
+    }
+
+    /// Counts CBR packets that are made while both ends of their flow are there; `is_there` says when.
+    pub fn count_with_ends(&mut self, now: Time, event: FlowEvent, is_there: impl Fn(Time) -> bool) {
+        let (made, arrives) = match event {
+            FlowEvent::CbrSent => (now, false),
+            FlowEvent::CbrDelivered(Delivery { created, is_first: true, .. }) => (created, true),
+            _ => return,
+        };
+        if self.in_window(made) && is_there(made) {
+            let (sent, received) = self.with_ends.get_or_insert_default();
+            *(if arrives { received } else { sent }) += 1;
         }
     }
 
@@ -423,6 +440,7 @@ impl Meter {
             cbr_sent: has_cbr.then_some(sent),
             cbr_received: has_cbr.then_some(received),
             cbr_delivery_fraction: ratio(received, sent),
+            cbr_both_up_delivery_fraction: self.with_ends.and_then(|(sent, received)| ratio(received, sent)),
             cbr_latency_mean_s: mean(&latencies_s),
             cbr_latency_p50_s: percentile(&latencies_s, 0.50),
             cbr_latency_p95_s: percentile(&latencies_s, 0.95),

@@ -260,6 +260,10 @@ pub struct Totals {
     pub cbr_received: Option<u64>,
     /// `cbr_received` over `cbr_sent`.
     pub cbr_delivery_fraction: Option<f64>,
+    /// The same of packets that were made while both ends of their flow were there; left out where nobody
+    /// joins, leaves or fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cbr_both_up_delivery_fraction: Option<f64>,
     /// Mean latency of the delivered CBR packets, s.
     pub cbr_latency_mean_s: Option<f64>,
     /// Median latency, s.

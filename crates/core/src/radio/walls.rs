@@ -17,7 +17,7 @@
 //! few of them on average, however long the walls are.
 
 use super::WallSpec;
-use crate::mobility::Point;
+use crate::mobility::{Point, is_inside};
 
 /// At most so many cells, whatever the walls are.
 const MOST_CELLS: f64 = 250_000.0;
@@ -129,7 +129,7 @@ impl Walls {
         shares.clear();
         shares.extend(pieces.filter(|piece| piece.wall == wall).map(|piece| share_of_way(piece, a, b)));
         shares.sort_unstable_by(f64::total_cmp);
-        let (mut inside, mut last, mut sum) = (contains(spec, a), 0.0, 0.0);
+        let (mut inside, mut last, mut sum) = (is_inside(&spec.points, a), 0.0, 0.0);
         for &share in shares.iter().chain([&1.0]) {
             if inside {
                 sum += share - last;
@@ -171,21 +171,6 @@ fn crosses(piece: &Piece, a: Point, b: Point) -> bool {
 fn share_of_way(piece: &Piece, a: Point, b: Point) -> f64 {
     let (of_a, of_b) = (turn(piece.from, piece.to, a), turn(piece.from, piece.to, b));
     (of_a / (of_a - of_b)).clamp(0.0, 1.0)
-}
-
-/// Does the building contain the place: is its edge crossed an odd number of times on the way to the east?
-fn contains(building: &WallSpec, place: Point) -> bool {
-    let corners = &building.points;
-    let mut inside = false;
-    for (at, &[x, y]) in corners.iter().enumerate() {
-        let [before_x, before_y] = corners[(at + corners.len() - 1) % corners.len()];
-        if (y > place.y) != (before_y > place.y)
-            && place.x < (before_x - x) * (place.y - y) / (before_y - y) + x
-        {
-            inside = !inside;
-        }
-    }
-    inside
 }
 
 impl Cells {

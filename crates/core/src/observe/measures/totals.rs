@@ -13,6 +13,7 @@ pub const TOTALS: &[Group] = &[
     VOICE,
     WEB,
     PATHS,
+    PRESENCE,
     BIT_ERRORS,
     ROUTING,
     DELIVERY,
@@ -166,6 +167,15 @@ const PATHS: Group = Group {
             .also(&["hops", "path_length"]),
         measure("collision_fraction", "receptions lost to collisions", PERCENT, Lower).optional(),
     ],
+};
+
+const PRESENCE: Group = Group {
+    title: "Nodes that join, leave or fail",
+    flows: &["cbr"],
+    needs: "a node that joins, leaves or fails",
+    measures: &[measure("cbr_both_up_delivery_fraction", "PDR while both ends are up", PERCENT, Higher)
+        .words("packet delivery ratio of CBR packets made while both ends are up")
+        .optional()],
 };
 
 const BIT_ERRORS: Group = Group {

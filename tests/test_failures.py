@@ -1,0 +1,104 @@
+"""Nodes that fail: by list, by area, by chance; and what is delivered while both ends are up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from manetlab import Scenario, run
+from manetlab.errors import InputError
+from manetlab.topology import path_hops
+
+
+def chain(nodes: int = 3, **changes: Any) -> Scenario:
+    flow = {"kind": "cbr", "src": 0, "dst": nodes - 1, "start_s": 1.0, "bytes": 256, "interval_s": 0.1}
+    fields: dict[str, Any] = {
+        "duration_s": 41.0,
+        "warmup_s": 1.0,
+        "routing": "aodv",
+        "movement": {"positions": [[200.0 * node, 0.0] for node in range(nodes)]},
+        "traffic": {"flows": [flow]},
+    }
+    return Scenario(**{**fields, **changes})
+
+
+def test_a_node_that_is_down_from_the_start_is_as_one_that_is_out_of_range() -> None:
+    failed = run(chain(failures=[{"node": 1, "at_s": 0.0}]))
+    positions = [[0.0, 0.0], [200.0, 5000.0], [400.0, 0.0]]
+    away = run(chain(movement={"positions": positions}))
+    names = ("cbr_sent", "cbr_received", "mac_frames_per_s", "routing_packets_per_s")
+    assert [failed.totals[name] for name in names] == [away.totals[name] for name in names]
+    assert failed.totals["cbr_received"] == 0
+
+
+@pytest.mark.parametrize(
+    "routing", ["aodv", "dsdv", "dsr", "olsr", "babel", "batman", "lunar", "flooding", "static"]
+)
+def test_delivery_resumes_when_a_relay_is_back(routing: str) -> None:
+    """Down for 10 of 40 s: what is lost is lost in this time, and a little more."""
+    result = run(chain(routing=routing, duration_s=81.0, failures=[{"node": 1, "at_s": 20.0, "for_s": 10.0}]))
+    whole = run(chain(routing=routing, duration_s=81.0))
+    lost = whole.totals["cbr_received"] - result.totals["cbr_received"]
+    assert 60 <= lost <= 500, lost
+    # Both ends are up all the time.
+    assert result.totals["cbr_both_up_delivery_fraction"] == result.totals["cbr_delivery_fraction"]
+    assert "cbr_both_up_delivery_fraction" not in whole.totals
+
+
+def test_what_is_made_while_an_end_is_down_counts_in_the_total_alone() -> None:
+    result = run(chain(nodes=2, failures=[{"node": 1, "at_s": 11.0, "for_s": 20.0}]))
+    assert result.totals["cbr_delivery_fraction"] == pytest.approx(0.5, abs=0.03)
+    assert result.totals["cbr_both_up_delivery_fraction"] > 0.98
+
+
+def test_a_frame_that_is_on_the_air_when_its_sender_fails_is_lost() -> None:
+    # One packet at 1 s; its frame lasts milliseconds.
+    flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 1.0, "bytes": 1500, "interval_s": 100.0}
+    made: dict[str, Any] = {"traffic": {"flows": [flow]}, "routing": "static", "nodes": 2, "warmup_s": 0.0}
+    assert run(chain(**made)).totals["cbr_received"] == 1
+    cut = run(chain(**made, failures=[{"node": 0, "at_s": 1.003}]))
+    assert cut.totals["cbr_received"] == 0
+
+
+def test_all_nodes_down_balances_the_books() -> None:
+    result = run(chain(failures=[{"area": [[-1, -1], [9999, -1], [9999, 1], [-1, 1]], "at_s": 0.0}]))
+    assert result.totals["cbr_received"] == 0
+    assert result.totals["mac_frames_per_s"] == 0.0
+    assert result.totals["cbr_sent"] > 0
+
+
+def test_the_topology_knows_who_is_down() -> None:
+    resolved = chain(failures=[{"node": 1, "at_s": 21.0, "for_s": 10.0}]).resolve()
+    [path] = path_hops(resolved)
+    assert path.partitioned == pytest.approx(0.25)
+
+
+def test_failures_by_chance_are_the_same_for_all_protocols_and_not_for_all_seeds() -> None:
+    failures = [{"up_mean_s": 8.0, "down_mean_s": 4.0, "nodes": [1]}]
+    first, other = (chain(failures=failures, routing=routing).resolve() for routing in ("aodv", "dsr"))
+    assert first.movement.digest == other.movement.digest
+    assert first.movement.digest != chain(failures=failures, seed=2).resolve().movement.digest
+    assert first.movement.digest != chain().resolve().movement.digest
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ({"node": 7, "at_s": 1.0}, "no node 7"),
+        ({"node": 1}, "at_s"),
+        ({"node": 1, "at_s": math.nan}, "failures[0].at_s"),
+        ({"node": 1, "at_s": 1.0, "for_s": 0.0}, "failures[0].for_s"),
+        ({"node": 1, "area": [[0, 0], [1, 0], [1, 1]], "at_s": 1.0}, "exactly one of"),
+        ({"at_s": 1.0}, "exactly one of"),
+        ({"up_mean_s": 5.0}, "down_mean_s"),
+        ({"up_mean_s": 5.0, "down_mean_s": 1.0, "at_s": 3.0}, "no at_s beside"),
+        ({"node": 1, "at_s": 1.0, "distribution": "fixed"}, "no distribution beside"),
+        ({"up_mean_s": 0.001, "down_mean_s": 0.001, "nodes": [9]}, "no node 9"),
+    ],
+)
+def test_failures_that_cannot_be_are_told(failure: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        chain(failures=[failure]).resolve()
+    assert told in str(caught.value)
