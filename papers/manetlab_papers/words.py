@@ -144,7 +144,7 @@ def counted(words: Iterable[Word]) -> str:
     """How many claims have which word, in a sentence without its full stop."""
     counts = Counter(words)
     listed = [f"{counts[each]} {each}" for each in Word if counts[each]]
-    return f"Of {counts.total()} claims {', '.join(listed)}"
+    return f"{counts.total()} claims: {'; '.join(listed)}"
 
 
 def table(ledger: Ledger, words: Mapping[str, Word], papers: Sequence[str]) -> Table:
