@@ -46,7 +46,7 @@ def completed(line: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("manetlab ca", ["campaign"]),
+        ("manetlab camp", ["campaign"]),
         ("manetlab list se", ["sets", "senders"]),
         ("manetlab scenario s", ["show", "search", "sessions"]),
         ("manetlab run --tcp re", ["reno", "reno-f"]),

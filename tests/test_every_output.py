@@ -69,6 +69,9 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
         (["c.db", *POINT], CAMPAIGN_FILES),
         (["c.toml", *POINT], CAMPAIGN_FILES),
     ],
+    "capacity": [
+        (["c.toml", "--store", "range.db"], ["c.toml", "s.toml", "range.db"]),
+    ],
     "range": [
         (["a.toml", "--store", "range.db", "--table", "table.toml"], ["a.toml", "table.toml", "range.db"])
     ],
@@ -89,6 +92,7 @@ ENDINGS = {
     ("scenario search", "--output"): ".csv",
     ("scenario capacity", "--output"): ".csv",
     ("scenario plot", "--output"): ".svg",
+    ("capacity", "--plot"): ".svg",
     ("range", "--plot"): ".svg",
 }
 """What the name of an output must end in, where it must."""

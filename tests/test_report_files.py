@@ -123,7 +123,9 @@ def test_the_commands_on_the_page_make_the_same_report(cli: Cli, tmp_path: Path)
     (tmp_path / "small.toml").write_text(CAMPAIGN)
     assert cli("campaign", "run", "small.toml").returncode == 0
     done = cli("report", "small.db", "--baseline", "reno-f")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # A slow machine is told how long it takes already.
+    assert [line for line in done.stderr.splitlines() if not line.endswith(" so far")] == []
     assert done.stdout.startswith("small-report/index.html")
     page = (tmp_path / "small-report" / "index.html").read_text()
     commands, definition = map(

@@ -68,7 +68,7 @@ class Case:
         """Does anything depend on where nodes are, and not on their distances alone: shadows, walls?"""
         radio = self.resolved.params["radio"]
         has_places = "walls" in self.fields or any("area" in each for each in self.fields.get("failures", []))
-        return has_places or radio["shadowing_db"] > 0.0 or radio["fading"] != "none"
+        return bool(has_places or radio["shadowing_db"] > 0.0 or radio["fading"] != "none")
 
 
 def outputs(case: Case) -> Iterator[str]:

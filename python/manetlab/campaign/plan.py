@@ -103,6 +103,8 @@ class Campaign:
         comparison: What the results compare: ``factor``, ``kind`` (``best``, ``pairs`` or ``control``),
             ``control``, ``metrics`` (the primary measures), ``margins`` and ``confidence``. See
             the page Campaigns for what each is if it is not given.
+        capacity: What `manetlab capacity` and `manetlab.load_capacity.find` ask: ``level``, ``levels``,
+            ``limit``, ``most`` and ``confidence``. Runs of the campaign itself do without.
         folder: Where the names of files start from.
         where: What errors name as the campaign's place.
         origin: Where it comes from, and whether that is trusted; only the folder is known if not given.
@@ -139,6 +141,7 @@ class Campaign:
     adjusted: bool = False
     series_s: float | None = None
     comparison: Mapping[str, Any] = field(default_factory=dict)
+    capacity: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path()
     where: str = "campaign"
     origin: Origin | None = None
@@ -162,12 +165,13 @@ class Campaign:
 
     def __post_init__(self) -> None:
         # Lists and mappings are copied: what the caller does with theirs later is no matter.
-        for name in ("base", "factors", "comparison"):
+        for name in ("base", "factors", "comparison", "capacity"):
             value = getattr(self, name)
             if not isinstance(value, Mapping):
                 raise self._refused(name, value, "a table", "see `manetlab docs campaigns`")
         object.__setattr__(self, "base", as_plain(self.base))
         object.__setattr__(self, "comparison", as_plain(self.comparison))
+        object.__setattr__(self, "capacity", as_plain(self.capacity))
         if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence):
             raise self._refused("metrics", self.metrics, "a list of names", '["tcp_throughput_bps"]')
         # A metric that is named twice is asked for once.
@@ -259,6 +263,8 @@ class Campaign:
             data["series_s"] = self.series_s
         if self.comparison:
             data["comparison"] = dict(self.comparison)
+        if self.capacity:
+            data["capacity"] = dict(self.capacity)
         return data
 
     @cached_property

@@ -168,7 +168,7 @@ def capacity(
 def plot(
     scenario: Path | None, what: str, at_s: float, step_s: float, output: Path, **described: Any
 ) -> None:
-    """Draw a scenario: topology, links, movement or connectivity over time."""
+    """Draw a scenario: topology, links, movement, or connectivity."""
     from manetlab import pictures
 
     base = options.scenario_from(scenario, needs_traffic=False, **described)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,15 @@ def draw(ranges: Sequence[OperationRange], path: Path) -> None:
         InputError: The file cannot be written, or a package is missing.
     """
     check_plot(path, "draw: path")
+    save(path, lambda axes: draw_on(axes, ranges))
+
+
+def save(path: Path, paint: Callable[[Axes], None]) -> None:
+    """Writes one plot in the style of reports, with the legend above it.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -59,7 +68,7 @@ def draw(ranges: Sequence[OperationRange], path: Path) -> None:
         settings: Any = mpl.rcParams
         settings.update(STYLE)
         figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), dpi=DPI)
-        draw_on(figure.add_subplot(), ranges)
+        paint(figure.add_subplot())
         figure.legend(loc="outside upper center", ncols=2)
         target = io.BytesIO()
         metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}

@@ -54,14 +54,16 @@ def bounded_interval(
         return Interval.between(mean, least, most, 1)
     t2 = t_quantile(0.5 + confidence / 2, n - 1) ** 2 / n
     spread = deviation(listed)
-    if spread > 0.0:
+    if spread > 0.0 and _variance(mean, least, most) > 0.0:
         return within_bounds(mean, t2 * spread**2, least, most, n)
-    if listed[0] not in (least, most):
+    if spread == 0.0 and listed[0] not in (least, most):
         return Interval(listed[0], 0.0, n)
+    # On a bound, or nearer to it than doubles can tell.
+    at = least if mean - least < most - mean else most
     # Wilson's interval at its end, where only one root is left.
     reach = (most - least) * t2 / (1.0 + t2) if math.isfinite(most) else math.inf
-    low, high = (least, least + reach) if listed[0] == least else (most - reach, most)
-    return Interval.between(listed[0], low, high, n)
+    low, high = (least, least + reach) if at == least else (most - reach, most)
+    return Interval.between(at, low, high, n)
 
 
 def within_bounds(mean: float, square: float, least: float, most: float, n: int) -> Interval:
@@ -77,17 +79,18 @@ def within_bounds(mean: float, square: float, least: float, most: float, n: int)
     return Interval.between(mean, *_ends(mean, least, most, square), n)
 
 
+def _variance(mu: float, least: float, most: float) -> float:
+    """V(μ), how the variance of bounded values goes with their mean."""
+    above = most - mu if math.isfinite(most) else 1.0
+    return float(((mu - least) * above) ** POWER)
+
+
 def _ends(mean: float, least: float, most: float, square: float) -> tuple[float, float]:
     """Where (mean − μ)² = ``square`` · V(μ) / V(mean), below and above the mean."""
-
-    def variance(mu: float) -> float:
-        above = most - mu if math.isfinite(most) else 1.0
-        return float(((mu - least) * above) ** POWER)
-
-    scale = square / variance(mean)
+    scale = square / _variance(mean, least, most)
 
     def is_held(mu: float) -> bool:
-        return (mean - mu) ** 2 <= scale * variance(mu)
+        return (mean - mu) ** 2 <= scale * _variance(mu, least, most)
 
     outside = most
     if math.isinf(most):
