@@ -218,6 +218,15 @@ def test_other_files_are_refused_with_what_helps(tmp_path: Path, text: str, help
     assert help_ in str(refusal(written(tmp_path, "movement.dat", text)))
 
 
+@pytest.mark.parametrize(
+    ("encoding", "help_"), [("latin-1", "iconv -f LATIN1"), ("utf-16", "iconv -f UTF-16")]
+)
+def test_other_encodings_are_named(tmp_path: Path, encoding: str, help_: str) -> None:
+    path = tmp_path / "movement.csv"
+    path.write_bytes("time,id,x,y\n0,Jörg,1,2\n".encode(encoding))
+    assert help_ in str(refusal(path))
+
+
 def test_frames_and_parquet_are_movement() -> None:
     frame = pd.DataFrame({"time": [0, 10, 0], "id": [3, 3, 5], "x": [0.0, 100.0, 7.0], "y": [0.0, 0.0, 7.0]})
     for table in (frame, pa.Table.from_pandas(frame)):
@@ -245,6 +254,98 @@ def test_the_parameters_of_bonnmotion_say_what_points_hold(tmp_path: Path) -> No
     assert ".params" in str(refusal(path))
     written(tmp_path, "rescue.params", "model=DisasterArea\nnn=1\n")
     assert [resolved(path).movement.present(time_s) for time_s in (5.0, 11.0)] == [[True], [False]]
+
+
+def test_rows_without_a_place_in_frames_are_left_out() -> None:
+    frame = pd.DataFrame(
+        {
+            "Timestamp (ms)": [1_700_000_000_000.0, 1_700_000_001_000.0, 1_700_000_002_000.0, float("nan")],
+            "id": [0, 1, 2, 3],
+            "user_id": ["Jörg", "Jörg", "ann", "ann"],
+            "X [m]": [0.0, float("nan"), 5.0, 6.0],
+            "Y [m]": [0.0, 1.0, 5.0, 6.0],
+        }
+    )
+    for table in (frame, pa.Table.from_pandas(frame)):
+        tracks = manetlab.Tracks.of_frame(table)
+        assert tracks.labels == ["Jörg", "ann"]
+        assert "2 rows without a time or a place are left out" in tracks.remarks
+    assert tracks.to_movement()["tracks"][1]["t_s"] == [2.0]
+
+
+def test_what_is_odd_about_a_log_is_said(tmp_path: Path) -> None:
+    log = "time,id,lat,lon\n0,a,0,0\n1,a,47,8\n1,a,47.0001,8\n2,b,,\n3,b,47,8.001\n"
+    remarks = manetlab.Tracks.load(written(tmp_path, "log.csv", log)).remarks
+    assert [remark.split(" ", 1)[0] for remark in remarks[1:]] == ["1", "1", "1"]
+    single = manetlab.Tracks.load(written(tmp_path, "rows.csv", "time,id,x,y\n0,0,1,2\n1,1,1,2\n"))
+    assert "number of a row" in single.remarks[0]
+
+
+def test_heights_can_be_left_out(tmp_path: Path) -> None:
+    hike = GPX.replace("</trkpt>", "<ele>400</ele></trkpt>", 1).replace(
+        "</trkpt></trkseg>", "<ele>460</ele></trkpt></trkseg>"
+    )
+    path = written(tmp_path, "hike.gpx", hike)
+    assert "movement.flat = true" in str(refusal(path))
+    flat = manetlab.Scenario(
+        movement={"file": str(path), "flat": True}, traffic={"flows": []}, duration_s=10.0
+    ).resolve()
+    assert not flat.movement.has_heights and flat.movement.labels == ["Ann"]
+    with pytest.raises(InputError, match="flat only beside file"):
+        manetlab.Scenario(
+            movement={"chain": {"nodes": 2}, "flat": True}, traffic={"flows": []}, duration_s=1.0
+        )
+
+
+# Names of nodes.
+
+NAMED = "time,id,x,y\n0,Jörg M.,0,0\n0,car 7,150,0\n0,17,300,0\n"
+CALL = {"kind": "cbr", "src": "Jörg M.", "dst": "17", "start_s": 1.0, "bytes": 100, "interval_s": 0.5}
+
+
+def named(folder: Path, **changes: Any) -> manetlab.Scenario:
+    path = written(folder, "named.csv", NAMED)
+    return manetlab.Scenario(movement=str(path), traffic={"flows": [{**CALL, **changes}]}, duration_s=5.0)
+
+
+def test_flows_name_nodes_as_the_movement_does(tmp_path: Path) -> None:
+    by_name, by_number = named(tmp_path).resolve(), named(tmp_path, src=0, dst=2).resolve()
+    assert by_name.hash == by_number.hash and by_name.flows[0]["dst"] == 2
+    with pytest.raises(InputError, match=r"traffic.flows\[0\].src") as refused:
+        named(tmp_path, src="Jorg").resolve()
+    assert "one of Jörg M., car 7, 17" in str(refused.value)
+    with pytest.raises(InputError, match="a destination other than the source"):
+        named(tmp_path, src=2).resolve()
+    chain = manetlab.Scenario(movement={"chain": {"nodes": 3}}, traffic={"flows": [CALL]}, duration_s=5.0)
+    with pytest.raises(InputError, match="have no names"):
+        chain.resolve()
+
+
+def test_recordings_captures_and_pictures_have_the_names(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = manetlab.run(named(tmp_path), record=tmp_path / "a.mlrec", pcap=tmp_path / "a.pcapng")
+    names = ["Jörg M.", "car 7", "17"]
+    assert manetlab.recording.open(tmp_path / "a.mlrec").head["labels"] == names
+    assert result.provenance["labels"] == names
+    capture = (tmp_path / "a.pcapng").read_bytes()
+    for said in ("node Jörg M.", "the radio of node 1 (car 7), 10.0.0.2", "\x01Jörg M.\x00"):
+        assert said.encode() in capture, said
+    assert [text.get_text() for text in result.plot("sent").get_yticklabels()] == ["0: Jörg M. → 17"]
+    drawn = manetlab.pictures.plot(named(tmp_path).resolve())
+    assert {text.get_text() for text in drawn.texts} == set(names)
+    assert drawn.get_legend().get_texts()[0].get_text().startswith("Jörg M. → 17")
+
+
+def test_who_is_absent_is_not_in_the_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    gone = "time,id,x,y,state\n0,a,0,0,on\n0,b,100,0,on\n5,b,100,0,off\n0,c,200,0,on\n"
+    path = written(tmp_path, "gone.csv", gone)
+    scenario = manetlab.Scenario(movement=str(path), traffic={"flows": []}, duration_s=10.0)
+    titles = [manetlab.pictures.plot(scenario, at_s=at_s).get_title() for at_s in (0.0, 6.0)]
+    assert [title.split(": ")[1].split(" of")[0] for title in titles] == [
+        "3 nodes, 3 links",
+        "2 nodes, 1 links",
+    ]
 
 
 # Scripts.

@@ -106,7 +106,11 @@ def test_every_end_of_every_range_every_choice_and_kind_is_drawn_at_some_time() 
         "grid",
         "positions",
         "waypoint",
+        "tracks",
+        "flat",
     }
+    tracks = [track for each in drawn for track in each.fields["movement"].get("tracks", [])]
+    assert {"z_m", "present_s"} <= {name for track in tracks for name in track}
     kinds = {flow["kind"] for each in drawn for flow in each.fields["traffic"].get("flows", [])}
     assert kinds == {kind["kind"] for kind in json.loads(_core.flow_schema()[1])}
     assert {each.fields.get("throttle", {}).get("mode", "off") for each in drawn} == {

@@ -359,7 +359,10 @@ def test_one_track_is_one_network_whatever_is_drawn_of_the_traffic(tmp_path: Pat
 
     one = [{"label": speed, "fields": {"movement": {"file": f"d-{speed}.movements"}}} for speed in (1, 2)]
     tested, cautions, rows = told(one)
-    assert "3 replications, with one movement and traffic drawn anew in each" in rows["replications"]
+    assert (
+        "3 replications, all with the same movement and only the traffic drawn anew, of each"
+        in rows["replications"]
+    )
     assert "one track: ns-2 file d-1.movements" in rows["mobility model"]
     for said in (tested, cautions):
         [network] = [each for each in said if "One track is one network" in each]

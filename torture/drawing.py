@@ -380,7 +380,8 @@ class _Drawing:
         nodes = rng.randint(LARGE_NODES, 2 * LARGE_NODES) if self.large else rng.randint(2, 18)
         # Networks are mostly connected whatever the radio reaches, and sometimes in pieces.
         spacing_m = _within(rng.uniform(0.5, 1.05) * self.range_m, 1e-3, 1e5)
-        kind = rng.choices(["waypoint", "chain", "grid", "positions", "areas"], [4, 1, 1, 1, 1])[0]
+        kinds = {"waypoint": 4, "chain": 1, "grid": 1, "positions": 1, "areas": 1, "tracks": 2}
+        kind = rng.choices(list(kinds), list(kinds.values()))[0]
         match kind:
             case "areas":
                 return {"areas": self._areas(max(nodes, 3), spacing_m)}
@@ -397,6 +398,8 @@ class _Drawing:
         ratio = rng.choice([1.0, 1.0, 0.3])
         width_m, height_m = _within(side_m / ratio, 1, 1e6), max(side_m * ratio, 1.0)
         self.nodes = nodes
+        if kind == "tracks":
+            return self._tracks(width_m, height_m)
         if kind == "positions":
             places = [
                 [round(rng.uniform(-0.5, 0.5) * width_m, 1), round(rng.uniform(0, 1) * height_m, 1)]
@@ -419,6 +422,40 @@ class _Drawing:
         if waypoint.get("boundary") == "wrap":
             waypoint["height_m"] = waypoint["width_m"]
         return {"waypoint": waypoint}
+
+    def _tracks(self, width_m: float, height_m: float) -> Fields:
+        """Where nodes are seen: with names, often with heights, and often they join and leave."""
+        rng = self.rng
+        is_flat = self.values["radio"]["path_loss"] == "two-ray"
+        has_heights, comes_and_goes = rng.random() < 0.5, rng.random() < 0.6
+        made: Fields = {"tracks": []}
+        for node in range(self.nodes):
+            samples = rng.choice([1, 2, 3, 12])
+            times = sorted({round(rng.uniform(0, 1.2) * self.duration_s, 3) for _ in range(samples)})
+            # Slow enough for a walk, or from one end of the field to the other.
+            step = rng.choice([0.01, 0.1, 1.0])
+            x_m, y_m = ([rng.uniform(0, length_m)] for length_m in (width_m, height_m))
+            for _ in times[1:]:
+                x_m.append(round(x_m[-1] + step * rng.uniform(-1, 1) * width_m, 2))
+                y_m.append(round(y_m[-1] + step * rng.uniform(-1, 1) * height_m, 2))
+            track: Fields = {"label": rng.choice(["", "n ", "Jörg "]) + str(node), "t_s": times}
+            track |= {"x_m": x_m, "y_m": y_m}
+            if has_heights:
+                track["z_m"] = [round(rng.uniform(-0.2, 1.0) * min(self.range_m, 1e4), 1) for _ in times]
+            if comes_and_goes and rng.random() < 0.5:
+                track["present_s"] = self._presence()
+            made["tracks"].append(track)
+        if has_heights and (is_flat or rng.random() < 0.1):
+            made["flat"] = True
+        return made
+
+    def _presence(self) -> list[list[float]]:
+        """When a node is there: some times one after the other, perhaps after the end of the run."""
+        rng = self.rng
+        times = {round(rng.choice([0.0, 1.0, rng.uniform(0, 1.3)]) * self.duration_s, 3) for _ in range(6)}
+        edges = sorted(times)[: 2 * rng.randint(1, 3)]
+        edges = edges[: len(edges) // 2 * 2] or [0.0, self.duration_s]
+        return [list(pair) for pair in zip(edges[::2], edges[1::2], strict=True)]
 
     def _areas(self, nodes: int, spacing_m: float) -> Fields:
         """Sources, sinks and forwarders in areas that lie so far apart."""

@@ -71,6 +71,12 @@ class Case:
         return bool(has_places or radio["shadowing_db"] > 0.0 or radio["fading"] != "none")
 
 
+def _is_in_ns2_form(case: Case) -> bool:
+    """Does ns-2's form say all of the movement: no heights that differ, nobody who joins or leaves?"""
+    movement = case.resolved.movement
+    return not (movement.has_heights or movement.has_presence)
+
+
 def outputs(case: Case) -> Iterator[str]:
     """A recording, a capture, a trace and time series change no measure, and are there."""
     with tempfile.TemporaryDirectory() as folder:
@@ -121,7 +127,7 @@ def _events(recording: str, end_s: float) -> Iterator[str]:
 
 def mirrored(case: Case) -> Iterator[str]:
     """East and north exchanged: all distances stay, and so does every measure."""
-    if case.is_in_python or case.has_fields:
+    if case.is_in_python or case.has_fields or not _is_in_ns2_form(case):
         return
     exchanged = _exchanged(case.resolved.movement.to_ns2())
     again = case.run(_with_movement(case, exchanged))
@@ -137,7 +143,7 @@ def _exchanged(movement: str) -> str:
 
 def shifted(case: Case) -> Iterator[str]:
     """The whole field elsewhere: nodes that do not move, on a grid on which arithmetic is exact."""
-    if case.is_in_python or case.has_fields or "setdest" in case.resolved.movement.to_ns2():
+    if case.is_in_python or case.has_fields or not _is_in_ns2_form(case) or "setdest" in case.resolved.movement.to_ns2():
         return
     places = [
         [round(value / GRID_M) * GRID_M for value in place] for place in case.resolved.movement.positions(0.0)
@@ -159,7 +165,7 @@ def _standing(places: list[list[float]]) -> str:
 def permuted(case: Case) -> Iterator[str]:
     """Other numbers for the nodes change nothing of what the movement alone says of a pair's paths."""
     pairs = sorted({(flow["src"], flow["dst"]) for flow in case.resolved.flows})
-    if not pairs or case.is_in_python or "failures" in case.fields:
+    if not pairs or case.is_in_python or "failures" in case.fields or not _is_in_ns2_form(case):
         return
     order = list(range(case.resolved.movement.nodes))
     random.Random(case.resolved.hash).shuffle(order)
@@ -193,7 +199,7 @@ def rewritten(case: Case) -> Iterator[str]:
         changed = case.resolved
     if changed.hash != case.resolved.hash:
         yield "rewritten: another scenario by changes"
-    if case.resolved.selection is None and not case.is_in_python:
+    if case.resolved.selection is None and not case.is_in_python and _is_in_ns2_form(case):
         explicit = _written(case, case.resolved.movement.to_ns2())
         if case.run(explicit).hash != case.result.hash:
             yield "rewritten: another hash with movement and flows written out"
@@ -220,7 +226,7 @@ def in_browser(case: Case) -> Iterator[str]:
     """The engine of live pages gives the same hash, where it has been built and Node is there."""
     engine = engine_of_pages()
     # What ns-2's form of a movement lacks a page does not have either.
-    if engine is None or case.is_in_python or case.resolved.movement.has_presence:
+    if engine is None or case.is_in_python or not _is_in_ns2_form(case):
         return
     request = (
         f'{{"scenario":{case.resolved.core_json()},'

@@ -46,6 +46,7 @@ def smaller(fields: Fields) -> Iterator[Fields]:
     yield from _fewer_flows(fields)
     yield from _without(fields)
     yield from _fewer_nodes(fields)
+    yield from _less_of_tracks(fields)
     for share in (0.25, 0.5, 0.75, 0.9):
         yield shortened(fields, _rounded(fields["duration_s"] * share))
     yield from _written_out(fields)
@@ -109,9 +110,10 @@ def _fewer_nodes(fields: Fields) -> Iterator[Fields]:
     movement = fields["movement"]
     for kind, given in movement.items():
         match kind:
-            case "positions":
+            case "positions" | "tracks":
                 for at in range(len(given)):
-                    yield _without_node(_with(fields, "movement", {kind: given[:at] + given[at + 1 :]}), at)
+                    less = {**movement, kind: given[:at] + given[at + 1 :]}
+                    yield _without_node(_with(fields, "movement", less), at)
             case "grid":
                 for name, other in (("columns", "rows"), ("rows", "columns")):
                     for fewer in _below(given[name]):
@@ -121,6 +123,20 @@ def _fewer_nodes(fields: Fields) -> Iterator[Fields]:
             case "chain" | "waypoint":
                 for fewer in _below(given.get("nodes", 1)):
                     yield _with_nodes(fields, {kind: {**given, "nodes": fewer}}, fewer)
+
+
+def _less_of_tracks(fields: Fields) -> Iterator[Fields]:
+    """With tracks that say less: no heights, no presence, a single sample."""
+    movement = fields["movement"]
+    for at, track in enumerate(movement.get("tracks", [])):
+        first = {name: values[:1] for name, values in track.items() if name in ("t_s", "x_m", "y_m", "z_m")}
+        for less in (
+            *({key: value for key, value in track.items() if key != name} for name in ("z_m", "present_s")),
+            {**track, **first},
+        ):
+            if less != track:
+                tracks = [*movement["tracks"][:at], less, *movement["tracks"][at + 1 :]]
+                yield _with(fields, "movement", {**movement, "tracks": tracks})
 
 
 def _fewer_in_areas(fields: Fields, areas: Fields) -> Iterator[Fields]:
@@ -173,7 +189,7 @@ def _written_out(fields: Fields) -> Iterator[Fields]:
             {name: value for name, value in flow.items() if value is not None} for flow in resolved.flows
         ]
         yield _with(fields, "traffic", {"flows": flows})
-    if movement.keys() & {"waypoint", "areas"} and resolved.movement.nodes <= 50:
+    if movement.keys() & {"waypoint", "areas", "tracks"} and resolved.movement.nodes <= 50:
         places = [list(place) for place in resolved.movement.positions(0.0)]
         yield _with(fields, "movement", {"positions": places})
 

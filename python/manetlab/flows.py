@@ -24,6 +24,8 @@ from manetlab.value_types import ValueType
 
 Flow = dict[str, Any]
 """A flow: what it was given, by field."""
+ENDS = ("src", "dst")
+"""The fields of a flow that name a node."""
 MAX_NODES = _core.MAX_NODES
 """Maximum number of nodes of a scenario."""
 
@@ -48,6 +50,7 @@ def kinds() -> dict[str, dict[str, Field]]:
         kind: {
             "kind": text(f"{kind}: {meaning}"),
             **{name: _field(parameter) for name, parameter in fields.items()},
+            **{end: _end(fields[end]) for end in ENDS},
         }
         for kind, (meaning, fields) in _schema().items()
     }
@@ -117,6 +120,37 @@ def with_packets(flow: Flow, origin: Origin) -> Flow:
         **rest,
         "packets": parsed_trace(origin.read(flow["file"], "trace file"), origin.path(flow["file"])),
     }
+
+
+def with_numbers(flow: Flow, labels: list[str] | None, place: Place) -> Flow:
+    """The same flow, its nodes by their numbers where it has them by the names of the movement.
+
+    Raises:
+        InputError: No node is called so.
+    """
+    made = dict(flow)
+    for end in ENDS:
+        if not isinstance(name := flow[end], str):
+            continue
+        if labels is None or name not in labels:
+            listed = ", ".join((labels or [])[:5]) + (", …" if len(labels or []) > 5 else "")
+            wanted = f"one of {listed}" if labels else "a number: the nodes of this movement have no names"
+            refuse(place.at(end), name, wanted, "text is the name of a node, a number counts nodes from 0")
+        made[end] = labels.index(name)
+    if made["src"] == made["dst"]:
+        wanted = f"a destination other than the source, node {flow['src']}"
+        refuse(place, flow["dst"], wanted, "a flow goes from one node to another")
+    return made
+
+
+def _end(parameter: Parameter) -> Field:
+    """A node: by its number, or by the name that it has in the movement."""
+    number = _field(parameter)
+
+    def take(written: object, place: Place, hint: str) -> Any:
+        return written if isinstance(written, str) and written else number.take(written, place, hint)
+
+    return replace(number, take=take)
 
 
 def _field(parameter: Parameter) -> Any:

@@ -111,9 +111,17 @@ def read(
     where = printable(path)
     found, movement = evaluated(read_bytes(path, "script"), where, arguments, origin or Origin(path.parent))
     if movement is None:
+        if not found["ran"]:
+            raise _ended_early(where)
         hint = "wired networks are not simulated; see `manetlab docs bring-your-own`"
         raise InputError("the script makes no nodes", where, "no `$ns node`", "mobile nodes", hint)
     return _Reading(where, found).imported(movement, duration_s)
+
+
+def _ended_early(where: str) -> InputError:
+    """What is said of a script that ends before it runs, as scripts do that miss an argument."""
+    hint = 'does it print how it is called? then give its arguments: --arguments "…"'
+    return InputError("the script ends before it runs", where, "no `$ns run`", "a script that runs", hint)
 
 
 def movement_of(content: bytes, where: str, origin: Origin) -> _core.Movement:
@@ -219,10 +227,7 @@ class _Reading:
         if end_s is not None and end_s > 0:
             return float(end_s)
         if not self.found["ran"] and given_s is None:
-            hint = 'does it print how it is called? then give its arguments: --arguments "…"'
-            raise InputError(
-                "the script ends before it runs", self.where, "no `$ns run`", "a script that runs", hint
-            )
+            raise _ended_early(self.where)
         hint = "give --duration; ns-2 would not end either"
         raise InputError(
             "the script does not say when it ends",
@@ -288,11 +293,7 @@ class _Reading:
             self.config[option.removeprefix("-")] = (value, place)
 
     def _add_node(self, place: str) -> None:
-        relevant = {
-            name: value
-            for name, value in self.config.items()
-            if name not in ns2_terms.TRACES | ns2_terms.ENERGY
-        }
+        relevant = {name: value for name, value in self.config.items() if not ns2_terms.changes_nothing(name)}
         if self.node_config is None:
             self.node_config = relevant
         elif {k: v[0] for k, v in relevant.items()} != {k: v[0] for k, v in self.node_config.items()}:
@@ -426,7 +427,7 @@ class _Reading:
                     self.has_none(place, f"-{option} ON")
             elif option.lower() in ("incomingerrproc", "outgoingerrproc") and value:
                 self.has_none(place, f"-{option}: losses of a model")
-            elif option != "adhocRouting" and option not in ns2_terms.TRACES | ns2_terms.ENERGY:
+            elif option != "adhocRouting" and not ns2_terms.changes_nothing(option):
                 self.has_none(place, f"-{option} {value}")
         self._energy(end_s)
 

@@ -161,6 +161,12 @@ ENERGY = _words(
     "energyModel initialEnergy rxPower txPower idlePower sleepPower transitionPower transitionTime sleepTime"
 )
 
+
+def changes_nothing(option: str) -> bool:
+    """Whether an option of `node-config` changes no result: traces, by whatever name, and batteries."""
+    return option in TRACES | ENERGY or option.endswith("Trace")
+
+
 SAYS_NOTHING: dict[str, frozenset[str]] = {
     "Simulator": _words(
         "trace-all namtrace-all namtrace-all-wireless use-newtrace color flush-trace initial_node_pos run "

@@ -131,6 +131,11 @@ def _range_m(resolved: Resolved) -> float:
     return _core.radio_ranges(json.dumps(resolved.params))[0]
 
 
+def _are_present(resolved: Resolved, time_s: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which nodes are there."""
+    return np.array(resolved.movement.present(time_s), dtype=np.bool_)
+
+
 def _up_to(resolved: Resolved) -> str:
     """How far links reach, if the distance alone decides."""
     return "" if links.is_beyond_distance(resolved) else f" of up to {_range_m(resolved):.0f} m"
@@ -215,11 +220,16 @@ def _delivery(resolved: Resolved, at_s: float, axes: Axes) -> None:
 def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
     from matplotlib.collections import LineCollection
 
-    places = _positions(resolved, at_s)
+    places, there = _positions(resolved, at_s), _are_present(resolved, at_s)
     [joined] = _linked_pairs(resolved, [at_s])
     axes.add_collection(LineCollection(list(places[joined]), colors=LINK, linewidths=0.6, zorder=1))
     axes.scatter(
-        places[:, 0], places[:, 1], s=16 if len(places) <= 250 else 5, color=NODE, zorder=3, linewidths=0
+        places[there, 0],
+        places[there, 1],
+        s=16 if len(places) <= 250 else 5,
+        color=NODE,
+        zorder=3,
+        linewidths=0,
     )
     pairs = list(dict.fromkeys((flow["src"], flow["dst"]) for flow in resolved.flows))
     paths = _core.shortest_paths(*resolved.links_json(), resolved.movement, pairs, at_s)
@@ -227,7 +237,7 @@ def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
         _path(axes, places, path or [src, dst], PATH_COLOURS[number % len(PATH_COLOURS)], path is not None)
     if pairs and len(pairs) <= MOST_LISTED:
         labels = [
-            f"{src} → {dst}: "
+            f"{resolved.name_of(src)} → {resolved.name_of(dst)}: "
             + ("no path" if path is None else f"{len(path) - 1} hops" if len(path) != 2 else "1 hop")
             for (src, dst), path in zip(pairs, paths, strict=True)
         ]
@@ -241,10 +251,11 @@ def _topology(resolved: Resolved, at_s: float, axes: Axes) -> None:
         }
         axes.legend(axes.lines, labels, title="● source  ○ destination", **look)
     if len(places) <= MOST_NUMBERED:
-        for node, (x, y) in enumerate(places):
-            axes.annotate(str(node), (x, y), (3, 3), textcoords="offset points", fontsize=6.5, color=NODE)
+        for node in np.flatnonzero(there):
+            name = resolved.name_of(int(node)).replace("$", r"\$")
+            axes.annotate(name, places[node], (3, 3), textcoords="offset points", fontsize=6.5, color=NODE)
     _walls(resolved, axes)
-    _field(axes, f"Topology at {at_s:g} s: {len(places)} nodes, {len(joined)} links{_up_to(resolved)}")
+    _field(axes, f"Topology at {at_s:g} s: {there.sum()} nodes, {len(joined)} links{_up_to(resolved)}")
 
 
 def _path(

@@ -124,8 +124,10 @@ def over_time(columns: dict[str, list[Any]], name: str, axes: Axes) -> Axes:
     return axes
 
 
-def by_flow(flows: Sequence[dict[str, Any]], name: str, axes: Axes) -> Axes:
-    """A metric of each flow that has it, as bars.
+def by_flow(
+    flows: Sequence[dict[str, Any]], name: str, axes: Axes, names: Sequence[str] | None = None
+) -> Axes:
+    """A metric of each flow that has it, as bars; nodes are called by their names if there are any.
 
     Raises:
         InputError: No flow has it.
@@ -135,7 +137,8 @@ def by_flow(flows: Sequence[dict[str, Any]], name: str, axes: Axes) -> Axes:
         known = sorted({key for flow in flows for key, value in flow.items() if isinstance(value, float)})
         raise InputError("no flow has this metric", "plot", f'"{name}"', "one of " + ", ".join(known))
     metric = of_flow(name, having[0]["kind"])
-    labels = [f"{flow['id']}: {flow['src']} → {flow['dst']}" for flow in having]
+    called = [[flow[end] if names is None else names[flow[end]] for end in ("src", "dst")] for flow in having]
+    labels = [f"{flow['id']}: {src} → {dst}" for flow, (src, dst) in zip(having, called, strict=True)]
     axes.barh(labels, [flow[name] * metric.factor for flow in having])
     axes.invert_yaxis()
     axes.set(xlabel=metric.heading, ylabel="flow")

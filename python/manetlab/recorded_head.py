@@ -34,6 +34,9 @@ def checked(head: object, where: str) -> dict[str, Any]:
         if not is_right(head.get(name)):
             _refuse(where, name, head.get(name), wanted)
     nodes = head["nodes"]
+    labels = head.get("labels")
+    if labels is not None and not (_is_list_of(_text)(labels) and len(labels) == nodes):
+        _refuse(where, "labels", labels, "a name for each node")
     for flow in head["flows"]:
         for name, (is_right, wanted) in OF_A_FLOW.items():
             if not is_right(flow.get(name)):

@@ -23,6 +23,8 @@ from manetlab import (
 )
 from manetlab.errors import InputError, shown
 from manetlab.files import printable
+from manetlab.flows import with_numbers
+from manetlab.input_tables import Place
 from manetlab.movement_selection import Selection
 from manetlab.parameters import PYTHON, Params
 
@@ -185,6 +187,11 @@ def _movement(scenario: Scenario, params: Params) -> tuple[_core.Movement, Selec
 
 def _movement_given(scenario: Scenario) -> _core.Movement:
     """Where the nodes start and go, if nothing is searched for."""
+    movement = _movement_of_source(scenario)
+    return movement.flattened() if scenario.movement.flat else movement
+
+
+def _movement_of_source(scenario: Scenario) -> _core.Movement:
     source = scenario.movement
     if (name := scenario.movement_name) is not None:
         return movement_files.load(scenario.origin, name)
@@ -286,7 +293,11 @@ def _flows_but_web(
     if source.random is not None:
         times, streams = (scenario.warmup_s, scenario.duration_s), (scenario.seed, scenario.replication)
         return traffic.draw(source.random, movement, params, times, streams, scenario.where, ends)
-    return source.flows or []
+    place = Place(scenario.where, "traffic")
+    return [
+        with_numbers(flow, movement.labels, place.at("flows").at(number))
+        for number, flow in enumerate(source.flows or [])
+    ]
 
 
 def _by_label(flows: list[dict[str, Any]], movement: _core.Movement, path: Path) -> list[dict[str, Any]]:
@@ -336,6 +347,11 @@ class Resolved:
         """Every parameter's value, by section and name."""
         params: Params = self.core["params"]
         return params
+
+    def name_of(self, node: int) -> str:
+        """What a node is called: by its label in the movement, or by its number."""
+        labels = self.movement.labels
+        return str(node) if labels is None else labels[node]
 
     @property
     def flows(self) -> list[dict[str, Any]]:

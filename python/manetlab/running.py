@@ -142,7 +142,8 @@ class Result:
                 columns = self.series["totals"]
                 first = next(name for name in columns if name != "time_s")
                 return over_time(columns, metric or first, drawn_on)
-            return by_flow(self.flows, metric or "throughput_bps", drawn_on)
+            names = self.provenance.get("labels")
+            return by_flow(self.flows, metric or "throughput_bps", drawn_on, names)
 
     def __repr__(self) -> str:
         """What was run and its main results, in a line."""

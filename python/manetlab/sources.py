@@ -33,6 +33,8 @@ FARTHEST_M = 1e7
 MOST_FILES = 1_000_000
 """The largest number of a movement file."""
 ABOUT_FILES = ("number", "cycle")
+WITH_HEIGHTS = ("file", "files", "tracks")
+"""The sources of movement that may have heights."""
 """Fields of the movement that say which of its files is taken."""
 SLOWEST_MPS, NARROWEST_M = 1e-3, 1.0
 """Lowest speed, in m/s, and smallest extent of an area, in m, of nodes that move within areas."""
@@ -191,8 +193,14 @@ class MovementSource(InputTable):
         False,
     )
 
+    flat: bool = flag(
+        "Leaves out the heights of a file or of tracks: all antennas are then at radio.antenna_height_m over "
+        "a flat field.",
+        False,
+    )
+
     def _check(self, place: Place) -> None:
-        ways = [name for name in self.fields if name not in ABOUT_FILES]
+        ways = [name for name in self.fields if name not in (*ABOUT_FILES, "flat")]
         given = [name for name in ways if getattr(self, name) is not None]
         if len(given) != 1:
             wanted = f"exactly one of {', '.join(ways)}"
@@ -202,6 +210,9 @@ class MovementSource(InputTable):
                 refuse(
                     place.at(name), getattr(self, name), f"{name} only beside files", "give movement.files"
                 )
+        if self.flat and all(getattr(self, name) is None for name in WITH_HEIGHTS):
+            wanted = f"flat only beside {', '.join(WITH_HEIGHTS)}"
+            refuse(place.at("flat"), self.flat, wanted, "other movement has no heights")
         if self.tracks is not None:
             counts = Counter(track.label for track in self.tracks)
             if (twice := next((each for each, count in counts.items() if count > 1), None)) is not None:

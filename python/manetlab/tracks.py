@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,8 @@ from manetlab.files import head_of, printable
 PARQUET = b"PAR1"
 MOST_LABELS = _core.MAX_NODES
 
-TIME = ("time", "t", "time_s", "t_s", "timestamp", "datetime", "date", "seconds", "timestep_time")
-ID = ("id", "node", "node_id", "nodeid", "name", "label", "vehicle_id", "person_id", "device", "agent")
-X, Y = ("x", "x_m", "pos_x", "x_pos", "vehicle_x"), ("y", "y_m", "pos_y", "y_pos", "vehicle_y")
-LONGITUDE = ("lon", "lng", "long", "longitude", "lon_deg", "longitude_deg")
-LATITUDE = ("lat", "latitude", "lat_deg", "latitude_deg")
-HEIGHT = ("z", "z_m", "alt", "altitude", "altitude_m", "height", "height_m", "ele", "elevation")
-STATE = ("state", "status", "present", "on")
+FIRST_IN_MS = 1e11
+"""Seconds from here on, which are in the year 5138, are milliseconds since 1970."""
 
 
 class Tracks:
@@ -157,6 +153,7 @@ def _remarks(core: _core.Tracks) -> list[str]:
         found.append(
             f"degrees are projected to metres around {centre[1]:.5f}, {centre[0]:.5f} (latitude, longitude)"
         )
+    found += _oddities(core)
     before, after = core.samples
     if after < before:
         found.append(
@@ -165,9 +162,41 @@ def _remarks(core: _core.Tracks) -> list[str]:
     return found
 
 
+_ODD = {
+    "repeated": (
+        "sample at the time of another of its node is",
+        "samples at the time of others of their nodes are",
+    ),
+    "timeless": ("point without a time is", "points without a time are"),
+    "placeless": ("row without a time or a place is", "rows without a time or a place are"),
+    "without_fix": (
+        "sample at 0°, 0°, as receivers write it without a fix, is",
+        "samples at 0°, 0°, as receivers write them without a fix, are",
+    ),
+}
+"""What is left out, in words: one, and several."""
+
+
+def _oddities(core: _core.Tracks) -> list[str]:
+    """What is odd about the tracks, a sentence each."""
+    counts, is_single = core.odd
+    found = [
+        f"{counts[reason]} {words[counts[reason] > 1]} left out"
+        for reason, words in _ODD.items()
+        if reason in counts
+    ]
+    if (count := counts.get("reordered", 0)) > 0:
+        found.append(
+            f"times of the tracks go back {count} times in the file: samples are put in order of time"
+        )
+    if is_single:
+        found.append("each node has one sample only: is what is taken for its name the number of a row?")
+    return found
+
+
 def _instant(seconds: float) -> str:
     """A time of a file: seconds, or a date where they count from 1970."""
-    if seconds < 1e8:
+    if abs(seconds) < 1e8:
         return f"{seconds:g} s"
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
@@ -196,24 +225,25 @@ def _parquet(path: Path, where: str) -> Any:
 
 def _of_frame(frame: Any, where: str, sampled: bool, thin_m: float | None) -> _core.Tracks:
     names = getattr(frame, "column_names", None) or list(frame.columns)
-    known = {str(name).strip().lower(): name for name in names}
+    places, in_ms = _core.track_columns([str(name) for name in names])
 
-    def find(candidates: Iterable[str]) -> Any:
-        name = next((known[each] for each in candidates if each in known), None)
-        return None if name is None else _listed(frame[name])
+    def column(holds: str) -> Any:
+        return None if holds not in places else _listed(frame[names[places[holds]]])
 
-    times, ids, heights, states = (find(each) for each in (TIME, ID, HEIGHT, STATE))
-    x, y = find(X), find(Y)
+    times, ids, heights, states = (column(each) for each in ("time", "id", "z", "state"))
+    x, y = column("x"), column("y")
     degrees = None
     if x is None or y is None:
-        x, y, degrees = find(LONGITUDE), find(LATITUDE), True
+        x, y, degrees = column("lon"), column("lat"), True
     if times is None or ids is None or x is None or y is None:
+        missing = "time" if times is None else "id" if ids is None else "x and y, or lon and lat"
         wanted = "columns time, id, x and y (or lon and lat)"
-        raise InputError(
-            "no columns of tracks", where, shown([str(name) for name in names]), wanted, "rename them"
-        )
+        hint = f"rename or add columns: {missing}"
+        raise InputError("no columns of tracks", where, shown([str(name) for name in names]), wanted, hint)
+    if in_ms:
+        times = [each / 1e3 if isinstance(each, int | float) else each for each in times]
     # As SUMO names them: vehicles are there while they are listed.
-    sampled = sampled or "timestep_time" in known
+    sampled = sampled or "timestep_time" in map(str, names)
     return _of_columns((times, ids, x, y, heights, states), where, degrees, sampled, thin_m)
 
 
@@ -239,9 +269,13 @@ def _of_columns(
         hint = "take a part of the field, or of the time"
         raise InputError("too many nodes", where, str(len(numbers)), f"at most {MOST_LABELS} nodes", hint)
     t_s = array("d", [_seconds(each, row, where) for row, each in enumerate(times)])
-    if len(t_s) and min(t_s) >= 1e6:
+    first = min((each for each in t_s if not isnan(each)), default=0.0)
+    if first >= FIRST_IN_MS:
+        digits = len(f"{first:.0f}")
+        scale = 1e3 if digits <= 14 else 1e6 if digits <= 17 else 1e9
+        first, t_s = first / scale, array("d", [each / scale for each in t_s])
+    if first >= 1e6:
         # Dates, or seconds since 1970: exact to the nanosecond only from the first on.
-        first = min(t_s)
         t_s = array("d", [each - first for each in t_s])
     given = {"x": x, "y": y, "z": heights, "state": states}
     x, y, z, state = (None if each is None else _numbers(name, each, where) for name, each in given.items())
@@ -257,6 +291,8 @@ def _label(value: object) -> str:
 def _seconds(value: Any, row: int, where: str) -> float:
     """A time: a number, a date and time, or text of it."""
     try:
+        if value is None or value != value:
+            return nan
         if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
             value = datetime.fromisoformat(value)
         if isinstance(value, datetime) and value.tzinfo is None:
@@ -274,6 +310,9 @@ def _seconds(value: Any, row: int, where: str) -> float:
 
 def _numbers(name: str, column: Sequence[Any], where: str) -> Any:
     try:
+        # A row without its place is left out, a state that is missing says nothing.
+        if name != "state":
+            column = [nan if each is None else each for each in column]
         return array("d", [float(each) for each in column])
     except (TypeError, ValueError):
         row = next(row for row, each in enumerate(column) if not _is_number(each))

@@ -23,14 +23,20 @@ export function everything(): Filter {
 /**
  * Reads a list of nodes such as "3, 7-12".
  *
- * Returns null for all nodes, or a message if the text is no such list.
+ * Returns null for all nodes, or a message if the text is no such list. Nodes that have names are told by them, which
+ * commas part; numbers are those of nodes only where they are nobody's name.
  */
-export function parseNodes(text: string, nodes: number): Set<number> | null | string {
+export function parseNodes(text: string, nodes: number, labels?: string[]): Set<number> | null | string {
   if (text.trim() === "") return null;
   const found = new Set<number>();
-  for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
+  for (const part of text.split(labels === undefined ? /[\s,;]+/ : /[,;]+/).map((each) => each.trim()).filter(Boolean)) {
+    const named = labels?.indexOf(part) ?? -1;
+    if (named >= 0) {
+      found.add(named);
+      continue;
+    }
     const range = /^(\d+)(?:[-–](\d+))?$/.exec(part);
-    if (range === null) return `“${part}” is not a node. Write, for example, 3, 7-12`;
+    if (range === null) return `“${part}” is not a node. Write, for example, ${labels?.slice(0, 2).join(", ") ?? "3, 7-12"}`;
     const [first, last] = [Number(range[1]), Number(range[2] ?? range[1])];
     if (first > last) return `${part}: ranges go upwards`;
     if (last >= nodes) return `Nodes are numbered 0 to ${nodes - 1}`;

@@ -1,12 +1,13 @@
 // The check of a recording's head and movement: recordings are sent around, and may say anything.
 
-import type { RecordingHead, Rows } from "./recording";
+import type { Moving, RecordingHead, Rows } from "./recording";
 
 /** No place is farther from the origin, in m. */
 const FARTHEST_M = 1e9;
 const MOST_NODES = 100_000;
 const MOST_FLOWS = 1_000_000;
 const LONGEST_S = 1e6;
+const LONGEST_NAME = 1000;
 
 type Table = Record<string, unknown>;
 
@@ -52,18 +53,26 @@ export function checkedHead(head: unknown): RecordingHead {
     isTable(flow) && isWhole(flow["id"], MOST_FLOWS) && typeof flow["kind"] === "string" && isNode(flow["src"]) && isNode(flow["dst"]) && isTime(flow["start_s"]);
   need(each("flows", isFlow), "flows", "a list of flows between nodes");
   need(each("destinations", isNode), "destinations", "a list of nodes");
+  const { labels = undefined } = head;
+  const areLabels = Array.isArray(labels) && labels.length === nodes && labels.every((name) => typeof name === "string" && name.length <= LONGEST_NAME);
+  need(labels === undefined || areLabels, "labels", "a name for each node");
   need(each("tables", isSchema), "tables", "a list of tables with their columns");
   return head as unknown as RecordingHead;
 }
 
 /** The movement, if all of it is at places and times that can be. */
-export function checkedPoints(points: Rows, nodes: number): Rows {
-  const all = (name: string, isRight: (value: number) => boolean): void => {
-    if (!(points.columns.get(name) ?? []).every(isRight)) throw new Error(`the recording’s movement cannot be used: ${name} is not possible`);
+export function checkedMovement(moving: Moving, nodes: number): Moving {
+  const isTimeNs = (value: number): boolean => value >= 0 && value <= LONGEST_S * 1e9;
+  const isNode = (value: number): boolean => isWhole(value, nodes);
+  const all = ({ columns }: Rows, name: string, isRight: (value: number) => boolean): void => {
+    if (!(columns.get(name) ?? []).every(isRight)) throw new Error(`the recording’s movement cannot be used: ${name} is not possible`);
   };
-  all("node", (value) => isWhole(value, nodes));
-  all("time", (value) => value >= 0 && value <= LONGEST_S * 1e9);
-  all("x", isLength);
-  all("y", isLength);
-  return points;
+  const { points, heights, presence } = moving;
+  for (const rows of [points, heights, presence]) all(rows, "node", isNode);
+  for (const rows of [points, heights]) all(rows, "time", isTimeNs);
+  for (const name of ["x", "y"]) all(points, name, isLength);
+  all(heights, "z", isLength);
+  all(presence, "from", (value) => value >= 0);
+  all(presence, "until", (value) => value >= 0);
+  return moving;
 }

@@ -239,7 +239,11 @@ class Live {
     if (chosen.sender !== 0) fact("Transport", `TCP ${this.data.senders[chosen.sender].name}`);
     fact("Seed", chosen.seed);
     fact("Made by", "this page");
-    const run = new Run(await Recording.open(recording), { ...note, name, facts, summary: summaryOf(note.summary, changed), missing: [] });
+    const opened = await Recording.open(recording);
+    // The engine knows nodes by their numbers.
+    const { labels } = this.base.recording.head;
+    if (labels !== undefined) opened.head.labels ??= labels;
+    const run = new Run(opened, { ...note, name, facts, summary: summaryOf(note.summary, changed), missing: [] });
     const was = changed.map(([each]) => each).filter(Boolean).join(", ");
     note.name = was === "" ? "as made" : `as made: ${was}`;
     this.made = { run, chosen, totals: measured.totals, hash: hashOf(result) };
@@ -309,8 +313,8 @@ class Live {
     }
     const list = element("ul", { class: "rows", id: "live-moved" });
     for (const [node, [east, north]] of chosen.moved) {
-      const back = button("Put back", () => void this.moveNode(node, [0, 0]), { class: "plain", "aria-label": `Put node ${node} back` });
-      list.append(element("li", { class: "flow" }, element("span", {}, `Node ${node}: ${metres(east)} m east, ${metres(north)} m north`), back));
+      const back = button("Put back", () => void this.moveNode(node, [0, 0]), { class: "plain", "aria-label": `Put node ${this.base.nodeName(node)} back` });
+      list.append(element("li", { class: "flow" }, element("span", {}, `Node ${this.base.nodeName(node)}: ${metres(east)} m east, ${metres(north)} m north`), back));
     }
     if (chosen.moved.size > 0) parts.push(list);
     parts.push(this.form);

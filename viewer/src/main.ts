@@ -226,7 +226,7 @@ class App {
     const { run, filtered } = this.stages[best];
     const event = run.event(filtered.events[this.cursors[best]]);
     const who = this.runs.length > 1 ? `${run.note.name}, ` : "";
-    this.announce(`${timeText(time)}: ${who}node ${run.nodeOf(event)}: ${eventText(run, event)}`);
+    this.announce(`${timeText(time)}: ${who}node ${run.nodeName(run.nodeOf(event))}: ${eventText(run, event)}`);
   }
 
   private eventTime(run: number, at: number): number {
@@ -431,7 +431,7 @@ class App {
       const air = run.onAir(t).length;
       const { t: times, reason, node } = run.hops.columns;
       const drops = Array.from(filtered.drops).filter((row) => times[row] === t);
-      const dropped = drops.map((row) => `, node ${node[row]} drops a packet: ${reasonText(run.words[reason[row]])}`);
+      const dropped = drops.map((row) => `, node ${run.nodeName(node[row])} drops a packet: ${reasonText(run.words[reason[row]])}`);
       return `${name}${air} ${air === 1 ? "frame" : "frames"} on the air${dropped.join("")}`;
     });
     this.announce(`${timeText(t, 6)}: ${parts.join("; ")}`);

@@ -85,7 +85,8 @@ export class Run {
     readonly recording: Recording,
     readonly note: RunNote,
   ) {
-    const { head, points } = recording;
+    const { head, moving } = recording;
+    const { points, heights, presence } = moving;
     this.nodes = head.nodes;
     this.duration = Math.round(head.duration_s * 1e9);
     this.range = head.receive_range_m.reduce((most, each) => Math.max(most, each.range_m), 0);
@@ -95,8 +96,13 @@ export class Run {
     this.flows = head.flows;
     this.destinations = head.destinations;
     const column = (name: string): Float64Array => points.columns.get(name) ?? new Float64Array(points.rows);
-    this.movement = new Movement(head.nodes, column("node"), column("time"), column("x"), column("y"));
+    this.movement = new Movement(head.nodes, column("node"), column("time"), column("x"), column("y"), heights, presence);
     this.part = this.whole = new Part(recording, 0);
+  }
+
+  /** What a node is called: by the name that its user gave it, or by its number. */
+  nodeName(node: number): string {
+    return this.recording.head.labels?.[node] ?? String(node);
   }
 
   get isComplete(): boolean {

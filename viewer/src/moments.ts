@@ -25,7 +25,7 @@ function nextLoss(run: Run, losses: Iterable<number>, after: number): Moment | u
   const { t, node, packet } = run.hops.columns;
   for (const row of losses) {
     const { flow } = run.packets[packet[row]];
-    if (t[row] > after && flow >= 0) return { t: t[row], what: `flow ${flow}: loss at node ${node[row]}` };
+    if (t[row] > after && flow >= 0) return { t: t[row], what: `flow ${flow}: loss at node ${run.nodeName(node[row])}` };
   }
   return undefined;
 }

@@ -1,6 +1,29 @@
 // Where nodes are: straight legs between waypoints.
 
+import type { Rows } from "./recording";
 import { firstAbove } from "./search";
+
+/** Heights in m between which nodes rise and sink at constant speed, one node after the other. */
+interface Rising {
+  starts: Uint32Array;
+  time: Float64Array;
+  z: Float64Array;
+}
+
+/** When nodes are there, in ns, one node after the other. */
+interface Staying {
+  starts: Uint32Array;
+  from: Float64Array;
+  until: Float64Array;
+}
+
+/** Of rows that are sorted by node the first of each node, and the one after the last. */
+function startsOf(nodes: number, node: ArrayLike<number>): Uint32Array {
+  const starts = new Uint32Array(nodes + 1);
+  for (let i = 0; i < node.length; i++) starts[node[i] + 1]++;
+  for (let i = 0; i < nodes; i++) starts[i + 1] += starts[i];
+  return starts;
+}
 
 /**
  * The waypoints of all nodes, one node after the other, each sorted by time.
@@ -15,6 +38,8 @@ export class Movement {
   private readonly starts: Uint32Array;
   private readonly leg: Uint32Array;
   private at = Number.NaN;
+  private readonly rising: Rising | undefined;
+  private readonly staying: Staying | undefined;
 
   constructor(
     readonly nodes: number,
@@ -22,13 +47,39 @@ export class Movement {
     private readonly time: Float64Array,
     private readonly px: Float64Array,
     private readonly py: Float64Array,
+    heights?: Rows,
+    presence?: Rows,
   ) {
     this.x = new Float64Array(nodes);
     this.y = new Float64Array(nodes);
-    this.starts = new Uint32Array(nodes + 1);
-    for (let i = 0; i < node.length; i++) this.starts[node[i] + 1]++;
-    for (let i = 0; i < nodes; i++) this.starts[i + 1] += this.starts[i];
+    this.starts = startsOf(nodes, node);
     this.leg = this.starts.slice(0, nodes);
+    const column = (rows: Rows, name: string): Float64Array => rows.columns.get(name) ?? new Float64Array(rows.rows);
+    if (heights !== undefined && heights.rows > 0)
+      this.rising = { starts: startsOf(nodes, column(heights, "node")), time: column(heights, "time"), z: column(heights, "z") };
+    if (presence !== undefined && presence.rows > 0)
+      this.staying = { starts: startsOf(nodes, column(presence, "node")), from: column(presence, "from"), until: column(presence, "until") };
+  }
+
+  /** The height of a node at a time in ns, in m; undefined where no node has heights. */
+  height(node: number, t: number): number | undefined {
+    if (this.rising === undefined) return undefined;
+    const { starts, time, z } = this.rising;
+    const [from, to] = [starts[node], starts[node + 1]];
+    if (from === to) return 0;
+    const next = firstAbove(time, t, from, to);
+    if (next === from || next === to) return z[next === from ? from : to - 1];
+    return z[next - 1] + ((z[next] - z[next - 1]) * (t - time[next - 1])) / (time[next] - time[next - 1]);
+  }
+
+  /** Is a node there at a time in ns? */
+  isPresent(node: number, t: number): boolean {
+    if (this.staying === undefined) return true;
+    const { starts, from, until } = this.staying;
+    const [first, end] = [starts[node], starts[node + 1]];
+    if (first === end) return true;
+    const at = firstAbove(from, t, first, end) - 1;
+    return at >= first && t < until[at];
   }
 
   /** Moves all nodes to where they are at a time in ns: `x` and `y` in m. */

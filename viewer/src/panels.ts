@@ -87,10 +87,10 @@ function linksBox(state: State): HTMLElement {
 }
 
 function nodeField(run: Run, state: State): HTMLElement {
-  const input = element("input", { id: "nodes", placeholder: "all; for example 3, 7-12", autocomplete: "off" });
+  const input = element("input", { id: "nodes", placeholder: run.recording.head.labels === undefined ? "all; for example 3, 7-12" : `all; for example ${run.nodeName(0)}`, autocomplete: "off" });
   const error = element("span", { class: "error", role: "alert" });
   input.addEventListener("input", () => {
-    const found = parseNodes(input.value, run.nodes);
+    const found = parseNodes(input.value, run.nodes, run.recording.head.labels);
     error.textContent = typeof found === "string" ? found : "";
     input.setAttribute("aria-invalid", String(typeof found === "string"));
     if (typeof found === "string") return;
@@ -126,12 +126,18 @@ function flowList(run: Run, state: State): HTMLElement {
       state.changed();
     }, { class: "plain", "aria-label": `Plot flow ${id}`, "data-flow": String(id) });
     state.onChange(() => plot.setAttribute("aria-pressed", String(state.flow === id)));
-    const name = element("span", {}, `${id}: ${kind.toUpperCase()} ${src} → ${dst}`);
+    const name = element("span", {}, `${id}: ${kind.toUpperCase()} ${run.nodeName(src)} → ${run.nodeName(dst)}`);
     rows.append(element("li", { class: "flow" }, element("label", {}, box, name), plot));
   }
   made.append(rows);
   if (isLong) made.append(element("p", { class: "note" }, `Scroll the list to see all ${run.flows.length} flows.`));
   return made;
+}
+
+/** A node by its name, and by its number if that differs. */
+function numbered(run: Run, node: number): string {
+  const name = run.nodeName(node);
+  return name === String(node) ? name : `${name} (number ${node})`;
 }
 
 /** So many flows are seen without scrolling their list. */
@@ -174,32 +180,37 @@ export class Chosen {
     const made = element("div");
     const { selected, clock } = state;
     if (selected >= 0) {
-      const list = element("dl", { "aria-label": `Node ${selected}` });
+      const { run: first } = this.stages[0];
+      const list = element("dl", { "aria-label": `Node ${first.nodeName(selected)}` });
       const add = (term: string, value: string): void =>
         list.append(element("dt", {}, term), element("dd", {}, value));
-      add("Node", String(selected));
+      add("Node", numbered(first, selected));
       const values = (of: (run: Run) => string): string => this.stages.map(({ run }) => of(run)).join(" | ");
       add("Position", values((run) => run.movement.position(selected, clock.t).map((each) => each.toFixed(1)).join(", ") + " m"));
+      if (first.movement.height(selected, clock.t) !== undefined)
+        add("Height", values((run) => `${(run.movement.height(selected, clock.t) ?? 0).toFixed(1)} m`));
+      if (!first.movement.isPresent(selected, clock.t)) add("Presence", "not there at this time");
       add("Queue", values((run) => `${run.queueAt(selected, clock.t)} packets`));
       for (const dst of this.stages[0].run.destinations.slice(0, 8)) {
         const hops = values((run) => {
           const next = run.nextHops(dst, clock.t)[selected];
-          return next < 0 ? "none" : String(next);
+          return next < 0 ? "none" : run.nodeName(next);
         });
-        if (dst !== selected) add(`Next hop to ${dst}`, hops);
+        if (dst !== selected) add(`Next hop to ${first.nodeName(dst)}`, hops);
       }
       made.append(list);
     }
     const actions = element("div", { class: "actions" });
-    const { destinations } = this.stages[0].run;
+    const { run } = this.stages[0];
+    const { destinations } = run;
     if (selected >= 0 && selected !== state.destination && destinations.includes(selected)) {
-      actions.append(button(`Show next hops to ${selected}`, () => {
+      actions.append(button(`Show next hops to ${run.nodeName(selected)}`, () => {
         state.destination = selected;
         state.changed();
       }));
     }
     if (state.destination >= 0) {
-      actions.append(button(`Hide next hops to ${state.destination}`, () => {
+      actions.append(button(`Hide next hops to ${run.nodeName(state.destination)}`, () => {
         state.destination = NONE;
         state.changed();
       }));
@@ -217,7 +228,7 @@ export class Chosen {
     const shape = run.packet(uid);
     const events = stage.chosen();
     const table = element("table", { class: "journey" });
-    const route = shape === undefined ? "" : `, ${shape.src} → ${shape.dst === BROADCAST ? "all" : shape.dst}`;
+    const route = shape === undefined ? "" : `, ${run.nodeName(shape.src)} → ${shape.dst === BROADCAST ? "all" : run.nodeName(shape.dst)}`;
     const caption = `Journey of packet ${uid}: ${packetText(shape, uid)}${route}`;
     table.append(element("caption", {}, caption), head());
     const body = element("tbody");
@@ -266,7 +277,7 @@ function row(run: Run, event: EventRef, state: State, runNumber: number, isCurre
     "tr",
     {},
     element("td", {}, timeText(t).replace(" s", "")),
-    element("td", {}, String(run.nodeOf(event))),
+    element("td", {}, run.nodeName(run.nodeOf(event))),
     element("td", {}, go),
   );
   if (isCurrent) made.setAttribute("aria-current", "true");

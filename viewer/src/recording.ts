@@ -3,7 +3,7 @@
 // The page holds the file as `manetlab run --record` writes it; nothing is lost between the run and the page.
 
 import { type Bytes, inflate } from "./bytes";
-import { checkedHead, checkedPoints } from "./head";
+import { checkedHead, checkedMovement } from "./head";
 import { firstAbove } from "./search";
 
 const MAGIC = [0x89, 0x4d, 0x4c, 0x52, 0x45, 0x43, 0x0d, 0x0a];
@@ -51,7 +51,16 @@ export interface RecordingHead {
   bounds_m: [number, number, number, number] | null;
   flows: RecordedFlow[];
   destinations: number[];
+  /** What the nodes are called, if they have names of their own. */
+  labels?: string[];
   tables: TableSchema[];
+}
+
+/** Where nodes are, how high, and when: tables without rows where there is nothing to say. */
+export interface Moving {
+  points: Rows;
+  heights: Rows;
+  presence: Rows;
 }
 
 /** A table of a section: numbers as they are stored, see `address` and `optional`. */
@@ -91,7 +100,7 @@ interface Chunk {
 export class Recording {
   private constructor(
     readonly head: RecordingHead,
-    readonly points: Rows,
+    readonly moving: Moving,
     private readonly bytes: Bytes,
     private readonly chunks: Chunk[],
     /** Of each block the time of its first event in ns. */
@@ -114,11 +123,18 @@ export class Recording {
     const head = checkedHead(JSON.parse(new TextDecoder().decode(text)));
     const move = readSection(await inflate(bytes.slice(moveChunk.start, moveChunk.end)), head.tables);
     const none = { rows: 0, columns: new Map<string, Float64Array>() };
-    const points = checkedPoints(move.tables.get("point") ?? none, head.nodes);
+    const moving = checkedMovement(
+      {
+        points: move.tables.get("point") ?? none,
+        heights: move.tables.get("height") ?? none,
+        presence: move.tables.get("presence") ?? none,
+      },
+      head.nodes,
+    );
     const blocks = chunks.filter((each) => each.type === "BLCK");
     const events = blocks.reduce((sum, each) => sum + view.getUint32(each.start + 32, true), 0);
     const starts = blocks.map((each) => Number(view.getBigUint64(each.start, true)));
-    return new Recording(head, points, bytes, blocks, starts, events);
+    return new Recording(head, moving, bytes, blocks, starts, events);
   }
 
   get blocks(): number {

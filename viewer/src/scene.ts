@@ -132,6 +132,7 @@ export class Scene {
     const cells = new Map<string, number[]>();
     let found = 0;
     for (let node = 0; node < run.nodes; node++) {
+      if (!run.movement.isPresent(node, look.t)) continue;
       const [column, line] = [Math.floor(x[node] / range), Math.floor(y[node] / range)];
       for (let i = column - 1; i <= column + 1; i++) {
         for (let j = line - 1; j <= line + 1; j++) {
@@ -273,6 +274,10 @@ export class Scene {
     const strong = rgba(theme.text);
     for (let node = 0; node < run.nodes; node++) {
       const end = look.ends.get(node);
+      if (!run.movement.isPresent(node, look.t)) {
+        this.absent(run, look, node);
+        continue;
+      }
       const color = senders.get(node) ?? (end === undefined ? plain : strong);
       const size = senders.has(node) ? nodeSize + 3 : end === undefined ? nodeSize : nodeSize + 1;
       this.marks.add(color, x[node], y[node], size, DISC, 0);
@@ -288,6 +293,13 @@ export class Scene {
         this.marks.add(color, x[node] - scale * (nodeSize / 2 + 6), y[node], 16, BAR, part);
       }
     }
+  }
+
+  /** A node that is not there: faint, where it was last or will be next. */
+  private absent(run: Run, look: Look, node: number): void {
+    const { x, y } = run.movement;
+    this.marks.add(withOpacity(rgba(look.theme.muted), 0.35), x[node], y[node], look.nodeSize, CIRCLE, 0);
+    if (node === look.selected) this.marks.add(rgba(look.theme.select), x[node], y[node], look.nodeSize + 12, CIRCLE, 0);
   }
 
   private drops(run: Run, filtered: Filtered, look: Look): void {

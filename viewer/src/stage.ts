@@ -14,6 +14,8 @@ import { reasonLabel } from "./words";
 
 /** Nodes of which so many are in sight get their numbers. */
 const MOST_LABELS = 130;
+/** The most letters of a name beside its node; hovering shows all of them. */
+const LONGEST_NAME = 18;
 /** The most drops whose reasons are written beside them. */
 const MOST_REASONS = 4;
 /** Space around the field's nodes within the ground, in m, as a part of its longer side. */
@@ -227,17 +229,20 @@ export class Stage {
     }
     const always = [state.selected, state.hovered, state.destination, ...this.ends().keys()];
     const named = inSight.length <= MOST_LABELS ? inSight : always.filter((each) => each >= 0);
-    const taken: [number, number][] = [];
+    const taken: [number, number, number][] = [];
     // Those that matter first: a label that would lie upon another is left out.
     const order = [...always.filter((each) => named.includes(each)), ...named];
     for (const node of new Set(order)) {
       const [x, y] = camera.toScreen(run.movement.x[node], run.movement.y[node]);
-      const isFree = taken.every(([tx, ty]) => Math.abs(tx - x) > 17 || Math.abs(ty - y) > 11);
-      if (!isFree) continue;
-      taken.push([x, y]);
       const isEnd = always.includes(node);
+      if (!isEnd && !run.movement.isPresent(node, state.clock.t)) continue;
+      const name = shortened(run.nodeName(node));
+      const width = run.recording.head.labels === undefined ? 17 : Math.max(17, context.measureText(name).width + 6);
+      const isFree = taken.every(([tx, ty, tw]) => (x > tx ? x - tx > tw : tx - x > width) || Math.abs(ty - y) > 11);
+      if (!isFree) continue;
+      taken.push([x, y, width]);
       const dx = this.nodeSize / 2 + (isEnd ? 6 : 3);
-      this.label(context, node, String(node), isEnd ? theme.text : theme.muted, dx, isEnd ? -5 : -3);
+      this.label(context, node, name, isEnd ? theme.text : theme.muted, dx, isEnd ? -5 : -3);
     }
     const recent = this.scene.dropMarks.filter((each) => each.strength > 0.55);
     const { reason } = run.hops.columns;
@@ -281,9 +286,12 @@ export class Stage {
     const [x, y] = camera.toScreen(run.movement.x[node], run.movement.y[node]);
     const queue = run.queueAt(node, state.clock.t);
     const sending = run.onAir(state.clock.t).some((row) => run.frames.columns.node[row] === node);
-    const lines = [`at ${run.movement.x[node].toFixed(0)}, ${run.movement.y[node].toFixed(0)} m`, `queue ${queue}`];
+    const height = run.movement.height(node, state.clock.t);
+    const high = height === undefined ? "" : `, ${height.toFixed(0)} m high`;
+    const lines = [`at ${run.movement.x[node].toFixed(0)}, ${run.movement.y[node].toFixed(0)} m${high}`, `queue ${queue}`];
+    if (!run.movement.isPresent(node, state.clock.t)) lines.push("not there");
     if (sending) lines.push("transmitting");
-    tip.replaceChildren(element("b", {}, `Node ${node}`), ` ${lines.join(" · ")}`);
+    tip.replaceChildren(element("b", {}, `Node ${run.nodeName(node)}`), ` ${lines.join(" · ")}`);
     const [w, h] = [tip.offsetWidth, tip.offsetHeight];
     tip.style.left = `${Math.max(4, Math.min(camera.width - w - 4, x + 14))}px`;
     tip.style.top = `${Math.max(4, Math.min(camera.height - h - 4, y - h - 10))}px`;
@@ -350,6 +358,12 @@ export class Stage {
       state.changed();
     });
   }
+}
+
+/** A name as far as there is room for it beside a node. */
+export function shortened(name: string): string {
+  const letters = [...name];
+  return letters.length <= LONGEST_NAME ? name : `${letters.slice(0, LONGEST_NAME - 1).join("")}…`;
 }
 
 /** 1, 2 or 5 times a power of ten, at or above a length. */

@@ -475,7 +475,7 @@ export class Queue extends Plot {
 
   protected title(): [string, ...[string, string][]] {
     const values = this.values((run) => count(run.queueAt(this.node, this.state.clock.t)));
-    return [`Interface queue of node ${this.node}`, ...values];
+    return [`Interface queue of node ${this.runs[0].nodeName(this.node)}`, ...values];
   }
 
   protected chart(): Pick<Chart, "title" | "quantity" | "curves" | "fromZero"> {

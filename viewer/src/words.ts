@@ -38,6 +38,7 @@ const REASONS: Record<string, string> = {
   "hold-timeout": "the hold ended without an answer",
   "throttle-full": "too many packets waited at the throttle",
   "flow-ended": "its flow had ended",
+  absent: "the node is not there at that time",
 };
 
 const WHATS: Record<string, string> = {
@@ -85,8 +86,8 @@ export function outcomeText(outcome: string): string {
   return OUTCOME_WORDS[outcome] ?? outcome.replaceAll("-", " ");
 }
 
-function nodeText(node: number): string {
-  return node === BROADCAST ? "all neighbours" : node < 0 ? "nobody" : `node ${node}`;
+function nodeText(run: Run, node: number): string {
+  return node === BROADCAST ? "all neighbours" : node < 0 ? "nobody" : `node ${run.nodeName(node)}`;
 }
 
 export function packetText(packet: PacketShape | undefined, uid: number, number = -1): string {
@@ -130,15 +131,15 @@ export function eventText(run: Run, event: EventRef): string {
       const outcome = receptionText(run, row);
       const packet = uid[row] >= 0 ? ` (${numbered(run.packet(uid[row]), uid[row])})` : "";
       const { bytes } = run.shapes[shape[row]];
-      return `${frameText(run, row)} to ${nodeText(to[row])}, ${bytes} B${packet}${outcome === "" ? "" : `: ${outcome}`}`;
+      return `${frameText(run, row)} to ${nodeText(run, to[row])}, ${bytes} B${packet}${outcome === "" ? "" : `: ${outcome}`}`;
     }
     case HOPS:
       return hopText(run, row);
     case ROUTES: {
       const { dst, next, hops } = run.routes.columns;
-      if (next[row] < 0) return `no route to ${nodeText(dst[row])} any more`;
+      if (next[row] < 0) return `no route to ${nodeText(run, dst[row])} any more`;
       const length = hops[row] >= 0 ? `, ${hops[row]} ${hops[row] === 1 ? "hop" : "hops"}` : "";
-      return `next hop to ${nodeText(dst[row])} is ${nodeText(next[row])}${length}`;
+      return `next hop to ${nodeText(run, dst[row])} is ${nodeText(run, next[row])}${length}`;
     }
     case QUEUES:
       return `queue length ${run.queues.columns.length[row]}`;
@@ -151,7 +152,7 @@ export function eventText(run: Run, event: EventRef): string {
       const { notice, dst, detail } = run.notices.columns;
       const more = run.words[detail[row]];
       const what = run.words[notice[row]].replaceAll("-", " ");
-      return `${what}: ${nodeText(dst[row])}${more === "" ? "" : ` (${more.replaceAll("-", " ")})`}`;
+      return `${what}: ${nodeText(run, dst[row])}${more === "" ? "" : ` (${more.replaceAll("-", " ")})`}`;
     }
     case FLOW_STEPS: {
       const { flow, step } = run.flowSteps.columns;
@@ -168,11 +169,11 @@ function hopText(run: Run, row: number): string {
   const what = numbered(shape, uid[row], number[row]);
   switch (STEPS[step[row]]) {
     case "made":
-      return `makes ${what} for ${nodeText(shape.dst)}, ${shape.bytes} B`;
+      return `makes ${what} for ${nodeText(run, shape.dst)}, ${shape.bytes} B`;
     case "sent":
-      return `sends ${what} down to the queue, next hop ${nodeText(next[row])}`;
+      return `sends ${what} down to the queue, next hop ${nodeText(run, next[row])}`;
     case "delivered":
-      return `${what} from ${nodeText(shape.src)} is delivered`;
+      return `${what} from ${nodeText(run, shape.src)} is delivered`;
     case "marked":
       return `the queue marks ${what} for congestion`;
     case "kept":

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkedHead, checkedPoints } from "../src/head";
+import { checkedHead, checkedMovement } from "../src/head";
+import type { Moving, Rows } from "../src/recording";
 
 const GOOD = {
   nodes: 3, duration_s: 5, sense_range_m: 550, bounds_m: [0, 0, 100, 100], receive_range_m: [{ rate_bps: 2e6, range_m: 250 }],
@@ -38,12 +39,28 @@ test("walls have corners", () => {
   }
 });
 
+test("names are one for each node", () => {
+  const labels = ["ann", "bob", "车 3"];
+  assert.deepEqual(checkedHead({ ...GOOD, labels }).labels, labels);
+  for (const wrong of [null, "ann", ["ann"], ["ann", "bob", 3], ["ann", "bob", "x".repeat(1001)]]) {
+    assert.throws(() => checkedHead({ ...GOOD, labels: wrong }), /labels must be/);
+  }
+});
+
 test("places and times that cannot be are refused", () => {
-  const points = (changes: Record<string, number>): { rows: number; columns: Map<string, Float64Array<ArrayBuffer>> } => ({
+  type Columns = Record<string, number>;
+  const rows = (columns: Columns): Rows => ({
     rows: 1,
-    columns: new Map(Object.entries({ node: 0, time: 0, x: 1, y: 1, ...changes }).map(([name, value]) => [name, Float64Array.of(value)])),
+    columns: new Map(Object.entries(columns).map(([name, value]) => [name, Float64Array.of(value)])),
   });
-  assert.equal(checkedPoints(points({}), 3).rows, 1);
+  const moving = (points: Columns, heights: Columns = {}, presence: Columns = {}): Moving => ({
+    points: rows({ node: 0, time: 0, x: 1, y: 1, ...points }),
+    heights: rows({ node: 2, time: 5, z: -3, ...heights }),
+    presence: rows({ node: 1, from: 0, until: 2 ** 63, ...presence }),
+  });
+  assert.equal(checkedMovement(moving({}), 3).points.rows, 1);
   const wrong = [["node", 3], ["node", 0.5], ["time", -1], ["time", Infinity], ["x", 1e308], ["y", Number.NaN]] as const;
-  for (const [name, value] of wrong) assert.throws(() => checkedPoints(points({ [name]: value }), 3), /movement cannot be used/);
+  for (const [name, value] of wrong) assert.throws(() => checkedMovement(moving({ [name]: value }), 3), /movement cannot be used/);
+  for (const change of [{ node: 3 }, { time: -1 }, { z: Number.NaN }]) assert.throws(() => checkedMovement(moving({}, change), 3), /cannot be used/);
+  for (const change of [{ node: 3 }, { from: -1 }, { until: Number.NaN }]) assert.throws(() => checkedMovement(moving({}, {}, change), 3), /cannot be used/);
 });

@@ -14,6 +14,7 @@ function made(arrivals: number[], loss: number, windows: [t: number, cwnd: numbe
     windowsByFlow: { of: () => windows.map((_, row) => row) },
     flows: [{ id: 0 }],
     readUpTo: 10e9,
+    nodeName: String,
   } as unknown as Run;
 }
 

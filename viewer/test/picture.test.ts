@@ -6,7 +6,7 @@ import { parseNodes } from "../src/filters";
 import { Groups } from "../src/groups";
 import { firstAbove, firstFrom } from "../src/search";
 import { Batch } from "../src/scene";
-import { niceStep } from "../src/stage";
+import { niceStep, shortened } from "../src/stage";
 import { css, rgba, withOpacity } from "../src/theme";
 
 test("the camera shows the whole field, and zooms around the pointer", () => {
@@ -45,6 +45,11 @@ test("clip space agrees with the screen", () => {
 test("lists of nodes", () => {
   assert.equal(parseNodes(" ", 5), null);
   assert.deepEqual(parseNodes("3, 0-1", 5), new Set([3, 0, 1]));
+  // Names are told by commas; a number is a node's only where it is nobody's name.
+  const labels = ["car 7", "1", "0", "bob", "x"];
+  assert.deepEqual(parseNodes("car 7, bob", 5, labels), new Set([0, 3]));
+  assert.deepEqual(parseNodes("0, 1,4", 5, labels), new Set([2, 1, 4]));
+  assert.match(String(parseNodes("car 8", 5, labels)), /“car 8” is not a node. Write, for example, car 7, 1/);
   for (const wrong of ["a", "2-1", "5", "-1", "1e9"]) assert.equal(typeof parseNodes(wrong, 5), "string");
 });
 
@@ -99,4 +104,10 @@ test("rings and lines are corners on both sides of them, joined by nothing", () 
   assert.ok(Math.abs(sum(0xff0000ff) / (2 * Math.PI * radius * 4) - 1) < 0.01);
   const length = 100 * camera.scale - 2 * 3;
   assert.ok(Math.abs(sum(0xff00ff00) - length * 6) < 0.1);
+});
+
+test("a name that is too long for the picture is cut", () => {
+  assert.equal(shortened("Müller"), "Müller");
+  assert.equal(shortened("a".repeat(18)), "a".repeat(18));
+  assert.equal(shortened("a".repeat(19)), `${"a".repeat(17)}…`);
 });

@@ -36,7 +36,7 @@ function recording(): { recording: Recording; read: number[] } {
       nodes: NODES, duration_s: 1e-6, receive_range_m: [], sense_range_m: 0, flows: [], destinations: [0],
       tables: [{ id: ROUTE, name: "route", columns: [] }],
     },
-    points: rows({ node: [], time: [], x: [], y: [] }),
+    moving: { points: rows({ node: [], time: [], x: [], y: [] }), heights: rows({ node: [] }), presence: rows({ node: [] }) },
     blocks: BLOCKS,
     blockStart: (i: number) => starts[i],
     blockAt: (t: number) => Math.max(0, starts.filter((each) => each <= t).length - 1),

@@ -3,20 +3,28 @@ import { test } from "node:test";
 import { everything, Filtered } from "../src/filters";
 import { NONE, Run, type RunNote } from "../src/model";
 import type { Recording } from "../src/recording";
-import { BAR, Batch, type Look, Scene } from "../src/scene";
+import { BAR, Batch, DISC, type Look, Scene } from "../src/scene";
 import { LIGHT, rgba, withOpacity } from "../src/theme";
 
 const [DATA, AIR] = [0, 100];
 const note: RunNote = { name: "run", summary: [], facts: [], queueLimit: 10, missing: [] };
 
 /** Four nodes, 100 m apart, of which 0 sends to 1 from 1000 to 1100 ns, and 2 to 3 from 1050 to 1150 ns. */
-function run(of: object = {}): Run {
+function run(away: [number, number][] = [], of: object = {}): Run {
   const nodes = 4;
   const columns = { node: [0, 1, 2, 3], time: [0, 0, 0, 0], x: [0, 100, 200, 300], y: [0, 0, 0, 0] };
   const points = new Map(Object.entries(columns).map(([name, values]) => [name, Float64Array.from(values)]));
   const recording = {
     head: { nodes, duration_s: 1e-5, receive_range_m: [{ range_m: 150 }], sense_range_m: 300, flows: [], destinations: [], tables: [], ...of },
-    points: { rows: nodes, columns: points },
+    moving: {
+      points: { rows: nodes, columns: points },
+      heights: { rows: 0, columns: new Map() },
+      presence: {
+        rows: away.length,
+        columns: new Map(Object.entries({ node: away.map(([node]) => node), from: away.map(() => 0), until: away.map(([, until]) => until) })
+          .map(([name, values]) => [name, Float64Array.from(values)] as const)),
+      },
+    },
     blocks: 0,
     blockStart: () => 0,
     blockAt: () => 0,
@@ -56,7 +64,7 @@ function rows(batch: Batch): { values: number[]; color: number }[] {
 test("walls are drawn, buildings closed, and ranges are no links where walls decide", () => {
   const points = [[0, 0], [10, 0], [10, 10]];
   const [wall, building] = [{ points, building: false, opaque: true }, { points, building: true, opaque: false }];
-  const walled = run({ walls: [wall, building], links_by_distance: false });
+  const walled = run([], { walls: [wall, building], links_by_distance: false });
   const shows = { drops: false, routes: false, queues: false, links: true };
   const made = scene(walled, look(0, { shows }));
   const drawn = rows(made.lines).filter((line) => line.color === rgba(LIGHT.wall)).map((line) => line.values.slice(0, 5));
@@ -110,4 +118,27 @@ test("a node that sends has the colour of what it sends", () => {
   const [plain, sends] = [rgba(LIGHT.node), rgba(LIGHT.carries[DATA])];
   assert.deepEqual(colors, [plain, plain, sends, plain]);
   assert.notEqual(withOpacity(sends, 1), plain);
+});
+
+test("a node that is not there has no disc and no links", () => {
+  const filtered = (of: Run): Filtered => {
+    const made = new Filtered(of);
+    made.apply(everything(), 0);
+    return made;
+  };
+  const shown = (of: Run, t: number): [number, number] => {
+    const scene = new Scene();
+    scene.build(of, filtered(of), look(t, { shows: { drops: false, routes: false, queues: false, links: true } }));
+    const shapes = Array.from({ length: scene.marks.count }, (_, i) => scene.marks.floats[6 * i + 3]);
+    return [shapes.filter((each) => each === DISC).length, scene.linksShown];
+  };
+  assert.deepEqual(shown(run(), 2000), [4, 3]);
+  assert.deepEqual(shown(run([[1, 1500]]), 2000), [3, 1]);
+  assert.deepEqual(shown(run([[1, 1500]]), 10), [4, 3]);
+});
+
+test("a node is called by its name, in events too", () => {
+  const named = run([], { labels: ["ann", "bob", "7", "car 3"] });
+  assert.deepEqual([0, 3].map((node) => named.nodeName(node)), ["ann", "car 3"]);
+  assert.equal(run().nodeName(3), "3");
 });

@@ -47,6 +47,7 @@ fn hint_on(about: About) -> &'static str {
         About::Node => "the number of nodes comes from the movement",
         About::Times => "a longer duration, or an earlier start",
         About::Nodes => "a scenario needs nodes, and not more than a computer holds",
+        About::Heights => "for example --set radio.path_loss=friis or --set movement.flat=true",
         About::Value => "see `manetlab scenario show` for what the scenario says",
     }
 }

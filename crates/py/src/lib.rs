@@ -201,6 +201,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(radio_ranges, module)?)?;
     module.add_function(wrap_pyfunction!(farthest_link_m, module)?)?;
     module.add_function(wrap_pyfunction!(tracks::read_script, module)?)?;
+    module.add_function(wrap_pyfunction!(tracks::track_columns, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::read_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::write_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(traffic::traffic_draws, module)?)?;

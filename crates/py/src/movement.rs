@@ -252,6 +252,13 @@ impl Movement {
         Ok(text)
     }
 
+    /// The same movement without its heights.
+    fn flattened(&self) -> Movement {
+        let mut flat = self.of_file.clone();
+        flat.trajectories.iter_mut().for_each(|node| node.heights.clear());
+        Movement::of_file(flat, self.remarks.clone())
+    }
+
     /// The number of nodes.
     #[getter]
     fn nodes(&self) -> usize {

@@ -148,6 +148,21 @@ impl Tracks {
         (read.samples, read.nodes.iter().map(|track| track.at.len()).sum())
     }
 
+    /// How many samples were left out or put in order, by the reason; and whether each node has one sample
+    /// only.
+    #[getter]
+    fn odd(&self) -> (BTreeMap<&'static str, usize>, bool) {
+        let odd = self.held().odd;
+        let counts = [
+            ("repeated", odd.repeated),
+            ("reordered", odd.reordered),
+            ("timeless", odd.timeless),
+            ("placeless", odd.placeless),
+            ("without_fix", odd.without_fix),
+        ];
+        (counts.into_iter().filter(|&(_, count)| count > 0).collect(), odd.single)
+    }
+
     /// The file's time that is 0 here, in s.
     #[getter]
     fn began_s(&self) -> f64 {
@@ -172,6 +187,17 @@ impl Tracks {
     fn longest_gap_s(&self) -> f64 {
         self.held().longest_gap_s
     }
+}
+
+/// Which columns of a table of samples hold what (time, id, x, y, lon, lat, z, state), as places in the list
+/// of their names; and whether the times are in milliseconds.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a value")]
+pub(crate) fn track_columns(names: Vec<String>) -> (BTreeMap<&'static str, usize>, bool) {
+    let found = tracks::columns_of(&names);
+    let of_time = found.iter().find(|(column, _)| *column == tracks::Column::Time);
+    let in_ms = of_time.is_some_and(|&(_, at)| tracks::is_in_ms(&names[at]));
+    (found.into_iter().map(|(column, at)| (column.name(), at)).collect(), in_ms)
 }
 
 fn finished(read: Result<tracks::Tracks, ReadError>) -> PyResult<Tracks> {

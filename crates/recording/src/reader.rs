@@ -62,7 +62,7 @@ impl<R: Read + Seek> Reader<R> {
         &self.head
     }
 
-    /// The movement: the table `point`.
+    /// The movement: the table `point`, and `height` and `presence` where nodes have them.
     pub fn movement(&self) -> &Section {
         &self.movement
     }

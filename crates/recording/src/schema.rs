@@ -99,6 +99,8 @@ tables! {
         "offset": Uint, "stored": Uint, "first": Time, "last": Time, "first_event": Uint, "events": Uint,
         "first_frame": Uint, "frames": Uint,
     }
+    HEIGHT = 66 "height" { "node": Uint, "time": Time, "z": Float }
+    PRESENCE = 67 "presence" { "node": Uint, "from": Time, "until": Time }
 }
 
 /// The highest number of a kind of events.

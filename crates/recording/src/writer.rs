@@ -114,16 +114,16 @@ impl<W: Write> Writer<W> {
         self.write(&chunk);
     }
 
-    fn write_section(&mut self, kind: container::ChunkType, table: &Table) {
+    fn write_section(&mut self, kind: container::ChunkType, tables: &[&Table]) {
         let mut raw = Raw::default();
-        columns::encode(&["".into()], std::iter::once(table), &mut raw);
+        columns::encode(&["".into()], tables.iter().copied(), &mut raw);
         self.write(&container::chunk(kind, &[], &raw));
     }
 
     fn write_end(&mut self) {
         let index_at = self.offset;
         let index = std::mem::replace(&mut self.index, new_table(schema::INDEX));
-        self.write_section(container::INDEX, &index);
+        self.write_section(container::INDEX, &[&index]);
         let mut trailer = index_at.to_le_bytes().to_vec();
         trailer.extend(END_MAGIC);
         self.write(&trailer);
@@ -168,6 +168,9 @@ impl<W: Write> Writer<W> {
         if scenario.links().is_some() {
             head["links_by_distance"] = false.into();
         }
+        if scenario.movement.iter().any(|node| node.label.is_some()) {
+            head["labels"] = (0_u32..).zip(&scenario.movement).map(|(at, node)| node.name(at)).collect();
+        }
         head
     }
 }
@@ -182,7 +185,7 @@ impl<W: Write> Recorder for Writer<W> {
         let head = Raw { bytes: head.into_bytes(), cuts: Vec::new() };
         bytes.extend(container::chunk(container::HEAD, &[], &head));
         self.write(&bytes);
-        self.write_section(container::MOVE, &points);
+        self.write_section(container::MOVE, &[&points, &heights(scenario), &presence(scenario)]);
     }
 
     fn record(&mut self, time: Time, node: NodeId, event: &Event<'_>) {
@@ -248,6 +251,28 @@ fn points(scenario: &Scenario) -> Table {
                 push(leg.start, path.legs()[at - 1].position(leg.start));
             }
             push(leg.start, leg.from);
+        }
+    }
+    table
+}
+
+/// The heights between which nodes rise and sink at constant speed; the first holds before, the last after.
+fn heights(scenario: &Scenario) -> Table {
+    let mut table = new_table(schema::HEIGHT);
+    for (node, trajectory) in (0..).zip(&scenario.movement) {
+        for height in &trajectory.heights {
+            table.push([node, height.at.0, height.z_m.to_bits()]);
+        }
+    }
+    table
+}
+
+/// When nodes are there; one without a row always is.
+fn presence(scenario: &Scenario) -> Table {
+    let mut table = new_table(schema::PRESENCE);
+    for (node, trajectory) in (0..).zip(&scenario.movement) {
+        for present in &trajectory.present {
+            table.push([node, present.from.0, present.until.0]);
         }
     }
     table

@@ -7,9 +7,11 @@ use std::io::{self, Cursor, Write};
 
 use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
+use manetlab_core::mobility::{Height, Presence};
 use manetlab_core::network::{Options, run, run_recorded};
 use manetlab_core::observe::{Record, RecordKind, Recorder, Recorders};
 use manetlab_core::profile::profile;
+use manetlab_core::radio::PathLossKind;
 use manetlab_core::scenario::{Flow, FlowKind, RoutingKind, Scenario};
 use manetlab_core::stage::ThrottleMode;
 use manetlab_recording::{Filter, Reader, RecordingError, Writer, lines, records};
@@ -104,6 +106,33 @@ fn the_lines_of_a_file_are_those_of_the_recording_in_memory() {
         }
         assert_eq!((text.len(), text.len()), (exported.len(), streamed.len()), "{routing:?}");
     }
+}
+
+#[test]
+fn names_heights_and_presence_are_beside_the_movement() {
+    let mut scenario = scenario(RoutingKind::Aodv, 5.0);
+    let plain = reader(&written(&scenario, Filter::default())).head().get("labels").cloned();
+    assert_eq!(plain, None);
+    let node = &mut scenario.movement[3];
+    node.label = Some("Ann \u{fc}".to_owned());
+    node.heights = vec![Height { at: Time::from_secs(1.0), z_m: 12.5 }];
+    node.present = vec![Presence { from: Time::from_secs(1.0), until: Time::NEVER }];
+    scenario.params.radio.path_loss = PathLossKind::Friis;
+    let file = written(&scenario, Filter::default());
+    let reader = reader(&file);
+    let labels = reader.head()["labels"].as_array().expect("there are names");
+    assert_eq!((labels.len(), &labels[2], &labels[3]), (20, &"2".into(), &"Ann \u{fc}".into()));
+    let rows = |name: &str| {
+        let table = reader
+            .movement()
+            .tables
+            .iter()
+            .find(|table| manetlab_recording::schema::table(table.id).is_some_and(|of| of.name == name));
+        let columns = &table.expect(name).columns;
+        columns.iter().map(|column| column.values.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("height"), [vec![3], vec![1_000_000_000], vec![12.5_f64.to_bits()]]);
+    assert_eq!(rows("presence"), [vec![3], vec![1_000_000_000], vec![u64::MAX]]);
 }
 
 #[test]

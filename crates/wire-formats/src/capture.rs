@@ -1,6 +1,6 @@
 //! A run as a pcapng capture, written while the run goes on.
 //!
-//! Every chosen node has an interface, `node 3`, with what it transmits and, if asked for, what it receives
+//! Every chosen node has an interface, `node 3` or `node` and its label, with what it transmits and, if asked for, what it receives
 //! intact: 802.11 after a radiotap header, without FCS. What a node drops is on another interface,
 //! `node 3 drops`, with a comment that says why. There it follows an Ethernet header, as it was on no link:
 //! with the addresses of the nodes that made it and that it was for. The packet's number (`epb_packetid`) is
@@ -48,6 +48,8 @@ pub struct Capture<W> {
 /// What is known of the run.
 struct Run {
     encoder: Encoder,
+    /// By node: what its user calls it.
+    labels: Vec<Option<String>>,
     /// By node: its two interfaces, if it has them.
     interfaces: Vec<(Option<u32>, Option<u32>)>,
     next_interface: u32,
@@ -151,8 +153,9 @@ impl<W: Write> Capture<W> {
         let Some(run) = &mut self.run else { return };
         let (Some(_), drops) = run.interfaces[node.index()] else { return };
         let interface = drops.unwrap_or_else(|| {
-            let name = format!("node {} drops", node.0);
-            let description = format!("what node {} dropped", node.0);
+            let label = run.labels[node.index()].as_deref();
+            let name = format!("{} drops", interface(node, label));
+            let description = format!("what {} dropped", in_words(node, label));
             pcapng::put_interface(link_type::ETHERNET, &name, &description, &mut self.block);
             run.next_interface += 1;
             run.next_interface - 1
@@ -177,6 +180,22 @@ impl<W: Write> Capture<W> {
     }
 }
 
+/// A label without what would end or break a line.
+fn printable(label: Option<&str>) -> Option<String> {
+    label.map(|text| text.chars().map(|each| if each.is_control() { '_' } else { each }).collect())
+}
+
+/// What a node's interface is called.
+fn interface(node: NodeId, label: Option<&str>) -> String {
+    label.map_or_else(|| format!("node {}", node.0), |label| format!("node {label}"))
+}
+
+/// A node by its number, and by what its user calls it.
+fn in_words(node: NodeId, label: Option<&str>) -> String {
+    let number = node.0;
+    label.map_or_else(|| format!("node {number}"), |label| format!("node {number} ({label})"))
+}
+
 /// The number of the packet in it.
 fn uid_of(body: &Body) -> Option<u64> {
     match body {
@@ -188,8 +207,10 @@ fn uid_of(body: &Body) -> Option<u64> {
 impl Run {
     /// The power at which a frame of `from` arrives at `to`, in whole dBm.
     fn signal_dbm(&self, time: Time, from: NodeId, to: NodeId) -> i8 {
-        let position = |node: NodeId| self.paths[node.index()].position(time);
-        let power_w = self.propagation.power_w(position(from).distance2(position(to)));
+        let [from, to] = [from, to].map(|node| &self.paths[node.index()]);
+        let above_m = from.height(time) - to.height(time);
+        let distance_m2 = from.position(time).distance2(to.position(time)) + above_m * above_m;
+        let power_w = self.propagation.power_w(distance_m2);
         (10.0 * libm::log10(power_w * 1000.0)).round().clamp(-128.0, 127.0) as i8
     }
 }
@@ -199,17 +220,20 @@ impl<W: Write> Recorder for Capture<W> {
         let nodes = scenario.movement.len();
         pcapng::put_section(&self.options.application, &mut self.block);
         let all = (0..nodes as u32).map(NodeId);
-        let names = all.clone().map(|node| (address::ipv4(node), format!("node{}", node.0)));
-        pcapng::put_names(names, &mut self.block);
+        let labels: Vec<Option<String>> =
+            scenario.movement.iter().map(|node| printable(node.label.as_deref())).collect();
+        let called = |node: NodeId| labels[node.index()].clone().unwrap_or_else(|| format!("node{}", node.0));
+        pcapng::put_names(all.clone().map(|node| (address::ipv4(node), called(node))), &mut self.block);
         let mut interfaces = vec![(None, None); nodes];
         let mut next_interface = 0;
         let chosen = self.options.nodes.clone().unwrap_or_else(|| all.collect());
         for node in chosen.into_iter().filter(|node| node.index() < nodes) {
             let [a, b, c, d] = address::ipv4(node);
-            let description = format!("the radio of node {}, {a}.{b}.{c}.{d}", node.0);
+            let label = labels[node.index()].as_deref();
+            let description = format!("the radio of {}, {a}.{b}.{c}.{d}", in_words(node, label));
             pcapng::put_interface(
                 link_type::RADIOTAP,
-                &format!("node {}", node.0),
+                &interface(node, label),
                 &description,
                 &mut self.block,
             );
@@ -218,6 +242,7 @@ impl<W: Write> Recorder for Capture<W> {
         }
         self.run = Some(Run {
             encoder: Encoder::new(scenario),
+            labels,
             interfaces,
             next_interface,
             retries: vec![false; nodes],

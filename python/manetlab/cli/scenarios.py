@@ -144,7 +144,8 @@ def capacity(
         ("flow", "nodes", "mean, kb/s", "time without a path, %"),
     )
     for flow, ((src, dst), mean_bps, apart) in enumerate(rows):
-        table.add(str(flow), f"{src} → {dst}", f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
+        ends = f"{resolved.name_of(src)} → {resolved.name_of(dst)}"
+        table.add(str(flow), ends, f"{mean_bps / 1e3:.1f}", f"{100 * apart:.1f}")
     table.print(stdout_console())
     if output is not None:
         write_columns(output, capacities.columns())
@@ -490,7 +491,8 @@ def _print(resolved: Resolved) -> None:
         if cycles := fields.pop("cycles", None):
             fields["cycles"] = len(cycles)
         what = ", ".join(f"{key} = {shown(value)}" for key, value in fields.items())
-        flows.add(str(number), flow["kind"], str(flow["src"]), str(flow["dst"]), shown(flow["start_s"]), what)
+        ends = (resolved.name_of(flow[end]) for end in ("src", "dst"))
+        flows.add(str(number), flow["kind"], *ends, shown(flow["start_s"]), what)
     flows.print(console)
     table = Table("Parameters", ("parameter", "value", "unit", "set by", "source"), text_columns=5)
     for section, parameters_of_section in parameters.schema().items():

@@ -14,7 +14,7 @@ from manetlab.cli.progress import waiting
 from manetlab.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from manetlab.chain_throughput import Key, ThroughputRow, ThroughputTable
     from manetlab.resolving import Resolved
@@ -74,7 +74,7 @@ def shares(
     if as_json:
         print(json.dumps(_as_dict(found_shares, got)))
     else:
-        _print_shares(found_shares, got)
+        _print_shares(found_shares, got, resolved.name_of)
 
 
 def _measured(scenario: Scenario, jobs: int | None) -> Resolved:
@@ -135,7 +135,7 @@ def _as_dict(found: Shares, got: _Got | None) -> dict[str, Any]:
     return data
 
 
-def _print_shares(found: Shares, got: _Got | None) -> None:
+def _print_shares(found: Shares, got: _Got | None, name_of: Callable[[int], str]) -> None:
     from manetlab.tables import Table, stdout_console
 
     columns = ["flow", "path", "bottleneck", "share", "alone, kb/s", "rate, kb/s"]
@@ -145,8 +145,8 @@ def _print_shares(found: Shares, got: _Got | None) -> None:
     for each in found.flows:
         cells = [
             str(each.flow),
-            f"{each.src} → {each.dst}" if each.path is None else " → ".join(map(str, each.path)),
-            "–" if each.bottleneck is None else f"node {each.bottleneck}",
+            " → ".join(map(name_of, (each.src, each.dst) if each.path is None else each.path)),
+            "–" if each.bottleneck is None else f"node {name_of(each.bottleneck)}",
             "–" if each.share is None else str(each.share),
             _kbps(each.alone_bps),
             _kbps(each.rate_bps),

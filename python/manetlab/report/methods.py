@@ -111,7 +111,7 @@ def _replications(study: Study, each: str) -> str:
             return f"{each} replications, which take {fewest} movement files in turn,"
         return f"{each} independent replications"
     if all(scenario.is_drawn or scenario.has_movements for scenario in scenarios):
-        return f"{each} replications, with one movement and traffic drawn anew in each,"
+        return f"{each} replications, all with the same movement and only the traffic drawn anew,"
     return f"{each} replications with the same movement and traffic"
 
 

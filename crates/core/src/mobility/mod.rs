@@ -96,6 +96,11 @@ impl Trajectory {
         Trajectory { start, commands, ..Trajectory::default() }
     }
 
+    /// What its user calls the node, which has this number.
+    pub fn name(&self, number: u32) -> String {
+        self.label.clone().unwrap_or_else(|| number.to_string())
+    }
+
     /// A node that never moves.
     pub fn fixed(x: f64, y: f64) -> Trajectory {
         Trajectory::new(Point { x, y }, Vec::new())

@@ -72,6 +72,8 @@ pub enum About {
     Times,
     /// The number of nodes.
     Nodes,
+    /// The heights of nodes.
+    Heights,
     /// Anything else.
     Value,
 }
@@ -229,11 +231,12 @@ impl Scenario {
             return Ok(());
         }
         Err(ScenarioError::Unusable {
-            about: About::Value,
+            about: About::Heights,
             field: "radio.path_loss".to_owned(),
             found: "two-ray ground, which is for antennas at one height, and nodes at heights that differ"
                 .to_owned(),
-            wanted: "another path loss, such as radio.path_loss = \"friis\", or movement without heights"
+            wanted: "radio.path_loss = \"friis\" or another that takes heights, or movement.flat = true, \
+                     which leaves them out"
                 .to_owned(),
         })
     }

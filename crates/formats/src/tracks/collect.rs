@@ -7,7 +7,7 @@ use manetlab_core::kernel::{MAX_TIME_S, Time};
 use super::projection::{Plane, looks_like_degrees};
 use super::thin::thin;
 use super::timestamp::{Clock, Nanos};
-use super::{Options, Track, Tracks};
+use super::{Odd, Options, Track, Tracks};
 use crate::error::{Fault, Parsed, quoted};
 use crate::limits::Limits;
 use crate::number;
@@ -19,6 +19,9 @@ const LONGEST_LABEL: usize = 200;
 /// How far samples may be apart from which a track is made without thinning being asked for, in m.
 const THIN_METRES_M: f64 = 0.01;
 const THIN_DEGREES_M: f64 = 0.5;
+/// How far apart two samples of a node at one time may be, in m: clocks of receivers show whole seconds, or
+/// repeat one. Where they are farther, two nodes share an id.
+const REPEATED_WITHIN_M: f64 = 100.0;
 /// The stay of a node that is never there.
 const NEVER_THERE: (Time, Time) = (Time(u64::MAX - 1), Time::NEVER);
 
@@ -32,13 +35,16 @@ pub(super) struct Rules {
     /// A node is there only while it has samples, and not in gaps of more than 1.5 of these steps, in ns:
     /// SUMO.
     pub(super) step: Option<Nanos>,
-    /// Samples may come in any order.
+    /// Samples come in order of time.
     pub(super) sorted: bool,
+    /// No two nodes can share an id: samples at one time are one receiver's, however far they are apart.
+    pub(super) own_track: bool,
 }
 
 impl Rules {
     /// Of a form in metres and seconds that has its nodes there all the time.
-    pub(super) const PLAIN: Rules = Rules { degrees: None, from_first: false, step: None, sorted: false };
+    pub(super) const PLAIN: Rules =
+        Rules { degrees: None, from_first: false, step: None, sorted: false, own_track: false };
 }
 
 /// A sample.
@@ -83,6 +89,8 @@ pub(super) struct Collected {
     last: Nanos,
     first: Option<Nanos>,
     clock: Option<Clock>,
+    /// What is worth a remark.
+    pub(super) odd: Odd,
 }
 
 #[derive(Default)]
@@ -107,6 +115,7 @@ impl Collected {
             last: Nanos::MIN,
             first: None,
             clock: None,
+            odd: Odd::default(),
         }
     }
 
@@ -128,6 +137,11 @@ impl Collected {
         self.numbers.insert(label.into(), number as u32);
         self.nodes.push(Node { label: label.into(), ..Node::default() });
         Ok(number)
+    }
+
+    /// Whether there is no sample yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.samples == 0
     }
 
     /// Whether a node is called so.
@@ -208,6 +222,12 @@ impl Collected {
         self.push(node, place)
     }
 
+    /// A sample of a track whose recorder may have gone back in time.
+    pub(super) fn push_recorded(&mut self, node: usize, place: Place) -> Parsed<()> {
+        self.odd.reordered += usize::from(self.nodes[node].at.last().is_some_and(|&last| place.at < last));
+        self.push(node, place)
+    }
+
     pub(super) fn take_columns(&mut self, columns: &Columns<'_>) -> Parsed<Rules> {
         let rows = columns.node.len();
         let lengths = [columns.t_s.len(), columns.x.len(), columns.y.len()];
@@ -221,6 +241,10 @@ impl Collected {
             let label = columns.labels.get(columns.node[row] as usize).map_or("", String::as_str);
             let node = self.node(label).map_err(about)?;
             let seconds = columns.t_s[row];
+            if [seconds, columns.x[row], columns.y[row]].iter().any(|value| value.is_nan()) {
+                self.odd.placeless += 1;
+                continue;
+            }
             if !(0.0..9e9).contains(&seconds) {
                 let found = seconds.to_string();
                 let fault = Fault::new("time", found, "seconds, not negative", "times are numbers or dates");
@@ -229,7 +253,7 @@ impl Collected {
             let at = (seconds * 1e9).round() as Nanos;
             let value = |value: f64, what: &str| self.coordinate(&value.to_string(), what).map_err(about);
             let (x, y) = (value(columns.x[row], "x")?, value(columns.y[row], "y")?);
-            let z = columns.z_m.get(row).map(|&z| value(z, "z")).transpose()?;
+            let z = columns.z_m.get(row).filter(|z| !z.is_nan()).map(|&z| value(z, "z")).transpose()?;
             self.push(node, Place { at, x, y, z }).map_err(about)?;
             if let Some(&there) = columns.state.get(row) {
                 self.state(node, at, there);
@@ -258,13 +282,21 @@ impl Collected {
     /// The tracks.
     pub(super) fn finish(mut self, rules: &Rules, options: &Options) -> Parsed<Tracks> {
         self.nodes.retain(|node| !node.at.is_empty());
+        let is_in_degrees = rules.degrees.unwrap_or_else(|| self.looks_like_degrees());
+        if is_in_degrees {
+            self.drop_without_fix();
+        }
         let Some(first) = self.first.filter(|_| !self.nodes.is_empty()) else {
             let hint = "give a file of tracks that holds at least one position";
             return Err(Fault::new("no nodes", "no samples", "the samples of at least one node", hint));
         };
         self.number_nodes();
+        self.odd.single = self.nodes.len() > 1
+            && self.nodes.iter().all(|node| node.at.len() == 1)
+            && self.nodes.iter().any(|node| node.at != self.nodes[0].at);
         // Dates count from the first; seconds since 1970 or so as well.
-        let calendar = self.clock == Some(Clock::Calendar) || first as f64 >= MAX_TIME_S * 1e9;
+        let calendar =
+            self.clock.is_some_and(|clock| clock != Clock::Seconds) || first as f64 >= MAX_TIME_S * 1e9;
         let begin = if rules.from_first || calendar { first } else { 0 };
         let mut longest_gap = 0;
         let step = match (rules.step, options.sampled_presence) {
@@ -275,13 +307,15 @@ impl Collected {
             if !rules.sorted {
                 node.sort();
             }
-            node.drop_repeated()?;
             let gaps = node.at.windows(2).map(|pair| pair[1] - pair[0]);
             longest_gap = gaps
                 .filter(|&gap| step.is_none_or(|step| gap <= step + step / 2))
                 .fold(longest_gap, Nanos::max);
         }
-        let centre_deg = self.project(rules.degrees)?;
+        let centre_deg = if is_in_degrees { Some(self.project()?) } else { None };
+        for node in &mut self.nodes {
+            self.odd.repeated += node.drop_repeated(rules.own_track)?;
+        }
         let default = if centre_deg.is_some() { THIN_DEGREES_M } else { THIN_METRES_M };
         let (thin_m, last) = (options.thin_m.unwrap_or(default), self.last);
         let mut nodes = Vec::with_capacity(self.nodes.len());
@@ -295,8 +329,33 @@ impl Collected {
             began_s: (begin / 1_000_000_000) as f64 + (begin % 1_000_000_000) as f64 / 1e9,
             centre_deg,
             longest_gap_s: longest_gap as f64 / 1e9,
-            samples: self.samples,
+            samples: self.samples - self.odd.repeated - self.odd.without_fix,
+            odd: self.odd,
         })
+    }
+
+    fn looks_like_degrees(&self) -> bool {
+        let columns = |of: fn(&Node) -> &[f64]| self.nodes.iter().map(of).collect::<Vec<_>>();
+        looks_like_degrees(&columns(|node| &node.x), &columns(|node| &node.y))
+    }
+
+    /// Leaves out samples at 0°, 0°, which receivers write while they do not know where they are, unless
+    /// there are no others.
+    fn drop_without_fix(&mut self) {
+        let is_fix = |x: f64, y: f64| x != 0.0 || y != 0.0;
+        let fixes = |node: &Node| node.x.iter().zip(&node.y).filter(|&(&x, &y)| is_fix(x, y)).count();
+        if !self.nodes.iter().any(|node| fixes(node) > 0) {
+            return;
+        }
+        for node in &mut self.nodes {
+            let before = node.at.len();
+            if fixes(node) < before {
+                let kept: Vec<usize> = (0..before).filter(|&i| is_fix(node.x[i], node.y[i])).collect();
+                node.keep(&kept);
+                self.odd.without_fix += before - kept.len();
+            }
+        }
+        self.nodes.retain(|node| !node.at.is_empty());
     }
 
     /// Nodes whose names are all whole numbers come in order of these, others as they were met.
@@ -307,13 +366,10 @@ impl Collected {
         }
     }
 
-    /// Projects degrees; the middle of the box if there were any.
-    fn project(&mut self, degrees: Option<bool>) -> Parsed<Option<(f64, f64)>> {
+    /// Projects degrees; the middle of the box, as longitude and latitude.
+    fn project(&mut self) -> Parsed<(f64, f64)> {
         let columns = |of: fn(&Node) -> &[f64]| self.nodes.iter().map(of).collect::<Vec<_>>();
         let (xs, ys) = (columns(|node| &node.x), columns(|node| &node.y));
-        if !degrees.unwrap_or_else(|| looks_like_degrees(&xs, &ys)) {
-            return Ok(None);
-        }
         let low = |columns: &[&[f64]]| columns.iter().copied().flatten().copied().fold(f64::MAX, f64::min);
         let high = |columns: &[&[f64]]| columns.iter().copied().flatten().copied().fold(f64::MIN, f64::max);
         let (mut low, mut high) = ((low(&xs), low(&ys)), (high(&xs), high(&ys)));
@@ -330,13 +386,32 @@ impl Collected {
             let all = || self.nodes.iter().flat_map(|node| node.x.iter().copied());
             (low.0, high.0) = (all().fold(f64::MAX, f64::min), all().fold(f64::MIN, f64::max));
         }
-        let plane = Plane::of_box(low, high)?;
+        let plane = Plane::of_box(low, high).map_err(|mut fault| {
+            fault.found = format!("{}; {}", fault.found, self.farthest());
+            fault
+        })?;
         for node in &mut self.nodes {
             for (x, y) in node.x.iter_mut().zip(&mut node.y) {
                 (*x, *y) = plane.metres((*x, *y));
             }
         }
-        Ok(Some(plane.centre_deg))
+        Ok(plane.centre_deg)
+    }
+
+    /// The sample that is farthest from the middle one, in words.
+    fn farthest(&self) -> String {
+        let middle = |of: fn(&Node) -> &[f64]| {
+            let mut values: Vec<f64> = self.nodes.iter().flat_map(of).copied().collect();
+            let half = values.len() / 2;
+            *values.select_nth_unstable_by(half, f64::total_cmp).1
+        };
+        let (x, y) = (middle(|node| &node.x), middle(|node| &node.y));
+        let samples = self.nodes.iter().flat_map(|node| node.x.iter().zip(&node.y).map(move |at| (node, at)));
+        let far = |&(_, (lon, lat)): &(&Node, (&f64, &f64))| libm::hypot(lon - x, lat - y);
+        samples.max_by(|one, other| far(one).total_cmp(&far(other))).map_or_else(String::new, |(node, at)| {
+            let (lon, lat) = at;
+            format!("farthest is {} at {lat}, {lon} (latitude, longitude)", quoted(&node.label))
+        })
     }
 }
 
@@ -354,44 +429,44 @@ impl Node {
         }
         let mut order: Vec<usize> = (0..self.at.len()).collect();
         order.sort_by_key(|&index| self.at[index]);
+        self.keep(&order);
+        self.states.sort_by_key(|&(at, _)| at);
+    }
+
+    /// The samples with these indices, in this order.
+    fn keep(&mut self, order: &[usize]) {
         self.at = order.iter().map(|&index| self.at[index]).collect();
         for column in [&mut self.x, &mut self.y, &mut self.z] {
             if !column.is_empty() {
                 *column = order.iter().map(|&index| column[index]).collect();
             }
         }
-        self.states.sort_by_key(|&(at, _)| at);
     }
 
-    /// Leaves one of several equal samples; a node cannot be at two places at once.
-    fn drop_repeated(&mut self) -> Parsed<()> {
+    /// Leaves the first of several samples at one time, and says how many others there were at other places;
+    /// places are in m. A node cannot be at two places at once.
+    fn drop_repeated(&mut self, own_track: bool) -> Parsed<usize> {
         if self.at.windows(2).all(|pair| pair[0] < pair[1]) {
-            return Ok(());
+            return Ok(0);
         }
-        let mut kept = 0;
-        for index in 0..self.at.len() {
-            if index > 0 && self.at[kept - 1] == self.at[index] {
-                if self.x[kept - 1] - self.x[index] == 0.0 && self.y[kept - 1] - self.y[index] == 0.0 {
-                    continue;
-                }
-                let found =
-                    format!("node {} twice at {} s", quoted(&self.label), self.at[index] as f64 / 1e9);
+        let (mut kept, mut repeated) = (vec![0], 0);
+        for index in 1..self.at.len() {
+            let first = kept[kept.len() - 1];
+            if self.at[first] != self.at[index] {
+                kept.push(index);
+                continue;
+            }
+            let apart_m = libm::hypot(self.x[first] - self.x[index], self.y[first] - self.y[index]);
+            if apart_m > REPEATED_WITHIN_M && !own_track {
+                let at_s = self.at[index] as f64 / 1e9;
+                let found = format!("node {} twice at {at_s} s, {apart_m:.0} m apart", quoted(&self.label));
                 let hint = "do two nodes have the same id?";
                 return Err(Fault::new("a node at two places", found, "one place at a time", hint));
             }
-            self.at.swap(kept, index);
-            for column in [&mut self.x, &mut self.y, &mut self.z] {
-                if !column.is_empty() {
-                    column.swap(kept, index);
-                }
-            }
-            kept += 1;
+            repeated += usize::from(apart_m > 0.0);
         }
-        self.at.truncate(kept);
-        for column in [&mut self.x, &mut self.y, &mut self.z] {
-            column.truncate(kept);
-        }
-        Ok(())
+        self.keep(&kept);
+        Ok(repeated)
     }
 
     /// The track, its times counted from `begin`.
@@ -400,8 +475,10 @@ impl Node {
         let end = time(self.at[self.at.len() - 1]);
         if end.as_secs() > MAX_TIME_S {
             let found = format!("{} s", end.as_secs());
-            let wanted = format!("at most {MAX_TIME_S} s");
-            return Err(Fault::new("time", found, wanted, "are these milliseconds? divide them by 1000"));
+            let wanted =
+                format!("at most {MAX_TIME_S} s, some eleven days, from the first sample to the last");
+            let hint = "take the hours that you need; or are these milliseconds? divide them by 1000";
+            return Err(Fault::new("the tracks are too long", found, wanted, hint));
         }
         let mut present = match step {
             Some(step) => sampled(&self.at, step, last),

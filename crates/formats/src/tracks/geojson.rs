@@ -68,7 +68,9 @@ fn take(feature: &Value, index: usize, into: &mut Collected) -> Parsed<()> {
                 let hint = "the property times holds one time for each place";
                 Fault::new("a LineString without times", "no list of times", "times = [ … ]", hint)
             };
-            let times = property(LISTS).and_then(Value::as_array).ok_or_else(wanted)?;
+            // As converters of GPX write it: coordinateProperties.times.
+            let of_places = || first(feature.get("properties")?.get("coordinateProperties")?, LISTS);
+            let times = property(LISTS).or_else(of_places).and_then(Value::as_array).ok_or_else(wanted)?;
             let places = coordinates.as_array().map_or(&[][..], Vec::as_slice);
             if times.len() != places.len() {
                 let found = format!("{} times for {} places", times.len(), places.len());

@@ -17,6 +17,10 @@ struct Reading {
     /// How deep `trk` and `trkpt` are, if within them.
     track: Option<usize>,
     point: Option<Point>,
+    /// Places that are no track: of planned routes, and single ones.
+    planned: usize,
+    /// The line of the first point without a time.
+    timeless: Option<u64>,
 }
 
 struct Point {
@@ -33,7 +37,10 @@ pub(super) fn read(source: impl BufRead, into: &mut Collected) -> Parsed<Rules> 
     while let Some(tag) = xml.next()? {
         reading.take(&tag, into).map_err(|fault| fault.at(tag.line))?;
     }
-    Ok(Rules { degrees: Some(true), from_first: true, sorted: true, ..Rules::PLAIN })
+    if into.is_empty() {
+        return Err(reading.no_track());
+    }
+    Ok(Rules { degrees: Some(true), from_first: true, own_track: true, ..Rules::PLAIN })
 }
 
 impl Reading {
@@ -47,10 +54,11 @@ impl Reading {
             ("trkpt", TagKind::Open | TagKind::Empty) if self.track.is_some() => {
                 self.point = Some(point(tag, into)?);
                 if tag.kind == TagKind::Empty {
-                    self.end_point(into)?;
+                    self.end_point(tag.line, into)?;
                 }
             }
-            ("trkpt", TagKind::Close) if self.point.is_some() => self.end_point(into)?,
+            ("trkpt", TagKind::Close) if self.point.is_some() => self.end_point(tag.line, into)?,
+            ("rtept" | "wpt", TagKind::Open | TagKind::Empty) => self.planned += 1,
             (_, TagKind::Close) => self.text(tag, into)?,
             _ => {}
         }
@@ -71,18 +79,34 @@ impl Reading {
         Ok(())
     }
 
-    fn end_point(&mut self, into: &mut Collected) -> Parsed<()> {
+    /// What to say of a file without a sample.
+    fn no_track(&self) -> Box<Fault> {
+        let hint = "a planned route has no times: export the recorded track";
+        match self.timeless {
+            Some(line) => {
+                let found = "<trkpt> without <time>, and no point with one";
+                Fault::new("a track without times", found, "<time> in each <trkpt>", hint).at(line)
+            }
+            None => {
+                let found = format!("routes and way points only ({} places)", self.planned);
+                Fault::new("no track", found, "a recorded track, <trk>", hint)
+            }
+        }
+    }
+
+    fn end_point(&mut self, line: u64, into: &mut Collected) -> Parsed<()> {
         let Some(point) = self.point.take() else { return Ok(()) };
         let Some(at) = point.at else {
-            let hint = "a planned route has no times: export the recorded track";
-            return Err(Fault::new("a point without a time", "<trkpt> without <time>", "<time>", hint));
+            self.timeless.get_or_insert(line);
+            into.odd.timeless += 1;
+            return Ok(());
         };
         let node = match self.node {
             Some(node) => node,
             None => into.node(&self.label(into))?,
         };
         self.node = Some(node);
-        into.push_later(node, Place { at, x: point.longitude, y: point.latitude, z: point.height })
+        into.push_recorded(node, Place { at, x: point.longitude, y: point.latitude, z: point.height })
     }
 
     /// The track's name, with a number where another has it already.

@@ -44,8 +44,14 @@ pub(super) fn each(mut source: impl BufRead, mut take: impl FnMut(u64, &str) -> 
 
 /// Bytes as text.
 pub(super) fn text(bytes: &[u8]) -> Parsed<&str> {
-    let hint = "this looks like a binary or UTF-16 file: convert it to UTF-8 first";
     std::str::from_utf8(bytes).map_err(|error| {
+        let hint = if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            "this is UTF-16: save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE > NEW"
+        } else if bytes.contains(&0) {
+            "this looks like a binary file: export the tracks as text"
+        } else {
+            "its letters are in an older encoding: save it as UTF-8, or: iconv -f LATIN1 -t UTF-8 FILE > NEW"
+        };
         let found = format!("the byte 0x{:02x}", bytes[error.valid_up_to()]);
         Fault::new("not a text file", found, "UTF-8", hint)
     })

@@ -40,6 +40,7 @@ use manetlab_core::mobility::{Point, Presence, Sample, Trajectory};
 
 use self::collect::Collected;
 pub use self::collect::Columns;
+pub use self::csv::{Column, columns_of, is_in_ms};
 pub use self::kind::Form;
 pub(crate) use self::projection::looks_like_degrees;
 use crate::error::{Fault, Parsed, ReadError};
@@ -85,8 +86,27 @@ pub struct Tracks {
     pub centre_deg: Option<(f64, f64)>,
     /// Longest time between two samples of a node that is there, in s, before any were left out.
     pub longest_gap_s: f64,
-    /// How many samples the file has.
+    /// How many samples the file has, those not counted that [`Odd`] says to be left out.
     pub samples: usize,
+    /// What is worth a remark.
+    pub odd: Odd,
+}
+
+/// What is odd about tracks, as instruments write them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Odd {
+    /// Samples at the time of another sample of their node, at another place: left out.
+    pub repeated: usize,
+    /// Samples that come after later ones in a recorded track: put in order.
+    pub reordered: usize,
+    /// Points without a time: left out.
+    pub timeless: usize,
+    /// Rows without a place (empty or NaN): left out.
+    pub placeless: usize,
+    /// Samples at 0°, 0°, which receivers write without a fix: left out.
+    pub without_fix: usize,
+    /// Each node has one sample only, at another time than others.
+    pub single: bool,
 }
 
 /// Where a node was.

@@ -128,7 +128,7 @@ fn a_field_across_the_date_line_is_small() {
 #[test]
 fn exchanged_degrees_and_far_points_are_refused() {
     assert!(refuse("time,id,lat,lon\n0,a,120.5,24.1\n0,b,120.6,24.2\n").hint.contains("exchanged"));
-    let error = refuse("time,id,lon,lat\n0,a,8.5,47.3\n0,b,0,0\n");
+    let error = refuse("time,id,lon,lat\n0,a,8.5,47.3\n0,b,1,1\n");
     assert_eq!(&*error.what, "the field is too large for a plane");
 }
 
@@ -151,11 +151,77 @@ fn tracks_of_gpx_are_nodes_with_names_and_heights() {
 }
 
 #[test]
-fn points_of_gpx_need_times_that_grow() {
-    let error = refuse(&GPX.replace("<time>2026-05-04T10:00:10.5Z</time>", ""));
-    assert_eq!((error.line, &*error.what), (Some(5), "a point without a time"));
-    let error = refuse(&GPX.replace("10:00:10.5Z", "09:00:10.5Z"));
-    assert_eq!((error.line, &*error.what), (Some(5), "time does not go on"));
+fn what_receivers_write_into_gpx_is_read_and_said() {
+    let some = read(&GPX.replace("<time>2026-05-04T10:00:10.5Z</time>", ""));
+    assert_eq!((some.nodes[0].at.len(), some.odd.timeless), (1, 1));
+    let back = read(&GPX.replace("10:00:10.5Z", "09:00:10.5Z"));
+    assert_eq!((back.nodes[0].at.len(), &back.nodes[0].z_m[..]), (2, &[401.0, 400.5][..]));
+    assert_eq!(back.odd.reordered, 1);
+    // The clock stands still: the first of both counts, however far they are apart.
+    let still = read(&GPX.replace("10:00:10.5Z", "10:00:05Z"));
+    assert_eq!((still.nodes[0].z_m[..].to_vec(), still.odd.repeated, still.samples), (vec![400.5], 1, 2));
+}
+
+#[test]
+fn a_gpx_without_a_recorded_track_is_refused_by_what_it_has() {
+    let timeless = "<gpx>\n<trk><trkseg><trkpt lat=\"47\" lon=\"8\"/>\n</trkseg></trk></gpx>";
+    let error = refuse(timeless);
+    assert_eq!((error.line, &*error.what), (Some(2), "a track without times"));
+    let route = "<gpx><wpt lat=\"47\" lon=\"8\"/><rte><rtept lat=\"47\" lon=\"8\"></rtept></rte></gpx>";
+    let error = refuse(route);
+    assert_eq!((&*error.what, &*error.found), ("no track", "routes and way points only (2 places)"));
+}
+
+#[test]
+fn rows_without_a_place_and_samples_without_a_fix_are_left_out() {
+    let text = "time,id,x,y,z\n0,a,1,2,nan\n1,a,NaN,NaN,5\n2,a,,,\n3,a,4,5,6\n,a,1,1,1\n";
+    let tracks = read(text);
+    assert_eq!(seen(&tracks)[0].1, [(0.0, 1.0, 2.0), (3.0, 4.0, 5.0)]);
+    assert_eq!((tracks.odd.placeless, tracks.samples), (3, 2));
+    let text = "time,id,lat,lon\n0,a,0.0,0.0\n1,a,14.58,121.06\n2,a,14.581,121.06\n0,b,0,0\n";
+    let tracks = read(text);
+    assert_eq!((tracks.nodes.len(), tracks.odd.without_fix, tracks.samples), (1, 2, 2));
+    assert!(
+        refuse("time,id,lat,lon\n1,a,14.58,121.06\n2,a,14.58,121.06\n2,b,44.5,121\n")
+            .found
+            .contains("farthest is `b` at 44.5, 121")
+    );
+}
+
+#[test]
+fn columns_are_known_by_many_names_and_a_missing_one_is_named() {
+    for header in [
+        "user_id;tracked_at;latitude;longitude;elevation;accuracy",
+        "Vehicle ID;Time (s);Latitude [deg];Longitude [deg];Altitude (m);more",
+    ] {
+        let tracks = read(&format!("{header}\n7;5,5;47,0;8,25;400;1\n7;6;47.0;8.25;401;1\n"));
+        assert_eq!(
+            (&*tracks.nodes[0].label, &tracks.nodes[0].at[..]),
+            ("7", &[5.5, 6.0].map(Time::from_secs)[..])
+        );
+        assert_eq!(tracks.nodes[0].z_m, [400.0, 401.0]);
+    }
+    // What ends in _id says whose a sample is, if nothing else does.
+    assert_eq!(&*read("t,point,Drone-ID,x,y\n0,1,b 2,3,4\n").nodes[0].label, "b 2");
+    // The number of a row is not the name of a node.
+    let tracks = read("id,user_id,t,x,y\n0,ann,0,1,2\n1,ann,1,3,4\n");
+    assert_eq!((tracks.nodes.len(), &*tracks.nodes[0].label), (1, "ann"));
+    let error = refuse("time,lat,lon,speed\n0,47,8,1\n");
+    assert_eq!(&*error.what, "no column that says whose the samples are");
+    assert_eq!(&*refuse("id,lat,lon\n0,47,8\n").what, "no column of times");
+    assert_eq!(&*refuse("id,time,speed\n0,47,8\n").what, "no columns of places");
+    assert!(read("time,id,x,y\n0,0,1,2\n1,1,1,2\n").odd.single);
+    assert!(!read("time,id,x,y\n0,0,1,2\n0,1,1,2\n").odd.single);
+}
+
+#[test]
+fn milliseconds_are_told_by_the_name_or_the_digits() {
+    let seconds = |text: &str| read(text).nodes[0].at.clone();
+    assert_eq!(seconds("time_ms,id,x,y\n0,a,1,2\n1500,a,3,4\n"), [0.0, 1.5].map(Time::from_secs));
+    assert_eq!(seconds("Time [ms],id,x,y\n0,a,1,2\n1500,a,3,4\n"), [0.0, 1.5].map(Time::from_secs));
+    let since_1970 = "timestamp,id,x,y\n1700000000000,a,1,2\n1700000001500,a,3,4\n";
+    assert_eq!(seconds(since_1970), [0.0, 1.5].map(Time::from_secs));
+    assert!(refuse(&since_1970.replace("1700000001500", "1700000001")).wanted.contains("all seconds"));
 }
 
 #[test]
@@ -266,7 +332,11 @@ fn other_files_are_refused_with_the_sentence_that_helps() {
 #[test]
 fn a_node_at_two_places_is_an_error_and_a_repeated_row_is_not() {
     assert_eq!(read("time,id,x,y\n1,a,2,3\n1,a,2,3\n").nodes[0].at.len(), 1);
-    assert_eq!(&*refuse("time,id,x,y\n1,a,2,3\n1,a,2,4\n").what, "a node at two places");
+    // Clocks that show whole seconds: the first counts.
+    let near = read("time,id,x,y\n1,a,2,3\n1,a,2,4\n2,a,2,5\n");
+    assert_eq!((seen(&near)[0].1.clone(), near.odd.repeated), (vec![(1.0, 2.0, 3.0), (2.0, 2.0, 5.0)], 1));
+    let error = refuse("time,id,x,y\n1,a,2,3\n1,a,2,400\n");
+    assert_eq!((&*error.what, error.found.contains("397 m apart")), ("a node at two places", true));
 }
 
 #[test]

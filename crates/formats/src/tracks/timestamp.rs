@@ -10,29 +10,66 @@ pub(super) type Nanos = i64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Clock {
     Seconds,
+    /// Thousandths, millionths or billionths of a second since 1970.
+    SinceEpoch(u32),
     Calendar,
 }
 
 /// A time in s, or as `2026-05-04T12:30:05.25Z` (also with a blank for the `T`, with `+02:00`, without
-/// `Z`).
+/// `Z`; as `2026/05/04` or `04.05.2026`). Seconds of twelve digits and more, which are later than the year
+/// 5000, are milliseconds, microseconds or nanoseconds since 1970.
 pub(super) fn time(text: &str) -> Parsed<(Nanos, Clock)> {
     let text = text.trim();
+    if let Some((at, digits)) = since_epoch(text) {
+        return Ok((at, Clock::SinceEpoch(digits)));
+    }
     if let Some(ns) = number::plain_nanoseconds(text) {
         return Ok((ns, Clock::Seconds));
     }
     calendar(text).map(|ns| (ns, Clock::Calendar)).ok_or_else(|| {
-        let hint = "one kind of time in the whole file";
+        let hint = match text.matches('/').count() {
+            2 => "write the year first: 05/04/2026 may be in April or in May",
+            _ => "one kind of time in the whole file",
+        };
         Fault::new("time", quoted(text), "seconds, as 12.5, or a time as 2026-05-04T12:30:05Z", hint)
     })
 }
 
-fn calendar(text: &str) -> Option<Nanos> {
-    let (date, clock) = text.split_once(['T', 't', ' '])?;
-    let mut parts = date.split('-');
-    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() || year.len() != 4 {
+/// Nanoseconds of a whole number that counts parts of seconds since 1970, and how many decimals these are.
+fn since_epoch(text: &str) -> Option<(Nanos, u32)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let decimals = match whole.len() {
+        12..=14 => 3,
+        15..=17 => 6,
+        18..=19 => 9,
+        _ => return None,
+    };
+    if whole.starts_with('0') || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
     }
+    let scale = 10_i64.pow(9 - decimals);
+    let ns = whole.parse::<i64>().ok()?.checked_mul(scale)?;
+    // Parts of such a part, down to nanoseconds.
+    let fraction: String = fraction.chars().take((9 - decimals) as usize).collect();
+    let more = if fraction.is_empty() { 0 } else { fraction.parse::<i64>().ok()? };
+    ns.checked_add(more * scale / 10_i64.pow(fraction.len() as u32)).map(|at| (at, decimals))
+}
+
+/// Year, month and day of a date with the year first, or with points and the day first.
+fn date(text: &str) -> Option<(&str, &str, &str)> {
+    let separator = text.chars().find(|c| !c.is_ascii_digit())?;
+    let parts: Vec<&str> = text.split(separator).collect();
+    match (separator, parts.as_slice()) {
+        ('-' | '/' | '.', &[year, month, day]) if year.len() == 4 => Some((year, month, day)),
+        ('.', &[day, month, year]) if year.len() == 4 => Some((year, month, day)),
+        _ => None,
+    }
+}
+
+fn calendar(text: &str) -> Option<Nanos> {
+    let text = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT")).unwrap_or(text);
+    let (day, clock) = text.split_once(['T', 't', ' '])?;
+    let (year, month, day) = date(day)?;
     let days = days_since_1970(digits(year)?, digits(month)?, digits(day)?)?;
     let (clock, offset_s) = zone(clock)?;
     let mut parts = clock.split(':');
@@ -101,10 +138,29 @@ mod tests {
             ("2026-05-04T12:30:05.25Z", 1_777_897_805.25),
             ("2026-05-04 14:30:05,25+02:00", 1_777_897_805.25),
             ("2026-05-04T12:30-0000", 1_777_897_800.0),
+            ("2026/05/04 12:30:05", 1_777_897_805.0),
+            ("04.05.2026 12:30:05", 1_777_897_805.0),
+            ("2026-05-04 12:30:05+00", 1_777_897_805.0),
+            ("2026-05-04 12:30:05 UTC", 1_777_897_805.0),
         ] {
             let (ns, clock) = time(text).expect(text);
             assert_eq!((ns, clock), ((seconds * 1e3) as i64 * 1_000_000, Clock::Calendar), "{text}");
         }
+    }
+
+    #[test]
+    fn parts_of_seconds_since_1970_are_told_by_their_digits() {
+        for (text, clock, ns) in [
+            ("1777897805", Clock::Seconds, 1_777_897_805_000_000_000),
+            ("1777897805250", Clock::SinceEpoch(3), 1_777_897_805_250_000_000),
+            ("1777897805250.5", Clock::SinceEpoch(3), 1_777_897_805_250_500_000),
+            ("1777897805250001", Clock::SinceEpoch(6), 1_777_897_805_250_001_000),
+            ("1777897805250001002", Clock::SinceEpoch(9), 1_777_897_805_250_001_002),
+        ] {
+            assert_eq!(time(text).expect(text), (ns, clock), "{text}");
+        }
+        assert!(time("9777897805250001002").is_err());
+        assert!(time("05/04/2026 12:30:05").is_err_and(|fault| fault.hint.contains("year first")));
     }
 
     #[test]
