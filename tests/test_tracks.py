@@ -125,6 +125,16 @@ def test_tracks_without_paths_are_told_although_the_first_one_has_them(tmp_path:
     assert not [each for each in whole.warnings if "tracks leave" in each]
 
 
+def test_an_export_names_the_file_of_each_run(tmp_path: Path) -> None:
+    files(tmp_path, 2)
+    campaign(tmp_path, 3, cycle=True).run().export(tmp_path / "out", formats=["csv"])
+    rows = (tmp_path / "out" / "provenance.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].endswith(",movement_file")
+    assert [row.rsplit(",", 1)[1] for row in rows[1:]] == 2 * [
+        f"d-{number}.movements" for number in (1, 2, 1)
+    ]
+
+
 def test_runs_of_several_seeds_take_a_file_each(tmp_path: Path) -> None:
     files(tmp_path, 3)
     given = Scenario.build(

@@ -126,7 +126,8 @@ function flowList(run: Run, state: State): HTMLElement {
       state.changed();
     }, { class: "plain", "aria-label": `Plot flow ${id}`, "data-flow": String(id) });
     state.onChange(() => plot.setAttribute("aria-pressed", String(state.flow === id)));
-    const name = element("span", {}, `${id}: ${kind.toUpperCase()} ${run.nodeName(src)} → ${run.nodeName(dst)}`);
+    const text = `${id}: ${kind.toUpperCase()} ${run.nodeName(src)} → ${run.nodeName(dst)}`;
+    const name = element("span", { title: text }, text);
     rows.append(element("li", { class: "flow" }, element("label", {}, box, name), plot));
   }
   made.append(rows);

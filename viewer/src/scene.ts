@@ -130,6 +130,8 @@ export class Scene {
     if (!(range > 0) || !run.linksAreRanges) return 0;
     const color = withOpacity(rgba(look.theme.line), 0.85);
     const cells = new Map<string, number[]>();
+    const above = (node: number, other: number): number =>
+      (run.movement.height(node, look.t) ?? 0) - (run.movement.height(other, look.t) ?? 0);
     let found = 0;
     for (let node = 0; node < run.nodes; node++) {
       if (!run.movement.isPresent(node, look.t)) continue;
@@ -137,7 +139,7 @@ export class Scene {
       for (let i = column - 1; i <= column + 1; i++) {
         for (let j = line - 1; j <= line + 1; j++) {
           for (const other of cells.get(`${i},${j}`) ?? []) {
-            if (found === MOST_NEAR || Math.hypot(x[node] - x[other], y[node] - y[other]) > range) continue;
+            if (found === MOST_NEAR || Math.hypot(x[node] - x[other], y[node] - y[other], above(node, other)) > range) continue;
             this.lines.add(color, x[other], y[other], x[node], y[node], 1, 0);
             found++;
           }

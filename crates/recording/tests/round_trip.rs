@@ -118,6 +118,7 @@ fn names_heights_and_presence_are_beside_the_movement() {
     node.heights = vec![Height { at: Time::from_secs(1.0), z_m: 12.5 }];
     node.present = vec![Presence { from: Time::from_secs(1.0), until: Time::NEVER }];
     scenario.params.radio.path_loss = PathLossKind::Friis;
+    scenario.params.mac.propagation_allowance_us = 100.0;
     let file = written(&scenario, Filter::default());
     let reader = reader(&file);
     let labels = reader.head()["labels"].as_array().expect("there are names");

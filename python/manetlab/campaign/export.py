@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from manetlab.campaign.series import write_parquet
 from manetlab.errors import InputError
 from manetlab.files import check_writable, for_spreadsheet, write_text
+from manetlab.movement_files import expanded
 from manetlab.optional_packages import require
 from manetlab.parameters import unknown
 
@@ -94,9 +95,32 @@ def _tables(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "comparisons", results.comparisons
     if results.family is not None and results.family.kind == "best":
         yield "standings", results.standings
-    yield "provenance", results.machines
+    yield "provenance", _with_movement_files(results)
     for name in results.series_names:
         yield f"series-{name}", results.series(name)
+
+
+def _with_movement_files(results: Results) -> pd.DataFrame:
+    """What made the runs, and which movement file each took where there is a file for each replication."""
+    table, names = results.machines, {}
+    for point in results.campaign.points:
+        scenario = results.campaign.scenario(point.number, 0)
+        files, number = scenario.movement.files, scenario.movement.number
+        if files is None:
+            continue
+        try:
+            known = expanded(files, scenario.where, scenario.origin)
+        except InputError:
+            # They are elsewhere now; what was measured is there all the same.
+            continue
+        names[point.number] = known if number is None else known[number : number + 1]
+    if not names:
+        return table
+    taken = [
+        names[point][replication % len(names[point])] if names.get(point) else ""
+        for point, replication in zip(table["point"], table["replication"], strict=True)
+    ]
+    return table.assign(movement_file=taken)
 
 
 def _write(path: Path, table: pd.DataFrame) -> None:
