@@ -143,7 +143,9 @@ def _exchanged(movement: str) -> str:
 
 def shifted(case: Case) -> Iterator[str]:
     """The whole field elsewhere: nodes that do not move, on a grid on which arithmetic is exact."""
-    if case.is_in_python or case.has_fields or not _is_in_ns2_form(case) or "setdest" in case.resolved.movement.to_ns2():
+    if case.is_in_python or case.has_fields or not _is_in_ns2_form(case):
+        return
+    if "setdest" in case.resolved.movement.to_ns2():
         return
     places = [
         [round(value / GRID_M) * GRID_M for value in place] for place in case.resolved.movement.positions(0.0)

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use manetlab_core::kernel::Time;
+use manetlab_core::kernel::{MAX_TIME_S, Time};
 use manetlab_core::mac::Timing;
 use manetlab_core::mobility::{Path, Point};
 use manetlab_core::observe::{Event, RecordKind, Recorder, flow_ends};
@@ -270,9 +270,11 @@ fn heights(scenario: &Scenario) -> Table {
 /// When nodes are there; one without a row always is.
 fn presence(scenario: &Scenario) -> Table {
     let mut table = new_table(schema::PRESENCE);
+    // What never ends is later than any time of a file.
+    let within = |time: Time| time.min(Time::from_secs(MAX_TIME_S)).0;
     for (node, trajectory) in (0..).zip(&scenario.movement) {
         for present in &trajectory.present {
-            table.push([node, present.from.0, present.until.0]);
+            table.push([node, within(present.from), within(present.until)]);
         }
     }
     table

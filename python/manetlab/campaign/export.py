@@ -104,16 +104,18 @@ def _with_movement_files(results: Results) -> pd.DataFrame:
     """What made the runs, and which movement file each took where there is a file for each replication."""
     table, names = results.machines, {}
     for point in results.campaign.points:
-        scenario = results.campaign.scenario(point.number, 0)
-        files, number = scenario.movement.files, scenario.movement.number
-        if files is None:
+        scenario, next_one = (point.scenario(replication) for replication in (0, 1))
+        if scenario.movement.files is None:
             continue
         try:
-            known = expanded(files, scenario.where, scenario.origin)
+            known = expanded(scenario.movement.files, scenario.where, scenario.origin)
         except InputError:
             # They are elsewhere now; what was measured is there all the same.
             continue
-        names[point.number] = known if number is None else known[number : number + 1]
+        number = scenario.movement.number
+        # A number that the campaign gives is the same in all replications.
+        given = number is not None and number == next_one.movement.number
+        names[point.number] = [known[number % len(known)]] if number is not None and given else known
     if not names:
         return table
     taken = [

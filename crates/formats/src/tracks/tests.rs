@@ -225,6 +225,23 @@ fn milliseconds_are_told_by_the_name_or_the_digits() {
 }
 
 #[test]
+fn a_file_that_is_cut_off_behind_a_bracket_ends() {
+    for cut in ["<gpx a=\">", "<gpx><!-- a > b>", "<gpx><?x >", "<gpx><![CDATA[ a ]>", "<fcd-export a='>"] {
+        let error = refuse(cut);
+        assert!(
+            ["the file is not complete", "not well-formed XML"].contains(&&*error.what),
+            "{cut}: {error}"
+        );
+    }
+}
+
+#[test]
+fn names_may_be_text_as_it_is() {
+    let named = GPX.replace("<name>Ann &lt;3</name>", "<name>A<![CDATA[nn <3 & ]] > \"Bob\"]]>!</name>");
+    assert_eq!(&*read(&named).nodes[0].label, "Ann <3 & ]] > \"Bob\"!");
+}
+
+#[test]
 fn bonnmotion_is_flat_high_or_with_a_status() {
     let flat = read("0.0 1 2 10.0 3 4\n0.0 5 6 2.5 7 8\n");
     assert_eq!(seen(&flat)[0].1, [(0.0, 1.0, 2.0), (10.0, 3.0, 4.0)]);

@@ -1,4 +1,5 @@
-//! As much of XML 1.0 as files of tracks have, read as it streams by: elements, attributes, text, comments.
+//! As much of XML 1.0 as files of tracks have, read as it streams by: elements, attributes, text, CDATA,
+//! comments.
 //!
 //! A document type is skipped where it declares nothing; one that declares entities is refused, so that no
 //! entity can grow. Memory holds one tag at a time.
@@ -14,6 +15,10 @@ use crate::error::{Fault, Parsed, quoted};
 const LONGEST: u64 = 1 << 20;
 /// How deep elements may be nested.
 const DEEPEST: usize = 64;
+
+/// How text as it is begins and ends.
+const CDATA: &[u8] = b"<![CDATA[";
+const CDATA_END: &[u8] = b"]]>";
 
 /// A reader of tags.
 pub(super) struct Xml<R> {
@@ -94,9 +99,10 @@ impl<R: BufRead> Xml<R> {
             let before = self.raw.len();
             let room = LONGEST.saturating_sub(before as u64);
             let read = (&mut self.source).take(room).read_until(b'>', &mut self.raw);
-            read.map_err(|error| unreadable(&error))?;
+            let read = read.map_err(|error| unreadable(&error))?;
             self.line += self.raw[before..].iter().filter(|&&b| b == b'\n').count() as u64;
-            if self.raw.last() != Some(&b'>') {
+            // What was read before ends with `>` as well.
+            if read == 0 || self.raw.last() != Some(&b'>') {
                 return self.end();
             }
             let found = start
@@ -109,6 +115,12 @@ impl<R: BufRead> Xml<R> {
                 Special::Whole => {
                     self.raw.truncate(at);
                     (start, searched) = (None, at);
+                }
+                Special::Text => {
+                    let text = escaped(&self.raw[at + CDATA.len()..self.raw.len() - CDATA_END.len()]);
+                    self.raw.truncate(at);
+                    self.raw.extend(text);
+                    (start, searched) = (None, self.raw.len());
                 }
                 Special::Begun => {}
                 Special::No => {
@@ -166,10 +178,26 @@ fn nest(open: &mut Vec<Box<str>>, kind: TagKind, name: &str) -> Parsed<()> {
 enum Special {
     /// An element.
     No,
-    /// A comment, a declaration or an instruction that has not ended yet.
+    /// A comment, a declaration, an instruction or text that has not ended yet.
     Begun,
+    /// Text as it is (CDATA).
+    Text,
     /// A whole one.
     Whole,
+}
+
+/// Text with references for what would be taken for tags and references.
+fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut made = Vec::with_capacity(text.len());
+    for &byte in text {
+        match byte {
+            b'&' => made.extend(b"&amp;"),
+            b'<' => made.extend(b"&lt;"),
+            b'>' => made.extend(b"&gt;"),
+            _ => made.push(byte),
+        }
+    }
+    made
 }
 
 /// What a text is that begins with `<` and ends with `>`.
@@ -178,7 +206,10 @@ fn special(tag: &[u8]) -> Parsed<Special> {
     Ok(match tag {
         [b'<', b'!', b'-', b'-', ..] => whole(tag.len() >= 7 && tag.ends_with(b"-->")),
         [b'<', b'?', ..] => whole(tag.ends_with(b"?>")),
-        [b'<', b'!', b'[', ..] => return Err(malformed("<![CDATA[", "text without CDATA")),
+        tag if tag.starts_with(CDATA) => {
+            let is_whole = tag.len() >= CDATA.len() + CDATA_END.len() && tag.ends_with(CDATA_END);
+            if is_whole { Special::Text } else { Special::Begun }
+        }
         [b'<', b'!', ..] if tag.contains(&b'[') => {
             return Err(malformed("<!DOCTYPE … [", "no declarations in the file"));
         }
