@@ -145,7 +145,7 @@ def with_numbers(flow: Flow, labels: list[str] | None, place: Place) -> Flow:
 
 def _end(parameter: Parameter) -> Field:
     """A node: by its number, or by the name that it has in the movement."""
-    number = _field(parameter)
+    number: Field = _field(parameter)
 
     def take(written: object, place: Place, hint: str) -> Any:
         return written if isinstance(written, str) and written else number.take(written, place, hint)
