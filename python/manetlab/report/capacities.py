@@ -35,6 +35,8 @@ def draw(found: Sequence[Capacity], path: Path) -> None:
 
 def draw_on(axes: Axes, found: Sequence[Capacity]) -> None:
     """Draws the answers on axes; the legend is left to the caller."""
+    from matplotlib.ticker import MaxNLocator
+
     question = found[0].question
     metric = metrics.by_key(question.metric)
     for place, each in enumerate(found):
@@ -43,6 +45,8 @@ def draw_on(axes: Axes, found: Sequence[Capacity]) -> None:
         question.limit.threshold * metric.factor, color=palette.LIGHT["muted"], linewidth=1.0, label="limit"
     )
     axes.set_xlabel(question.level)
+    if all(float(level).is_integer() for level in question.levels):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"{metric.label} ({metric.unit})" if metric.unit else metric.label)
 
 
