@@ -38,6 +38,7 @@ SLOWEST = 10
 """A mutant is stopped, and counts as killed, after this many times what its tests take, at least a minute."""
 STATS = "python/manetlab/stats"
 TESTS = {
+    f"{STATS}/borders.py": ["test_stats_borders"],
     f"{STATS}/bounded.py": ["test_stats_bounded"],
     f"{STATS}/checks.py": ["test_stats_bounded", "test_stats_families", "test_stats"],
     f"{STATS}/comparisons.py": ["test_stats_families", "test_stats"],
