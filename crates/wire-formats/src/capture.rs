@@ -2,10 +2,9 @@
 //!
 //! Every chosen node has an interface, `node 3` or `node` and its label, with what it transmits and, if
 //! asked for, what it receives intact: 802.11 after a radiotap header, without FCS. What a node drops is on
-//! another interface,
-//! `node 3 drops`, with a comment that says why. There it follows an Ethernet header, as it was on no link:
-//! with the addresses of the nodes that made it and that it was for. The packet's number (`epb_packetid`) is
-//! the same for all its copies, and for the RTS, CTS and ACK of their exchanges.
+//! another interface, `node 3 drops`, with a comment that says why. There it follows an Ethernet header, as
+//! it was on no link: with the addresses of the nodes that made it and that it was for. The packet's number
+//! (`epb_packetid`) is the same for all its copies, and for the RTS, CTS and ACK of their exchanges.
 
 use std::io::{self, Write};
 
