@@ -140,19 +140,40 @@ def test_a_load_that_is_no_field_or_a_factor_is_refused() -> None:
         find(campaign(level="routing"))
 
 
-def test_a_measure_without_a_value_is_the_worst_or_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("limit", "levels"),
+    [
+        ("cbr_latency_mean_s <= 0.5", [1, 2]),
+        ("voice_satisfied_fraction >= 0.5", [1, 2]),
+        ("cbr_delivery_fraction >= 0.5", [0, 1]),
+    ],
+    ids=["nothing arrives", "no call is there", "nothing is sent"],
+)
+def test_a_measure_without_a_value_is_not_judged(limit: str, levels: list[int]) -> None:
+    base = {
+        "duration_s": 2.0,
+        "movement": {"chain": {"nodes": 3, "spacing_m": 2000.0}},
+        "traffic": {"random": {"cbr": 1, "cbr_interval_s": 0.1}},
+    }
+    capacity = {"level": "traffic.random.cbr", "levels": levels, "limit": limit, "most": 32}
+    with pytest.raises(InputError, match="cannot be judged"):
+        find(Campaign(base=base, capacity=capacity))
+
+
+def test_a_network_in_which_nothing_arrives_carries_nothing() -> None:
     base = {
         "duration_s": 2.0,
         "movement": {"chain": {"nodes": 3, "spacing_m": 2000.0}},
         "traffic": {"random": {"cbr": 1, "cbr_interval_s": 0.1}},
     }
     # Eight zeros do not show how far the mean may be from zero, 32 do.
-    asked = {"level": "traffic.random.cbr", "levels": [1, 2], "most": 32}
-    lost = Campaign(base=base, capacity={**asked, "limit": "cbr_delivery_fraction >= 0.5"})
-    assert find(lost)[0].border.high is None
-    late = Campaign(base=base, capacity={**asked, "limit": "cbr_latency_mean_s <= 0.5"})
-    with pytest.raises(InputError, match="cannot be judged"):
-        find(late)
+    asked = {
+        "level": "traffic.random.cbr",
+        "levels": [1, 2],
+        "limit": "cbr_delivery_fraction >= 0.5",
+        "most": 32,
+    }
+    assert find(Campaign(base=base, capacity=asked))[0].border.high is None
 
 
 def test_the_limit_is_said_in_the_unit_that_is_shown() -> None:

@@ -36,8 +36,8 @@ def test_without_noise_the_border_is_found_exactly(true: int, at_least: bool) ->
     found = searched(search, lambda level, _: good if level <= true else bad)
     assert (found.low or 0, found.estimate or 0, found.high or 0) == (true, true, true)
     assert found.is_open_above == (true == 20)
-    # Halving: five levels of twenty, eight replications each.
-    assert found.replications <= 8 * 5
+    # The lowest level, and by halving five of twenty, eight replications each.
+    assert found.replications <= 8 * 6
 
 
 def delivery(level: float, replication: int, experiment: int) -> float:
@@ -90,6 +90,11 @@ def test_later_replications_do_not_change_what_was_decided() -> None:
     search.values[1] += [0.0] * 40
     fresh = BorderSearch([1, 2], SHARE, values=dict(search.values))
     assert search.status(1) is fresh.status(1) is Status.HOLDS
+
+
+def test_a_measure_that_goes_the_other_way_is_noticed() -> None:
+    found = searched(BorderSearch(range(1, 21), SHARE), lambda level, _: 0.99 if level > 5 else 0.2)
+    assert (found.low, found.high) == (None, None)
 
 
 def test_a_higher_level_that_holds_is_told_and_does_not_count() -> None:

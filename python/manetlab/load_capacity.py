@@ -307,16 +307,12 @@ def _values(results: Results, point: int, asked: Question) -> list[float]:
         raise RunFailed("a run failed", where, row["error"], hint=f"to repeat it: {row['command']}")
     runs = results.runs[results.runs["point"] == point].sort_values("replication")
     values = [float(value) for value in runs[asked.metric]]
-    worst = asked.limit.least if asked.limit.at_least else asked.limit.most
-    if any(map(math.isnan, values)) and not math.isfinite(worst):
+    if missing := sum(map(math.isnan, values)):
         where = results.campaign.place_of(point)
-        found = f"no value in {sum(map(math.isnan, values))} of {len(values)} runs"
-        hint = (
-            "ask for a share, such as cbr_delivery_fraction, or leave out the levels at which nothing arrives"
-        )
+        hint = "is there traffic of its kind at every level, and does something of it arrive?"
+        found = f"no value in {missing} of {len(values)} runs"
         raise InputError(f"{asked.metric} cannot be judged", where, found, "a value in every run", hint)
-    # What has no value, because nothing arrived, is as bad as can be.
-    return [worst if math.isnan(value) else value for value in values]
+    return values
 
 
 def _seen(asked: Question, search: BorderSearch) -> list[AtLevel]:

@@ -67,15 +67,17 @@ class Limit:
 class BorderSearch:
     """Finds the greatest of some levels at which a mean keeps to a limit, level by level.
 
-    It supposes that what keeps to the limit at one level keeps to it at all lower ones, and halves: the
-    middle level between the highest that holds and the lowest that fails is replicated until its interval is
-    on one side of the threshold, looked at whenever the replications have doubled. A level that is still
-    open after `most` of them stays open; the search then goes on below and above it.
+    It supposes that what keeps to the limit at one level keeps to it at all lower ones. The lowest level is
+    tried first, so that a measure that goes the other way is noticed. Then it halves: the middle level
+    between the highest that holds and the lowest that fails is replicated until its interval is on one side
+    of the threshold, looked at whenever the replications have doubled. A level that is still open after
+    `most` of them stays open; the search then goes on below and above it.
 
     The answer is an interval of levels. Each statement of which it is made (a level holds, a level fails) is
     tested on one side, at (1 − confidence) / 2 divided by the number of looks and by the number of levels
-    that halving looks at (Bonferroni). So both ends are right together at least as often as `confidence` says
-    as long as the intervals of the means are; docs/statistics.md has how often they are.
+    that are looked at, the lowest and those of halving (Bonferroni). So both ends are right together at least
+    as often as `confidence` says as long as the intervals of the means are; docs/statistics.md has how often
+    they are.
 
     Attributes:
         levels: The levels, in ascending order.
@@ -118,7 +120,7 @@ class BorderSearch:
     @property
     def confidence_of_a_look(self) -> float:
         """The confidence of the interval by which a level is judged at one look, both sides together."""
-        tests = len(list(self.looks())) * math.ceil(math.log2(len(self.levels) + 1))
+        tests = len(list(self.looks())) * (1 + math.ceil(math.log2(len(self.levels) + 1)))
         return 1.0 - (1.0 - self.confidence) / tests
 
     def status(self, level: float) -> Status:
@@ -139,7 +141,7 @@ class BorderSearch:
 
     def wanted(self) -> tuple[float, int] | None:
         """The level that is to be replicated next, and to how many replications; None at the end."""
-        level = self._between(*self._ends())
+        level = self._between(*self._ends()) if self.values.get(self.levels[0]) else self.levels[0]
         if level is None:
             return None
         made = len(self.values.get(level, []))
