@@ -10,7 +10,7 @@ use manetlab_core::kernel::{Span, Streams, Time};
 use manetlab_core::mac::{Access, DataWait, MacParams, Timing};
 use manetlab_core::mobility::waypoint::{self, WaypointParams};
 use manetlab_core::mobility::{Command, Point, Trajectory};
-use manetlab_core::network::{Options, Outcome, RunError, run, run_while, run_with};
+use manetlab_core::network::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS, run, run_while, run_with};
 use manetlab_core::observe::{FlowMeasures, RouteMeasures};
 use manetlab_core::profile::{PROFILES, profile};
 use manetlab_core::routing::{Action, Routing};
@@ -245,6 +245,21 @@ fn a_run_stops_when_it_is_told_to_and_asking_changes_nothing() {
     assert_eq!(run_while(&scenario, Options::default(), &mut never), Ok(outcome(&scenario)));
     assert!(asked > 0, "the run is too short to be asked");
     assert!(matches!(run_while(&scenario, Options::default(), &mut || false), Err(RunError::Stopped(_))));
+}
+
+/// Twenty nodes that nearly all hear each other: an event is up to twenty arrivals, and takes as long.
+#[test]
+fn a_dense_network_is_asked_as_often_as_its_work_takes() {
+    let scenario = mobile("ns-2.35", 3, 60.0);
+    let mut asked = 0;
+    let mut count = || {
+        asked += 1;
+        true
+    };
+    let result = run_while(&scenario, Options::default(), &mut count).expect("it runs").result;
+    let work = result.events + result.arrivals;
+    assert!(work > 4 * WORK_BETWEEN_QUESTIONS, "too little work: {work}");
+    assert!(asked + 1 >= work / (WORK_BETWEEN_QUESTIONS + 1000), "asked {asked} times in {work}");
 }
 
 /// A protocol that wants to be woken at an instant that has passed, once it has a packet to send.

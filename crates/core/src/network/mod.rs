@@ -52,7 +52,7 @@ pub fn run(scenario: &Scenario, record: bool) -> Result<Outcome, RunError> {
 }
 
 /// Like [`run`] with more [`Options`], for as long as `go_on`, which is asked every
-/// [`EVENTS_BETWEEN_QUESTIONS`] events, says so. Asking changes no result.
+/// [`WORK_BETWEEN_QUESTIONS`] events and arrivals, says so. Asking changes no result.
 ///
 /// # Errors
 /// Those of [`run`], and [`RunError::Stopped`].
@@ -103,8 +103,9 @@ pub fn run_recorded(
     network.into_outcome(scenario, &paths)
 }
 
-/// Events after which [`run_while`] asks whether to go on: some hundredths of a second.
-pub const EVENTS_BETWEEN_QUESTIONS: u64 = 1 << 17;
+/// Events and arrivals of frames after which [`run_while`] asks whether to go on: some hundredths of a second.
+/// Where hundreds of nodes hear each other an event is hundreds of arrivals, and events alone would say little.
+pub const WORK_BETWEEN_QUESTIONS: u64 = 1 << 17;
 
 /// What a slot of the event queue belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +189,7 @@ impl Network<'_> {
             self.with_routing(node, |routing, now, actions| routing.handle_start(now, actions));
         }
         self.pause = self.sampler.due().min(self.watch.routes_due());
+        let mut asked = 0;
         while let Some((time, slot)) = self.clock.agenda.pop() {
             if time >= self.clock.end {
                 break;
@@ -201,8 +203,12 @@ impl Network<'_> {
             self.clock.now = time;
             self.events += 1;
             self.fire(self.targets[slot.0 as usize]);
-            if self.events.is_multiple_of(EVENTS_BETWEEN_QUESTIONS) && !go_on() {
-                return Err(RunError::Stopped(self.clock.now.as_secs()));
+            let work = self.events + self.channel.arrivals;
+            if work - asked >= WORK_BETWEEN_QUESTIONS {
+                asked = work;
+                if !go_on() {
+                    return Err(RunError::Stopped(self.clock.now.as_secs()));
+                }
             }
         }
         if let Some(broken) = self.broken.take() {
