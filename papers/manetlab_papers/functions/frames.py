@@ -27,12 +27,17 @@ def frames(count: int) -> tuple[list[float], dict[str, list[int]]]:
 @quantity("frames")
 def of_frames(_evaluator: Evaluator, _data: Data, arguments: Data) -> float:
     """The rate of frames in 1/s, or mean or deviation of a type's sizes, over a sample (`frames`)."""
-    times_s, sizes = frames(arguments["frames"])
-    if arguments["statistic"] == "rate":
+    return _of_frames(arguments["frames"], arguments["statistic"], arguments.get("type", "all"))
+
+
+@cache
+def _of_frames(count: int, statistic: str, kind: str) -> float:
+    times_s, sizes = frames(count)
+    if statistic == "rate":
         # The interval of two frames is a whole number of nanoseconds.
         return round((len(times_s) - 1) / (times_s[-1] - times_s[0]), 6)
-    of = sizes[arguments["type"]]
-    return _deviation(of) if arguments["statistic"] == "deviation" else sum(of) / len(of)
+    of = sizes[kind]
+    return _deviation(of) if statistic == "deviation" else sum(of) / len(of)
 
 
 def _deviation(values: Sequence[float]) -> float:
