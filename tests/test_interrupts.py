@@ -109,3 +109,22 @@ def test_the_command_line_brings_it_back() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=4 * FAR_S
     )
     assert "KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.parametrize("module", ["manetlab.cli", "click", "manetlab.cli.groups", "manetlab.cli.demos"])
+def test_ctrl_c_during_an_import_ends_without_a_traceback(module: str) -> None:
+    program = (
+        "import signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.argv[1:] = ['demo', '--help']\n"
+        "from manetlab.command import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=4 * FAR_S
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; nothing was written\n")

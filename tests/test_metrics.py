@@ -31,7 +31,7 @@ from tests.examples import CBR_FLOW, TCP_FLOW, chain
 ROOT = Path(__file__).resolve().parents[1]
 COUNTED = {"", "packet", "segment", "message", "frame", "link", "hop"}
 """What the page calls the unit of a measure that has none: nothing, or what is counted."""
-GIVEN = {"id", "kind", "src", "dst", "start_s", "transport"}
+GIVEN = {"id", "kind", "src", "dst", "start_s", "transport", "src_name", "dst_name"}
 """What the page describes of flows and is not measured."""
 SECTIONS = {
     "Every flow": {"Cost at the MAC", "Shortest path", "Route at the source", "Rates that the source learns"},
@@ -122,6 +122,9 @@ def test_a_campaign_takes_the_names_of_papers() -> None:
     assert made.comparison["metrics"] == ["cbr_latency_mean_s"]
     with pytest.raises(InputError, match="no such metric"):
         campaign(metrics=["pdrr"])
+    with pytest.raises(InputError, match="no such metric") as failed:
+        campaign(metrics=["cbr_pdr"])
+    assert failed.value.hint == 'did you mean "pdr", which is cbr_delivery_fraction?'
 
 
 def test_measures_of_flows_that_are_not_there_have_no_value_and_are_not_shown() -> None:

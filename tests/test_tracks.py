@@ -135,6 +135,22 @@ def test_an_export_names_the_file_of_each_run(tmp_path: Path) -> None:
     ]
 
 
+def test_flows_have_the_names_of_their_nodes(tmp_path: Path) -> None:
+    text = "time,id,x,y\n0,Bob,0,0\n9,Bob,0,0\n0,Anna,100,0\n9,Anna,100,0\n"
+    (tmp_path / "walk.csv").write_text(text, encoding="utf-8")
+    flow = {"kind": "cbr", "src": "Anna", "dst": "Bob", "start_s": 1.0, "bytes": 64, "interval_s": 1.0}
+    base = {"duration_s": 5.0, "movement": {"file": "walk.csv"}, "traffic": {"flows": [flow]}}
+    [made] = manetlab.run(Scenario.build(base, "walk", Origin(tmp_path))).flows
+    assert (made["src_name"], made["dst_name"]) == ("Anna", "Bob")
+    asked = manetlab.Campaign(base=base, factors={"routing": ["aodv"]}, replications=1, folder=tmp_path)
+    asked.run().export(tmp_path / "out", formats=["csv"])
+    [head, row] = (tmp_path / "out" / "flows.csv").read_text(encoding="utf-8").splitlines()
+    assert dict(zip(head.split(","), row.split(","), strict=True)).items() >= {
+        ("src_name", "Anna"),
+        ("dst_name", "Bob"),
+    }
+
+
 def test_runs_of_several_seeds_take_a_file_each(tmp_path: Path) -> None:
     files(tmp_path, 3)
     given = Scenario.build(

@@ -1,5 +1,5 @@
 """``python -m manetlab``."""
 
-from manetlab.cli import main
+from manetlab.command import main
 
 main()

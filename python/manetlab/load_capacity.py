@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manetlab import metrics
+from manetlab.campaign import family
 from manetlab.campaign.plan import Campaign
 from manetlab.errors import InputError, RunFailed, shown
 from manetlab.parameters import unknown
@@ -96,14 +97,14 @@ class Question:
 
 def _limit(text: object, where: str) -> tuple[str, Limit]:
     found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
-    hint = "for example voice_satisfied_fraction >= 0.95; `manetlab metrics` lists the measures"
+    hint = "for example voice_satisfied_fraction >= 0.95; `manetlab list measures` lists the measures"
     if found is None:
         wanted = "a measure, >= or <=, and a number in the measure's base unit"
         raise InputError("not a limit", where, shown(text), wanted, hint)
     name, sign, number = found.groups()
     key = metrics.named(name)
     if key not in metrics.MEASURES:
-        raise unknown("measure", name, metrics.MEASURES, where)
+        raise family.unknown_metric(name, metrics.MEASURES, where)
     try:
         threshold = float(number)
     except ValueError:

@@ -176,6 +176,12 @@ def named(name: str) -> str:
     return _NAMES.get(name) or _NAMES.get(name.lower(), name)
 
 
+def within(name: str) -> str:
+    """A name of papers that is a part of this one, such as ``pdr`` of ``cbr_pdr``; empty if none is."""
+    parts = name.lower().split("_")
+    return next((part for part in parts if part in _NAMES), "")
+
+
 def applying(totals: Mapping[str, Any], flows: Iterable[Mapping[str, Any]]) -> list[Metric]:
     """The totals that apply to a run with these flows: a kind of traffic that is not there has none."""
     there = {flow["kind"] for flow in flows}

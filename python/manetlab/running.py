@@ -434,6 +434,13 @@ def _written_to(
     )
 
 
+def _with_names(flows: list[dict[str, Any]], labels: list[str] | None) -> list[dict[str, Any]]:
+    """The flows with what the movement calls their ends."""
+    if labels is None:
+        return flows
+    return [{**flow, "src_name": labels[flow["src"]], "dst_name": labels[flow["dst"]]} for flow in flows]
+
+
 def _run(
     resolved: Resolved,
     record: bool | str | Path | RecordTo,
@@ -456,7 +463,7 @@ def _run(
     wall_time_s, cpu_time_s = time.perf_counter() - started, time.thread_time() - started_cpu
     measured = json.loads(text)
     return Result(
-        flows=measured["flows"],
+        flows=_with_names(measured["flows"], resolved.movement.labels),
         totals=measured["totals"],
         drops=measured["drops"],
         losses=measured["losses"],

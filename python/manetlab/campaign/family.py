@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from manetlab.errors import InputError, shown
-from manetlab.metrics import better, named
+from manetlab.metrics import better, named, within
 from manetlab.parameters import unknown
 
 if TYPE_CHECKING:
@@ -45,7 +45,11 @@ def usual(measured: Collection[str]) -> tuple[str, ...]:
 
 def unknown_metric(name: str, known: Collection[str], where: str) -> InputError:
     """The error for a metric that does not exist."""
-    return unknown("metric", name, known, where, "measures")
+    error = unknown("metric", name, known, where, "measures")
+    if word := within(name):
+        error.wanted = f"for example {word}"
+        error.hint = f'did you mean "{word}", which is {named(word)}?'
+    return error
 
 
 def with_keys(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -212,7 +212,7 @@ class Results:
         """One row a flow of a finished run.
 
         Columns: ``point``, the factors, ``replication``, ``flow`` (its number), ``kind``, ``src``, ``dst``,
-        then the metrics of a flow (docs/metrics.md).
+        then the metrics of a flow (docs/metrics.md); ``src_name`` and ``dst_name`` where nodes have names.
         """
         rows = [
             {**self._place(run.point, run.replication), "flow": flow.pop("id"), **flow}
@@ -220,7 +220,11 @@ class Results:
             for flow in json.loads(run.flows)
         ]
         table = _table(rows, (*self._places, "flow", "kind", "src", "dst"))
-        metrics = [name for name in table.columns[len(self._places) + 4 :] if table[name].dtype == object]
+        metrics = [
+            name
+            for name in table.columns[len(self._places) + 4 :]
+            if table[name].dtype == object and name not in ("src_name", "dst_name")
+        ]
         return table.astype(dict.fromkeys(metrics, float))
 
     @cached_property
