@@ -41,7 +41,7 @@ use crate::wire::{NodeId, Packet};
 use delays::Delayed;
 use flows::NetworkFlow;
 
-pub use crate::observe::{Options, Outcome, RunError};
+pub use crate::observe::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS};
 
 /// Runs a scenario; `record` asks for the recording, which changes no result.
 ///
@@ -102,10 +102,6 @@ pub fn run_recorded(
     let paths = scenario.paths_of_flows(go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
     network.into_outcome(scenario, &paths)
 }
-
-/// Events and arrivals of frames after which [`run_while`] asks whether to go on: some hundredths of a second.
-/// Where hundreds of nodes hear each other an event is hundreds of arrivals, and events alone would say little.
-pub const WORK_BETWEEN_QUESTIONS: u64 = 1 << 17;
 
 /// What a slot of the event queue belongs to.
 #[derive(Clone, Copy, Debug)]

@@ -34,7 +34,7 @@ pub use hash::{FORM, Measures};
 pub use messages::{MessageLog, MessageMeasures, MessageTotals, VideoMeasures};
 pub use meter::{Meter, Receptions};
 pub use outages::{Outage, Outages};
-pub use outcome::{Options, Outcome, RunError};
+pub use outcome::{Options, Outcome, RunError, WORK_BETWEEN_QUESTIONS};
 pub use progress::{Progress, ProgressMeasures, ProgressTotals};
 pub use recorder::{Event, FlowStep, PacketRef, Reach, Reception, Recorder, Recorders, Sending, flow_ends};
 pub use recording::{
