@@ -7,7 +7,7 @@ contradicted, open, or reproduced only just.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Cause:
         summary: What was found, in a sentence or two with the numbers that decide it.
         claims: The claims that it explains.
         text: All of it, in Markdown, with the deciding runs and their tables.
+        gives: Of what the paper leaves open: by claim, the choice with the values that give it, or with which
+            it is no longer contradicted.
     """
 
     id: str
@@ -47,6 +49,7 @@ class Cause:
     summary: str
     claims: tuple[str, ...]
     text: str
+    gives: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def anchor(self) -> str:
@@ -71,7 +74,8 @@ def read(path: Path) -> tuple[Cause, ...]:
 
 def _cause(entry: Mapping[str, Any]) -> Cause:
     known = ("id", "title", "because", "summary", "claims", "text")
-    require(sorted(entry) == sorted(known), entry.get("id", "cause"), sorted(entry), f"the keys {known}")
+    given = sorted(entry.keys() - {"gives"})
+    require(given == sorted(known), entry.get("id", "cause"), sorted(entry), f"the keys {known}, gives")
     require(
         entry["because"] in BECAUSE, f"{entry['id']}: because", entry["because"], f"one of {list(BECAUSE)}"
     )
@@ -91,6 +95,10 @@ def check(ledger: Ledger, causes: Sequence[Cause]) -> None:
         for claim in cause.claims:
             known = claim in ledger.claims and cause.claims.count(claim) == 1
             require(known, f"{cause.id}: claims", claim, "a claim's number, once")
+        for claim in cause.gives:
+            require(claim in cause.claims, f"{cause.id}: gives", claim, "one of its claims")
+        left_open = cause.because == "set-up" or not cause.gives
+        require(left_open, f"{cause.id}: because", cause.because, "set-up, where a choice gives a claim")
 
 
 def of_claim(causes: Iterable[Cause], claim: str) -> list[Cause]:
@@ -131,15 +139,16 @@ def page(ledger: Ledger, causes: Sequence[Cause], of: Mapping[str, Entry]) -> st
     ]
     for each in causes:
         lines += ["", f"## {each.title}", "", each.summary, ""]
-        lines += [_claim(ledger, claim, of.get(claim)) for claim in each.claims]
+        lines += [_claim(ledger, claim, of.get(claim), each.gives.get(claim, "")) for claim in each.claims]
         lines += ["", each.text]
     return "\n".join([*lines, "", "*This page is made by `make papers-pages`; do not edit it.*", ""])
 
 
-def _claim(ledger: Ledger, claim: str, entry: Entry | None) -> str:
-    """A claim with its verdict and values."""
+def _claim(ledger: Ledger, claim: str, entry: Entry | None, given_by: str) -> str:
+    """A claim with its verdict and values, and the choice that gives it."""
     verdict = "not tested" if entry is None else verdict_text(entry)
     quick = ", quick" if full_category(entry) == ONLY_QUICK else ""
     said = ledger.claims[claim]
     values = "" if entry is None else f" Printed: {said.expected}; ours: {brief(entry.ours, entry.compared)}."
-    return f"- {link_to(ledger, claim)} ({verdict}{quick}): {said.statement}{values}"
+    given = f" Given by {given_by}." if given_by else ""
+    return f"- {link_to(ledger, claim)} ({verdict}{quick}): {said.statement}{values}{given}"

@@ -357,7 +357,10 @@ def causes(names: tuple[str, ...]) -> None:
         found = [by_id[name]] if name in by_id else data.of_claim(known, name)
         for each in found:
             console.print(f"{each.title} ({each.id}, {each.because})", markup=False, style="bold")
-            console.print(f"Claims: {', '.join(each.claims)}.\n\n{each.text}\n", markup=False)
+            console.print(f"Claims: {', '.join(each.claims)}.\n\n{each.summary}\n", markup=False)
+            for claim, choice in each.gives.items():
+                console.print(f"{claim} is given by {choice}.", markup=False)
+            console.print(f"{each.text}\n", markup=False)
         if not found:
             console.print(f"No cause is given for {name}.", markup=False)
     if not names:

@@ -72,26 +72,9 @@ def points(claim: Claim, entry: record.Entry) -> tuple[Point, ...]:
 
 def printed_of(claim: Claim, measured: Measured) -> Printed:
     """The band of what was compared, with the number that the paper prints for it, if it prints one."""
-    return Printed(_value(claim, measured), measured.low, measured.high)
-
-
-def _value(claim: Claim, measured: Measured) -> float | None:
-    bands = [claim.band(index) for index in range(max(len(claim.lo), len(claim.hi)))]
-    same = [index for index, band in enumerate(bands) if _is_end(band, measured)]
-    if not claim.value or not same:
-        return None
-    if len(claim.value) == 1:
-        return claim.value[0]
-    parts = measured.name.split(", ")
-    named = [index for index, name in enumerate(claim.at) if name in (measured.name, parts[0], parts[-1])]
-    found = [index for index in named if index in same or len(bands) == 1] or same
-    return claim.value[found[0]] if len(found) == 1 and found[0] < len(claim.value) else None
-
-
-def _is_end(band: tuple[float, float], measured: Measured) -> bool:
-    """Whether what was compared is held against this band, or one end of it."""
-    ends = [(a, b) for a, b in zip(band, (measured.low, measured.high), strict=True) if math.isfinite(b)]
-    return bool(ends) and all(a == b for a, b in ends)
+    found = claim.printed_at(measured.name, measured.low, measured.high)
+    one = found[0] if found is not None and found[0] == found[1] else None
+    return Printed(one, measured.low, measured.high)
 
 
 def overlays(ledger: Ledger, entries: Iterable[record.Entry]) -> Overlays:

@@ -9,6 +9,7 @@ read for numbers.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -167,6 +168,33 @@ class Claim:
             raise ValueError(f"{self.id}: {name} is none of {self.at}")
         return self.band(self.at.index(name))
 
+    def printed_at(self, name: str, low: float, high: float) -> tuple[float, float] | None:
+        """The number that the paper prints of a case, or the range: lowest and highest; None if it has none.
+
+        Args:
+            name: The case.
+            low: The lower end of the band that the case is held against.
+            high: The upper end.
+        """
+        if "printed" in self.rule:
+            # What the words print where the ledger has no number.
+            printed = self.rule["printed"]
+            return (printed[0], printed[1]) if isinstance(printed, list) else (printed, printed)
+        value = self._value_at(name, low, high)
+        return None if value is None else (value, value)
+
+    def _value_at(self, name: str, low: float, high: float) -> float | None:
+        bands = [self.band(index) for index in range(max(len(self.lo), len(self.hi)))]
+        same = [index for index, band in enumerate(bands) if _is_end(band, (low, high))]
+        if not self.value or not same:
+            return None
+        if len(self.value) == 1:
+            return self.value[0]
+        parts = name.split(", ")
+        named = [index for index, label in enumerate(self.at) if label in (name, parts[0], parts[-1])]
+        found = [index for index in named if index in same or len(bands) == 1] or same
+        return self.value[found[0]] if len(found) == 1 and found[0] < len(self.value) else None
+
     @property
     def unit(self) -> str:
         """The unit of its quantity, as one appends it; empty if it has none, or several."""
@@ -176,22 +204,43 @@ class Claim:
     def unit_of(self, rule: Data) -> str:
         """The unit of what a rule compares: that of the quantity, where the rule has no band of its own.
 
-        A ratio has none.
+        A ratio has none, and a change is in per cent.
         """
-        has_it = (self.lo or self.hi) and "band" not in rule and rule.get("as") != "ratio"
-        return self.unit if has_it else ""
+        has_it = (self.lo or self.hi) and "band" not in rule
+        return self._unit_of(_comparison(rule)) if has_it else ""
 
-    @property
-    def unit_of_band(self) -> str:
-        """The unit of its bands, which are of a ratio where its rule compares one."""
-        conditions = self.rule.get("all", [self.rule])
-        return "" if any(each.get("as") == "ratio" for each in conditions) else self.unit
+    def _unit_of(self, comparison: str) -> str:
+        return {"ratio": "", "percent": " %"}.get(comparison, self.unit)
 
     @property
     def band_text(self) -> str:
         """The acceptance bands in one line."""
-        count = max(len(self.lo), len(self.hi))
-        return "; ".join(_band_text(*self.band(index)) for index in range(count))
+        return "; ".join(map(self._band_text_at, range(self._bands)))
+
+    @property
+    def band_text_in_unit(self) -> str:
+        """The same with the unit of each, where the quantity has one or what is compared has its own."""
+        units = [self._unit_at(index) for index in range(self._bands)]
+        if len(set(units)) <= 1:
+            return self.band_text + (units[0] if units else "")
+        return "; ".join(f"{self._band_text_at(index)}{unit}" for index, unit in enumerate(units))
+
+    @property
+    def _bands(self) -> int:
+        return max(len(self.lo), len(self.hi))
+
+    def _band_text_at(self, index: int) -> str:
+        return _band_text(*self.band(index))
+
+    def _unit_at(self, index: int) -> str:
+        """The unit of a band: of what its case compares, or of what all conditions of the rule compare."""
+        conditions = self.rule.get("all", [self.rule])
+        cases = [{**each, "cases": (), **case} for each in conditions for case in each.get("cases", ())]
+        named = [each for each in cases if index < len(self.at) and each.get("label") == self.at[index]]
+        found = {_comparison(each) for each in named or conditions}
+        if len(found) == 1:
+            return self._unit_of(found.pop())
+        return "" if "ratio" in found else self.unit
 
 
 @dataclass(frozen=True)
@@ -436,6 +485,21 @@ def _numbers(value: object) -> Numbers:
 
 def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _comparison(rule: Data) -> str:
+    """How a rule compares: as it says, else in per cent where there are two sides."""
+    inner = rule.get("one", rule)
+    sides = (inner, *inner.get("cases", ()), inner.get("each", {}))
+    two = any(name.partition(".")[0] == "against" for side in sides for name in side)
+    default = "percent" if two and inner["kind"] in ("level", "change", "tie", "count") else "mean"
+    return str(inner.get("as", default))
+
+
+def _is_end(band: tuple[float, float], held: tuple[float, float]) -> bool:
+    """Whether what was compared is held against this band, or one end of it."""
+    ends = [(a, b) for a, b in zip(band, held, strict=True) if math.isfinite(b)]
+    return bool(ends) and all(a == b for a, b in ends)
 
 
 def _band_text(low: float, high: float) -> str:

@@ -35,7 +35,8 @@ KEY = (
     "Each line has a scale of its own. "
     "*within*: the whole interval is accepted; *touches*: a part of it, which is no proof; *reproduced*: an "
     "order, a sign or a rule holds, which have no band; *by construction*: the model was made from what is "
-    "said. [More on verdicts](../how-to.md#how-to-read-a-verdict)."
+    "said; *wide*: the ends of what is accepted are so far apart that it asks for hardly more than the sign, "
+    "or the magnitude. [More on verdicts](../how-to.md#how-to-read-a-verdict)."
 )
 SIZES = ": filled at the paper's full size, hollow from fewer or shorter runs (*quick*)"
 COUNTED = "*Within*, *touches* and *no band* (an order, a sign or a rule) are reproduced."
@@ -44,6 +45,10 @@ ONLY_FULL = (
     "are in the last column."
 )
 OUTCOMES = ("reproduced", "contradicted", "inconclusive", "by construction", "not tested")
+WIDE = (
+    "{wide} of the {count} claims that are as printed have a wide band, whose ends are a factor of four or "
+    "more apart: it asks for hardly more than the sign, or the magnitude. Tables mark them."
+)
 BY_RULE = (
     "That is by each claim's rule, for which it suffices that an interval meets its band; the words above "
     "ask that the mean lies in it, and are decided after the correction."
@@ -97,6 +102,13 @@ class Site:
     def claim(self, claim: str) -> str:
         """A claim's number, which leads to its figure or table if that has a page."""
         return link_to(self.ledger, claim) if self.is_whole else claim
+
+    def said(self, claim: str) -> str:
+        """The word for a claim; of one that depends on a choice, with the values that give it."""
+        word = self.words[claim]
+        if word is not words.Word.OPEN:
+            return str(word)
+        return f"{word} ({words.opened_by(claim, self.best.get(claim), self.why)})"
 
     def cause(self, cause: causes.Cause) -> str:
         """A cause's title, which leads to its text if that has a page."""
@@ -183,7 +195,7 @@ def _chapter(site: Site, paper: str, title: str, of: Sequence[Experiment]) -> li
 def _headlines(site: Site, paper: str) -> list[str]:
     """What the abstract and the conclusions say, with what comes out."""
     listed = summary.headlines_of(site.ledger, paper)
-    table = summary.headline_table(site.ledger, listed, site.best, site.words, site.claim)
+    table = summary.headline_table(site.ledger, listed, site.best, site.said, site.claim)
     return [
         "What abstract and conclusions say, printed → ours, and a verdict in one of six words "
         f"([what they mean](../how-to.md#in-one-of-six-words)). {UP_TO_DATE}",
@@ -306,14 +318,18 @@ def _details(summary: str, lines: Sequence[str]) -> list[str]:
 
 def _verdicts(site: Site, entries: Sequence[Entry], *, linked: bool = False) -> list[str]:
     # Under a figure all claims rest on the same runs, which it names.
-    columns = ("claim", "says", "printed", "accepted", "ours", "verdict", *(["rests on"] if linked else []))
+    columns = (
+        *("claim", "says", "printed", "accepted", "ours", "verdict", "by its rule"),
+        *(["rests on"] if linked else []),
+    )
     table = Table("", columns, text_columns=len(columns))
     for each in entries:
         claim = site.ledger.claims[each.claim]
         name = site.claim(claim.id) if linked else claim.id
+        accepted = record.rule_text(site.ledger, claim) + (" (wide)" if words.is_wide(claim) else "")
         table.add(
-            *(name, claim.statement, claim.expected, record.rule_text(site.ledger, claim)),
-            *(record.brief(each.ours, each.compared), record.verdict_and_reason(each)),
+            *(name, claim.statement, claim.expected, accepted, record.brief(each.ours, each.compared)),
+            *(site.said(claim.id), record.verdict_and_reason(each)),
             *([record.size_text(each)] if linked else []),
         )
     return _in_class("claims", _without_title(table))
@@ -331,8 +347,9 @@ def _differences(site: Site, paper: str) -> list[str]:
     by: dict[causes.Cause | None, list[Entry]] = {}
     for entry in listed:
         by.setdefault(next(iter(causes.of_claim(site.why, entry.claim)), None), []).append(entry)
-    count = "1 claim is" if len(listed) == 1 else f"{len(listed)} claims are"
-    lines = ["## Where it differs, and why", "", f"{count} contradicted.", ""]
+    count = "1 claim is contradicted by its rule" if len(listed) == 1 else ""
+    count = count or f"{len(listed)} claims are contradicted by their rules"
+    lines = ["## Where it differs, and why", "", f"{count}.", ""]
     for cause in [*site.why, None]:
         if cause in by:
             lines += [*_cause(site, cause), *(_contradicted(site, each) for each in by[cause]), ""]
@@ -349,7 +366,7 @@ def _contradicted(site: Site, entry: Entry) -> str:
     claim = site.ledger.claims[entry.claim]
     printed, ours = claim.expected, record.brief(entry.ours, entry.compared)
     return (
-        f"- {site.claim(claim.id)} (priority {claim.priority}): {claim.statement} "
+        f"- {site.claim(claim.id)} (priority {claim.priority}; {site.said(claim.id)}): {claim.statement} "
         f"Printed: {printed}; ours: {ours}. {record.sentence(record.brief(entry.reason))}"
     ).rstrip()
 
@@ -511,6 +528,9 @@ def _index(site: Site) -> str:
         of = [word for claim, word in site.words.items() if site.ledger.claims[claim].paper == paper]
         lines.append(f"- **[{about['title']}](../{FOLDER}/{paper}.md)**. {words.counted(of)}.")
     lines += ["", f"{words.counted(site.words.values())}.", ""]
+    printed = [claim for claim, word in site.words.items() if word is words.Word.AS_PRINTED]
+    wide = sum(words.is_wide(site.ledger.claims[claim]) for claim in printed)
+    lines += [WIDE.format(wide=wide, count=len(printed)), ""]
     lines += [f"{_headline(site)} {BY_RULE}", "", *(f"{each}\n" for each in record.remarks(site.best))]
     lines += [*_reading(), *_cost(site), FOOT]
     return "\n".join(lines)

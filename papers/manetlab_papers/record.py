@@ -48,6 +48,7 @@ class Entry:
         measured: How long was measured of how long in the paper, as ``135 of 900 s``.
         size: ``full`` if as much was run as in the paper, else ``quick``; empty where nothing was run.
         compared: What was compared, as figures draw it.
+        further: What further conditions compared, which figures do not draw.
     """
 
     claim: str
@@ -68,6 +69,7 @@ class Entry:
     measured: str = ""
     size: str = ""
     compared: tuple[Measured, ...] = ()
+    further: tuple[Measured, ...] = ()
 
     @property
     def survives(self) -> bool | None:
@@ -169,6 +171,7 @@ def entries(
                 None if each.p is None else next(adjusted),
                 **asdict(how),
                 compared=each.measured,
+                further=each.further,
             )
         )
     return made
@@ -194,11 +197,14 @@ def load(folder: Path) -> list[Entry]:
 
 
 def _entry(kept: dict[str, Any]) -> Entry:
-    compared = (
+    return Entry(**{**kept, **{name: _measured(kept.get(name, ())) for name in ("compared", "further")}})
+
+
+def _measured(kept: Iterable[dict[str, Any]]) -> tuple[Measured, ...]:
+    return tuple(
         Measured(Interval(**{**each["interval"], "ends": _ends(each["interval"])}), **_rest(each))
-        for each in kept.get("compared", ())
+        for each in kept
     )
-    return Entry(**{**kept, "compared": tuple(compared)})
 
 
 def _ends(interval: dict[str, Any]) -> tuple[float, float] | None:
@@ -332,7 +338,7 @@ def rule_text(ledger: Ledger, claim: Claim) -> str:
 
 def band_text(claim: Claim) -> str:
     """The bands with their unit, where the claim's quantity has one; empty if there is no band."""
-    return f"{claim.band_text}{claim.unit_of_band}" if claim.lo or claim.hi else ""
+    return claim.band_text_in_unit if claim.lo or claim.hi else ""
 
 
 def verdict_text(entry: Entry) -> str:

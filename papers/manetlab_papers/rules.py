@@ -63,6 +63,7 @@ class Verdict:
         p: The p-value of the test that the outcome rests on, if it rests on one.
         equivalent: Of a claim of no effect, whether the effect is shown to lie within the band.
         measured: What was compared; nothing where no interval was.
+        further: What further conditions compared that do not hold.
         runs: The campaigns that the rule reads.
     """
 
@@ -75,6 +76,7 @@ class Verdict:
     p: float | None = None
     equivalent: bool | None = None
     measured: tuple[Measured, ...] = ()
+    further: tuple[Measured, ...] = ()
     runs: frozenset[str] = frozenset()
 
 
@@ -161,7 +163,9 @@ class Rule:
         if "remark" in self.data:
             reason += f". {self.remark()}"
         p, fit = outcomes.joint_p(outcome, listed), outcomes.joint_fit(each.fit for each in listed)
-        said = (found.ours, reason, self.part(), fit, p, found.equivalent, found.measured)
+        broken = [each for each in listed[1:] if each.outcome is Outcome.CONTRADICTED]
+        further = tuple(each for condition in broken for each in condition.measured)
+        said = (found.ours, reason, self.part(), fit, p, found.equivalent, found.measured, further)
         return Verdict(self.claim, outcome, *said)
 
     def _further(self, also: Data) -> tuple[str, Finding]:

@@ -59,7 +59,7 @@ def headline_table(
     ledger: Ledger,
     listed: Iterable[Headline],
     best: Mapping[str, Entry],
-    words: Mapping[str, Word],
+    word_of_claim: Callable[[str], str],
     name_of_claim: Callable[[str], str],
 ) -> Table:
     """Each headline with what is printed, what comes out, and how the two compare."""
@@ -69,8 +69,8 @@ def headline_table(
             f"{name_of_claim(claim)}: {ledger.claims[claim].expected} → {_ours(best.get(claim))}"
             for claim in each.claims
         )
-        found = list(dict.fromkeys(words[claim] for claim in each.claims))
-        made.add(each.says, values, "; ".join(map(str, found)), each.plain)
+        found = dict.fromkeys(map(word_of_claim, each.claims))
+        made.add(each.says, values, "; ".join(found), each.plain)
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,23 @@ def test_causes_name_claims_that_there_are() -> None:
         assert found in str(error.value)
     with pytest.raises(InputError, match="hold together"):
         causes.check(LEDGER, [first, first])
+
+
+def test_values_that_give_a_claim_belong_to_a_choice_that_the_paper_leaves_open() -> None:
+    [pipe] = [each for each in CAUSES if each.id == "cut-pipe-period"]
+    assert pipe.gives["D2-03"]
+    for wrong in (replace(pipe, gives={"D1-01": "5 s"}), replace(pipe, because="size")):
+        with pytest.raises(InputError, match="hold together"):
+            causes.check(LEDGER, [wrong])
+
+
+@pytest.mark.parametrize("cause", CAUSES, ids=[each.id for each in CAUSES])
+def test_a_cause_has_at_most_ten_lines_and_the_command_of_its_runs(cause: causes.Cause) -> None:
+    lines = [each for each in cause.text.splitlines() if each]
+    assert len(lines) <= 10
+    assert all(len(each) <= 150 for each in lines if not each.startswith("|"))
+    named = re.findall(r"`(?:python -m (studies\.\w+)|manetlab ([a-z]+)|papers/studies/([\w-]+))", cause.text)
+    assert named
 
 
 @pytest.mark.parametrize(

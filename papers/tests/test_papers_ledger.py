@@ -260,5 +260,23 @@ def test_values_and_bands_of_a_claim_have_the_unit_of_its_quantity() -> None:
     assert change.unit_of({**change.rule, "band": {"lo": 0}}) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("D3-26", "-30 to -5 %"),
+        ("D4-28", "2 to 15"),
+        ("D5-39", "280 to 560 kb/s; 0.85 to 1.08"),
+        ("D6-32", "210 to 460 kb/s; 0.42 to 0.68"),
+    ],
+)
+def test_a_change_is_in_per_cent_and_a_ratio_has_no_unit_whatever_is_compared(name: str, text: str) -> None:
+    assert LEDGER.claims[name].band_text_in_unit == text
+
+
+def test_the_change_of_a_rate_is_in_per_cent() -> None:
+    claim = LEDGER.claims["D3-26"]
+    assert [claim.unit_of(each) for each in claim.rule["all"]] == [" %"]
+
+
 def test_a_band_of_no_width_is_one_number() -> None:
     assert LEDGER.claims["O-03"].band_text == "0.25; 0.25; 0.25; 0.25; 0.375; 0.375"

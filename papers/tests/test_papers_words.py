@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -52,7 +53,10 @@ ABOVE = (0.0, math.inf)
         ("contradicted", found(-9, -3, of=ABOVE), Word.OPPOSITE),
         ("inconclusive", found(-9, 3, of=ABOVE), Word.NONE),
         ("inconclusive", found(-10, 20, of=GAIN), Word.NONE),
-        ("inconclusive", found(-40, 80, of=(-5.0, 5.0)), Word.LARGER),
+        ("inconclusive", found(-40, 80, of=(-5.0, 5.0)), Word.UNDECIDED),
+        ("contradicted", found(10, 20, of=(-5.0, 5.0)), Word.EFFECT),
+        ("contradicted", found(-30, -15, of=(-5.0, math.inf)), Word.OPPOSITE),
+        ("contradicted", found(8.1, 9.0, of=(-math.inf, 8.0)), Word.LARGER),
     ],
 )
 def test_a_result_is_beside_what_is_printed(outcome: str, measured: Measured, word: Word) -> None:
@@ -78,12 +82,75 @@ def test_no_effect_of_a_ratio_is_one() -> None:
     assert words.of_claim(ratio, entry("contradicted", found(1.05, 1.1, of=(1.2, 2.0))), ()) is Word.SMALLER
 
 
-def test_what_the_paper_leaves_open_is_said_where_a_cause_names_it() -> None:
-    chosen = Cause("c", "A choice", "set-up", "It decides.", ("D4-09",), "")
+def test_what_the_paper_leaves_open_is_said_where_a_choice_gives_it() -> None:
+    gives = {"D4-09": "a pause of 30 s: 50 %"}
+    chosen = Cause("c", "A choice", "set-up", "It decides.", ("D4-09",), "", gives)
     small = entry("contradicted", found(5, 15, of=GAIN))
     assert words.of_claim(claim(), small, (chosen,)) is Word.OPEN
-    assert words.of_claim(claim(), small, (replace(chosen, because="open"),)) is Word.SMALLER
+    assert words.opened_by("D4-09", small, (chosen,)) == "a pause of 30 s: 50 %"
+    # That the paper leaves something open is not enough: no choice is known that gives the claim.
+    assert words.of_claim(claim(), small, (replace(chosen, gives={}),)) is Word.SMALLER
     assert words.of_claim(claim(), entry("reproduced", found(45, 55, of=GAIN)), (chosen,)) is Word.AS_PRINTED
+
+
+@pytest.mark.parametrize(
+    ("measured", "printed", "word"),
+    [
+        (found(31, 57, of=(40.0, 170.0)), 100, Word.SMALLER),
+        (found(45, 110, of=(40.0, 170.0)), 100, Word.AS_PRINTED),
+        (found(55, 65, of=(40.0, 170.0)), 100, Word.AS_PRINTED),
+        (found(80, 130, of=(12.0, 110.0)), 50, Word.LARGER),
+        (found(80, 130, of=(12.0, 110.0)), [50, math.inf], Word.AS_PRINTED),
+        (found(22, 30, of=(20.0, 100.0)), [40, 60], Word.AS_PRINTED),
+        (found(-2, 4, of=(0.0, 18.0)), 6.7, Word.NONE),
+        (found(-6, -2, of=(-30.0, -1.0)), -16.7, Word.SMALLER),
+    ],
+)
+def test_a_wide_band_does_not_make_half_or_twice_an_effect_as_printed(
+    measured: Measured, printed: object, word: Word
+) -> None:
+    sign = -1 if measured.high < 0 else 1
+    assert words.of_claim(claim(sign=sign, printed=printed), entry("reproduced", measured), ()) is word
+
+
+def test_where_print_is_not_significant_either_a_factor_says_nothing() -> None:
+    tiny = entry("reproduced", found(4.5, 5.5, of=(-8.0, 8.0)))
+    assert words.of_claim(claim(printed=0.7), tiny, ()) is Word.AS_PRINTED
+
+
+def test_no_effect_is_as_printed_only_where_it_is_shown() -> None:
+    none = entry("reproduced", found(-19, 24, of=(-25.0, 25.0)), fit="within", equivalent=True)
+    assert words.of_claim(claim(), none, ()) is Word.AS_PRINTED
+    wide = entry("reproduced", found(-19, 57, of=(-25.0, 25.0)), fit="touches", equivalent=False)
+    assert words.of_claim(claim(), wide, ()) is Word.UNDECIDED
+
+
+def test_a_single_scenario_that_is_not_the_papers_need_not_have_its_value() -> None:
+    double = entry("reproduced", found(34, 36, of=(6.0, 43.0)))
+    assert words.of_claim(claim(kind="single", printed=17), double, ()) is Word.AS_PRINTED
+
+
+def test_a_further_condition_that_decides_has_the_word() -> None:
+    level = entry("contradicted", found(5, 15, of=ABOVE), further=(found(-90, -80, of=(0.0, 0.0)),))
+    assert words.of_claim(claim(), level, ()) is Word.EFFECT
+
+
+@pytest.mark.parametrize(
+    ("name", "wide"), [("D4-97", True), ("D4-95", True), ("D1-04", False), ("D4-98", False)]
+)
+def test_bands_that_ask_for_hardly_more_than_the_sign_are_wide(name: str, wide: bool) -> None:
+    assert words.is_wide(LEDGER.claims[name]) is wide
+
+
+def test_each_change_that_is_printed_as_a_number_has_it_as_one() -> None:
+    """What the ledger has in words only has its number beside the rule, so that a word can be said of it."""
+    lacking = [
+        each.id
+        for each in LEDGER.claims.values()
+        if each.rule["kind"] == "change" and "no_effect" not in each.rule and not each.value
+        if re.search(r"\d+ ?%", str(each.expected)) and "printed" not in each.rule and each.lo and each.hi
+    ]
+    assert lacking == []
 
 
 def test_readings_none_of_which_gives_it_are_no_open_question() -> None:

@@ -114,7 +114,9 @@ def later(rule: Rule) -> Finding:
 
     What is beyond the end of an axis is not known.
     """
-    factor, texts, held, broken = 1 + rule.data["by_percent"] / 100, [], [], []
+    least = rule.data["by_percent"]
+    factor, texts, held, broken = 1 + least / 100, [], [], []
+    measured = []
     for case in rule.cases():
         here, there = (
             saturation_kbps(rule.evaluator, side, rule.data["points_below_peak"])
@@ -124,9 +126,13 @@ def later(rule: Rule) -> Finding:
         texts.append(f"{case.name}: {_bounded(here, ends[0])}, in the square {_bounded(there, ends[1])}")
         held.append(min(here, ends[0]) >= factor * there)
         broken.append(not math.isinf(here) and here < factor * min(there, ends[1]))
+        if math.isfinite(here) and math.isfinite(there):
+            higher = exact(100 * (here - there) / there)
+            measured.append(Measured(higher, least, math.inf, case.name, " %"))
     outcome = Outcome.CONTRADICTED if any(broken) else Outcome.INCONCLUSIVE
-    reason = f"it must be {rule.data['by_percent']:g} % higher, with all of them"
-    return stated(Finding(Outcome.REPRODUCED if all(held) else outcome, reason, "; ".join(texts)))
+    reason = f"it must be {least:g} % higher, with all of them"
+    outcome = Outcome.REPRODUCED if all(held) else outcome
+    return stated(Finding(outcome, reason, "; ".join(texts), measured=tuple(measured)))
 
 
 def _bounded(kbps: float, end: float) -> str:
