@@ -73,8 +73,8 @@ SENDERS = {"TCP/Reno": "reno", "TCP/Sack1": "sack", "TCP/Vegas": "vegas"}
 """What ns-2's agents are called here."""
 
 
-def as_ns2_ran(run: dict[str, Any]) -> Scenario:
-    """The scenario of one of ns-2's runs."""
+def as_ns2_ran(run: dict[str, Any], profile: str = "") -> Scenario:
+    """The scenario of one of ns-2's runs, under the profile of its version if none is named."""
     folder = networks.unpacked()
     version = run.get("ns", NS_2_35)
     return Scenario.build(
@@ -84,7 +84,7 @@ def as_ns2_ran(run: dict[str, Any]) -> Scenario:
             "duration_s": float(run["stop"]),
             "warmup_s": float(run["warm"]),
             "routing": run["rp"].lower(),
-            "profile": f"ns-{version}",
+            "profile": profile or f"ns-{version}",
             "tcp": {
                 "sender": SENDERS[run.get("tcp", "TCP/Reno")],
                 "delayed_ack": run.get("sink", "TCPSink").endswith("/DelAck"),
