@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from manetlab.tables import Table
 from manetlab_papers import causes
-from manetlab_papers.ledger import Ledger
+from manetlab_papers.ledger import Claim, Ledger
 from manetlab_papers.record import Entry, brief
 from manetlab_papers.words import Word
 
@@ -66,7 +66,8 @@ def headline_table(
     made = Table("", ("the paper says", "printed → ours", "verdict", "in plain words"), text_columns=4)
     for each in listed:
         values = "; ".join(
-            f"{name_of_claim(claim)}: {ledger.claims[claim].expected} → {_ours(best.get(claim))}"
+            f"{name_of_claim(claim)}: {_printed(ledger.claims[claim])} → "
+            f"{_ours(ledger.claims[claim], best.get(claim))}"
             for claim in each.claims
         )
         found = dict.fromkeys(map(word_of_claim, each.claims))
@@ -74,8 +75,22 @@ def headline_table(
     return made
 
 
-def _ours(entry: Entry | None) -> str:
-    return "–" if entry is None else brief(entry.ours, entry.compared)
+def _printed(claim: Claim) -> str:
+    """What is printed; of a decrease that words print as a bare number, its sign."""
+    bare = claim.kind == "change" and len(claim.value) == 1 and claim.value[0] < 0
+    if not bare or claim.expected.startswith(("-", "−")):
+        return claim.expected
+    return f"{claim.expected} ({claim.value[0]:g}{claim.unit})"
+
+
+def _ours(claim: Claim, entry: Entry | None) -> str:
+    """What comes out; an increase where a decrease is printed has its sign."""
+    if entry is None:
+        return "–"
+    ours = brief(entry.ours, entry.compared)
+    falls = bool(claim.hi) and max(claim.hi) <= 0
+    rises = len(entry.compared) == 1 and entry.compared[0].interval.mean > 0
+    return f"+{ours}" if falls and rises and ours[:1].isdigit() else ours
 
 
 def table(

@@ -86,14 +86,18 @@ def of_claim(claim: Claim, entry: Entry | None, why: Iterable[causes.Cause]) -> 
     if READINGS in entry.reason:
         # What no reading gives does not depend on the choice among them.
         outcome = str(Outcome.CONTRADICTED)
-    found = _joint(claim, entry.compared)
+    cases = _cases(claim, entry.compared)
+    found = _worst(cases)
     if found in (None, Word.AS_PRINTED) and entry.further:
         # A further condition decides.
-        found = _joint(claim, entry.further)
+        found = _worst(_cases(claim, entry.further))
     if outcome == str(Outcome.CONTRADICTED):
         # A rule that compares no intervals contradicts by an order that is reversed.
         return Word.OPPOSITE if found in (None, Word.AS_PRINTED, Word.UNDECIDED) else found
     if found in (None, Word.AS_PRINTED, Word.EFFECT):
+        return Word.UNDECIDED
+    # Where some cases are as printed and others show nothing, the conditions differ.
+    if found in (Word.NONE, Word.OPPOSITE) and Word.AS_PRINTED in cases:
         return Word.UNDECIDED
     # What is not significant has no direction.
     return Word.NONE if found is Word.OPPOSITE else found
@@ -114,7 +118,7 @@ def _reproduced(claim: Claim, entry: Entry) -> Word:
     """As printed, unless a mean lies outside its band, or an effect is much less or more than its number."""
     kinds = {each["kind"] for each in claim.rule.get("all", [claim.rule])}
     if entry.fit == "touches" and kinds <= OF_BANDS:
-        found = _joint(claim, entry.compared)
+        found = _worst(_cases(claim, entry.compared))
         if found not in (None, Word.AS_PRINTED):
             assert found is not None
             return Word.SMALLER if found in (Word.NONE, Word.OPPOSITE) else found
@@ -163,20 +167,18 @@ def is_wide(claim: Claim) -> bool:
     return False
 
 
-def _joint(claim: Claim, compared: Sequence[Measured]) -> Word | None:
-    """The word for all that was compared: the worst that any case deserves; None if nothing was compared."""
+def _cases(claim: Claim, compared: Sequence[Measured]) -> list[Word]:
+    """The word for each comparison."""
     neutral = _neutral(claim)
-    return _worst(
-        [
-            _case(each, neutral, claim.printed_at(each.name, each.low, each.high))
-            for each in compared
-            if math.isfinite(each.interval.mean)
-        ]
-    )
+    return [
+        _case(each, neutral, claim.printed_at(each.name, each.low, each.high))
+        for each in compared
+        if math.isfinite(each.interval.mean)
+    ]
 
 
 def _worst(found: Sequence[Word]) -> Word | None:
-    """The word for several cases; None if there is none."""
+    """The word for all that was compared: the worst that any case deserves; None if nothing was."""
     if not found:
         return None
     for worst in (Word.OPPOSITE, Word.NONE, Word.EFFECT):

@@ -375,6 +375,7 @@ def test_the_points_of_a_paper_hold_all_its_claims_of_first_priority_once() -> N
 def test_a_point_counts_what_holds_and_names_what_does_not_with_its_cause() -> None:
     [cause] = causes.of_claim(causes.load(), "B-11")
     failed = cause.claims[:2]
+    cause = replace(cause, gives=dict.fromkeys(failed, "a window of 4"))
     outcomes = {"B-01": "reproduced", "B-02": "by construction"}
     outcomes |= dict(zip(failed, ("contradicted", "inconclusive"), strict=True))
     best = {

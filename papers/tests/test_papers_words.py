@@ -169,6 +169,12 @@ def test_of_several_cases_the_worst_counts() -> None:
     assert words.of_claim(claim(), entry("contradicted", *cases[:2]), ()) is Word.SMALLER
 
 
+def test_where_some_cases_are_as_printed_and_others_show_nothing_it_is_not_decided() -> None:
+    cases = found(45, 55, of=GAIN), found(-9, 3, of=ABOVE)
+    assert words.of_claim(claim(), entry("inconclusive", *cases), ()) is Word.UNDECIDED
+    assert words.of_claim(claim(), entry("inconclusive", cases[1]), ()) is Word.NONE
+
+
 def test_a_claim_without_runs_has_a_word_too() -> None:
     assert words.of_claim(claim(), None, ()) is Word.NOT_TESTED
     assert words.of_claim(claim(), entry("by construction"), ()) is Word.BY_CONSTRUCTION
