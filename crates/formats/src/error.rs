@@ -4,6 +4,8 @@ use thiserror::Error;
 
 /// Longest piece of a file that an error quotes, in characters.
 const QUOTED: usize = 72;
+/// Longest part of an error, in characters.
+const LONGEST_PART: usize = 800;
 
 /// Why a file was refused, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -68,20 +70,25 @@ impl Fault {
         ReadError {
             file: file.into(),
             line: self.line.or(line),
-            what: self.what.into(),
-            found: self.found.into(),
-            wanted: self.wanted.into(),
-            hint: self.hint.into(),
+            what: harmless(&self.what, LONGEST_PART).into(),
+            found: harmless(&self.found, LONGEST_PART).into(),
+            wanted: harmless(&self.wanted, LONGEST_PART).into(),
+            hint: harmless(&self.hint, LONGEST_PART).into(),
         }
     }
 }
 
-/// `text` in backquotes, shortened, with control characters escaped so that they cannot play tricks on a
-/// terminal.
+/// `text` in backquotes, shortened and [`harmless`].
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::from("`");
+    format!("`{}`", harmless(text, QUOTED))
+}
+
+/// At most so many characters of `text`, with control characters escaped so that they cannot play tricks on a
+/// terminal.
+fn harmless(text: &str, most: usize) -> String {
+    let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
-        if count == QUOTED {
+        if count == most {
             out.push('…');
             break;
         }
@@ -91,7 +98,6 @@ pub(crate) fn quoted(text: &str) -> String {
             out.push(c);
         }
     }
-    out.push('`');
     out
 }
 
@@ -108,6 +114,13 @@ mod tests {
     fn a_quotation_is_short_and_harmless() {
         assert_eq!(quoted("a\u{1b}[2Jb\u{202e}"), "`a\\u{1b}[2Jb\\u{202e}`");
         assert_eq!(quoted(&"x".repeat(1000)).chars().count(), QUOTED + 3);
+    }
+
+    #[test]
+    fn whatever_a_reader_passes_on_of_a_file_is_harmless() {
+        let error = Fault::new("an element", "a\u{1b}[2J".repeat(1000), "b\u{7}", "c").in_file("a.gpx", None);
+        assert!(!error.to_string().contains(['\u{1b}', '\u{7}']));
+        assert!(error.to_string().chars().count() < 9 * LONGEST_PART);
     }
 
     #[test]
