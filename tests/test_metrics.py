@@ -37,6 +37,7 @@ SECTIONS = {
     "Every flow": {"Cost at the MAC", "Shortest path", "Route at the source", "Rates that the source learns"},
     "A TCP flow": {"TCP", "Progress"},
     "A CBR flow": {"CBR"},
+    "A flow with a deadline": {"Datagrams with a deadline"},
     "A flow of messages": {"Messages", "Video", "Voice", "RTP"},
     "A Web session": {"Web"},
     "Totals": {metric.group for metric in MEASURES.values()},

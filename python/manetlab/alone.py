@@ -36,6 +36,7 @@ IRRELEVANT = {
     "arp.learns_from_all": "addresses are resolved once, before the measurement",
     "arp.delay_us": "addresses are resolved once, before the measurement",
     "network.cbr_late_after_s": "it only counts packets",
+    "network.deadline_ms": "it only measures",
     "network.measure_path_hops": "it only measures",
     "network.measure_route_hops": "it only measures",
     "queue.routing_priority": "static routes send no routing packets",

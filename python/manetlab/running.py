@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,6 +44,8 @@ class Result:
         totals: The metrics over all flows and nodes.
         drops: Where copies of packets died: ``layer``, ``reason``, ``packets`` (their kind), ``count``.
         losses: Which packets of flows were lost, over the whole run: each once, with the keys of ``drops``.
+        delays: Histograms of the delays of flows that have a deadline: ``flow``, the upper ends ``up_to_s``
+            of the classes, ``counts`` with one more for what took longer, and ``lost``.
         audit: The books: every packet made, and how each ended.
         provenance: What is needed to get this result again: version, commit, the resolved scenario and its
             hash, seed, profile; and the run's wall time, events and result hash.
@@ -74,10 +77,11 @@ class Result:
     recording: str | None = None
     series: dict[str, dict[str, list[Any]]] | None = None
     losses: list[dict[str, Any]] = field(default_factory=list)
+    delays: list[dict[str, Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as one mapping, without the recording; with the series if they were asked for."""
-        kept = {
+        kept: dict[str, Any] = {
             "flows": self.flows,
             "totals": self.totals,
             "drops": self.drops,
@@ -85,6 +89,7 @@ class Result:
             "audit": self.audit,
             "provenance": self.provenance,
         }
+        kept |= {"delays": self.delays} if self.delays else {}
         return kept if self.series is None else {**kept, "series": self.series}
 
     def to_json(self, indent: int | None = None) -> str:
@@ -96,7 +101,8 @@ class Result:
 
         Args:
             what: ``flows`` (one row a flow; its number is the column ``flow``), ``totals`` (one row a
-                metric, with its unit), ``drops``, ``losses``, or a time series: ``series:totals``,
+                metric, with its unit), ``drops``, ``losses``, ``delays`` (one row a class of delays of a flow
+                with a deadline; the last has no end), or a time series: ``series:totals``,
                 ``series:tcp_flows``, ``series:message_flows``, ``series:route_repairs``, ``series:queues``,
                 ``series:paths``.
 
@@ -112,12 +118,21 @@ class Result:
             return table[[*first, *(name for name in table if name not in first)]]
         if name in ("drops", "losses"):
             return pd.DataFrame(getattr(self, name), columns=["layer", "reason", "packets", "count"])
+        if name == "delays":
+            classes = [
+                (each["flow"], end_s, count)
+                for each in self.delays
+                for end_s, count in zip([*each["up_to_s"], math.inf], each["counts"], strict=True)
+            ]
+            return pd.DataFrame.from_records(classes, columns=["flow", "up_to_s", "count"])
         if name == "totals":
             rows = [(key, value, base_unit(key)) for key, value in self.totals.items()]
             return pd.DataFrame.from_records(rows, columns=["metric", "value", "unit"])
         kept = self.series or {}
         if name != "series" or series not in kept:
-            wanted = ", ".join(["flows", "totals", "drops", "losses", *(f"series:{each}" for each in kept)])
+            wanted = ", ".join(
+                ["flows", "totals", "drops", "losses", "delays", *(f"series:{each}" for each in kept)]
+            )
             hint = "run with series_s=1.0 to keep time series"
             raise InputError("no such part of a result", "to_frame", shown(what), wanted, hint)
         return pd.DataFrame(kept[series])
@@ -467,6 +482,7 @@ def _run(
         totals=measured["totals"],
         drops=measured["drops"],
         losses=measured["losses"],
+        delays=measured.get("delays", []),
         audit=measured["audit"],
         provenance={
             **provenance.of_code(),

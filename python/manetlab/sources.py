@@ -379,6 +379,9 @@ class RandomTraffic(InputTable):
         "The age at which a datagram of CBR, ADP, video and voice flows counts as lost on arrival, in s.",
         "cbr", "late_after_s", None,
     )  # fmt: skip
+    deadline_ms: float | None = flows.like(
+        "The deadline of the datagrams of CBR, ADP, video and voice flows, in ms.", "cbr", "deadline_ms", None
+    )
     hops: int | None = integer(
         "The shortest path of each TCP, ADP and video flow and call, and of each CBR flow if cbr_ends is "
         "apart, keeps this many hops in the measurement window: the first draw of random waypoint in which "

@@ -123,8 +123,9 @@ def _kinds(pattern: RandomTraffic) -> list[dict[str, Any]]:
 
 
 def _lateness(pattern: RandomTraffic) -> dict[str, Any]:
-    """When the pattern's datagrams are late, as a field of flows."""
-    return {} if pattern.late_after_s is None else {"late_after_s": pattern.late_after_s}
+    """When the pattern's datagrams are late, and what their deadline is, as fields of flows."""
+    ages = {"late_after_s": pattern.late_after_s, "deadline_ms": pattern.deadline_ms}
+    return {name: age for name, age in ages.items() if age is not None}
 
 
 def _flows_apart(pattern: RandomTraffic) -> int:

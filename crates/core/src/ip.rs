@@ -19,6 +19,9 @@ params! {
         /// A CBR packet that is older than this when it arrives does not count as received, unless its flow
         /// has a `late_after_s` of its own; 0: all do.
         cbr_late_after_s: f64 = 0.0, "s", "Dyer 2002, 3.4.1: 5 s", [0.0, 1e6];
+        /// Datagrams that take up to this come in time, unless their flow has a `deadline_ms` of its own: the
+        /// share of these is measured, with jitter and spread of the delay; 0: it is not.
+        deadline_ms: f64 = 0.0, "ms", "own", [0.0, 1e9];
         /// Measure over how many hops each flow's shortest path went, and for how long. It changes nothing
         /// else in a run, and costs time.
         measure_path_hops: bool = false, "", "Choi & Yoo 2004, IV.A";

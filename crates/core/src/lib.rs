@@ -25,6 +25,7 @@
 //!         start_s: 1.0,
 //!         stop_s: Some(9.0),
 //!         late_after_s: None,
+//!         deadline_ms: None,
 //!         throttle_bps: None,
 //!         alone_bps: None,
 //!         oracle_bps: None,

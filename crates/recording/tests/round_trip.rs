@@ -27,6 +27,7 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         start_s: 0.5,
         stop_s: None,
         late_after_s: None,
+        deadline_ms: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

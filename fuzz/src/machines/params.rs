@@ -68,6 +68,7 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         start_s: 0.5,
         stop_s,
         late_after_s: None,
+        deadline_ms: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

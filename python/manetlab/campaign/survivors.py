@@ -20,6 +20,9 @@ ARRIVED: Mapping[str, tuple[str, ...]] = {
         ("cbr_delivery_fraction",),
     ),
     "message_latency_mean_s": ("message_delivery_fraction",),
+    **dict.fromkeys(
+        ("datagram_jitter_mean_s", "datagram_delay_spread_mean_s"), ("datagram_in_time_fraction",)
+    ),
     **dict.fromkeys(("web_response_time_mean_s", "web_service_time_mean_s"), ("web_sessions_finished",)),
     **dict.fromkeys(
         (

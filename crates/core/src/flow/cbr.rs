@@ -76,6 +76,7 @@ impl Flow for CbrFlow {
     }
 
     fn report(&self, meter: &Meter, _end: Time) -> FlowReport {
-        FlowReport::of(FlowMeasures::Cbr(meter.cbr_measures(self.id)))
+        let delays = Some(meter.delays(self.id));
+        FlowReport { delays, ..FlowReport::of(FlowMeasures::Cbr(meter.cbr_measures(self.id))) }
     }
 }

@@ -4,7 +4,7 @@ use super::FlowAction;
 use super::lateness::Lateness;
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    Delivery, FlowEvent, FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter, VoiceSpec,
+    Delays, Delivery, FlowEvent, FlowMeasures, MessageLog, MessageMeasures, MessageSample, Meter, VoiceSpec,
 };
 use crate::traffic::{Message, Source};
 use crate::wire::{FlowId, Packet};
@@ -92,6 +92,11 @@ impl Messages {
     /// Of the messages made in the window those delivered in time.
     pub(super) fn in_time_fraction(&self) -> Option<f64> {
         self.log.in_time_fraction(self.warmup, self.playout_deadline)
+    }
+
+    /// How long the messages of the window took.
+    pub(super) fn delays(&self) -> Delays {
+        self.log.delays(self.warmup)
     }
 
     /// The measures that all transports have; `waiting` are the messages at the sender.

@@ -38,7 +38,7 @@ pub(crate) use results::Books;
 
 use crate::kernel::{Span, Time};
 use crate::observe::{
-    ConnectionMeasures, FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures,
+    ConnectionMeasures, Delays, FlowEvent, FlowMeasures, FlowSample, MessageSample, Meter, ProgressMeasures,
     RtpMeasures, RunningCounts,
 };
 use crate::routing::Notice;
@@ -206,6 +206,8 @@ pub struct FlowReport {
     pub rtp: Option<RtpMeasures>,
     /// What is measured of the flow's progress; none if that was not asked for.
     pub progress: Option<ProgressMeasures>,
+    /// How long what it sends took; none if it sends no datagrams.
+    pub delays: Option<Delays>,
     /// Payload bytes that byte streams delivered in the window; none if the flow sends datagrams, which
     /// `Meter` counts.
     pub stream_bytes: Option<u64>,
@@ -221,6 +223,7 @@ impl FlowReport {
             connection: None,
             rtp: None,
             progress: None,
+            delays: None,
             stream_bytes: None,
             transfer_sent_bytes: 0,
         }

@@ -224,7 +224,7 @@ impl Flow for OverAdp {
             ..self.messages.common_measures(meter, transport, &waiting)
         });
         let rtp = self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages));
-        FlowReport { rtp, ..FlowReport::of(measures) }
+        FlowReport { rtp, delays: Some(self.messages.delays()), ..FlowReport::of(measures) }
     }
 
     fn snapshot(&self, _counts: &mut RunningCounts) -> Snapshot {

@@ -108,7 +108,7 @@ impl Flow for OverUdp {
         let transport = if self.rtp.is_some() { "rtp-udp" } else { "udp" };
         let measures = self.messages.named(self.messages.common_measures(meter, transport, &[]));
         let rtp = self.rtp.as_ref().map(|rtp| rtp.measures(&self.messages));
-        FlowReport { rtp, ..FlowReport::of(measures) }
+        FlowReport { rtp, delays: Some(self.messages.delays()), ..FlowReport::of(measures) }
     }
 
     fn snapshot(&self, _counts: &mut RunningCounts) -> Snapshot {

@@ -3,8 +3,9 @@
 use super::{Flow, FlowReport};
 use crate::kernel::Time;
 use crate::observe::{
-    ConnectionTotals, CostTotals, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount, MessageTotals,
-    Meter, ProgressTotals, Receptions, Routes, RunTotals, VoiceTotals, WebTotals,
+    ConnectionTotals, CostTotals, DelayHistogram, FlowCost, FlowMeasures, FlowResult, LoadTotals, MacCount,
+    MessageTotals, Meter, ProgressTotals, Receptions, Routes, RunTotals, TimelinessTotals, Timely,
+    VoiceTotals, WebTotals,
 };
 use crate::scenario::Scenario;
 use crate::topology::PathMeasures;
@@ -23,15 +24,18 @@ pub(crate) struct Books<'a> {
 }
 
 impl Books<'_> {
-    /// The results of the flows, which come in the scenario's order, and of all together.
+    /// The results of the flows, which come in the scenario's order, of all together, and the histograms of
+    /// those with a deadline.
     pub(crate) fn results<'f>(
         &self,
         flows: impl Iterator<Item = &'f dyn Flow>,
-    ) -> (Vec<FlowResult>, RunTotals) {
+    ) -> (Vec<FlowResult>, RunTotals, Vec<DelayHistogram>) {
         let meter = self.meter;
         let reports: Vec<FlowReport> = flows.map(|flow| flow.report(meter, self.end)).collect();
         let transmitted = reports.iter().map(|report| report.transfer_sent_bytes).sum();
         let measures: Vec<FlowMeasures> = reports.iter().map(|report| report.measures.clone()).collect();
+        let timely: Vec<Option<Timely>> =
+            (0..).zip(&reports).map(|(id, report)| self.timely(id, report)).collect();
         let costs: Vec<(MacCount, u64, u64)> =
             (0..).zip(&reports).map(|(id, report)| self.cost(FlowId(id), report)).collect();
         let mut flows: Vec<FlowResult> =
@@ -41,6 +45,9 @@ impl Books<'_> {
         }
         for (flow, path) in flows.iter_mut().zip(self.paths) {
             flow.path = Some(path.clone());
+        }
+        for (flow, timely) in flows.iter_mut().zip(&timely) {
+            flow.timeliness = timely.as_ref().map(|(.., measures)| measures.clone());
         }
         let common = meter.totals(&measures, transmitted, self.receptions);
         let costs = CostTotals::of(costs.into_iter(), meter.air());
@@ -54,10 +61,20 @@ impl Books<'_> {
             routes: meter.cached_routes.totals(),
             holds: meter.cached_routes.hold_totals(),
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
+            timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
             costs,
         };
-        (flows, totals)
+        let histograms = (0..).zip(&timely).filter_map(|(id, of)| Some(of.as_ref()?.0.histogram(id)));
+        (flows, totals, histograms.collect())
+    }
+
+    /// How timely a flow is that has a deadline; none of others.
+    fn timely(&self, id: u32, report: &FlowReport) -> Option<Timely> {
+        let deadline_s = self.scenario.flows[id as usize].deadline_s(&self.scenario.params.network)?;
+        let delays = report.delays.clone()?;
+        let measures = delays.measures(deadline_s);
+        Some((delays, deadline_s, measures))
     }
 
     fn flow_result(&self, id: u32, report: FlowReport) -> FlowResult {
@@ -71,6 +88,7 @@ impl Books<'_> {
             connection: report.connection,
             rtp: report.rtp,
             progress: report.progress,
+            timeliness: None,
             cost: FlowCost::default(),
             path: None,
             route: self.routes.measures(self.end, FlowId(id)),

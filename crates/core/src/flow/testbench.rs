@@ -270,6 +270,7 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         start_s: 1.0,
         stop_s: None,
         late_after_s: None,
+        deadline_ms: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

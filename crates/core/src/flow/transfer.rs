@@ -126,6 +126,7 @@ impl Flow for Transfer {
             measures: FlowMeasures::Tcp(self.connection.measures(meter, self.start)),
             connection: Some(self.connection.connection_measures(meter)),
             rtp: None,
+            delays: None,
             progress: self.progress.as_ref().map(|progress| progress.measures(last)),
             stream_bytes: Some(self.connection.delivered_bytes()),
             transfer_sent_bytes: self.connection.sent_bytes(),

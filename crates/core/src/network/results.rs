@@ -21,13 +21,13 @@ impl Network<'_> {
         self.visit_held(&mut |packet| held.push(packet.clone()));
         let (meter, routes, receptions) = (&self.meter, &self.routes, self.channel.receptions());
         let books = Books { scenario, meter, routes, receptions, paths, end: self.clock.end };
-        let (flows, totals) = books.results(self.flows.iter().map(|of| of.flow.as_ref()));
+        let (flows, totals, delays) = books.results(self.flows.iter().map(|of| of.flow.as_ref()));
         let drops = self.meter.drop_counts();
         let losses = self.audit.losses();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
         let result_hash = Measures { flows: &flows, totals: &totals, drops: &drops, audit: &audit }.hash();
         let (events, arrivals) = (self.events, self.channel.arrivals);
-        let result = RunResult { flows, totals, drops, losses, audit, events, arrivals, result_hash };
+        let result = RunResult { flows, totals, drops, losses, delays, audit, events, arrivals, result_hash };
         let series = self.sampler.into_series(self.meter.outages.all_repairs());
         Ok(Outcome { result, recording: None, series })
     }

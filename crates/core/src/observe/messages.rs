@@ -9,7 +9,7 @@ use crate::kernel::{Span, Time};
 use crate::traffic::{FrameKind, Message};
 
 use super::statistics::{mean, percentile, ratio};
-use super::{CbrMeasures, FlowMeasures};
+use super::{CbrMeasures, Delays, FlowMeasures};
 
 /// One message's account.
 #[derive(Clone, Copy, Debug)]
@@ -168,6 +168,18 @@ impl MessageLog {
     pub fn in_time_fraction(&self, warmup: Time, deadline: Span) -> Option<f64> {
         let made = || self.entries.iter().filter(|entry| entry.made >= warmup);
         ratio(made().filter(|entry| entry.in_time(deadline)).count() as u64, made().count() as u64)
+    }
+
+    /// How many messages were made from `warmup` on, and how long those took that are delivered, in the order
+    /// in which they were.
+    pub fn delays(&self, warmup: Time) -> Delays {
+        let made = || self.entries.iter().filter(|entry| entry.made >= warmup);
+        let mut arrived: Vec<(Time, Time)> =
+            made().filter_map(|entry| Some((entry.delivered?, entry.made))).collect();
+        // Of those that arrive at once, the first made.
+        arrived.sort_unstable();
+        let arrived_s = arrived.into_iter().map(|(at, made)| at.since(made).as_secs()).collect();
+        Delays { made: made().count() as u64, arrived_s }
     }
 
     /// How many are delivered, whole run.

@@ -10,8 +10,8 @@ use crate::wire::{FlowId, NodeId, Packet, Payload, adp};
 
 use super::statistics::{mean, percentile, ratio, total};
 use super::{
-    CachedRoutes, CbrMeasures, ConnectionMeasures, Delivery, DropCount, FlowEvent, FlowMeasures, MacCount,
-    Outage, Outages, RunningCounts, ShareLog, TcpMeasures, Totals,
+    CachedRoutes, CbrMeasures, ConnectionMeasures, Delays, Delivery, DropCount, FlowEvent, FlowMeasures,
+    MacCount, Outage, Outages, RunningCounts, ShareLog, TcpMeasures, Totals,
 };
 
 /// Kinds of packets in the table of drops, in its order.
@@ -384,6 +384,12 @@ impl Meter {
             eq2_goodput_bps: f64::from(last) * f64::from(segment_bytes) * 8.0 / self.end.as_secs(),
             backoffs: self.outages.of(flow).map_or(0, Outage::backoffs),
         }
+    }
+
+    /// How many packets of a CBR flow were made in the window, and how long those took that arrived.
+    pub fn delays(&self, flow: FlowId) -> Delays {
+        let counts = &self.flows[flow.index()];
+        Delays { made: counts.sent, arrived_s: counts.latencies_s.clone() }
     }
 
     /// The measures of a CBR flow.

@@ -21,6 +21,7 @@ mod routes;
 mod series;
 mod shares;
 mod statistics;
+mod timeliness;
 mod voice;
 mod watch;
 mod watching;
@@ -43,6 +44,7 @@ pub use recording::{
 pub use routes::{RouteMeasures, Routes};
 pub use series::{FlowSample, MessageSample, PathSample, RepairSample, RunningCounts, Sampler, Series};
 pub use shares::{RateMeasures, ShareLog, ShareTotals};
+pub use timeliness::{DelayHistogram, Delays, TimelinessMeasures, TimelinessTotals, Timely};
 pub use voice::{SATISFIED_R, VoiceMeasures, VoiceSpec, VoiceTotals};
 pub(crate) use watching::Watching;
 pub use web::{WebCounters, WebLog, WebMeasures, WebTotals, overlap};
@@ -77,6 +79,9 @@ pub struct FlowResult {
     /// What is measured of its progress; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressMeasures>,
+    /// What of it comes in time; left out where it has no deadline.
+    #[serde(flatten)]
+    pub timeliness: Option<TimelinessMeasures>,
     /// What it cost at the MACs.
     #[serde(flatten)]
     pub cost: FlowCost,
@@ -324,6 +329,9 @@ pub struct RunTotals {
     /// What is measured of the progress of TCP flows; left out where that was not asked for.
     #[serde(flatten)]
     pub progress: Option<ProgressTotals>,
+    /// What of the flows with a deadline comes in time; left out where none has one.
+    #[serde(flatten)]
+    pub timeliness: Option<TimelinessTotals>,
     /// What nodes announced of their flows; left out where they announce nothing.
     #[serde(flatten)]
     pub shares: Option<ShareTotals>,
@@ -381,13 +389,16 @@ pub struct RunResult {
     pub drops: Vec<DropCount>,
     /// Which of the drops were losses: each lost packet of a flow once, most frequent first.
     pub losses: Vec<LossCount>,
+    /// How long the datagrams of each flow took that has a deadline; nothing of others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<DelayHistogram>,
     /// The books of the whole run.
     pub audit: AuditReport,
     /// Events that the kernel carried out.
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over all measures, which the two counters of work and `losses`, a view of drops, are not: 32
+    /// Hash over all measures, which the two counters of work, `losses` and `delays`, views of them, are not: 32
     /// hexadecimal digits, see [`Measures`].
     pub result_hash: String,
 }

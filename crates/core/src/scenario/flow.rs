@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{About, MAX_NODES};
+use crate::ip::NetworkParams;
 use crate::kernel::MAX_TIME_S;
 use crate::params::{OutOfRange, ParamInfo, ParamValue, choices, field_info, outside, range_of};
 use crate::traffic::{Codec, Durations, WebCycle};
@@ -26,6 +27,8 @@ const MAX_NODE: f64 = (MAX_NODES - 1) as f64;
 const INTERVALS: (f64, f64) = (1e-6, 1e6);
 /// Least and greatest age at which a datagram is late, in s.
 const LATE_AFTER: (f64, f64) = (1e-6, 1e6);
+/// Shortest and longest deadline, in ms.
+const DEADLINE_MS: (f64, f64) = (1e-3, 1e9);
 /// Lowest and highest rate of a throttle, in bit/s.
 const RATES: (f64, f64) = (1e-3, 1e12);
 
@@ -61,6 +64,9 @@ pub struct Flow {
     /// CBR's packets is `network.cbr_late_after_s`, and nothing else is late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_after_s: Option<f64>,
+    /// The age up to which a datagram comes in time, in ms. None: `network.deadline_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<f64>,
     /// The rates that its source throttles its data to: from when on in s, and bit/s of payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttle_bps: Option<Vec<(f64, f64)>>,
@@ -269,6 +275,7 @@ impl Flow {
         field_info!(start_s: f64, "s", "When the source begins.", [0.0, MAX_TIME_S]),
         field_info!(stop_s: Option<f64>, "s", "When the source stops making new data; with the run if not given."),
         field_info!(late_after_s: Option<f64>, "s", "Datagrams that are older than this when they arrive count as lost: their bytes are no throughput, and a message or frame that lacks one is not delivered. Age counts from when IP at the source gets the packet. Flows over TCP have no datagrams. If not given, that of CBR packets is `network.cbr_late_after_s`, and nothing else is late.", [LATE_AFTER.0, LATE_AFTER.1]),
+        field_info!(deadline_ms: Option<f64>, "ms", "Datagrams, or messages of several, that take up to this come in time: with a deadline, the share of these is measured, and how much delays vary. It changes nothing that happens. Flows over TCP have no datagrams. If not given, it is `network.deadline_ms`.", [DEADLINE_MS.0, DEADLINE_MS.1]),
         field_info!(throttle_bps: Option<Vec<(f64, f64)>>, "", "The rates that the source throttles the flow's data to, with `throttle.mode` on."),
         field_info!(alone_bps: Option<Vec<f64>>, "bit/s", "What the flow carries alone over a path of one hop, two, …, of payload; longer paths have the last. With `throttle.mode` density; from the packaged table if not given.", [RATES.0, RATES.1]),
         field_info!(oracle_bps: Option<Vec<(f64, f64)>>, "", "The rates with which `throttle.measure_error` compares those that the source has learned; made for each flow if not given."),
@@ -296,7 +303,11 @@ impl Flow {
             let wanted = format!("a time after the flow's start, {} s", self.start_s);
             return Err((About::Times, "stop_s".to_owned(), stop_s.to_string(), wanted));
         }
-        if let Some(wrong) = self.unusable_lateness() {
+        let ages = [
+            ("late_after_s", self.late_after_s, LATE_AFTER, "s"),
+            ("deadline_ms", self.deadline_ms, DEADLINE_MS, "ms"),
+        ];
+        if let Some(wrong) = ages.into_iter().find_map(|age| self.unusable_age(age)) {
             return Err((About::Value, wrong.field, wrong.found, wrong.wanted));
         }
         let lists = [("throttle_bps", &self.throttle_bps), ("oracle_bps", &self.oracle_bps)];
@@ -327,16 +338,26 @@ impl Flow {
         }
     }
 
-    fn unusable_lateness(&self) -> Option<OutOfRange> {
-        let age_s = self.late_after_s?;
+    /// The deadline of its datagrams, in s; none if it has none.
+    pub fn deadline_s(&self, usual: &NetworkParams) -> Option<f64> {
+        let deadline_ms = self.deadline_ms.unwrap_or(usual.deadline_ms);
+        (deadline_ms > 0.0 && self.has_datagrams()).then_some(1e-3 * deadline_ms)
+    }
+
+    /// Whether an age of datagrams cannot be used: its field, its value, its range, and its unit.
+    fn unusable_age(
+        &self,
+        (field, age, (least, most), unit): (&str, Option<f64>, (f64, f64), &str),
+    ) -> Option<OutOfRange> {
+        let age = age?;
         let wanted = if !self.has_datagrams() {
             "none for a flow over TCP, which delivers every byte".to_owned()
-        } else if !(LATE_AFTER.0..=LATE_AFTER.1).contains(&age_s) {
-            format!("from {} to {} s", LATE_AFTER.0, LATE_AFTER.1)
+        } else if !(least..=most).contains(&age) {
+            format!("from {least} to {most} {unit}")
         } else {
             return None;
         };
-        Some(OutOfRange { field: "late_after_s".to_owned(), found: format!("{age_s} s"), wanted })
+        Some(OutOfRange { field: field.to_owned(), found: format!("{age} {unit}"), wanted })
     }
 }
 

@@ -289,6 +289,7 @@ mod tests {
                 start_s: 1.0,
                 stop_s: None,
                 late_after_s: None,
+                deadline_ms: None,
                 throttle_bps: None,
                 alone_bps: None,
                 oracle_bps: None,
@@ -389,6 +390,29 @@ mod tests {
         let mut usable = scenario();
         (usable.flows[0].kind, usable.flows[0].late_after_s) = (video, Some(5.0));
         assert_eq!(usable.check(), Ok(()));
+    }
+
+    #[test]
+    fn only_datagrams_have_a_deadline_and_their_own_comes_before_that_of_all() {
+        let tcp = FlowKind::Tcp { bytes: None, window: None, segment_bytes: None };
+        let video = FlowKind::Video { transport: Carrier::Udp };
+        let with = |kind: FlowKind, ms| {
+            complaint(|s| (s.flows[0].kind, s.flows[0].deadline_ms) = (kind.clone(), Some(ms)))
+        };
+        let said = with(tcp.clone(), 150.0);
+        assert!(said.starts_with("flows[0].deadline_ms: found 150 ms, wanted none"), "{said}");
+        let said = with(video.clone(), 0.0);
+        assert!(said.starts_with("flows[0].deadline_ms: found 0 ms, wanted from"), "{said}");
+        let mut usable = scenario();
+        usable.flows[0].kind = video;
+        let deadline = |s: &Scenario| s.flows[0].deadline_s(&s.params.network);
+        assert_eq!(deadline(&usable), None);
+        usable.params.network.deadline_ms = 500.0;
+        assert_eq!(deadline(&usable), Some(0.5));
+        usable.flows[0].deadline_ms = Some(250.0);
+        assert_eq!((deadline(&usable), usable.check()), (Some(0.25), Ok(())));
+        (usable.flows[0].kind, usable.flows[0].deadline_ms) = (tcp, None);
+        assert_eq!(deadline(&usable), None);
     }
 
     #[test]

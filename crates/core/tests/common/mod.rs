@@ -40,6 +40,7 @@ pub(crate) fn flow(src: u32, dst: u32, start_s: f64, kind: FlowKind) -> Flow {
         start_s,
         stop_s: None,
         late_after_s: None,
+        deadline_ms: None,
         throttle_bps: None,
         alone_bps: None,
         oracle_bps: None,

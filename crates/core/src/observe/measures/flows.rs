@@ -4,7 +4,7 @@ use super::*;
 
 /// All measures of flows, by the kinds of flows that have them.
 pub const FLOWS: &[Group] =
-    &[TCP, CONNECTION, PROGRESS, CBR, MESSAGE, VIDEO, VOICE, RTP, WEB, COST, PATH, ROUTE, RATES];
+    &[TCP, CONNECTION, PROGRESS, CBR, MESSAGE, VIDEO, VOICE, RTP, TIMELY, WEB, COST, PATH, ROUTE, RATES];
 
 const EQ2_GOODPUT: Measure =
     measure("eq2_goodput_bps", "goodput by eq. 2 of Choi and Yoo", BIT_RATE, Higher).detail();
@@ -149,6 +149,21 @@ const RTP: Group = Group {
         measure("rtp_reported_bytes", "payload sent, as reported", BYTES, Neither).optional().detail(),
         measure("rtp_round_trip_mean_s", "round trip", DELAY, Lower).optional(),
         measure("rtp_in_time_fraction", "in time", ROUGH_PERCENT, Higher).optional(),
+    ],
+};
+
+const TIMELY: Group = Group {
+    title: "Datagrams with a deadline",
+    flows: DATAGRAMS,
+    needs: "a deadline_ms",
+    measures: &[
+        measure("in_time_fraction", "within the deadline", ROUGH_PERCENT, Higher).optional(),
+        measure("jitter_s", "jitter", FINE_DELAY, Lower)
+            .words("mean interarrival jitter of RFC 3550")
+            .optional(),
+        measure("delay_spread_s", "spread of delay", DELAY, Lower)
+            .words("95th less 5th percentile of delay")
+            .optional(),
     ],
 };
 

@@ -172,6 +172,8 @@ pub struct Group {
 
 /// The kinds of flows that send messages.
 const MESSAGES: &[&str] = &["on-off", "poisson", "trace", "video", "voice", "adp"];
+/// The kinds of flows that may send datagrams, each of which arrives for itself.
+const DATAGRAMS: &[&str] = &["cbr", "on-off", "poisson", "trace", "video", "voice", "adp"];
 /// The kinds of flows that may be one TCP connection each.
 const CONNECTIONS: &[&str] = &["tcp", "on-off", "poisson", "trace", "video"];
 /// The kinds of flows whose messages have a transport to choose.

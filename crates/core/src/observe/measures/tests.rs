@@ -8,8 +8,8 @@ use super::*;
 use crate::observe::{
     CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, FlowCost, FlowMeasures, FlowResult,
     HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals, RateMeasures,
-    RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, Totals, VideoMeasures, VoiceMeasures,
-    VoiceTotals, WebMeasures, WebTotals,
+    RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, TimelinessMeasures, TimelinessTotals,
+    Totals, VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -38,6 +38,7 @@ fn all_totals() -> RunTotals {
         routes: Some(CachedRouteTotals::default()),
         holds: Some(HoldTotals::default()),
         progress: Some(ProgressTotals::default()),
+        timeliness: Some(TimelinessTotals::default()),
         shares: Some(ShareTotals::default()),
         ..RunTotals::default()
     }
@@ -54,6 +55,7 @@ fn flow(kind: &str, measures: FlowMeasures) -> (String, BTreeSet<String>) {
         connection: CONNECTIONS.contains(&kind).then(ConnectionMeasures::default),
         rtp: OVER_RTP.contains(&kind).then(RtpMeasures::default),
         progress: (kind == "tcp").then(ProgressMeasures::default),
+        timeliness: DATAGRAMS.contains(&kind).then(TimelinessMeasures::default),
         cost: FlowCost::default(),
         path: Some(PathMeasures::default()),
         route: Some(RouteMeasures::default()),
@@ -158,7 +160,7 @@ fn the_direction_of_every_total_is_as_listed() {
             "tcp_throughput_bps tcp_goodput eq2_goodput_bps
              cbr_received cbr_delivery_fraction cbr_throughput_bps
              messages_delivered message_delivery_fraction message_throughput_bps video_decodable_fraction
-             voice_satisfied_fraction voice_r_mean voice_mos_mean
+             voice_satisfied_fraction voice_r_mean voice_mos_mean datagram_in_time_fraction
              web_sessions_finished web_cycles_completed web_delivered_bytes web_throughput_bps
              web_combined_throughput_bps cbr_both_up_delivery_fraction"
         )
@@ -170,6 +172,7 @@ fn the_direction_of_every_total_is_as_listed() {
              cbr_latency_mean_s cbr_latency_p50_s cbr_latency_p95_s cbr_latency_p99_s
              messages_dropped messages_lost message_network_drop_rate message_latency_mean_s
              voice_lost_fraction voice_mouth_to_ear_mean_s
+             datagram_jitter_mean_s datagram_delay_spread_mean_s
              web_service_time_mean_s web_session_time_mean_s web_response_time_mean_s web_timeouts
              collision_fraction bit_error_fraction
              normalised_routing_load normalised_routing_bytes

@@ -11,6 +11,7 @@ pub const TOTALS: &[Group] = &[
     MESSAGE,
     VIDEO,
     VOICE,
+    TIMELY,
     WEB,
     PATHS,
     PRESENCE,
@@ -125,6 +126,26 @@ const VOICE: Group = Group {
         measure("voice_mouth_to_ear_mean_s", "mean mouth-to-ear delay", HEARD_DELAY, Lower)
             .optional()
             .also(&["mouth_to_ear"]),
+    ],
+};
+
+const TIMELY: Group = Group {
+    title: "Datagrams with a deadline",
+    flows: DATAGRAMS,
+    needs: "a deadline_ms",
+    measures: &[
+        measure("datagram_in_time_fraction", "share within the deadline", PERCENT, Higher)
+            .words("share of datagrams that arrive within the deadline")
+            .optional()
+            .also(&["in_time", "deadline_share"]),
+        measure("datagram_jitter_mean_s", "mean jitter", FINE_DELAY, Lower)
+            .words("mean interarrival jitter of RFC 3550")
+            .optional()
+            .also(&["jitter"]),
+        measure("datagram_delay_spread_mean_s", "mean spread of delay", DELAY, Lower)
+            .words("mean of the 95th less the 5th percentile of delay")
+            .optional()
+            .also(&["delay_variation"]),
     ],
 };
 
