@@ -93,5 +93,5 @@ def test_the_share_in_time_can_be_what_a_campaign_ranks_by() -> None:
     results = campaign.run()
     assert list(campaign.metrics) == ["datagram_in_time_fraction"]
     assert set(results.standings["metric"]) == {"datagram_in_time_fraction"}
-    shown = applying(results.runs.iloc[0].to_dict(), [{"kind": "cbr"}])
+    shown = applying({str(key): value for key, value in results.runs.iloc[0].items()}, [{"kind": "cbr"}])
     assert by_key("datagram_in_time_fraction") in shown

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import manetlab
-from manetlab import docs_tables, flows, sources
+from manetlab import advice, docs_tables, flows, sources
 from manetlab.input_tables import InputTable
 from manetlab.running import Result
 from tests import notebook
@@ -197,6 +197,8 @@ def test_the_scenarios_on_pages_can_be_run(tmp_path: Path) -> None:
         data = tomllib.loads(block)
         if "base" in data:
             manetlab.Campaign.build(data, folder=tmp_path).check()
+        elif "advise" in data:
+            advice.build(data, folder=tmp_path)[0].check()
         else:
             scenario = manetlab.Scenario.build(data, folder=tmp_path)
             run = manetlab.run(scenario)

@@ -69,6 +69,7 @@ CALLS: dict[str, list[tuple[list[str], list[str]]]] = {
         (["c.db", *POINT], CAMPAIGN_FILES),
         (["c.toml", *POINT], CAMPAIGN_FILES),
     ],
+    "advise": [(["a.toml", "--store", "range.db"], ["a.toml", "range.db"])],
     "capacity": [
         (["c.toml", "--store", "range.db"], ["c.toml", "s.toml", "range.db"]),
     ],
@@ -92,6 +93,7 @@ ENDINGS = {
     ("scenario search", "--output"): ".csv",
     ("scenario capacity", "--output"): ".csv",
     ("scenario plot", "--output"): ".svg",
+    ("advise", "--output"): ".html",
     ("capacity", "--plot"): ".svg",
     ("range", "--plot"): ".svg",
 }

@@ -128,9 +128,11 @@ def test_the_commands_on_the_page_make_the_same_report(cli: Cli, tmp_path: Path)
     assert [line for line in done.stderr.splitlines() if not line.endswith(" so far")] == []
     assert done.stdout.startswith("small-report/index.html")
     page = (tmp_path / "small-report" / "index.html").read_text()
-    commands, definition = map(
+    commands, again, definition = map(
         html.unescape, re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
     )
+    # They stand on the first page, and where all is that they need.
+    assert commands == again
     name = commands.split()[3]
     (tmp_path / name).write_text(definition)
     for command in commands.splitlines():

@@ -73,7 +73,7 @@ class Question:
                 raise InputError(
                     "the question is not complete", f"{where}: {key}", "nothing", "a value", hint
                 )
-        metric, limit = _limit(asked["limit"], f"{where}: limit")
+        metric, limit = limit_of(asked["limit"], f"{where}: limit")
         level, levels = asked["level"], _levels(asked["levels"], f"{where}: levels")
         if not isinstance(level, str):
             wanted = "the name of a field of the scenario that is a number"
@@ -95,7 +95,12 @@ class Question:
         return f"{metric.label} {sign} {self.limit.threshold * metric.factor:g}{unit}"
 
 
-def _limit(text: object, where: str) -> tuple[str, Limit]:
+def limit_of(text: object, where: str) -> tuple[str, Limit]:
+    """A measure's key and its limit, of a text such as ``pdr >= 0.95``.
+
+    Raises:
+        InputError: It is no such text, or the limit is beyond what the measure can be.
+    """
     found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
     hint = "for example voice_satisfied_fraction >= 0.95; `manetlab list measures` lists the measures"
     if found is None:

@@ -30,6 +30,7 @@ COMMANDS = Commands(
         "Answer a question with many runs": {
             "campaign": "manetlab.cli.campaigns:app",
             "report": "manetlab.cli.reports:report",
+            "advise": "manetlab.cli.advices:advise",
             "capacity": "manetlab.cli.capacities:capacity",
             "range": "manetlab.cli.ranges:range_",
         },

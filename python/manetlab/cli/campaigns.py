@@ -396,6 +396,7 @@ def _as_json(results: Results, summary: DataFrame) -> dict[str, Any]:
         "name": results.campaign.name,
         "question": results.campaign.question,
         "warnings": [] if found is None else found.warnings,
+        "plain": [] if found is None else found.plain,
         "verdict": None if found is None else found.verdict,
         "details": [] if found is None else found.details,
         **{
@@ -429,7 +430,7 @@ def _answer(results: Results) -> None:
     for warning in found.warnings:
         console.print(Text(with_kind(warning)))
     console.print()
-    for sentence in (found.verdict, *found.details):
+    for sentence in (*found.plain, found.verdict, *found.details):
         console.print(Text(sentence))
     console.print()
     answers, keys = table_of(study, study.wanted), len(study.factors)

@@ -11,9 +11,9 @@
     >>> "index.html" in {file.name for file in write(results, "senders-report")}
     True
 
-`study` decides what is compared with what; `outcomes`, `shares`, `losses`, `methods`, `again` and `words`
-turn it into figures, tables and sentences; `interactive` and `printed` draw the figures, `tables` and `page`
-write the rest. The same results give the same bytes.
+`study` decides what is compared with what; `outcomes`, `shares`, `losses`, `methods`, `conclusions` and
+`plain` turn it into figures, tables and sentences, `brief` into one page; `interactive` and `printed` draw
+the figures, `tables` and `page` write the rest. The same results give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from manetlab.report.answers import Answer, answer
-    from manetlab.report.writing import write
+    from manetlab.report.writing import write, write_brief
 
-__all__ = ["Answer", "answer", "write"]
+__all__ = ["Answer", "answer", "write", "write_brief"]
 
 
 def __getattr__(name: str) -> object:
-    if name == "write":
-        from manetlab.report.writing import write
+    if name in ("write", "write_brief"):
+        from manetlab.report import writing
 
-        return write
+        return getattr(writing, name)
     if name in ("Answer", "answer"):
         from manetlab.report import answers
 

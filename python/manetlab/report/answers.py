@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from manetlab.campaign.survivors import FEWER
 from manetlab.metrics import Metric, by_key
-from manetlab.report import conclusions
+from manetlab.report import conclusions, plain
 from manetlab.report.outcomes import confidence, factor_columns, finite, levels_cells
 from manetlab.report.quantities import number
 from manetlab.report.study import Point, Study
@@ -32,18 +32,20 @@ class Answer:
 
     Attributes:
         warnings: Why the comparison may not be a fair test; read these first.
+        plain: The answer in two sentences for those who decide.
         verdict: The answer in a sentence.
         details: What it rests on, measure by measure, and how sure it is.
         table: Every alternative in every measure, with intervals and marks.
     """
 
     warnings: list[str]
+    plain: list[str]
     verdict: str
     details: list[str]
     table: DataTable
 
     def __str__(self) -> str:
-        return "\n".join([*map(with_kind, self.warnings), self.verdict, *self.details])
+        return "\n".join([*map(with_kind, self.warnings), *self.plain, self.verdict, *self.details])
 
 
 def answer(results: Results) -> Answer:
@@ -58,7 +60,8 @@ def answer(results: Results) -> Answer:
 def answer_of(study: Study) -> Answer:
     """The answer of a study."""
     verdict, *details = conclusions.answer(study)
-    return Answer(conclusions.tested(study), verdict, details, table_of(study, study.wanted))
+    said = plain.sentences(study) if study.compared is not None else []
+    return Answer(conclusions.tested(study), said, verdict, details, table_of(study, study.wanted))
 
 
 COSTS = (

@@ -320,7 +320,7 @@ def tested(study: Study) -> list[str]:
     return [
         *_about_resolving(study),
         *_about_missing_measures(study),
-        *_about_survivors(study),
+        *about_survivors(study),
         *_about_missing_values(study),
         *_about_ranges(study),
         *(told for told in networks.about(study) if networks.deciding(study)),
@@ -350,7 +350,7 @@ def _about_missing_measures(study: Study) -> list[str]:
     ]
 
 
-def _about_survivors(study: Study) -> list[str]:
+def about_survivors(study: Study) -> list[str]:
     """Measures of what arrives, where significantly less arrives with an alternative that looks better.
 
     Measures of which the same is said share a sentence, so that what decides stays on the first screen.
@@ -557,9 +557,14 @@ def _about_runs(study: Study) -> list[str]:
             "failure depends on what is measured, the means are biased. Each is listed below with the "
             "command that repeats it."
         )
+    return [*cautions, *unfinished(study)]
+
+
+def unfinished(study: Study) -> list[str]:
+    """That runs are missing, if some are."""
     if missing := study.results.missing:
-        cautions.append(f"{missing} planned runs have not been made yet: the campaign is not finished.")
-    return cautions
+        return [f"{missing} planned runs have not been made yet: the campaign is not finished."]
+    return []
 
 
 def _about_code(study: Study) -> list[str]:

@@ -178,10 +178,11 @@ def run_table(study: Study) -> DataTable:
         *factor_columns(study.factors),
         Column("replication", "replication"),
         Column("seed", "seed"),
-        *(Column(metric.heading, metric.key) for metric in study.measured),
+        *(Column(metric.heading, metric.key, is_shown=metric in study.wanted) for metric in study.measured),
         Column("result", "result_hash", is_text=True),
     ]
     table = DataTable("runs", "All finished runs", columns)
+    table.notes.append("The CSV file has all metrics of each run.")
     for row in study.runs.to_dict("records"):
         table.add(
             *levels_cells(tuple(row[factor.key] for factor in study.factors)),

@@ -9,12 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import manetlab
 from manetlab import palette
 from manetlab.report.figures import AnyFigure
 from manetlab.report.interactive import plotly
 from manetlab.report.tables import DataTable
+
+if TYPE_CHECKING:
+    from manetlab.report.brief import Brief
+
+MOST_WARNINGS = 3
+"""Warnings that stand before the answer; the others are behind a link."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Drawn:
     @property
     def svg_base64(self) -> str:
         """The SVG for the page, which shows it where scripts do not run, and on paper."""
-        return base64.b64encode(self.svg).decode("ascii")
+        return _base64(self.svg)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ class Part:
         commands: Commands, each in a block.
         folded: Whether the tables are folded away until they are asked for: data rather than print, so CSV
             only.
+        is_aside: Whether the tables are folded away because figures show what they have.
     """
 
     title: str = ""
@@ -55,6 +63,7 @@ class Part:
     tables: Sequence[DataTable] = ()
     commands: Sequence[str] = ()
     folded: bool = False
+    is_aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,12 +75,14 @@ class Section:
         title: Its heading.
         parts: What is in it.
         texts: Paragraphs before the parts.
+        folded: Whether only its title is shown until it is asked for.
     """
 
     anchor: str
     title: str
     parts: Sequence[Part] = field(default_factory=list)
     texts: Sequence[str] = ()
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,17 +90,19 @@ class Head:
     """What the page begins with.
 
     Attributes:
-        title: The question, or the campaign's name if it asks none.
+        brief: The brief page's parts.
+        lead: The figure that carries the answer; None if there is none.
         name: The campaign's name.
         size: How many runs of how many points, in words.
         tested: Why the comparison may not be a fair test.
-        tested_in_short: The same in a few words each, for screens without room for more.
-        answer: The answer, sentence by sentence.
+        tested_in_short: The same in a few words each.
+        answer: What the answer rests on, sentence by sentence.
         table: Every alternative in every measure.
         cautions: What makes it less sure.
     """
 
-    title: str
+    brief: Brief
+    lead: Drawn | None
     name: str
     size: str
     tested: Sequence[str]
@@ -101,20 +114,52 @@ class Head:
 
 def html(head: Head, sections: Sequence[Section]) -> str:
     """The page."""
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    figures = [drawn for section in sections for part in section.parts for drawn in part.figures]
-    return environment.from_string(_asset("page.html.j2")).render(
+    figures = [head.lead] if head.lead is not None else []
+    figures += [drawn for section in sections for part in section.parts for drawn in part.figures]
+    return _rendered(
+        "page.html.j2",
         **vars(head),
-        generator=f"manetlab {manetlab.__version__}",
+        most_warnings=MOST_WARNINGS,
+        field_base64=_base64(head.brief.field),
         sections=[Section("answer", "Answer"), *sections],
         style=Markup(_variables() + _asset("page.css")),
         script=Markup(_asset("page.js")),
         data=Markup(_json(figures)),
         plotly_base64=Markup(_plotly() if figures else ""),
     )
+
+
+def sheet(brief: Brief, name: str) -> str:
+    """The brief page alone, which fits one side of A4."""
+    from markupsafe import Markup
+
+    from manetlab.report.printed import draw
+
+    svg = draw(brief.figure)[0] if brief.figure is not None else b""
+    return _rendered(
+        "sheet.html.j2",
+        brief=brief,
+        name=name,
+        figure_base64=_base64(svg),
+        field_base64=_base64(brief.field),
+        style=Markup(_variables() + _asset("sheet.css")),
+    )
+
+
+def _rendered(template: str, **values: object) -> str:
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    templates = {each: _asset(each) for each in ("brief.html.j2", template)}
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True, loader=DictLoader(templates)
+    )
+    return environment.get_template(template).render(generator=f"manetlab {manetlab.__version__}", **values)
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 def _asset(name: str) -> str:

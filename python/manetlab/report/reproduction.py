@@ -24,7 +24,7 @@ def section(study: Study, has_replays: bool) -> Section:
     ]
     if (single := replays.part(study, has_replays)) is not None:
         parts.insert(1, single)
-    return Section("again", "Reproduce the results", parts, [text])
+    return Section("again", "Reproduce the results", parts, [text], folded=True)
 
 
 def commands(study: Study) -> list[str]:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manetlab import interrupts
 from manetlab.errors import InputError
-from manetlab.files import printable, write_files
+from manetlab.files import printable, write_bytes, write_files
 from manetlab.optional_packages import require
 from manetlab.report import (
     answers,
+    brief,
     conclusions,
     losses,
     methods,
     outcomes,
     page,
+    paper,
     replays,
     reproduction,
     shares,
@@ -29,6 +33,7 @@ from manetlab.report.study import Study
 from manetlab.report.tables import DataTable
 
 if TYPE_CHECKING:
+    from manetlab.advice import Advice
     from manetlab.campaign import Results
     from manetlab.scenario import Scenario
 
@@ -78,16 +83,18 @@ def write(
 
 def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     """All files of the report by their names within its folder, the page first."""
-    sections = _sections(study, replay is not None)
     head = _head(study)
+    lead = head.brief.figure
+    sections = _sections(study, replay is not None, lead)
     files = {PAGE: printable(page.html(head, sections)).encode(), **_table_files(head.table, in_latex=True)}
-    for section in sections:
-        for part in section.parts:
-            for drawn in part.figures:
-                files[f"figures/{drawn.figure.name}.svg"] = drawn.svg
-                files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
-            for table in part.tables:
-                files |= _table_files(table, in_latex=not part.folded)
+    figures = [head.lead] if head.lead is not None else []
+    for part in (part for section in sections for part in section.parts):
+        figures += part.figures
+        for table in part.tables:
+            files |= _table_files(table, in_latex=not part.folded)
+    for drawn in figures:
+        files[f"figures/{drawn.figure.name}.svg"] = drawn.svg
+        files[f"figures/{drawn.figure.name}.pdf"] = drawn.pdf
     if replay is not None:
         for point, replication in dict.fromkeys(replays.runs(study)):
             title = f"{Path(study.results.store or '').stem}, point {point}, replication {replication}"
@@ -96,17 +103,71 @@ def render(study: Study, replay: Replay | None = None) -> dict[str, bytes]:
     return files
 
 
+def write_brief(
+    results: Results,
+    file: Path,
+    *,
+    compare: str | None = None,
+    baseline: str | None = None,
+    confidence: float | None = None,
+) -> None:
+    """Writes the brief page, one side of A4: as HTML, or as PDF if the file's name ends in ``.pdf``.
+
+    Args:
+        results: The results.
+        file: The file.
+        compare: As for `write`.
+        baseline: As for `write`.
+        confidence: As for `write`.
+
+    Raises:
+        InputError: As for `write`; or no browser is there that prints the page.
+    """
+    require("report", "report")
+    study = Study(results, compare, baseline, confidence)
+    text = printable(page.sheet(brief.of_study(study), study.campaign.name))
+    write_bytes(file, paper.pdf(text) if file.suffix.lower() == ".pdf" else text.encode())
+
+
+def write_advice(advice: Advice, file: Path, name: str) -> None:
+    """Writes the brief page of an advice, with what would change it.
+
+    Args:
+        advice: The advice.
+        file: The file, HTML or PDF as for `write_brief`.
+        name: The name of the field's file, for the command that repeats it.
+
+    Raises:
+        InputError: As for `write_brief`.
+    """
+    require("report", "advise")
+    study, told = advice.study, brief.of_study(advice.study)
+    # That those which were beaten early have fewer runs is what a race is.
+    left_out = conclusions.unfinished(study)
+    made = replace(
+        told,
+        answer=[*told.answer, *advice.limit_sentences()],
+        basis=f"{told.basis} {advice.why_ended()}",
+        caveats=[each for each in told.caveats if each not in left_out],
+        commands=[shlex.join(["manetlab", "advise", name])],
+        what_if=advice.what_if(),
+    )
+    text = printable(page.sheet(made, study.campaign.name))
+    write_bytes(file, paper.pdf(text) if file.suffix.lower() == ".pdf" else text.encode())
+
+
 def _table_files(table: DataTable, in_latex: bool) -> dict[str, bytes]:
     files = {f"tables/{table.name}.csv": printable(table.to_csv()).encode()}
     return {**files, f"tables/{table.name}.tex": printable(table.to_latex()).encode()} if in_latex else files
 
 
 def _head(study: Study) -> page.Head:
-    campaign, found = study.campaign, answers.answer_of(study)
+    found, short = answers.answer_of(study), brief.of_study(study)
     points = f"{len(study.points)} point{'s' if len(study.points) != 1 else ''}"
     return page.Head(
-        title=campaign.question or campaign.name,
-        name=campaign.name,
+        brief=short,
+        lead=None if short.figure is None else _drawn([short.figure])[0],
+        name=study.campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
         tested=found.warnings,
         tested_in_short=[conclusions.in_short(each) for each in found.warnings],
@@ -116,32 +177,29 @@ def _head(study: Study) -> page.Head:
     )
 
 
-def _sections(study: Study, has_replays: bool) -> list[Section]:
-    found = [_results(study)]
+def _sections(study: Study, has_replays: bool, lead: AnyFigure | None) -> list[Section]:
+    """The sections: results and where packets ended are open, what is for specialists is folded."""
+    found = [_results(study, lead), _losses(study)]
     if (compared := outcomes.comparison_table(study)) is not None:
         found.append(_comparisons(study, compared))
     if (costs := answers.costs_table(study)) is not None:
-        found.append(Section("costs", "Costs of delivery", [Part(tables=[costs])]))
-    found += [_flows(study), _losses(study)]
+        found.append(Section("costs", "Costs of delivery", [Part(tables=[costs])], folded=True))
+    found.append(_flows(study))
     if len(study.failed):
         found.append(Section("failures", "Failed runs", [Part(tables=[losses.failure_table(study)])]))
-    found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])]))
+    found.append(Section("set-up", "Methods", [Part(tables=[methods.table(study)])], folded=True))
     found.append(reproduction.section(study, has_replays))
     raw = [outcomes.all_metrics_table(study), losses.run_table(study)]
-    found.append(Section("raw", "All values", [Part(tables=raw, folded=True)]))
+    found.append(Section("raw", "All values", [Part(tables=raw, folded=True)], folded=True))
     return [section for section in found if section.parts]
 
 
-def _results(study: Study) -> Section:
-    parts = [
-        Part(
-            outcomes.capital(metric.label),
-            _drawn(outcomes.metric_figures(study, metric)),
-            [outcomes.metric_table(study, metric)],
-        )
-        for metric in study.wanted
-    ]
-    return Section("results", "Results", parts)
+def _results(study: Study, lead: AnyFigure | None) -> Section:
+    """All figures but that which carries the answer, and the tables behind them all, folded."""
+    figures = [each for metric in study.wanted for each in outcomes.metric_figures(study, metric)]
+    others = [each for each in figures if lead is None or each.name != lead.name]
+    tables = [outcomes.metric_table(study, metric) for metric in study.wanted]
+    return Section("results", "Results", [Part(figures=_drawn(others)), Part(tables=tables, is_aside=True)])
 
 
 def _comparisons(study: Study, table: DataTable) -> Section:
@@ -155,13 +213,15 @@ def _comparisons(study: Study, table: DataTable) -> Section:
         "Paired comparison",
         [Part("", _drawn(outcomes.comparison_figures(study)), [*standings, table])],
         [text],
+        folded=True,
     )
 
 
 def _losses(study: Study) -> Section:
     figures = [each for each in [losses.ends_figure(study)] if each is not None]
     tables = [each for each in [losses.loss_table(study), losses.drop_table(study)] if each is not None]
-    return Section("losses", "Where packets ended", [Part(figures=_drawn([*figures]), tables=tables)])
+    parts = [Part(figures=_drawn([*figures])), Part(tables=tables, is_aside=bool(figures))]
+    return Section("losses", "Where packets ended", parts)
 
 
 def _flows(study: Study) -> Section:
@@ -171,7 +231,7 @@ def _flows(study: Study) -> Section:
         )
         for kind in shares.kinds(study)
     ]
-    return Section("flows", "Flow by flow", parts)
+    return Section("flows", "Flow by flow", parts, folded=True)
 
 
 def _drawn(figures: list[AnyFigure]) -> list[Drawn]:

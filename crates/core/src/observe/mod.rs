@@ -398,7 +398,7 @@ pub struct RunResult {
     pub events: u64,
     /// Arrivals of frames at receivers.
     pub arrivals: u64,
-    /// Hash over all measures, which the two counters of work, `losses` and `delays`, views of them, are not: 32
+    /// Hash over all measures, which the two counters of work and the views `losses` and `delays` are not: 32
     /// hexadecimal digits, see [`Measures`].
     pub result_hash: String,
 }

@@ -37,13 +37,15 @@
     modeBarButtons: [["toImage", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
   };
 
-  function draw() {
+  // What is folded has no width yet: it is drawn when it is unfolded.
+  function draw(within = document) {
     if (!window.Plotly) return;
-    for (const place of document.querySelectorAll(".plot")) {
+    for (const place of within.querySelectorAll(".plot")) {
+      if (place.closest("details:not([open])")) continue;
       const spec = structuredClone(specs.figures[place.dataset.figure]);
       // Plotly gives the intervals of bars a grey of its own, which a dark ground swallows.
       for (const { type, error_y } of spec.data) if (type === "bar" && error_y) error_y.color = colour("text");
-      place.style.height = `${spec.height_rem}rem`;
+      if (!place.closest(".carries")) place.style.height = `${spec.height_rem}rem`;
       place.parentElement.classList.add("drawn");
       Plotly.react(place, spec.data, themed(spec.layout), config);
     }
@@ -66,6 +68,22 @@
   dark.addEventListener("change", apply);
   apply();
 
+  addEventListener("toggle", (event) => { if (event.target.open) draw(event.target); }, true);
+
+  // A link leads into what is folded.
+  function unfold() {
+    const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!place) return;
+    for (const fold of place.querySelectorAll(":scope > details.section")) fold.open = true;
+    for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    place.scrollIntoView();
+  }
+  addEventListener("hashchange", unfold);
+  // The same link once more changes no address.
+  addEventListener("click", (event) => {
+    if (event.target.closest?.("a")?.getAttribute("href") === location.hash) unfold();
+  });
+
   // What is folded is printed too: paper cannot be clicked.
   addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details:not(#raw details)")) details.open = true;
@@ -79,6 +97,7 @@
     script.textContent = await new Response(stream).text();
     document.head.append(script);
     draw();
+    unfold();
     root.dataset.ready = "";
   }
   if (Object.keys(specs.figures).length && "DecompressionStream" in window) unpack();
