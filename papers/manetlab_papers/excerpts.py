@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from manetlab.tables import Table
-from manetlab_papers import causes, figures, record
+from manetlab_papers import causes, figures, record, words
 from manetlab_papers.addresses import command
 from manetlab_papers.campaigns import Scale
 from manetlab_papers.charts import SPAN, Point, placed
@@ -45,12 +45,13 @@ def of_experiment(ledger: Ledger, experiment: Experiment, folder: Path) -> Itera
         return
     yield from tables_of(experiment, study.made[experiment.id].evaluator)
     best = record.best(study.entries)
-    table = Table("Verdicts", ("claim", "printed", "ours", "verdict"), text_columns=4)
+    table = Table("Verdicts", ("claim", "printed", "ours", "verdict", "by its rule"), text_columns=5)
     for claim in ledger.claims_of(experiment):
         if claim.id in best:
             entry = best[claim.id]
             table.add(
-                claim.id, claim.expected, record.brief(entry.ours, entry.compared), record.verdict_text(entry)
+                *(claim.id, claim.expected, record.brief(entry.ours, entry.compared)),
+                *(_word(claim, entry), record.verdict_text(entry)),
             )
     table.notes += [_extent(study, ledger, experiment), f"Runs: {command(ledger, experiment)}"]
     yield table
@@ -106,7 +107,8 @@ def _nothing(ledger: Ledger, experiment: Experiment) -> Table:
 def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str) -> Table:
     table = Table("What came out", ("", ""), text_columns=2)
     rows = {
-        "verdict": record.verdict_text(entry),
+        "verdict": _word(ledger.claims[entry.claim], entry),
+        "by its rule": record.verdict_text(entry),
         "ours": _listed(entry.ours),
         "why": _listed(entry.reason),
         "rests on": record.size_text(entry),
@@ -122,6 +124,11 @@ def _verdict(ledger: Ledger, experiment: Experiment, entry: Entry, missing: str)
         for cause in causes.of_claim(causes.load(), entry.claim):
             table.add("cause", f"{cause.title} ({cause.because}). {cause.summary}")
     return table
+
+
+def _word(claim: Claim, entry: Entry) -> str:
+    why = causes.load()
+    return words.said(words.of_claim(claim, entry, why), claim.id, entry, why)
 
 
 def _listed(text: str) -> str:

@@ -105,10 +105,7 @@ class Site:
 
     def said(self, claim: str) -> str:
         """The word for a claim; of one that depends on a choice, with the values that give it."""
-        word = self.words[claim]
-        if word is not words.Word.OPEN:
-            return str(word)
-        return f"{word} ({words.opened_by(claim, self.best.get(claim), self.why)})"
+        return words.said(self.words[claim], claim, self.best.get(claim), self.why)
 
     def cause(self, cause: causes.Cause) -> str:
         """A cause's title, which leads to its text if that has a page."""

@@ -63,15 +63,15 @@ def headline_table(
     name_of_claim: Callable[[str], str],
 ) -> Table:
     """Each headline with what is printed, what comes out, and how the two compare."""
-    made = Table("", ("the paper says", "printed → ours", "verdict", "in plain words"), text_columns=4)
+    columns = ("the paper says", "printed → ours", "verdict", "in plain words", "claims")
+    made = Table("", columns, text_columns=len(columns))
     for each in listed:
         values = "; ".join(
-            f"{name_of_claim(claim)}: {_printed(ledger.claims[claim])} → "
-            f"{_ours(ledger.claims[claim], best.get(claim))}"
+            f"{_printed(ledger.claims[claim])} → {_ours(ledger.claims[claim], best.get(claim))}"
             for claim in each.claims
         )
         found = dict.fromkeys(map(word_of_claim, each.claims))
-        made.add(each.says, values, "; ".join(found), each.plain)
+        made.add(each.says, values, "; ".join(found), each.plain, ", ".join(map(name_of_claim, each.claims)))
     return made
 
 

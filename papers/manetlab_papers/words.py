@@ -114,6 +114,11 @@ def opened_by(claim: str, entry: Entry | None, why: Iterable[causes.Cause]) -> s
     return "; ".join(each.gives[claim] for each in why if claim in each.gives)
 
 
+def said(word: Word, claim: str, entry: Entry | None, why: Iterable[causes.Cause]) -> str:
+    """A word; where the claim depends on a choice, with the values that give it."""
+    return f"{word} ({opened_by(claim, entry, why)})" if word is Word.OPEN else str(word)
+
+
 def _reproduced(claim: Claim, entry: Entry) -> Word:
     """As printed, unless a mean lies outside its band, or an effect is much less or more than its number."""
     kinds = {each["kind"] for each in claim.rule.get("all", [claim.rule])}

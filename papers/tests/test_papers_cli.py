@@ -11,7 +11,7 @@ from rich.console import Console
 
 from manetlab.cli import app
 from manetlab.errors import InputError
-from manetlab_papers import causes, excerpts, ledger, record
+from manetlab_papers import causes, excerpts, ledger, record, words
 from manetlab_papers.reproduce import judged_from
 
 KEPT = Path(__file__).resolve().parents[1] / "kept"
@@ -62,8 +62,9 @@ def test_show_prints_what_came_out_of_kept_results() -> None:
     [entry] = [each for each in found if each.claim == "B-26" and each.scale == "full"]
     cause = causes.of_claim(causes.load(), "B-26")[0]
     joined = " ".join(text.split())
-    for words in (entry.outcome, entry.reason, entry.scenarios, entry.measured, cause.title):
-        assert words in joined
+    word = words.of_claim(ledger.load().claims["B-26"], entry, causes.load())
+    for said in (str(word), entry.outcome, entry.reason, entry.scenarios, entry.measured, cause.title):
+        assert said in joined
     assert "manetlab papers reproduce table-2 --full" in joined
     # One a case, and one in the key.
     assert sum(map(joined.count, "●◀▶")) == len(entry.compared) + 1
