@@ -164,8 +164,8 @@ class Rule:
             reason += f". {self.remark()}"
         p, fit = outcomes.joint_p(outcome, listed), outcomes.joint_fit(each.fit for each in listed)
         broken = [each for each in listed[1:] if each.outcome is Outcome.CONTRADICTED]
-        further = tuple(each for condition in broken for each in condition.measured)
-        said = (found.ours, reason, self.part(), fit, p, found.equivalent, found.measured, further)
+        undone = tuple(each for condition in broken for each in condition.measured)
+        said = (found.ours, reason, self.part(), fit, p, found.equivalent, found.measured, undone)
         return Verdict(self.claim, outcome, *said)
 
     def _further(self, also: Data) -> tuple[str, Finding]:

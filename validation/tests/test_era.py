@@ -18,8 +18,8 @@ def results_like_ns2(times: dict[str, float]) -> tuple[list[era.Place], list[Any
             for load in OF_2001:
                 for network, runs in era.theirs(REFERENCE, protocol, load, era.VERSION).items():
                     places.append((profile, f"{load}-{protocol}", network))
-                    values = {m.ours: factor * era._of_ns2(runs, m) / m.factor for m in MEASURES}
-                    results.append(SimpleNamespace(totals=values))
+                    totals = {m.ours: factor * era._of_ns2(runs, m) / m.factor for m in MEASURES}
+                    results.append(SimpleNamespace(totals=totals))
         for hops, values in era.chains_of(REFERENCE, era.VERSION).items():
             places.append((profile, "chain", f"chain{hops}.tcl"))
             carried = factor * 1e6 * sum(values) / len(values)
