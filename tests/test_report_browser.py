@@ -260,6 +260,9 @@ def test_the_switch_goes_round_and_is_remembered(browser: Chrome, page: str) -> 
 def test_without_scripts_the_figures_are_there_all_the_same(browser: Chrome, page: str) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
+        # What scrolls smoothly is not where a click goes.
+        calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": calm})
         browser.get(page)
         for fold in browser.find_elements("css selector", "main > section > details.section > summary"):
             fold.click()

@@ -18,7 +18,7 @@ from manetlab.report.study import Study
 from manetlab.topology import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from manetlab.metrics import Metric
     from manetlab.resolving import Resolved
@@ -87,10 +87,13 @@ def _caveats(study: Study) -> list[str]:
 
     What is known of survivors only comes after all of these: what arrives decides before it.
     """
+    return gravest_first(study, dict.fromkeys([*conclusions.tested(study), *conclusions.cautions(study)]))
+
+
+def gravest_first(study: Study, told: Iterable[str]) -> list[str]:
+    """What is told, in that order but for remarks, and then what is known of survivors only."""
     of_survivors = conclusions.about_survivors(study)
-    first = [each for each in conclusions.tested(study) if each not in of_survivors]
-    found = dict.fromkeys([*first, *conclusions.cautions(study)])
-    return [*sorted(found, key=lambda each: isinstance(each, Note)), *of_survivors]
+    return sorted(told, key=lambda each: (each in of_survivors, isinstance(each, Note)))
 
 
 def _shortened(caveat: str) -> str:

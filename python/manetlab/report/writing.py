@@ -163,14 +163,15 @@ def _table_files(table: DataTable, in_latex: bool) -> dict[str, bytes]:
 
 def _head(study: Study) -> page.Head:
     found, short = answers.answer_of(study), brief.of_study(study)
+    warnings = brief.gravest_first(study, found.warnings)
     points = f"{len(study.points)} point{'s' if len(study.points) != 1 else ''}"
     return page.Head(
         brief=short,
         lead=None if short.figure is None else _drawn([short.figure])[0],
         name=study.campaign.name,
         size=f"{len(study.runs)} runs of {points}, {len(study.failed)} failed",
-        tested=found.warnings,
-        tested_in_short=[conclusions.in_short(each) for each in found.warnings],
+        tested=warnings,
+        tested_in_short=[conclusions.in_short(each) for each in warnings],
         answer=[found.verdict, *found.details],
         table=found.table,
         cautions=conclusions.cautions(study),
