@@ -189,3 +189,20 @@ def test_each_paper_has_five_to_eight_headlines_of_known_claims(paper: str) -> N
         assert not each.says.endswith(".") and each.plain.endswith(".")
         assert each.claims and all(LEDGER.claims[name].paper == paper for name in each.claims)
     assert max(Counter(name for each in listed for name in each.claims).values()) == 1
+
+
+def test_an_increase_where_a_decrease_is_printed_as_a_bare_number_has_its_sign() -> None:
+    lowers = LEDGER.claims["D6-04"]
+    raised = replace(
+        entry("contradicted", found(6, 22, of=(-45.0, -8.0))), claim="D6-04", ours="14 (6 to 22) %"
+    )
+    table = summary.headline_table(
+        LEDGER,
+        [summary.Headline("CBR lowers it", ("D6-04",), "It does not.")],
+        {"D6-04": raised},
+        {"D6-04": str(words.of_claim(lowers, raised, ()))}.__getitem__,
+        str,
+    )
+    assert table.rows == [
+        ("CBR lowers it", "23% (-23 %) → +14 (6 to 22) %", "opposite", "It does not.", "D6-04")
+    ]
