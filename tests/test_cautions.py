@@ -166,7 +166,7 @@ def test_movement_that_ends_long_before_the_run_is_told(tmp_path: Path) -> None:
             "no node is faster than 0.01 m/s over 10000 s of movement: are its times in milliseconds?",
         ),
         ((0, 10), None),
-        ((0, 0.1), "nodes move at 1e+03 m/s over 0.1 s of movement: are its times in minutes?"),
+        ((0, 0.1), "nodes move at 1000 m/s over 0.1 s of movement: are its times in minutes?"),
     ],
 )
 def test_milliseconds_are_no_seconds(times: tuple[float, float], said: str | None, tmp_path: Path) -> None:
