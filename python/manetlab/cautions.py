@@ -309,8 +309,9 @@ def degrees(resolved: Resolved) -> str | None:
     if 2 * finer <= len(values) or any(abs(x) > 180 or abs(y) > 90 for x, y in places):
         return None
     return (
-        f"all nodes start within {_two_digits(extent_m)} m of each other, at places such as {places[0][0]:g}, "
-        f"{places[0][1]:g}: are these degrees? Places are in metres; project them first (UTM, for example)"
+        f"all nodes start within {_two_digits(extent_m)} m of each other, at places such as "
+        f"{places[0][0]:g}, {places[0][1]:g}: are these degrees? Places are in metres; project them first "
+        "(UTM, for example)"
     )
 
 
@@ -357,8 +358,8 @@ def speeds(resolved: Resolved) -> str | None:
         ("no node is faster than", "milliseconds") if fastest_mps < slow_mps else ("nodes move at", "minutes")
     )
     return (
-        f"{told} {_two_digits(fastest_mps)} m/s over {ends_s:g} s of movement: are its times in {unit}? Times are in "
-        "seconds, places in metres"
+        f"{told} {_two_digits(fastest_mps)} m/s over {ends_s:g} s of movement: are its times in {unit}? "
+        "Times are in seconds, places in metres"
     )
 
 
