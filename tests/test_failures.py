@@ -62,6 +62,23 @@ def test_a_frame_that_is_on_the_air_when_its_sender_fails_is_lost() -> None:
     assert cut.totals["cbr_received"] == 0
 
 
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_receiver_forgets_the_frame_in_which_it_or_the_sender_failed(failing: int) -> None:
+    # Frames of 12 ms every 20 ms: most failures fall into one. Node 2 sends before node 0 does again.
+    flow = {"kind": "cbr", "start_s": 1.0, "bytes": 1400, "interval_s": 0.02}
+    flows = [{**flow, "src": 0, "dst": 1}, {**flow, "src": 2, "dst": 1, "start_s": 1.017}]
+    made: dict[str, Any] = {
+        "movement": {"positions": [[0.0, 0.0], [100.0, 0.0], [200.0, 0.0]]},
+        "traffic": {"flows": flows},
+        "routing": "static",
+        "duration_s": 9.0,
+    }
+    for step in range(10):
+        failure = {"node": failing, "at_s": 3.0 + 0.002 * step, "for_s": 1.0}
+        result = run(chain(failures=[failure], **made))
+        assert result.totals["cbr_both_up_delivery_fraction"] > 0.97, failure
+
+
 def test_all_nodes_down_balances_the_books() -> None:
     result = run(chain(failures=[{"area": [[-1, -1], [9999, -1], [9999, 1], [-1, 1]], "at_s": 0.0}]))
     assert result.totals["cbr_received"] == 0

@@ -65,7 +65,7 @@ def _range_of(metric: Metric) -> Range:
     return replace(RANGES[metric.values], optional=metric.is_optional)
 
 
-NAMED = {"kind", "transport"}
+NAMED = {"kind", "transport", "src_name", "dst_name"}
 """What a flow has beside its measures."""
 
 
@@ -74,7 +74,7 @@ def faults(result: Result) -> Iterator[str]:
     scenario = result.provenance["scenario"]
     duration_s, warmup_s = scenario["duration_s"], scenario["warmup_s"]
     for flow in result.flows:
-        there = _needed(scenario) | _needed_by(flow)
+        there = (_needed(result) - {"a deadline_ms"}) | _needed_by(flow)
         of_kind = (each for each in FLOW_MEASURES if not each.flows or flow["kind"] in each.flows)
         table = {each.key: _range_of(each) for each in of_kind if not each.needs or each.needs in there}
         measured = {name: value for name, value in flow.items() if name not in NAMED}
@@ -85,8 +85,9 @@ def faults(result: Result) -> Iterator[str]:
     yield from _other_totals(result)
 
 
-def _needed(scenario: Mapping[str, Any]) -> set[str]:
-    """What measures need beside flows of a kind, and a scenario has, in the words of the core's table."""
+def _needed(result: Result) -> set[str]:
+    """What measures need beside flows of a kind, and a run has, in the words of the core's table."""
+    scenario = result.provenance["scenario"]
     params, routing = scenario["params"], scenario["routing"]
     there = {
         "DSR or TSR": routing in ("dsr", "tsr"),
@@ -97,6 +98,10 @@ def _needed(scenario: Mapping[str, Any]) -> set[str]:
         "radio.bit_error_rate above 0": params["radio"]["bit_error_rate"] > 0.0
         or params["radio"]["errors"] == "by-rate",
         "network.measure_path_hops": params["network"]["measure_path_hops"],
+        # These only the run can say: movement has its own comings and goings, flows their own deadlines.
+        "a node that joins, leaves or fails": "cbr_both_up_delivery_fraction" in result.totals,
+        "a deadline_ms": "datagram_in_time_fraction" in result.totals,
+        "the table energy": "energy_j" in result.totals,
     }
     return {needs for needs, is_there in there.items() if is_there}
 
@@ -105,6 +110,7 @@ def _needed_by(flow: Mapping[str, Any]) -> set[str]:
     """The same of a flow; whether protocols and oracles know what is asked only they can say."""
     there = {
         "TCP": flow.get("transport") == "tcp",
+        "a deadline_ms": "in_time_fraction" in flow,
         "RTP": str(flow.get("transport")).startswith("rtp"),
         "network.measure_route_hops and a protocol that knows the length of its routes": "route_hops_mean"
         in flow,
@@ -116,7 +122,7 @@ def _needed_by(flow: Mapping[str, Any]) -> set[str]:
 def _totals(result: Result) -> dict[str, Range]:
     """The table of this run's totals. Those of TCP and CBR are there, and none, without such flows."""
     kinds = {flow["kind"] for flow in result.flows}
-    there = _needed(result.provenance["scenario"])
+    there = _needed(result)
     if "tcp" in kinds or any(flow.get("transport") == "tcp" for flow in result.flows):
         there.add("a flow that is one TCP connection")
     table: dict[str, Range] = {}

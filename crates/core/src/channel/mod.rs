@@ -262,6 +262,12 @@ impl Channel {
         Some(self.spoiled.contains(&(id, node)))
     }
 
+    /// The node is not there, or the sender has gone: its MAC forgets the frame that has ended.
+    pub(crate) fn miss(&mut self, clock: &mut Clock, node: u32) {
+        self.macs[node as usize].handle_missed(clock.now);
+        self.set_mac_deadline(clock, node);
+    }
+
     /// What became of the frames that were meant for their receivers.
     pub(crate) fn receptions(&self) -> Receptions {
         Receptions {

@@ -326,6 +326,11 @@ impl Dcf {
             FrameKind::Data => self.on_data(now, frame, timing, out),
             FrameKind::Ack => self.on_ack(now, timing, out),
         }
+        self.handle_missed(now);
+    }
+
+    /// The frame named by [`Dcf::received`] has ended, and the station does not act on it.
+    pub fn handle_missed(&mut self, now: Time) {
         self.medium.release();
         self.forecast_backoff(now);
         self.mark_patience();

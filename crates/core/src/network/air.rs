@@ -59,7 +59,7 @@ impl Network<'_> {
         // Who has left since the frame began has not heard its end, or not sent it.
         let from = self.channel.frame(id).map(|frame| frame.from.0);
         if self.is_absent(node) || from.is_some_and(|from| self.is_absent(from)) {
-            return self.channel.set_mac_deadline(&mut self.clock, node);
+            return self.channel.miss(&mut self.clock, node);
         }
         self.watch.received(self.clock.now, node, id, self.channel.frame(id));
         let mut actions = self.mac_actions.pop().unwrap_or_default();
