@@ -54,11 +54,11 @@ def test_what_is_made_while_an_end_is_down_counts_in_the_total_alone() -> None:
 
 
 def test_a_frame_that_is_on_the_air_when_its_sender_fails_is_lost() -> None:
-    # One packet at 1 s; its frame lasts milliseconds.
+    # Its one packet is on the air from 1.0102 to 1.0167 s.
     flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 1.0, "bytes": 1500, "interval_s": 100.0}
     made: dict[str, Any] = {"traffic": {"flows": [flow]}, "routing": "static", "nodes": 2, "warmup_s": 0.0}
     assert run(chain(**made)).totals["cbr_received"] == 1
-    cut = run(chain(**made, failures=[{"node": 0, "at_s": 1.003}]))
+    cut = run(chain(**made, failures=[{"node": 0, "at_s": 1.013}]))
     assert cut.totals["cbr_received"] == 0
 
 
@@ -77,6 +77,27 @@ def test_a_receiver_forgets_the_frame_in_which_it_or_the_sender_failed(failing: 
         failure = {"node": failing, "at_s": 3.0 + 0.002 * step, "for_s": 1.0}
         result = run(chain(failures=[failure], **made))
         assert result.totals["cbr_both_up_delivery_fraction"] > 0.97, failure
+
+
+def test_a_frame_that_is_cut_by_a_moment_is_lost() -> None:
+    """Its sender is back before the frame would have ended."""
+    flow = {"kind": "cbr", "src": 0, "dst": 1, "start_s": 1.0, "bytes": 1500, "interval_s": 100.0}
+    made: dict[str, Any] = {"traffic": {"flows": [flow]}, "routing": "static", "nodes": 2, "warmup_s": 0.0}
+    plain = run(chain(**made))
+    for node in (0, 1):
+        cut = run(chain(**made, failures=[{"node": node, "at_s": 1.013, "for_s": 1e-6}]))
+        # It was sent again.
+        assert cut.totals["mac_frames_per_s"] > plain.totals["mac_frames_per_s"]
+        assert cut.totals["cbr_received"] == 1
+
+
+@pytest.mark.parametrize("for_s", [None, 0.5])
+def test_a_station_goes_on_after_a_frame_that_was_cut(for_s: float | None) -> None:
+    """Whatever was on the air when the relay failed, nothing of it is left at its neighbours."""
+    for step in range(12):
+        failure = {"node": 1, "at_s": 18.3056 + 0.0007 * step}
+        result = run(chain(routing="static", failures=[failure | ({"for_s": for_s} if for_s else {})]))
+        assert result.totals["cbr_received"] < result.totals["cbr_sent"]
 
 
 def test_all_nodes_down_balances_the_books() -> None:

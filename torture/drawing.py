@@ -62,6 +62,8 @@ PLACES_SHARE = 0.25
 """The share of scenarios with a radio of real places: shadows, fading, noise, walls, single radios."""
 FAILURES_SHARE = 0.1
 """The share of scenarios in which nodes fail."""
+ENERGY_SHARE = 0.1
+"""The share of scenarios in which energy is counted."""
 THROTTLED_SHARE = 0.3
 """The share of scenarios whose sources are throttled."""
 FROM_TABLE = ("oracle", "density")
@@ -177,6 +179,8 @@ class _Drawing:
             fields["radios"] = self._radios()
         if rng.random() < FAILURES_SHARE:
             fields["failures"] = self._failures()
+        if rng.random() < ENERGY_SHARE:
+            fields["energy"] = self._energy()
         if self.routing == "static" and self.throttled == "off" and not self._measures_paths():
             fields["wired"] = self._wired()
         if self.sender != NO_TCP:
@@ -355,6 +359,16 @@ class _Drawing:
             for kind in kinds[:2]:
                 kind["for_s"] = rng.choice([1e-3, 1.0, 20.0])
         return rng.sample(kinds, rng.randint(1, 3))
+
+    def _energy(self) -> Fields:
+        """Batteries that hold out, that are empty on the way, and that are empty at once."""
+        rng = self.rng
+        made: Fields = {"radio": rng.choice(["wavelan", "ns-3"])}
+        if rng.random() < 0.3:
+            made |= {"idle_a": rng.choice([0.0, 1e-6, 1.0]), "rx_a": rng.choice([0.0, 0.2])}
+        if rng.random() < 0.7:
+            made["battery_j"] = rng.choice([1e-6, rng.uniform(0.01, 10.0), 1e6])
+        return made
 
     def _measures_paths(self) -> bool:
         return bool(self.values["network"]["measure_path_hops"])

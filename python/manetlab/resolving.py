@@ -76,6 +76,7 @@ def resolve(scenario: Scenario) -> Resolved:
         "radios": scenario.radios or [],
         "walls": scenario.walls or [],
         "wired": scenario.wired or [],
+        "energy": None if scenario.energy is None else scenario.energy.in_core(),
     }
     place = printable(scenario.traffic_file or scenario.where)
     complete = json.loads(_core.normalize(canonical(core), movement, place))

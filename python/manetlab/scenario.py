@@ -29,6 +29,7 @@ from manetlab.sources import (
     NODE_RADIO,
     WALL,
     WIRED_LINK,
+    EnergySource,
     MovementSource,
     TrafficSource,
 )
@@ -88,6 +89,9 @@ class Scenario(InputTable):
         FAILURE,
         default=None,
         most=MOST_FAILURES,
+    )
+    energy: EnergySource | None = table(
+        "What radios take from their batteries; counted only if this is given.", EnergySource, None
     )
     wired: list[dict[str, Any]] | None = list_of(
         "Links between two nodes that are not the radio's; with static routes alone.",

@@ -306,6 +306,38 @@ def _failure(written: object, place: Place, hint: str) -> dict[str, Any]:
 FAILURE = Field("A node, or nodes, whose radio is off for a time.", _failure)
 
 
+CURRENTS_A: Mapping[str, Mapping[str, float]] = {
+    "wavelan": {"voltage_v": 4.74, "tx_a": 0.28, "rx_a": 0.204, "busy_a": 0.178, "idle_a": 0.178},
+    "ns-3": {"voltage_v": 3.0, "tx_a": 0.38, "rx_a": 0.313, "busy_a": 0.273, "idle_a": 0.273},
+}
+"""Voltages and currents of radios: a WaveLAN card at 2 Mb/s (Feeney and Nilsson, INFOCOM 2001), ns-3's."""
+
+
+def _current(meaning: str) -> Any:
+    return number(f"{meaning}; if not given, as `radio` says.", 0, 1000, "A", None)
+
+
+class EnergySource(InputTable):
+    """What radios take from their batteries."""
+
+    radio: str = choice(
+        "Whose voltage and currents these are, unless others are given.", *CURRENTS_A, default="wavelan"
+    )
+    voltage_v: float | None = number("The voltage; if not given, as `radio` says.", 0.1, 1000, "V", None)
+    tx_a: float | None = _current("The current while a radio transmits")
+    rx_a: float | None = _current("While it receives")
+    busy_a: float | None = _current("While it senses a frame that it does not receive")
+    idle_a: float | None = _current("While it does nothing else")
+    battery_j: float | None = number(
+        "What the battery of each node holds; if not given, it has no end.", 1e-6, 1e12, "J", None
+    )
+
+    def in_core(self) -> dict[str, float]:
+        """The same as the core has it, every value given."""
+        given = {name: getattr(self, name) for name in (*CURRENTS_A[self.radio], "battery_j")}
+        return {**CURRENTS_A[self.radio], **{name: each for name, each in given.items() if each is not None}}
+
+
 _WIRED_LINK_FIELDS = {
     "nodes": list_of("Its two ends.", integer("A node.", 0, MAX_NODES - 1)),
     "rate_bps": number("Its rate in each direction.", 1e3, 1e12, "bit/s"),

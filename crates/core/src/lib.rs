@@ -34,6 +34,7 @@
 //!     rates: Vec::new(),
 //!     radios: Vec::new(),
 //!     walls: Vec::new(),
+//!     energy: None,
 //!     wired: Vec::new(),
 //!     movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(200.0, 0.0)],
 //! };

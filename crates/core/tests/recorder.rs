@@ -48,6 +48,7 @@ fn busy(routing: RoutingKind, profile_name: &str) -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }

@@ -47,6 +47,7 @@ fn mobile(profile_name: &str, seed: u64, duration_s: f64) -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement,
     }

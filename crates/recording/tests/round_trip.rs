@@ -46,6 +46,7 @@ fn scenario(routing: RoutingKind, duration_s: f64) -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: movement.expect("a usable field"),
     }

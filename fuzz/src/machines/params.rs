@@ -85,6 +85,7 @@ pub(super) fn scenario(params: Params, kind: Option<FlowKind>, stop_s: Option<f6
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     };

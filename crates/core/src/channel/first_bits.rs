@@ -30,6 +30,9 @@ impl Channel {
             return Some(Heard { node: id, id, what: What::Missing });
         };
         self.index.compute(template.from.0, clock.now);
+        if self.batteries.is_some() {
+            self.spend_on_hearing(clock, id);
+        }
         if !template.to.is_broadcast() {
             let mut reached = self.index.arrivals(template.from.0, template.receive_m2);
             watch.addressee(id, || reached.find(|arrival| arrival.node == template.to.0));

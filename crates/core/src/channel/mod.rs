@@ -13,6 +13,7 @@
 //! ([`Heard`]). When that node has acted, [`Channel::poll`] goes on, until it returns nothing. In between the
 //! MACs may be called, and may transmit.
 
+mod batteries;
 mod first_bits;
 mod last_bits;
 #[cfg(test)]
@@ -21,7 +22,7 @@ mod transmission;
 
 use std::sync::Arc;
 
-use crate::kernel::{Clock, Slot, Span, Streams};
+use crate::kernel::{Clock, Slot, Span, Streams, Time};
 use crate::mac::{Dcf, MacAction, ReceiverRules, ShortWay, Signal, Timing};
 use crate::mobility::Path;
 use crate::observe::{Receptions, Watching};
@@ -29,6 +30,7 @@ use crate::radio::{Arrival, BitErrors, Environment, Index, Noise, Propagation};
 use crate::scenario::Scenario;
 use crate::wire::mac::{Body, Frame};
 
+use batteries::Batteries;
 use first_bits::FrameStart;
 use transmission::{Phase, Transmission};
 
@@ -84,6 +86,8 @@ pub(crate) struct Channel {
     bit_errors: Option<Box<BitErrors>>,
     /// None where thresholds decide about what is decoded.
     noise: Option<Box<Noise>>,
+    /// None where energy is not counted.
+    batteries: Option<Box<Batteries>>,
     /// Does routing listen to packets that are addressed to others?
     pub(crate) taps: bool,
     /// One for each node, by node. More, should a node transmit while another frame of its is still on the
@@ -138,6 +142,7 @@ impl Channel {
             index,
             bit_errors: BitErrors::new(params.radio.bit_error_rate, nodes as u32, &streams).map(Box::new),
             noise: noise.map(Box::new),
+            batteries: Batteries::new(scenario, paths),
             taps: false,
             transmissions: Vec::with_capacity(nodes),
             free: Vec::new(),
@@ -215,6 +220,11 @@ impl Channel {
     #[inline]
     pub(crate) fn frame(&self, id: u32) -> Option<&Frame> {
         self.transmissions[id as usize].frame.as_ref()
+    }
+
+    /// Who sends a transmission that is on its way, and since when.
+    pub(crate) fn sender(&self, id: u32) -> Option<(u32, Time)> {
+        Some((self.frame(id)?.from.0, self.transmissions[id as usize].start))
     }
 
     /// The deadline of a transmission has come: it begins, or its next last bits arrive.

@@ -41,6 +41,7 @@ impl Row {
             rates: Vec::new(),
             radios: Vec::new(),
             walls: Vec::new(),
+            energy: None,
             wired: Vec::new(),
             movement,
         };

@@ -63,6 +63,7 @@ impl Books<'_> {
             progress: ProgressTotals::of(flows.iter().filter_map(|flow| flow.progress)),
             timeliness: TimelinessTotals::of(&timely.iter().flatten().collect::<Vec<_>>()),
             shares: meter.shares.totals(),
+            energy: None,
             costs,
         };
         let histograms = (0..).zip(&timely).filter_map(|(id, of)| Some(of.as_ref()?.0.histogram(id)));

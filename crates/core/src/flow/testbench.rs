@@ -287,6 +287,7 @@ pub(super) fn scenario_of(kind: FlowKind) -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: Vec::new(),
     }

@@ -146,6 +146,23 @@ impl Path {
         self.present.get(next).is_some_and(|presence| presence.covers(now))
     }
 
+    /// Is the node there from `from` to `to`, and at both?
+    pub fn is_present_throughout(&self, from: Time, to: Time) -> bool {
+        if self.present.is_empty() {
+            return true;
+        }
+        let next = self.present.partition_point(|presence| presence.until <= from);
+        self.present.get(next).is_some_and(|presence| presence.covers(from) && presence.covers(to))
+    }
+
+    /// When it joins or leaves next after `now`; never, if it does not.
+    pub fn next_presence_change(&self, now: Time) -> Time {
+        let next = self.present.partition_point(|presence| presence.until <= now);
+        self.present.get(next).map_or(Time::NEVER, |presence| {
+            if now < presence.from { presence.from } else { presence.until }
+        })
+    }
+
     /// When it joins and leaves.
     pub fn presence_changes(&self) -> impl Iterator<Item = Time> + '_ {
         self.present.iter().flat_map(|presence| [presence.from, presence.until])

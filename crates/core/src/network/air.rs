@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use crate::channel::{Heard, What};
 use crate::drops::DropReason;
+use crate::kernel::Time;
 use crate::mac::MacAction;
+use crate::mobility::Path;
 use crate::wire::NodeId;
 use crate::wire::mac::{Body, Frame};
 
@@ -13,8 +15,20 @@ use super::{Network, Target};
 impl Network<'_> {
     /// Is the node not there now? It neither sends nor hears then.
     pub(super) fn is_absent(&self, node: u32) -> bool {
+        !self.is_up(node, self.clock.now)
+    }
+
+    /// Is, or was, the node there at this time, and its battery not empty?
+    pub(super) fn is_up(&self, node: u32, at: Time) -> bool {
         let paths = self.comings.as_deref();
-        paths.is_some_and(|paths| !paths[node as usize].is_present(self.clock.now))
+        paths.is_none_or(|paths| paths[node as usize].is_present(at)) && !self.channel.is_dead(node, at)
+    }
+
+    /// Is the node up now, and has it been since then? Who is not has not heard, or not sent, all of a frame.
+    fn stays_up(&self, node: u32, since: Time) -> bool {
+        let paths = self.comings.as_deref();
+        let is_there = |paths: &[Path]| paths[node as usize].is_present_throughout(since, self.clock.now);
+        paths.is_none_or(is_there) && !self.channel.is_dead(node, self.clock.now)
     }
 
     /// Puts a frame on the air.
@@ -22,6 +36,7 @@ impl Network<'_> {
         // What a MAC still tries when its node has left reaches nobody.
         if !self.is_absent(node) {
             self.meter.frame_sent(self.clock.now, &frame);
+            self.channel.spend_on_sending(&mut self.clock, node, &frame);
         }
         let id = self.channel.free_place(node).unwrap_or_else(|| {
             let slot = self.add_slot(Target::Air(self.channel.places()));
@@ -56,9 +71,9 @@ impl Network<'_> {
 
     /// A node has received a transmission that it must act on.
     fn receive(&mut self, node: u32, id: u32) {
-        // Who has left since the frame began has not heard its end, or not sent it.
-        let from = self.channel.frame(id).map(|frame| frame.from.0);
-        if self.is_absent(node) || from.is_some_and(|from| self.is_absent(from)) {
+        if let Some((from, start)) = self.channel.sender(id)
+            && !(self.stays_up(node, start) && self.stays_up(from, start))
+        {
             return self.channel.miss(&mut self.clock, node);
         }
         self.watch.received(self.clock.now, node, id, self.channel.frame(id));
@@ -85,7 +100,8 @@ impl Network<'_> {
 
     /// The last bit of a frame has reached, intact, a node that the frame may not be for: routing sees it.
     fn tap(&mut self, node: u32, id: u32) {
-        if self.is_absent(node) {
+        let sent = self.channel.sender(id);
+        if sent.is_none_or(|(from, start)| !(self.stays_up(node, start) && self.stays_up(from, start))) {
             return;
         }
         let Some(&Frame { from, to, body: Some(ref body), .. }) = self.channel.frame(id) else { return };

@@ -86,6 +86,11 @@ impl<'r> Network<'r> {
             network.arp_slots = nodes.map(|node| network.add_slot(Target::Arp(node))).collect();
         }
         network.add_delay_lines(vec![network.link_layer_delay, network.arp_delay]);
+        if network.channel.has_batteries() {
+            let nodes = 0..scenario.movement.len() as u32;
+            let slots = nodes.map(|node| network.add_slot(Target::Battery(node))).collect();
+            network.channel.watch_batteries(&mut network.clock, slots);
+        }
         let rates_bps = network.channel.timing.rates_bps().collect();
         network.watch = Watching::new(recorder, scenario, rates_bps);
         network

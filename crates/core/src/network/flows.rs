@@ -157,10 +157,11 @@ impl Network<'_> {
             }
             FlowAction::Count(event) => {
                 self.meter.count(self.clock.now, id, event);
-                if let Some(paths) = &self.comings {
-                    let ends = [nodes_from(End::Source).0, nodes_from(End::Source).1];
-                    let is_there = |now| ends.iter().all(|node| paths[node.index()].is_present(now));
-                    self.meter.count_with_ends(self.clock.now, event, is_there);
+                if self.comings.is_some() || self.channel.has_batteries() {
+                    let (src, dst) = nodes_from(End::Source);
+                    let made = event.made(self.clock.now);
+                    let are_up = made.is_some_and(|made| self.is_up(src.0, made) && self.is_up(dst.0, made));
+                    self.meter.count_with_ends(self.clock.now, event, are_up);
                 }
                 if event == FlowEvent::TimedOut {
                     let (node, _) = nodes_from(End::Source);

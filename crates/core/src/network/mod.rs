@@ -123,6 +123,8 @@ enum Target {
     Throttle(u32),
     /// Of a node: its address resolution.
     Arp(u32),
+    /// Of a node: its battery.
+    Battery(u32),
 }
 
 /// One node, without its MAC, which is with the channel.
@@ -267,6 +269,7 @@ impl Network<'_> {
             Target::Interceptor(node) => format!("the interceptor of node {node}"),
             Target::Throttle(node) => format!("the throttle of node {node}"),
             Target::Arp(node) => format!("ARP at node {node}"),
+            Target::Battery(node) => format!("the battery of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.clock.now.as_secs() }
     }
@@ -289,6 +292,7 @@ impl Network<'_> {
             Target::Interceptor(node) => {
                 self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
             }
+            Target::Battery(node) => self.channel.look_at_battery(&mut self.clock, node),
             Target::Throttle(node) => {
                 self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
             }

@@ -13,7 +13,7 @@ use super::{Network, Outcome, RunError};
 impl Network<'_> {
     /// `paths`: the measures of each flow's shortest path, or nothing if they are not wanted.
     pub(super) fn into_outcome(
-        self,
+        mut self,
         scenario: &Scenario,
         paths: &[PathMeasures],
     ) -> Result<Outcome, RunError> {
@@ -21,12 +21,15 @@ impl Network<'_> {
         self.visit_held(&mut |packet| held.push(packet.clone()));
         let (meter, routes, receptions) = (&self.meter, &self.routes, self.channel.receptions());
         let books = Books { scenario, meter, routes, receptions, paths, end: self.clock.end };
-        let (flows, totals, delays) = books.results(self.flows.iter().map(|of| of.flow.as_ref()));
+        let (flows, mut totals, delays) = books.results(self.flows.iter().map(|of| of.flow.as_ref()));
         let drops = self.meter.drop_counts();
         let losses = self.audit.losses();
         let audit = self.audit.close(held.iter(), self.flows.len())?;
         let result_hash = Measures { flows: &flows, totals: &totals, drops: &drops, audit: &audit }.hash();
         let (events, arrivals) = (self.events, self.channel.arrivals);
+        // Beside the hash: who counts energy gets the same hash as who does not.
+        let delivered_bytes = totals.delivered_bytes(scenario.duration_s - scenario.warmup_s);
+        totals.energy = self.channel.energy_totals(self.clock.end, delivered_bytes);
         let result = RunResult { flows, totals, drops, losses, delays, audit, events, arrivals, result_hash };
         let series = self.sampler.into_series(self.meter.outages.all_repairs());
         Ok(Outcome { result, recording: None, series })

@@ -55,6 +55,7 @@ fn pair() -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
     }
@@ -178,6 +179,7 @@ fn among_breaking_links(kind: FlowKind, sender: &str) -> RunResult {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement,
     };

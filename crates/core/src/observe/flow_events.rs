@@ -24,6 +24,17 @@ pub enum FlowEvent {
     Acknowledged,
 }
 
+impl FlowEvent {
+    /// When the CBR packet was made that this is about, if it is about one that is new where it is.
+    pub fn made(self, now: Time) -> Option<Time> {
+        match self {
+            FlowEvent::CbrSent => Some(now),
+            FlowEvent::CbrDelivered(Delivery { created, is_first: true, .. }) => Some(created),
+            _ => None,
+        }
+    }
+}
+
 /// A data packet at its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {

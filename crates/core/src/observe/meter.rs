@@ -156,16 +156,12 @@ impl Meter {
         }
     }
 
-    /// Counts CBR packets that are made while both ends of their flow are there; `is_there` says when.
-    pub fn count_with_ends(&mut self, now: Time, event: FlowEvent, is_there: impl Fn(Time) -> bool) {
-        let (made, arrives) = match event {
-            FlowEvent::CbrSent => (now, false),
-            FlowEvent::CbrDelivered(Delivery { created, is_first: true, .. }) => (created, true),
-            _ => return,
-        };
-        if self.in_window(made) && is_there(made) {
+    /// Counts CBR packets that are made while both ends of their flow are up; `are_up` says whether they were.
+    pub fn count_with_ends(&mut self, now: Time, event: FlowEvent, are_up: bool) {
+        let Some(made) = event.made(now) else { return };
+        if are_up && self.in_window(made) {
             let (sent, received) = self.with_ends.get_or_insert_default();
-            *(if arrives { received } else { sent }) += 1;
+            *(if event == FlowEvent::CbrSent { sent } else { received }) += 1;
         }
     }
 

@@ -56,6 +56,8 @@ use watch::Watch;
 use crate::drops::{DropReason, Layer};
 use crate::topology::PathMeasures;
 
+pub use crate::radio::EnergyTotals;
+
 /// The measures of one flow.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FlowResult {
@@ -335,12 +337,25 @@ pub struct RunTotals {
     /// What nodes announced of their flows; left out where they announce nothing.
     #[serde(flatten)]
     pub shares: Option<ShareTotals>,
+    /// What nodes spent of their batteries; left out where that is not counted. No part of the result hash.
+    #[serde(flatten)]
+    pub energy: Option<EnergyTotals>,
     /// What the data cost at the MAC.
     #[serde(flatten)]
     pub costs: CostTotals,
     /// What routing cost.
     #[serde(flatten)]
     pub loads: LoadTotals,
+}
+
+impl RunTotals {
+    /// Payload that all flows deliver in a window of this length, in bytes.
+    pub fn delivered_bytes(&self, window_s: f64) -> f64 {
+        let of_messages = self.messages.as_ref().map(|messages| messages.message_throughput_bps);
+        let rates_bps = [self.common.tcp_throughput_bps, self.common.cbr_throughput_bps, of_messages];
+        let of_web = self.web.as_ref().map_or(0.0, |web| web.web_delivered_bytes as f64);
+        rates_bps.into_iter().flatten().sum::<f64>() * window_s / 8.0 + of_web
+    }
 }
 
 impl std::ops::Deref for RunTotals {

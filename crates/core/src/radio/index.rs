@@ -174,6 +174,8 @@ pub struct Index {
     still: bool,
     /// Who is absent in this epoch, by node; empty if nobody ever is.
     absent: Vec<bool>,
+    /// Who has been removed for good, by node; empty if nobody has.
+    removed: Vec<bool>,
     /// Do heights differ?
     has_heights: bool,
     /// Of the last transmission; here so that its memory is used again.
@@ -213,6 +215,7 @@ impl Index {
             legs_beside_candidates,
             still,
             absent,
+            removed: Vec::new(),
             has_heights,
             reached: Reached::default(),
             work: Work::default(),
@@ -237,6 +240,19 @@ impl Index {
     /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.paths.len()
+    }
+
+    /// The node is absent from now on.
+    pub fn remove(&mut self, node: u32) {
+        if self.removed.get(node as usize) == Some(&true) {
+            return;
+        }
+        self.absent.resize(self.paths.len(), false);
+        self.removed.resize(self.paths.len(), false);
+        self.removed[node as usize] = true;
+        // All candidates are looked for again.
+        self.epoch_end = Time::ZERO;
+        self.candidates.iter_mut().for_each(|candidates| candidates.always = None);
     }
 
     /// The node's position.
@@ -385,6 +401,9 @@ impl Index {
         self.cells.fill(positions, cell_m);
         for (absent, path) in self.absent.iter_mut().zip(self.paths.iter()) {
             *absent = !path.is_present(now);
+        }
+        for (absent, &removed) in self.absent.iter_mut().zip(&self.removed) {
+            *absent |= removed;
         }
     }
 

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::{MAX_TIME_S, Span, Time};
 use crate::mobility::{Trajectory, heights_differ};
 use crate::params::OutOfRange;
-use crate::radio::{Capture, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec};
+use crate::radio::{
+    Capture, EnergySpec, Errors, NodeRadio, PathLossKind, Propagation, Surroundings, WallSpec,
+};
 
 mod flow;
 mod line;
@@ -53,6 +55,9 @@ pub struct Scenario {
     /// Walls and buildings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub walls: Vec<WallSpec>,
+    /// What radios take from their batteries, if that is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergySpec>,
     /// Links that are not the radio's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wired: Vec<WiredLink>,
@@ -298,6 +303,7 @@ mod tests {
             rates: Vec::new(),
             radios: Vec::new(),
             walls: Vec::new(),
+            energy: None,
             wired: Vec::new(),
             movement: vec![Trajectory::fixed(0.0, 0.0), Trajectory::fixed(100.0, 0.0)],
         }

@@ -1,7 +1,7 @@
 //! What a scenario says of single nodes' radios, and of walls.
 
 use super::{About, Scenario, ScenarioError};
-use crate::radio::{NodeRadio, Surroundings, WallSpec};
+use crate::radio::{EnergySpec, NodeRadio, Surroundings, WallSpec};
 
 /// Most walls and buildings of a scenario.
 const MAX_WALLS: usize = 200_000;
@@ -21,6 +21,9 @@ impl Scenario {
     /// Radios are those of nodes that there are, each given once; walls have corners and losses.
     pub(super) fn check_surroundings(&self) -> Result<(), ScenarioError> {
         (0..self.radios.len()).try_for_each(|index| self.check_radio_of(index))?;
+        if let Some(outside) = self.energy.as_ref().and_then(EnergySpec::outside) {
+            return Err(unusable(&format!("energy.{}", outside.field), outside.found, outside.wanted));
+        }
         if self.walls.len() > MAX_WALLS {
             return Err(unusable(
                 "walls",

@@ -27,6 +27,7 @@ pub(crate) fn chain(hops: u32, flows: Vec<Flow>, duration_s: f64) -> Scenario {
         rates: Vec::new(),
         radios: Vec::new(),
         walls: Vec::new(),
+        energy: None,
         wired: Vec::new(),
         movement: (0..=hops).map(|i| Trajectory::fixed(200.0 * f64::from(i), 0.0)).collect(),
     }

@@ -100,6 +100,8 @@ const DELAY: Quantity = quantity(Values::Time, "s", "ms", 1e3, 1);
 const FINE_DELAY: Quantity = quantity(Values::Time, "s", "ms", 1e3, 2);
 const TIME: Quantity = quantity(Values::Time, "s", "s", 1.0, 3);
 const LONG_TIME: Quantity = quantity(Values::Time, "s", "s", 1.0, 1);
+const JOULES: Quantity = quantity(Values::Amount, "J", "J", 1.0, 2);
+const JOULES_PER_KB: Quantity = quantity(Values::Amount, "J/kB", "J/kB", 1.0, 3);
 /// A time of which a buffer is part that may be longer than the run.
 const HEARD_DELAY: Quantity = quantity(Values::Amount, "s", "ms", 1e3, 1);
 /// Times of several things at once, which add up to more than the run.

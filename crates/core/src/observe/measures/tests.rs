@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::*;
 use crate::observe::{
-    CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, FlowCost, FlowMeasures, FlowResult,
-    HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals, RateMeasures,
-    RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, TimelinessMeasures, TimelinessTotals,
-    Totals, VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
+    CachedRouteTotals, CbrMeasures, ConnectionMeasures, ConnectionTotals, EnergyTotals, FlowCost,
+    FlowMeasures, FlowResult, HoldTotals, MessageMeasures, MessageTotals, ProgressMeasures, ProgressTotals,
+    RateMeasures, RouteMeasures, RtpMeasures, RunTotals, ShareTotals, TcpMeasures, TimelinessMeasures,
+    TimelinessTotals, Totals, VideoMeasures, VoiceMeasures, VoiceTotals, WebMeasures, WebTotals,
 };
 use crate::topology::PathMeasures;
 
@@ -40,6 +40,7 @@ fn all_totals() -> RunTotals {
         progress: Some(ProgressTotals::default()),
         timeliness: Some(TimelinessTotals::default()),
         shares: Some(ShareTotals::default()),
+        energy: Some(EnergyTotals::default()),
         ..RunTotals::default()
     }
 }
@@ -120,12 +121,13 @@ fn names_end_in_their_unit() {
         "s" => "_s",
         "1/s" => "_per_s",
         "B/s" => "_bytes_per_s",
+        "J" | "J/kB" => "_j",
         _ => "",
     };
     for measure in [TOTALS, FLOWS].concat().iter().flat_map(|group| group.measures) {
         let Measure { name, .. } = measure;
         assert!(name.ends_with(ending(measure.unit())), "{name}");
-        let has_unit = name.ends_with("_bps") || name.ends_with("_s");
+        let has_unit = ["_bps", "_s", "_j"].iter().any(|unit| name.ends_with(unit));
         assert_eq!(has_unit, !ending(measure.unit()).is_empty(), "{name}");
         assert_eq!(
             measure.unit() == "B",
@@ -162,7 +164,8 @@ fn the_direction_of_every_total_is_as_listed() {
              messages_delivered message_delivery_fraction message_throughput_bps video_decodable_fraction
              voice_satisfied_fraction voice_r_mean voice_mos_mean datagram_in_time_fraction
              web_sessions_finished web_cycles_completed web_delivered_bytes web_throughput_bps
-             web_combined_throughput_bps cbr_both_up_delivery_fraction"
+             web_combined_throughput_bps cbr_both_up_delivery_fraction
+             energy_first_death_s energy_half_dead_s"
         )
     );
     assert_eq!(
@@ -174,7 +177,9 @@ fn the_direction_of_every_total_is_as_listed() {
              voice_lost_fraction voice_mouth_to_ear_mean_s
              datagram_jitter_mean_s datagram_delay_spread_mean_s
              web_service_time_mean_s web_session_time_mean_s web_response_time_mean_s web_timeouts
-             collision_fraction bit_error_fraction
+             collision_fraction
+             energy_j energy_without_idle_j energy_routing_j energy_arp_j energy_mac_j
+             energy_per_delivered_kb_j energy_dead_nodes bit_error_fraction
              normalised_routing_load normalised_routing_bytes
              frames_per_delivered_packet frame_bytes_per_delivered_byte
              mac_packets_per_delivered mac_bytes_per_delivered_byte rebroadcasts_per_delivered_packet
@@ -185,6 +190,7 @@ fn the_direction_of_every_total_is_as_listed() {
         of(Better::Neither),
         listed(
             "cbr_sent messages_made voice_calls web_sessions web_connection_time_s hops_mean
+             energy_data_j energy_busy_j energy_idle_j
              routing_packets_per_s routing_bytes_per_s routing_mac_frames_per_s routing_mac_bytes_per_s
              mac_frames_per_s mac_bytes_per_s
              routes_taken invalid_routes stale_routes invalid_routes_with_probes

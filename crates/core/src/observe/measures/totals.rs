@@ -15,6 +15,7 @@ pub const TOTALS: &[Group] = &[
     WEB,
     PATHS,
     PRESENCE,
+    ENERGY,
     BIT_ERRORS,
     ROUTING,
     DELIVERY,
@@ -197,6 +198,29 @@ const PRESENCE: Group = Group {
     measures: &[measure("cbr_both_up_delivery_fraction", "PDR while both ends are up", PERCENT, Higher)
         .words("packet delivery ratio of CBR packets made while both ends are up")
         .optional()],
+};
+
+const ENERGY: Group = Group {
+    title: "Energy",
+    flows: &[],
+    needs: "the table energy",
+    measures: &[
+        measure("energy_j", "energy", JOULES, Lower),
+        measure("energy_without_idle_j", "energy without idling", JOULES, Lower)
+            .words("energy spent on frames, sent or received"),
+        measure("energy_data_j", "energy for data", JOULES, Neither).detail(),
+        measure("energy_routing_j", "energy for routing", JOULES, Lower).detail(),
+        measure("energy_arp_j", "energy for ARP", JOULES, Lower).detail(),
+        measure("energy_mac_j", "energy for RTS, CTS and ACK", JOULES, Lower).detail(),
+        measure("energy_busy_j", "energy for sensing a busy medium", JOULES, Neither).detail(),
+        measure("energy_idle_j", "energy for idling", JOULES, Neither).detail(),
+        measure("energy_per_delivered_kb_j", "energy per delivered kB", JOULES_PER_KB, Lower).optional(),
+        measure("energy_dead_nodes", "nodes with an empty battery", COUNT, Lower),
+        measure("energy_first_death_s", "time of the first empty battery", LONG_TIME, Higher).optional(),
+        measure("energy_half_dead_s", "time when half of all batteries are empty", LONG_TIME, Higher)
+            .optional()
+            .detail(),
+    ],
 };
 
 const BIT_ERRORS: Group = Group {
