@@ -125,6 +125,7 @@ def test_failures_by_chance_are_the_same_for_all_protocols_and_not_for_all_seeds
     ("failure", "told"),
     [
         ({"node": 7, "at_s": 1.0}, "no node 7"),
+        ({"node": 1, "at_s": 1.0, "kind": "explode"}, "radio-off"),
         ({"node": 1}, "at_s"),
         ({"node": 1, "at_s": math.nan}, "failures[0].at_s"),
         ({"node": 1, "at_s": 1.0, "for_s": 0.0}, "failures[0].for_s"),
@@ -140,3 +141,88 @@ def test_failures_that_cannot_be_are_told(failure: dict[str, Any], told: str) ->
     with pytest.raises(InputError) as caught:
         chain(failures=[failure]).resolve()
     assert told in str(caught.value)
+
+
+# Crashes.
+
+PROTOCOLS = ("aodv", "dsdv", "dsr", "tsr", "adv", "olsr", "babel", "batman", "lunar", "flooding", "static")
+
+
+@pytest.mark.parametrize("routing", [*PROTOCOLS, "aodv:dyer-2002"])
+def test_every_protocol_delivers_again_after_a_crash(routing: str) -> None:
+    """The relay is down from 40 to 50 s; from 110 s on nothing is left of that.
+
+    ADV knows receivers from floods that open connections, and from routes that others advertise: where the
+    relay was the only way there are none, until the next connection opens.
+    """
+    profile = "ns-2.35" if ":" in routing else "rfc"
+    crash = {"kind": "crash", "node": 1, "at_s": 40.0, "for_s": 10.0}
+    start_s = 100.0 if routing == "adv" else 1.0
+    flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": start_s, "bytes": 256, "interval_s": 0.1}
+    about: dict[str, Any] = {"profile": profile, "traffic": {"flows": [flow]}, "failures": [crash]}
+    made = chain(routing=routing, duration_s=160.0, warmup_s=110.0, **about)
+    assert run(made).totals["cbr_delivery_fraction"] > 0.97
+
+
+@pytest.mark.parametrize("routing", [*PROTOCOLS, "python:manetlab.examples.greedy.Greedy"])
+def test_an_end_that_crashes_is_found_again(routing: str) -> None:
+    for node in (0, 2):
+        crash = {"kind": "crash", "node": node, "at_s": 40.0, "for_s": 1.0}
+        result = run(chain(routing=routing, duration_s=160.0, warmup_s=110.0, failures=[crash]))
+        assert result.totals["cbr_delivery_fraction"] > 0.97, node
+
+
+def test_aodv_waits_after_a_crash() -> None:
+    """DELETE_PERIOD, 15 s, in which the relay takes part in no route (RFC 3561 §6.13)."""
+
+    def lost(kind: str, **aodv: Any) -> int:
+        failure = {"kind": kind, "node": 1, "at_s": 20.0, "for_s": 1.0}
+        totals = run(chain(failures=[failure], aodv=aodv, duration_s=81.0)).totals
+        return int(totals["cbr_sent"] - totals["cbr_received"])
+
+    waits, goes_on = lost("crash"), lost("crash", wait_on_reboot=False)
+    assert waits - goes_on > 80
+    assert goes_on < 60
+
+
+def test_what_waits_at_a_node_that_crashes_is_lost() -> None:
+    """More is made than the radio can send: the interface queue of the source is full when it crashes."""
+    flow = {"kind": "cbr", "src": 0, "dst": 2, "start_s": 1.0, "bytes": 1000, "interval_s": 0.004}
+    made: dict[str, Any] = {"routing": "static", "traffic": {"flows": [flow]}, "duration_s": 3.0}
+    totals = {
+        kind: run(chain(**made, failures=[{"kind": kind, "node": 0, "at_s": 2.0, "for_s": 1e-6}]))
+        for kind in ("radio-off", "crash")
+    }
+    absent = {
+        kind: sum(drop["count"] for drop in result.drops if drop["reason"] == "absent")
+        for kind, result in totals.items()
+    }
+    assert absent["crash"] > absent["radio-off"] + 20
+
+
+def test_crashes_are_part_of_the_movement() -> None:
+    failure = {"node": 1, "at_s": 21.0, "for_s": 10.0}
+    digests = {
+        chain(failures=[{**failure, **kind}]).resolve().movement.digest
+        for kind in ({}, {"kind": "radio-off"}, {"kind": "crash"})
+    }
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize("routing", PROTOCOLS)
+def test_crashes_by_chance_balance_the_books(routing: str) -> None:
+    """All nodes crash again and again, one at the start, and some for less than a frame lasts."""
+    failures = [
+        {"kind": "crash", "up_mean_s": 5.0, "down_mean_s": 1.0},
+        {"kind": "crash", "node": 0, "at_s": 0.0, "for_s": 1e-9},
+        {"kind": "crash", "node": 1, "at_s": 7.0, "for_s": 1e-3},
+        {"node": 1, "at_s": 7.0, "for_s": 2.0},
+    ]
+    flows = [
+        {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 512, "interval_s": 0.02},
+        {"kind": "tcp", "src": 3, "dst": 0, "start_s": 2.0},
+    ]
+    made = chain(4, routing=routing, failures=failures, traffic={"flows": flows})
+    result = run(made)
+    assert result.totals["cbr_received"] < result.totals["cbr_sent"]
+    assert run(made, record=True).hash == result.hash

@@ -19,6 +19,7 @@ from manetlab import Campaign, InputError, Packet, ProtocolFailed, Routing, Scen
 from manetlab.examples.flooding import Flooding
 from manetlab.examples.greedy import Greedy
 from manetlab.examples.sourced import Sourced
+from manetlab.links import links
 from manetlab.routing import name_of
 from tests.examples import CBR_FLOW, chain, mobile
 
@@ -583,3 +584,48 @@ def made_of(kind: type[Drawing]) -> dict[int, Routing]:
     kind.made.clear()
     run(one_way(), routing=kind)
     return kind.made
+
+
+class Listening(Routing):
+    """The node next to the end of a chain notes how strong the frames are that it receives and overhears."""
+
+    heard: ClassVar[list[tuple[str, int, float | None]]] = []
+
+    def handle_outgoing(self, packet: Packet) -> None:
+        self._note("outgoing", self.node)
+        self.send(packet, self.node + 1)
+
+    def handle_incoming(self, packet: Packet, previous_hop: int) -> None:
+        self._note("incoming", previous_hop)
+        if packet.destination == self.node:
+            self.deliver(packet)
+        else:
+            self.send(packet, self.node + 1)
+
+    def handle_overheard(self, packet: Packet, sender: int, receiver: int) -> None:
+        self._note("overheard", sender)
+
+    def _note(self, what: str, sender: int) -> None:
+        if self.node == 1:
+            type(self).heard.append((what, sender, self.rx_power_w))
+
+
+def test_what_comes_in_has_its_received_power() -> None:
+    Listening.heard.clear()
+    positions = [[0.0, 0.0], [60.0, 0.0], [240.0, 0.0], [400.0, 0.0]]
+    flow = {"kind": "cbr", "src": 0, "dst": 3, "start_s": 1.0, "bytes": 64, "interval_s": 0.5}
+    made = Scenario(
+        movement={"positions": positions},
+        traffic={"flows": [flow, {**flow, "src": 1}]},
+        duration_s=4.0,
+        routing=f"python:{__name__}.Listening",
+        radio={"shadowing_db": 2.0},
+    )
+    power_w = {(each.src, each.dst): 10 ** (each.power_dbm / 10 - 3) for each in links(made.resolve(), 0.0)}
+    run(made)
+    by_kind = {
+        what: {each for each in Listening.heard if each[0] == what} for what in ("incoming", "overheard")
+    }
+    assert {each[2] for each in Listening.heard if each[0] == "outgoing"} == {None}
+    assert [power for _, _, power in by_kind["incoming"]] == [pytest.approx(power_w[0, 1], rel=1e-9)]
+    assert [power for _, _, power in by_kind["overheard"]] == [pytest.approx(power_w[2, 1], rel=1e-9)]

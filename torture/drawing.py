@@ -358,6 +358,8 @@ class _Drawing:
         if rng.random() < 0.7:
             for kind in kinds[:2]:
                 kind["for_s"] = rng.choice([1e-3, 1.0, 20.0])
+        for kind in kinds:
+            kind["kind"] = rng.choice(["radio-off", "crash"])
         return rng.sample(kinds, rng.randint(1, 3))
 
     def _energy(self) -> Fields:

@@ -85,9 +85,11 @@ def resolve(scenario: Scenario) -> Resolved:
 
 def _failure(written: Mapping[str, Any]) -> dict[str, Any]:
     """A failure as the core has it."""
+    said = ("kind", "distribution")
     return {
-        **{name: value for name, value in written.items() if value is not None and name != "distribution"},
+        **{name: value for name, value in written.items() if value is not None and name not in said},
         "fixed": written.get("distribution") == "fixed",
+        "crash": written.get("kind") == "crash",
     }
 
 

@@ -98,6 +98,15 @@ class Routing:
         return self._node.now
 
     @property
+    def rx_power_w(self) -> float | None:
+        """How strong the frame was that brought the packet of this call, in W; None in calls without one.
+
+        It is the power of the frame's first bit, with shadows and fading; `handle_incoming` and
+        `handle_overheard` have one, unless the packet came over a wire.
+        """
+        return self._node.rx_power_w
+
+    @property
     def kept(self) -> list[Packet]:
         """The packets that are kept, in the order in which `keep` was called."""
         return self._node.kept()
@@ -119,7 +128,7 @@ class Routing:
     # Inputs.
 
     def handle_start(self) -> None:
-        """The run begins."""
+        """The run begins, or the node starts anew after a crash: first deadlines are set here."""
 
     def handle_connection(self, destination: int, opened: bool, two_way: bool) -> None:
         """A flow of this node begins or is over.

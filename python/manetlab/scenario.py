@@ -85,7 +85,7 @@ class Scenario(InputTable):
         most=MOST_WALLS,
     )
     failures: list[dict[str, Any]] | None = list_of(
-        "Nodes whose radios are off for a time: by list, by area or by chance.",
+        "Nodes whose radios are off for a time, or that crash: by list, by area or by chance.",
         FAILURE,
         default=None,
         most=MOST_FAILURES,

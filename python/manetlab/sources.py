@@ -272,6 +272,10 @@ _FAILURE_FIELDS = {
     "area": list_of(
         "The corners of an area, as pairs [x, y] in m: all nodes inside fail.", _CORNER, 3, None, most=1000
     ),
+    "kind": choice(
+        "radio-off: the node neither sends nor hears. crash: and it has forgotten everything when it is back.",
+        "radio-off", "crash", default="radio-off",
+    ),
     "at_s": number("When.", 0, LATEST_S, "s", None),
     "for_s": number("For how long; if not given, for good.", 0, LATEST_S, "s", None, above=True),
     "up_mean_s": number("By chance: the mean time up.", 1e-3, LATEST_S, "s", None),

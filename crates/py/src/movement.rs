@@ -366,6 +366,9 @@ fn write_beside(movement: &[Trajectory], out: &mut impl fmt::Write) -> fmt::Resu
         for height in &node.heights {
             writeln!(out, "# height {number} {} {:?}", height.at.0, height.z_m)?;
         }
+        for crash in &node.crashes {
+            writeln!(out, "# crash {number} {}", crash.0)?;
+        }
         for presence in &node.present {
             writeln!(out, "# present {number} {} {}", presence.from.0, presence.until.0)?;
         }

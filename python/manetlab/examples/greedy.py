@@ -25,7 +25,10 @@ class Greedy(Routing):
         self.lifetime_s = neighbour_lifetime_s
         # Where each neighbour said that it was, and until when that counts.
         self.neighbours: dict[int, tuple[tuple[float, float], float]] = {}
-        self.next_beacon = self.random.uniform(0.0, beacon_interval_s)
+        self.next_beacon = math.inf
+
+    def handle_start(self) -> None:
+        self.next_beacon = self.now + self.random.uniform(0.0, self.interval_s)
 
     def next_timeout(self) -> float:
         return self.next_beacon

@@ -20,6 +20,7 @@ mod last_bits;
 mod tests;
 mod transmission;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::kernel::{Clock, Slot, Span, Streams, Time};
@@ -225,6 +226,18 @@ impl Channel {
     /// Who sends a transmission that is on its way, and since when.
     pub(crate) fn sender(&self, id: u32) -> Option<(u32, Time)> {
         Some((self.frame(id)?.from.0, self.transmissions[id as usize].start))
+    }
+
+    /// The power at which the node has just received a frame, in W.
+    pub(crate) fn rx_power_w(&self, node: u32) -> f64 {
+        self.index.power_w(self.macs[node as usize].heard_from_m2())
+    }
+
+    /// The node's MAC forgets everything. What it was trying to send comes back.
+    pub(crate) fn restart(&mut self, clock: &mut Clock, node: u32) -> Option<Rc<Body>> {
+        let lost = self.macs[node as usize].restart(&self.timing);
+        self.set_mac_deadline(clock, node);
+        lost
     }
 
     /// The deadline of a transmission has come: it begins, or its next last bits arrive.

@@ -88,6 +88,26 @@ impl<T> Delays<T> {
         Some(what)
     }
 
+    /// Takes out all of a kind, lines first, each in order of time.
+    pub fn extract(&mut self, agenda: &mut EventQueue, is_meant: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut taken = Vec::new();
+        for line in &mut self.lines {
+            for (due, what) in std::mem::take(&mut line.waiting) {
+                if is_meant(&what) { taken.push(what) } else { line.waiting.push_back((due, what)) }
+            }
+            agenda.set(line.slot, line.waiting.front().map_or(Time::NEVER, |&(due, _)| due));
+        }
+        for (key, what) in std::mem::take(&mut self.held) {
+            if is_meant(&what) {
+                taken.push(what);
+            } else {
+                self.held.insert(key, what);
+            }
+        }
+        self.set_deadline(agenda);
+        taken
+    }
+
     fn set_deadline(&mut self, agenda: &mut EventQueue) {
         let next = self.held.first_key_value().map_or(Time::NEVER, |(&(due, _), _)| due);
         agenda.set(self.held_slot, next);
@@ -135,6 +155,20 @@ mod tests {
         assert_eq!(delays.next_at_once(&mut agenda, 0, Time(100)), None);
         assert_eq!(agenda.pop(), Some((Time(14), held)), "equal times fire in order of slots");
         assert_eq!(agenda.pop(), Some((Time(14), line)));
+    }
+
+    #[test]
+    fn what_is_taken_out_leaves_the_deadlines_of_the_rest() {
+        let (mut agenda, mut delays, held, line) = delays();
+        delays.put(&mut agenda, Time(0), Span(10), "a");
+        delays.put(&mut agenda, Time(4), Span(10), "b");
+        delays.hold(&mut agenda, Time(0), Span(5), "a");
+        delays.hold(&mut agenda, Time(0), Span(7), "b");
+        assert_eq!(delays.extract(&mut agenda, |&what| what == "a"), ["a", "a"]);
+        assert_eq!(agenda.pop(), Some((Time(7), held)));
+        assert_eq!((delays.release(&mut agenda), agenda.pop()), (Some("b"), Some((Time(14), line))));
+        assert_eq!(delays.extract(&mut agenda, |_| true), ["b"]);
+        assert_eq!(agenda.pop(), None);
     }
 
     #[test]

@@ -181,6 +181,23 @@ impl Dcf {
         (*self.current).as_ref().map(|current| &*current.body)
     }
 
+    /// From which squared distance the frame that has just been received seems to come, in m².
+    pub fn heard_from_m2(&self) -> f64 {
+        self.medium.heard_from_m2()
+    }
+
+    /// The station forgets everything but its fixed rates. What it was trying to send comes back.
+    pub fn restart(&mut self, timing: &Timing) -> Option<Rc<Body>> {
+        let lost = self.current.take();
+        self.medium.restart();
+        self.rates.restart();
+        (self.state, self.response, self.defer) = (State::Idle, None, Time::NEVER);
+        (self.owes_ready, self.backoff, self.cw) = (false, None, timing.params().cw_min);
+        (self.short_retries, self.long_retries, self.sequence) = (0, 0, 0);
+        self.last_sequences.clear();
+        lost.map(|current| current.body)
+    }
+
     /// Frames that the station would have had to act on ([`Signal::wanted`]) and that others destroyed so
     /// far.
     pub fn collisions(&self) -> u64 {

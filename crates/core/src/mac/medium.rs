@@ -364,6 +364,16 @@ impl Medium {
         (self.awaits() && self.reception.end <= now).then_some(self.reception.transmission)
     }
 
+    /// From which squared distance the frame at the receiver, or the last one, seems to come, in m².
+    pub(super) fn heard_from_m2(&self) -> f64 {
+        self.reception.distance_m2
+    }
+
+    /// Forgets all but what it has counted.
+    pub(super) fn restart(&mut self) {
+        *self = Medium { collided: self.collided, ..Medium::default() };
+    }
+
     /// The transmission that is being received and that the station must act on, if nothing has destroyed
     /// it.
     pub(super) fn awaited(&self) -> Option<u32> {

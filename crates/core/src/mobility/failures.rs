@@ -3,9 +3,8 @@
 //! **Implemented.** A radio that is off: the node neither sends nor hears, as one that has left; its state
 //! stays, and its timers run. By list; by area, all nodes that are inside in that instant; by chance: times
 //! up and down alternate, each drawn from an exponential distribution or always as long, from a stream of the
-//! node's own, and begin as they are after a long time.
-//!
-//! **Not implemented.** Crashes, after which a node has forgotten everything.
+//! node's own, and begin as they are after a long time. A crash: the same, and the node has forgotten
+//! everything when it comes back.
 
 use serde::Deserialize;
 
@@ -35,6 +34,8 @@ pub struct Failure {
     pub nodes: Option<Vec<u32>>,
     /// By chance: is every time as long as the mean?
     pub fixed: bool,
+    /// Does the node forget everything?
+    pub crash: bool,
 }
 
 /// Why nodes cannot fail like this.
@@ -62,6 +63,7 @@ pub fn with_failures(
     end: Time,
 ) -> Result<Vec<Trajectory>, FailureError> {
     let mut down: Vec<Vec<Down>> = vec![Vec::new(); movement.len()];
+    let mut crashes: Vec<Vec<Time>> = movement.iter().map(|node| node.crashes.clone()).collect();
     let mut draws: Vec<Stream> =
         (0..movement.len() as u32).map(|node| streams.stream(node, Purpose::Failures)).collect();
     for (index, failure) in failures.iter().enumerate() {
@@ -76,6 +78,7 @@ pub fn with_failures(
             }
         }
         for (node, trajectory) in movement.iter().enumerate() {
+            let before = down[node].len();
             match failure.up_mean_s {
                 None if is_hit(failure, node as u32, trajectory) => down[node].push(listed(failure)),
                 Some(up_mean_s) if takes_part(failure, node as u32) => {
@@ -83,10 +86,15 @@ pub fn with_failures(
                 }
                 _ => {}
             }
+            if failure.crash {
+                crashes[node].extend(down[node][before..].iter().map(|&(from, _)| from));
+            }
         }
     }
-    let failed = movement.iter().zip(down).map(|(trajectory, down)| Trajectory {
+    crashes.iter_mut().for_each(|crashes| crashes.sort_unstable());
+    let failed = movement.iter().zip(down).zip(crashes).map(|((trajectory, down), crashes)| Trajectory {
         present: without(&trajectory.present, down),
+        crashes,
         ..trajectory.clone()
     });
     Ok(failed.collect())

@@ -88,6 +88,8 @@ pub struct Trajectory {
     pub heights: Vec<Height>,
     /// When it is there, in order, apart from each other. Empty: always.
     pub present: Vec<Presence>,
+    /// When it forgets everything, in order. It starts anew when it is there next.
+    pub crashes: Vec<Time>,
 }
 
 impl Trajectory {

@@ -158,9 +158,9 @@ impl Path {
     /// When it joins or leaves next after `now`; never, if it does not.
     pub fn next_presence_change(&self, now: Time) -> Time {
         let next = self.present.partition_point(|presence| presence.until <= now);
-        self.present.get(next).map_or(Time::NEVER, |presence| {
-            if now < presence.from { presence.from } else { presence.until }
-        })
+        self.present
+            .get(next)
+            .map_or(Time::NEVER, |presence| if now < presence.from { presence.from } else { presence.until })
     }
 
     /// When it joins and leaves.

@@ -97,7 +97,14 @@ impl Track {
         let heights = self.samples.iter().map(|&Sample { at, z_m, .. }| Height { at, z_m });
         let heights = if self.has_heights { heights.collect() } else { Vec::new() };
         let start = self.samples[0].place;
-        Ok(Trajectory { start, commands, label: Some(self.label), heights, present: self.present })
+        Ok(Trajectory {
+            start,
+            commands,
+            label: Some(self.label),
+            heights,
+            present: self.present,
+            crashes: Vec::new(),
+        })
     }
 
     fn fault(&self) -> Option<TrackFault> {

@@ -107,7 +107,11 @@ impl Network<'_> {
         let Some(&Frame { from, to, body: Some(ref body), .. }) = self.channel.frame(id) else { return };
         let body = Rc::clone(body);
         if let Body::Ip(packet) = &*body {
+            let power_w = self.hears_power.then(|| self.channel.rx_power_w(node));
             self.with_routing(node, |routing, now, actions| {
+                if let Some(power_w) = power_w {
+                    routing.handle_rx_power(now, from, power_w);
+                }
                 routing.handle_overheard(now, packet, from, to, actions);
             });
         }

@@ -13,6 +13,7 @@ use crate::routing::Place;
 use crate::scenario::{Line, RoutingKind, RoutingMaker, Scenario};
 use crate::wire::NodeId;
 
+use super::crashes::Maker;
 use super::{Network, Options, Station, Target};
 
 /// Is the node not there at any time before the end?
@@ -24,9 +25,9 @@ fn is_ever_absent(path: &Path, end: Time) -> bool {
 impl<'r> Network<'r> {
     /// A network at time zero. The scenario has been checked.
     pub(super) fn new(
-        scenario: &Scenario,
+        scenario: &'r Scenario,
         options: Options,
-        custom: Option<&mut RoutingMaker<'_>>,
+        custom: Option<&'r mut RoutingMaker<'r>>,
         recorder: Option<&'r mut dyn Recorder>,
     ) -> Network<'r> {
         let params = &scenario.params;
@@ -44,6 +45,7 @@ impl<'r> Network<'r> {
             data_ttl: params.network.data_ttl as u8,
             routes: Routes::default(),
             arp_slots: Vec::new(),
+            hears_power: false,
             needs_arp: true,
             stations: Vec::with_capacity(scenario.movement.len()),
             lines: scenario.wired.iter().flat_map(Line::both).collect(),
@@ -56,6 +58,7 @@ impl<'r> Network<'r> {
             sampler: Sampler::new(options.series_step),
             stages: None,
             comings: paths.iter().any(|path| is_ever_absent(path, end)).then(|| Arc::clone(&paths)),
+            crashes: None,
             broken: None,
             flow_actions: Vec::new(),
             routing_actions: Vec::new(),
@@ -69,8 +72,10 @@ impl<'r> Network<'r> {
         let slot = network.add_slot(Target::Warmup);
         network.clock.agenda.set(slot, warmup);
         network.delays = Delays::new(network.add_slot(Target::Held));
-        network.add_stations(scenario, custom, &paths);
+        let mut maker = custom.map_or_else(|| Maker::Own(scenario.routing_maker()), Maker::Custom);
+        network.add_stations(scenario, &mut maker, &paths);
         network.channel.taps = network.stations.iter().any(|station| station.routing.wants_overheard());
+        network.hears_power = network.stations.iter().any(|station| station.routing.wants_rx_power());
         network.needs_arp = !network.stations.iter().all(|station| station.routing.knows_mac_addresses());
         network.measure_routes(scenario, warmup);
         let transmissions =
@@ -91,6 +96,7 @@ impl<'r> Network<'r> {
             let slots = nodes.map(|node| network.add_slot(Target::Battery(node))).collect();
             network.channel.watch_batteries(&mut network.clock, slots);
         }
+        network.add_crashes(scenario, maker, &paths);
         let rates_bps = network.channel.timing.rates_bps().collect();
         network.watch = Watching::new(recorder, scenario, rates_bps);
         network
@@ -105,21 +111,8 @@ impl<'r> Network<'r> {
         }
     }
 
-    fn add_stations(
-        &mut self,
-        scenario: &Scenario,
-        custom: Option<&mut RoutingMaker<'_>>,
-        paths: &Arc<[Path]>,
-    ) {
+    fn add_stations(&mut self, scenario: &Scenario, maker: &mut Maker<'_>, paths: &Arc<[Path]>) {
         let streams = Streams::new(scenario.seed, scenario.replication);
-        let mut own;
-        let make_routing = match custom {
-            Some(custom) => custom,
-            None => {
-                own = scenario.routing_maker();
-                &mut *own
-            }
-        };
         for node in 0..scenario.movement.len() as u32 {
             let mac_slot = self.add_slot(Target::Mac(node));
             let routing_slot = self.add_slot(Target::Routing(node));
@@ -133,7 +126,7 @@ impl<'r> Network<'r> {
             self.stations.push(Station {
                 queue: InterfaceQueue::new(&scenario.params.queue, streams.stream(node, Purpose::Queue)),
                 arp: Arp::new(NodeId(node), &scenario.params.arp, streams.stream(node, Purpose::Arp)),
-                routing: make_routing(place, streams.stream(node, Purpose::Routing)),
+                routing: maker.make(place, streams.stream(node, Purpose::Routing)),
                 routing_slot,
             });
         }

@@ -15,7 +15,7 @@ pub(super) enum Delayed {
     /// From the link layer to the interface queue.
     Enqueue { node: u32, outgoing: Outgoing },
     /// An IP packet from the MAC to routing.
-    Up { node: u32, body: Rc<Body>, from: NodeId },
+    Up { node: u32, body: Rc<Body>, from: NodeId, power_w: Option<f64> },
     /// Over a wired link to a node.
     OverWire { node: u32, packet: Packet, from: NodeId },
 }
@@ -68,7 +68,7 @@ impl Network<'_> {
         match what {
             Delayed::Down { node, packet, next_hop } => self.send_down(node, packet, next_hop),
             Delayed::Enqueue { node, outgoing } => self.enqueue(node, outgoing),
-            Delayed::Up { node, body, from } => self.hand_to_routing(node, body, from),
+            Delayed::Up { node, body, from, power_w } => self.hand_to_routing(node, body, from, power_w),
             Delayed::OverWire { node, packet, from } => self.leave_wire(node, packet, from),
         }
     }

@@ -173,6 +173,9 @@ impl Network<'_> {
     }
 
     fn tell_routing(&mut self, node: NodeId, event: ConnectionEvent) {
+        if !self.note_connection(node.0, event) {
+            return;
+        }
         self.with_routing(node.0, |routing, now, actions| routing.handle_connection(now, event, actions));
     }
 }

@@ -11,6 +11,7 @@
 
 mod air;
 mod build;
+mod crashes;
 mod delays;
 mod flows;
 mod results;
@@ -38,6 +39,7 @@ use crate::wire::arp::ArpMessage;
 use crate::wire::mac::Body;
 use crate::wire::{NodeId, Packet};
 
+use crashes::Crashes;
 use delays::Delayed;
 use flows::NetworkFlow;
 
@@ -97,6 +99,8 @@ pub fn run_recorded(
 ) -> Result<Outcome, RunError> {
     scenario.check()?;
     scenario.check_own_protocol(make.is_some())?;
+    let make = make.map(|make| make as &mut RoutingMaker<'_>);
+    let recorder = recorder.map(|recorder| recorder as &mut dyn Recorder);
     let mut network = Network::new(scenario, options, make, recorder);
     network.run_to_end(go_on)?;
     let paths = scenario.paths_of_flows(go_on).ok_or(RunError::Stopped(scenario.duration_s))?;
@@ -125,6 +129,8 @@ enum Target {
     Arp(u32),
     /// Of a node: its battery.
     Battery(u32),
+    /// Of a node: it crashes, or starts anew.
+    Crash(u32),
 }
 
 /// One node, without its MAC, which is with the channel.
@@ -151,6 +157,8 @@ struct Network<'r> {
     routes: Routes,
     /// For each node, when its ARP wants to be woken; empty where no request is repeated by a timer.
     arp_slots: Vec<Slot>,
+    /// Does routing want to know how strong frames are?
+    hears_power: bool,
     /// Must next hops be resolved, because routing names them by their IP addresses?
     needs_arp: bool,
     stations: Vec<Station>,
@@ -168,6 +176,8 @@ struct Network<'r> {
     stages: Option<Box<Stages>>,
     /// The paths of all nodes, by node, if some of them join or leave.
     comings: Option<Arc<[Path]>>,
+    /// What nodes need that crash; nothing where none does.
+    crashes: Option<Box<Crashes<'r>>>,
     /// The first invariant that did not hold: the run ends.
     broken: Option<RunError>,
     flow_actions: Pool<FlowAction>,
@@ -270,6 +280,7 @@ impl Network<'_> {
             Target::Throttle(node) => format!("the throttle of node {node}"),
             Target::Arp(node) => format!("ARP at node {node}"),
             Target::Battery(node) => format!("the battery of node {node}"),
+            Target::Crash(node) => format!("a crash of node {node}"),
         };
         RunError::Backwards { owner, deadline_s: deadline.as_secs(), now_s: self.clock.now.as_secs() }
     }
@@ -292,6 +303,7 @@ impl Network<'_> {
             Target::Interceptor(node) => {
                 self.with_interceptor(node, |interceptor, now, out| interceptor.handle_timeout(now, out));
             }
+            Target::Crash(node) => self.crash_or_start(node),
             Target::Battery(node) => self.channel.look_at_battery(&mut self.clock, node),
             Target::Throttle(node) => {
                 self.with_throttle(node, |throttle, now, out| throttle.handle_timeout(now, out));
@@ -344,8 +356,11 @@ impl Network<'_> {
 
     // Packets that come up.
 
-    /// A packet from the MAC reaches routing.
-    fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId) {
+    /// A packet from the MAC reaches routing; `power_w`: how strong its frame was, if routing wants to know.
+    fn hand_to_routing(&mut self, node: u32, body: Rc<Body>, from: NodeId, power_w: Option<f64>) {
+        if let Some(power_w) = power_w {
+            self.stations[node as usize].routing.handle_rx_power(self.clock.now, from, power_w);
+        }
         if let Body::Ip(packet) = &*body {
             self.record(node, || Event::Arrived(packet, from));
             if self.stages.is_some() && self.show_received(node, packet, from) {
@@ -388,6 +403,13 @@ impl Network<'_> {
         self.routing_actions.push(actions);
         let station = &self.stations[node as usize];
         self.clock.agenda.set(station.routing_slot, station.routing.next_timeout());
+        self.look_at_routes(node);
+    }
+
+    /// Routing at the node may have other routes than before.
+    #[inline]
+    fn look_at_routes(&mut self, node: u32) {
+        let station = &self.stations[node as usize];
         if self.routes.concern(node) {
             let now = self.clock.now;
             self.routes.look(now, node, |dst| station.routing.route_hops(now, dst));
@@ -653,7 +675,8 @@ impl Network<'_> {
         match &*body {
             Body::Ip(packet) => {
                 self.audit.receive(packet);
-                self.put_in_line(self.link_layer_delay, Delayed::Up { node, body, from });
+                let power_w = self.hears_power.then(|| self.channel.rx_power_w(node));
+                self.put_in_line(self.link_layer_delay, Delayed::Up { node, body, from, power_w });
             }
             &Body::Arp(message) => {
                 // A packet that waited for the answer goes on after ARP's delay.

@@ -33,6 +33,6 @@ impl Network<'_> {
     pub(super) fn leave_wire(&mut self, node: u32, packet: Packet, from: NodeId) {
         self.audit.hand_over(&packet);
         self.audit.receive(&packet);
-        self.hand_to_routing(node, Rc::new(Body::Ip(packet)), from);
+        self.hand_to_routing(node, Rc::new(Body::Ip(packet)), from, None);
     }
 }

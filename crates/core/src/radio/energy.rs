@@ -178,7 +178,11 @@ impl Energy {
     /// When the battery is empty if the radio goes on with this power.
     fn runs_out(&self, radio: &Radio, power_w: f64) -> Time {
         let lasts_s = self.left_j(radio) / power_w;
-        if power_w > 0.0 && lasts_s < MAX_TIME_S { radio.counted + Span::from_secs(lasts_s) } else { Time::NEVER }
+        if power_w > 0.0 && lasts_s < MAX_TIME_S {
+            radio.counted + Span::from_secs(lasts_s)
+        } else {
+            Time::NEVER
+        }
     }
 
     fn left_j(&self, radio: &Radio) -> f64 {

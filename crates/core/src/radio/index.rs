@@ -242,6 +242,11 @@ impl Index {
         self.paths.len()
     }
 
+    /// The received power (W) over the squared distance from which a frame seems to come, in m².
+    pub fn power_w(&self, distance_m2: f64) -> f64 {
+        self.propagation.power_w(distance_m2)
+    }
+
     /// The node is absent from now on.
     pub fn remove(&mut self, node: u32) {
         if self.removed.get(node as usize) == Some(&true) {

@@ -73,7 +73,16 @@ impl Maker {
             let node = Py::new(py, Node::new(place))?;
             let made = self.make.bind(py).call1((node.clone_ref(py), Random(stream)))?;
             let (object, wakes, overhears, takes_back) = made.extract::<(Py<PyAny>, bool, bool, bool)>()?;
-            Ok(PythonRouting { id, object, node, wakes, overhears, takes_back, next: Time::NEVER })
+            Ok(PythonRouting {
+                id,
+                object,
+                node,
+                wakes,
+                overhears,
+                takes_back,
+                next: Time::NEVER,
+                rx_power_w: None,
+            })
         });
         let fault = |error| Fault { error, input: "__init__".to_owned(), node: id, now: Time::ZERO };
         Box::new(made.unwrap_or_else(|error| end_run(fault(error))))
@@ -94,6 +103,8 @@ struct PythonRouting {
     overhears: bool,
     takes_back: bool,
     next: Time,
+    /// How strong the frame was that brings the next packet, in W.
+    rx_power_w: Option<f64>,
 }
 
 /// A packet that goes into a call, if any does.
@@ -110,7 +121,9 @@ impl PythonRouting {
         actions: &mut Vec<Action>,
         arguments: impl for<'py> FnOnce(Python<'py>, Given<'_, 'py>) -> PyResult<Bound<'py, PyTuple>>,
     ) {
+        let rx_power_w = self.rx_power_w.take();
         let called = Python::attach(|py| {
+            self.node.borrow_mut(py).rx_power_w = rx_power_w;
             let fault = |error| Fault { error, input: input(py).to_string(), node: self.id, now };
             let next = self.try_call(py, now, input(py), packet, arguments).map_err(fault)?;
             actions.append(&mut self.node.borrow_mut(py).actions);
@@ -231,6 +244,14 @@ impl Routing for PythonRouting {
         self.call(now, input!("handle_overheard"), given, actions, |py, packet| {
             (packet, from.0, to.0).into_pyobject(py)
         });
+    }
+
+    fn wants_rx_power(&self) -> bool {
+        true
+    }
+
+    fn handle_rx_power(&mut self, _now: Time, _from: NodeId, power_w: f64) {
+        self.rx_power_w = Some(power_w);
     }
 
     fn takes_back_control(&self) -> bool {

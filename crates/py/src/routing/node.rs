@@ -50,12 +50,14 @@ pub(crate) struct Node {
     pub(super) kept: BTreeMap<u64, Py<Packet>>,
     next_key: u64,
     place: Place,
+    /// How strong the frame was that brought the packet of this call, in W.
+    pub(super) rx_power_w: Option<f64>,
 }
 
 impl Node {
     pub(super) fn new(place: Place) -> Node {
         let (id, now) = (place.node(), Time::ZERO);
-        Node { id, now, actions: Vec::new(), kept: BTreeMap::new(), next_key: 0, place }
+        Node { id, now, actions: Vec::new(), kept: BTreeMap::new(), next_key: 0, place, rx_power_w: None }
     }
 
     /// Takes a packet from the protocol, which did this with it.
@@ -101,6 +103,11 @@ impl Node {
     #[getter]
     fn id(&self) -> u32 {
         self.id.0
+    }
+
+    #[getter]
+    fn rx_power_w(&self) -> Option<f64> {
+        self.rx_power_w
     }
 
     #[getter]

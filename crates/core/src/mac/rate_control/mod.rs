@@ -47,6 +47,11 @@ impl LinkRates {
         }
     }
 
+    /// Forgets what rate control has found.
+    pub(super) fn restart(&mut self) {
+        self.adaptive.clear();
+    }
+
     /// The rate of the frame that is about to be sent.
     pub(super) fn rate(&mut self, now: Time, to: NodeId, timing: &Timing) -> Rate {
         match self.fixed_rate(to) {
