@@ -14,7 +14,10 @@
 //! walls reach to the sky.
 //!
 //! An index of square cells finds the pieces that a way may cross. Cells are so large that a piece lies in a
-//! few of them on average, however long the walls are.
+//! few of them on average, however long the walls are. Those of a column lie one after the other, and with
+//! them what is in them, so that a way reads a piece of memory for each column that it passes.
+
+use std::ops::Range;
 
 use super::WallSpec;
 use crate::mobility::{Point, is_inside};
@@ -22,7 +25,7 @@ use crate::mobility::{Point, is_inside};
 /// At most so many cells, whatever the walls are.
 const MOST_CELLS: f64 = 250_000.0;
 /// Cells have about so many pieces each where walls are.
-const PIECES_PER_CELL: f64 = 2.0;
+const PIECES_PER_CELL: f64 = 4.0;
 /// A piece, or the box of a filled building, lies in at most about so many cells on average.
 const CELLS_PER_PIECE: f64 = 4.0;
 
@@ -50,6 +53,8 @@ pub(super) struct Walls {
     walls: Vec<WallSpec>,
     pieces: Vec<Piece>,
     cells: Cells,
+    /// As `cells` has them in order.
+    packed: Vec<Packed>,
     /// Buildings with a loss inside, in the cells that their boxes touch.
     filled: Cells,
 }
@@ -65,22 +70,42 @@ struct Cells {
     order: Vec<u32>,
 }
 
+/// Pieces as they are looked at one after the other: those of each cell together.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    from: Point,
+    to: Point,
+    db: f64,
+    number: u32,
+}
+
 impl Walls {
-    /// These walls; none if there are none.
+    /// These walls; none if nothing is lost in any.
     pub(super) fn new(walls: &[WallSpec]) -> Option<Walls> {
         let mut pieces = Vec::new();
         for (number, wall) in (0..).zip(walls) {
             let closing = wall.is_building.then(|| [wall.points[wall.points.len() - 1], wall.points[0]]);
             let along = wall.points.windows(2).map(|pair| [pair[0], pair[1]]).chain(closing);
             let db = if wall.opaque { f64::INFINITY } else { wall.db };
+            if db <= 0.0 && wall.db_per_m <= 0.0 {
+                continue;
+            }
             pieces.extend(along.map(|ends| {
                 let [from, to] = ends.map(|[x, y]| Point { x, y });
                 Piece { from, to, wall: number, db }
             }));
         }
+        if pieces.is_empty() {
+            return None;
+        }
         let cells = Cells::of_pieces(&pieces, walls);
         let filled = cells.of_buildings(walls);
-        (!pieces.is_empty()).then(|| Walls { walls: walls.to_vec(), pieces, cells, filled })
+        let packed = cells.order.iter().map(|&number| {
+            let Piece { from, to, db, .. } = pieces[number as usize];
+            Packed { from, to, db, number }
+        });
+        let packed = packed.collect();
+        Some(Walls { walls: walls.to_vec(), pieces, packed, cells, filled })
     }
 
     /// The loss between two places in dB, infinite behind an opaque wall. A loss above `most_db` may be told
@@ -90,12 +115,11 @@ impl Walls {
         let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
         work.crossed.clear();
         let mut so_far_db = 0.0;
-        self.cells.visit(a, b, |cell| {
-            for &number in self.cells.of_cell(cell) {
-                let piece = &self.pieces[number as usize];
+        self.cells.visit(a, b, |first, last| {
+            for piece in &self.packed[self.cells.range(first, last)] {
                 // A piece may lie in several of these cells.
-                if crosses(piece, a, b) && !work.crossed.contains(&number) {
-                    work.crossed.push(number);
+                if crosses(piece.from, piece.to, a, b) && !work.crossed.contains(&piece.number) {
+                    work.crossed.push(piece.number);
                     so_far_db += piece.db;
                 }
             }
@@ -162,9 +186,9 @@ fn turn(a: Point, b: Point, c: Point) -> f64 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
-fn crosses(piece: &Piece, a: Point, b: Point) -> bool {
-    let are_apart = (turn(a, b, piece.from) > 0.0) != (turn(a, b, piece.to) > 0.0);
-    are_apart && (turn(piece.from, piece.to, a) > 0.0) != (turn(piece.from, piece.to, b) > 0.0)
+fn crosses(from: Point, to: Point, a: Point, b: Point) -> bool {
+    let are_apart = (turn(a, b, from) > 0.0) != (turn(a, b, to) > 0.0);
+    are_apart & ((turn(from, to, a) > 0.0) != (turn(from, to, b) > 0.0))
 }
 
 /// Where on the way the piece is crossed: 0 is `a`, 1 is `b`.
@@ -195,8 +219,8 @@ impl Cells {
         let cells = Cells { cell_m, origin: low, columns, rows, ..Cells::default() };
         let mut of_cells: Vec<(usize, u32)> = Vec::new();
         for (number, piece) in (0..).zip(pieces) {
-            cells.visit(piece.from, piece.to, |cell| {
-                of_cells.push((cell, number));
+            cells.visit(piece.from, piece.to, |first, last| {
+                of_cells.extend((first..=last).map(|cell| (cell, number)));
                 true
             });
         }
@@ -213,8 +237,8 @@ impl Cells {
                 low = (low.0.min(column), low.1.min(row));
                 high = (high.0.max(column), high.1.max(row));
             }
-            for row in low.1..=high.1 {
-                of_cells.extend((low.0..=high.0).map(|column| (row * self.columns + column, number)));
+            for column in low.0..=high.0 {
+                of_cells.extend((low.1..=high.1).map(|row| (column * self.rows + row, number)));
             }
         }
         let Cells { cell_m, origin, columns, rows, .. } = *self;
@@ -244,44 +268,50 @@ impl Cells {
     /// What lies in the cell of a place.
     fn at(&self, place: Point) -> &[u32] {
         let (column, row) = self.column_row(place);
-        self.of_cell(row * self.columns + column)
+        &self.order[self.range(column * self.rows + row, column * self.rows + row)]
     }
 
-    fn of_cell(&self, cell: usize) -> &[u32] {
-        &self.order[self.starts[cell] as usize..self.starts[cell + 1] as usize]
-    }
-
-    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the rows
-    /// between which the line is there. Goes on for as long as `visit` says so.
+    /// Where in `order` the cells from one to another are.
     #[inline]
-    fn visit(&self, a: Point, b: Point, mut visit: impl FnMut(usize) -> bool) {
+    fn range(&self, first: usize, last: usize) -> Range<usize> {
+        self.starts[first] as usize..self.starts[last + 1] as usize
+    }
+
+    /// Visits the cells that a straight line passes, and perhaps some beside it: column by column the first and
+    /// the last cell between which the line is there. Goes on for as long as `visit` says so.
+    #[inline]
+    fn visit(&self, a: Point, b: Point, mut visit: impl FnMut(usize, usize) -> bool) {
         /// In cells: more than rounding moves a line.
         const MORE: f64 = 1e-6;
         let (a, b) = if a.x <= b.x { (a, b) } else { (b, a) };
         let scaled =
             |point: Point| ((point.x - self.origin.x) / self.cell_m, (point.y - self.origin.y) / self.cell_m);
         let ((from_x, from_y), (to_x, to_y)) = (scaled(a), scaled(b));
-        let last = |count: usize| count as f64 - 1.0;
-        let first_column = (from_x - MORE).floor().max(0.0);
-        let last_column = (to_x + MORE).floor().min(last(self.columns));
+        let (columns, rows) = (self.columns as f64, self.rows as f64);
+        let (lowest, highest) = (from_y.min(to_y) - MORE, from_y.max(to_y) + MORE);
+        if to_x + MORE < 0.0 || from_x - MORE >= columns || highest < 0.0 || lowest >= rows {
+            return;
+        }
+        // Conversions to integers go towards 0, which is down, as nothing is below it.
+        let first_column = (from_x - MORE).max(0.0) as usize;
+        let last_column = (to_x + MORE).min(columns - 1.0) as usize;
+        let is_upright = to_x - from_x <= MORE;
         let slope = if to_x > from_x { (to_y - from_y) / (to_x - from_x) } else { 0.0 };
-        let mut column = first_column;
-        while column <= last_column {
-            let (left, right) = (column.max(from_x), (column + 1.0).min(to_x));
-            let at = |x: f64| from_y + slope * (x - from_x);
+        let more = MORE * (1.0 + slope.abs());
+        let at = |x: f64| from_y + slope * (x - from_x);
+        for column in first_column..=last_column {
+            let left = (column as f64).max(from_x);
+            let right = (column as f64 + 1.0).min(to_x);
             // A line that stands upright passes all its rows in one column.
-            let (one, other) = if to_x - from_x <= MORE { (from_y, to_y) } else { (at(left), at(right)) };
-            let more = MORE * (1.0 + slope.abs());
-            let low = (one.min(other) - more).max(from_y.min(to_y) - MORE).floor().max(0.0);
-            let high = (one.max(other) + more).min(from_y.max(to_y) + MORE).floor().min(last(self.rows));
-            let mut row = low;
-            while row <= high {
-                if !visit(row as usize * self.columns + column as usize) {
+            let (one, other) = if is_upright { (from_y, to_y) } else { (at(left), at(right)) };
+            let low = (one.min(other) - more).max(lowest).max(0.0);
+            let high = (one.max(other) + more).min(highest).min(rows - 1.0);
+            if low < rows && high >= 0.0 {
+                let first = column * self.rows;
+                if !visit(first + low as usize, first + high as usize) {
                     return;
                 }
-                row += 1.0;
             }
-            column += 1.0;
         }
     }
 }
@@ -359,7 +389,7 @@ mod tests {
     /// What a search over all pieces finds: the crossings of walls of 1 dB each.
     fn of_all_pieces(walls: &Walls, a: Point, b: Point) -> u32 {
         let (a, b) = if (a.x, a.y) <= (b.x, b.y) { (a, b) } else { (b, a) };
-        walls.pieces.iter().filter(|piece| crosses(piece, a, b)).count() as u32
+        walls.pieces.iter().filter(|piece| crosses(piece.from, piece.to, a, b)).count() as u32
     }
 
     /// 10⁵ ways among random walls, found with the index and by looking at every piece.
